@@ -105,31 +105,34 @@ ROOMS = {
     "runner/agents": "runner runner/security runner/options runner/application runner/assertions runner/connectors runner/scripted runner/answers runner/agents/mcp runner/reading",
     "runner/fingerprints": "runner runner/security runner/options runner/application runner/cases runner/connectors"
     " runner/agents/mcp runner/agents",
-    "runner/results": "runner runner/security runner/statistics runner/shapes runner/assertions",
-    "runner/modes": "runner runner/options runner/application runner/agents runner/assertions runner/cases"
-    " runner/connectors runner/fingerprints runner/reading runner/results",
-    "runner/reporters/console": "runner runner/security runner/statistics runner/options runner/assertions runner/results",
-    "runner/reporters": "runner runner/security runner/options runner/reporters/console runner/results",
-    "runner/reporters/html": "runner runner/security runner/statistics runner/reporters/console runner/reporters runner/results",
-    "runner/store": "runner runner/security runner/statistics runner/options runner/results",
+    "runner/record": "runner runner/security runner/statistics runner/shapes runner/assertions",
+    "runner/compare": "runner runner/statistics runner/assertions runner/record",
+    "runner/judging": "runner runner/security runner/statistics runner/assertions runner/record",
+    "runner/modes": "runner runner/options runner/application runner/agents runner/assertions runner/cases runner/connectors"
+    " runner/fingerprints runner/reading runner/record",
+    "runner/reporters/console": "runner runner/security runner/statistics runner/options runner/assertions runner/record runner/compare"
+    " runner/judging",
+    "runner/reporters": "runner runner/security runner/options runner/reporters/console runner/record runner/compare",
+    "runner/reporters/html": "runner runner/security runner/statistics runner/reporters/console runner/reporters runner/record"
+    " runner/compare",
+    "runner/store": "runner runner/security runner/statistics runner/options runner/record runner/compare",
     "runner/planning": "runner runner/security runner/options runner/application runner/connectors runner/agents runner/cases"
-    " runner/fingerprints runner/modes runner/reading runner/results runner/store",
-    "runner/execution": "runner runner/options runner/security runner/fuzzing runner/benchmarks runner/application runner/agents runner/cases"
-    " runner/connectors runner/answers runner/fingerprints runner/modes runner/planning runner/reporters runner/reporters/console"
-    " runner/results runner/store",
+    " runner/fingerprints runner/modes runner/reading runner/record runner/store",
+    "runner/execution": "runner runner/options runner/security runner/fuzzing runner/benchmarks runner/application runner/agents"
+    " runner/cases runner/connectors runner/answers runner/fingerprints runner/modes runner/planning"
+    " runner/reporters runner/reporters/console runner/record runner/compare runner/store",
     "runner/watch": "runner runner/security runner/options runner/application runner/connectors runner/fingerprints runner/planning"
-    " runner/execution runner/reporters/console runner/results",
-    "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/answers runner/cases runner/agents"
-    " runner/fingerprints runner/planning runner/execution runner/results",
-    "runner/pytest_plugin": "runner runner/security runner/options runner/application runner/connectors runner/cases"
-    " runner/agents runner/fingerprints runner/planning runner/execution runner/reporters runner/reporters/console"
-    " runner/results",
+    " runner/execution runner/reporters/console runner/record",
+    "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/answers runner/cases"
+    " runner/agents runner/fingerprints runner/planning runner/execution runner/record",
+    "runner/pytest_plugin": "runner runner/security runner/options runner/application runner/connectors runner/cases runner/agents"
+    " runner/fingerprints runner/planning runner/execution runner/reporters runner/reporters/console runner/record",
     "runner/doctor": "runner runner/security runner/application runner/connectors runner/agents runner/agents/mcp",
-    "runner/view": "runner runner/security runner/statistics runner/options runner/application runner/results runner/store"
-    " runner/reporters/console runner/reporters runner/reporters/html",
+    "runner/view": "runner runner/security runner/statistics runner/options runner/application runner/record runner/compare"
+    " runner/judging runner/store runner/reporters/console runner/reporters runner/reporters/html",
     "runner/commands": "runner runner/security runner/statistics runner/options runner/application runner/connectors runner/doctor"
-    " runner/cases runner/store runner/planning runner/execution runner/reporters runner/results"
-    " runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster",
+    " runner/cases runner/store runner/planning runner/execution runner/reporters runner/record runner/compare"
+    " runner/judging runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster",
     "runner/__main__": "runner/commands runner/execution",
 }
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
@@ -166,9 +169,9 @@ DOORS = {
     "runner/agents": "answer assistant call chat helpers prompts references runtime service",
     "runner/agents/mcp": "base servers toolbox",
     "runner/fingerprints": "fingerprints parts",
-    "runner/results": "attachments calibration case_result certainty change_report change_verdict changes combining comparison counts coverage criteria events failure_texts fingerprint_changes fold histories inconclusive json_text judged_cases judgements judging labels line_file lines looks model outcomes pipes places repeating replay report result_keys result_problems run_lines sides start_problems"
-    " result_texts saved snapshot_lines stability strictness suite_json summary test_place thresholds value_texts variants"
-    " verdict verdict_json",
+    "runner/record": "case_result checks combining coverage events fingerprint_changes fold keys line_file lines model outcomes repeating replay report result_texts saved stability suites summary texts verdict votes",
+    "runner/compare": "change_report change_verdict comparison histories judged_cases variants",
+    "runner/judging": "calibration judgements labels",
     "runner/modes": "base case_environment interactive outcome tracing transcripts",
     "runner/store": "baseline database fallback_report history places rows run_writer store stored upkeep",
     "runner/planning": "case_planning case_source generators inputs last_failed plan planner regrading resume saved_run selection still_valid test_functions",

@@ -22,11 +22,11 @@ from runner.cluster.messages import RunnerMessage
 from runner.connectors.limits import Limits
 from runner.connectors.timing import Timing
 from runner.errors import RunnerError
-from runner.results.verdict import Verdict
+from runner.record.verdict import Verdict
 
 if TYPE_CHECKING:
     from runner.execution.services import RunServices
-    from runner.results.model import TestResult
+    from runner.record.model import TestResult
 
 
 class SentAnswers:

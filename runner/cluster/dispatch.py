@@ -30,8 +30,8 @@ from runner.cluster.queue import WorkQueue
 from runner.cluster.shared_limits import SharedLimits
 from runner.errors import ConfigurationError, RunnerError
 from runner.execution.repetition import RetryPasses, at_a_time
-from runner.results.events import AttemptEnd, HookOutput, RunError, SuiteEnd, TestEnd, TestStart, Warned
-from runner.results.test_place import TestPlace
+from runner.record.events import AttemptEnd, HookOutput, RunError, SuiteEnd, TestEnd, TestStart, Warned
+from runner.record.keys import TestPlace
 
 if TYPE_CHECKING:
     from runner.application.application import TestModule

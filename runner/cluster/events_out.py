@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.cluster.messages import RunnerMessage, WorkUnit
 from runner.execution.observing import Observer
-from runner.results.events import (
+from runner.record.events import (
     AttemptEnd,
     Event,
     RunEnd,
@@ -25,8 +25,8 @@ from scripttest import Status
 if TYPE_CHECKING:
     from runner.answers.recording import Recording
     from runner.execution.stopping import Stop
-    from runner.results.fold import Execution
-    from runner.results.model import TestResult
+    from runner.record.fold import Execution
+    from runner.record.model import TestResult
 
 
 class EventsOut(Observer):

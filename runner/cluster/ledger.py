@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from runner.cluster.messages import CasesPart, Done, ModulePart, WorkUnit
-from runner.results.events import AttemptEnd, Event, SuiteEnd, SuiteStart, TestEnd, TestStart, TurnStart
-from runner.results.model import TestResult
-from runner.results.test_place import TestPlace
+from runner.record.events import AttemptEnd, Event, SuiteEnd, SuiteStart, TestEnd, TestStart, TurnStart
+from runner.record.keys import TestPlace
+from runner.record.model import TestResult
 from scripttest import Cause, Failure, Outcome, Status, kind_of
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 from runner.application.application import TestModule
 from runner.options.options import RunOptions, Settings
 from runner.planning.selection import Order
-from runner.results.model import Suite
+from runner.record.model import Suite
 from scripttest.values import Value, fields_of
 
 if TYPE_CHECKING:

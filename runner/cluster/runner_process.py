@@ -48,7 +48,7 @@ from runner.planning.plan import RunPlan, RunRequest, suite_of
 from runner.planning.planner import selection_of
 from runner.planning.resume import ResumeState, Retained
 from runner.planning.saved_run import Saved
-from runner.results.events import RunError, Warned
+from runner.record.events import RunError, Warned
 from scripttest import Status, belongings_of, hide_environment, start_processes
 from scripttest.values import fields_of
 

@@ -12,8 +12,16 @@ from runner import exit_codes
 from runner.amounts import seconds_of
 from runner.commands.inputs import RUN, check_outputs, read_report, store_folder, understanding, write_text
 from runner.commands.parser import STORE_HELP, Command, NumberRange, no_color_option
+from runner.compare.change_report import ChangeReport, ChangeVerdict, Noise, Sides, verdict_record
+from runner.compare.change_verdict import adjusted, change_between
+from runner.compare.comparison import KINDS, STANDARD, Change, Comparison, Side, Thresholds, compare
+from runner.compare.judged_cases import PASSED
+from runner.compare.variants import VariantsCompared, matrix, part_of, variants_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.record.events import ONCE, looks_in
+from runner.record.fingerprint_changes import change_text
+from runner.record.report import Report
 from runner.reporters.console.change_lines import (
     COLORS,
     WITH_ERROR,
@@ -30,17 +38,6 @@ from runner.reporters.console.style import Style
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
 from runner.reporters.markdown_pieces import block, details, inline, table
 from runner.reporters.variants import ROWS, answers_text, matrix_rows
-from runner.results.change_report import ChangeReport, Noise, Verdict
-from runner.results.change_verdict import adjusted, change_between
-from runner.results.changes import KINDS, STANDARD, Change, Comparison, Side, Thresholds
-from runner.results.comparison import compare
-from runner.results.fingerprint_changes import change_text
-from runner.results.judged_cases import PASSED
-from runner.results.looks import ONCE, looks_in
-from runner.results.report import Report
-from runner.results.sides import Sides
-from runner.results.variants import VariantsCompared, matrix, part_of, variants_of
-from runner.results.verdict_json import verdict_record
 from runner.statistics.change import MARGIN
 from scripttest.typing_names import Record
 
@@ -165,7 +162,7 @@ def diff(
         write_text(environment, path, _document(path, before, others, found, verdicts, names, is_of_variants))
     if fail_on and any(verdict.fails(on_unsure=fail_on == "unsure") for verdict in verdicts):
         return exit_codes.FAILED
-    if fail_on and any(verdict.verdict is Verdict.CANNOT_TELL for verdict in verdicts):
+    if fail_on and any(verdict.verdict is ChangeVerdict.CANNOT_TELL for verdict in verdicts):
         environment.stdout.write("--fail-on regressed passes the verdict cannot tell; --fail-on unsure does not.\n")
     return exit_codes.FAILED if fail_on_regression and found.is_worse else exit_codes.PASSED
 

@@ -12,9 +12,9 @@ from runner.commands.inputs import print_json, store_folder
 from runner.commands.parser import Command, no_color_option, store_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError, did_you_mean
+from runner.record.fingerprint_changes import change_text, changed, described
 from runner.reporters.console.change_lines import aligned
 from runner.reporters.console.style import Style, count, in_milliseconds
-from runner.results.fingerprint_changes import change_text, changed, described
 from runner.security.terminal import in_line
 from runner.store.history import SCRIPTED, Level, Since, TestHistory, Trend, histories
 from runner.store.store import Store

@@ -12,11 +12,11 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute, report_path
 from runner.planning.last_failed import STORE
+from runner.record.model import TestResult
+from runner.record.report import Report
+from runner.record.saved import load
 from runner.reporters import EXTENSIONS, check_writable, maker_for_file
 from runner.reporters.document import write_whole
-from runner.results.model import TestResult
-from runner.results.report import Report
-from runner.results.saved import load
 from runner.security.terminal import in_line
 from runner.store.places import FILE
 from runner.version import VERSION
@@ -133,7 +133,7 @@ def understanding(what: object) -> Iterator[None]:
 
 def results_in(environment: Environment, name: str) -> list[TestResult]:
     """The results of a saved report: of a .jsonl one for each run. Raises ConfigurationError."""
-    from runner.results.lines import result_of
+    from runner.record.lines import result_of
 
     report = read_report(environment, name, count=False)
     if not report.text:

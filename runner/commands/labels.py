@@ -15,12 +15,12 @@ from runner.commands.inputs import check_outputs, results_in, write_text
 from runner.commands.parser import Command, NumberRange
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.judging.calibration import trust_in, trust_record
+from runner.judging.judgements import Judgement, JudgementKey, judgements_in, prices_in
+from runner.judging.labels import Label, drawn, read_labels, text_of_labels
 from runner.reporters.console.style import count
 from runner.reporters.console.style import count as counted
 from runner.reporters.console.trust_lines import trust_text
-from runner.results.calibration import trust_in, trust_record
-from runner.results.judgements import Judgement, JudgementKey, judgements_in, prices_in
-from runner.results.labels import Label, drawn, read_labels, text_of_labels
 
 KEYS = "y yes   n no   s skip   u undo   q stop"
 SHOWN = 4000

@@ -11,23 +11,22 @@ import click
 from runner import exit_codes
 from runner.commands.inputs import EXTENSION_LIST, is_journal, read_report, write_reports
 from runner.commands.parser import Command
+from runner.compare import histories
+from runner.compare.histories import PooledRuns
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.carried import spelled
 from runner.options.flags import Changes
 from runner.options.options import FLAGS, texts_in
 from runner.options.values import CoverageThreshold, Shard, misses_in, read_coverage_threshold, read_shard
+from runner.record import coverage
+from runner.record.events import RunStatus
+from runner.record.fold import counted, status_of
+from runner.record.model import TestResult
+from runner.record.report import Report, in_order
+from runner.record.result_texts import counts_text, name_of
+from runner.record.summary import certainty_of, counts_record, remarks, together, usage_record
 from runner.reporters.console.style import count
-from runner.results import coverage, histories
-from runner.results.certainty import certainty_of
-from runner.results.counts import counted, status_of
-from runner.results.events import RunStatus
-from runner.results.histories import PooledRuns
-from runner.results.model import TestResult
-from runner.results.report import Report, in_order
-from runner.results.result_texts import counts_text, name_of
-from runner.results.snapshot_lines import together
-from runner.results.summary import counts_record, remarks, usage_record
 from runner.security.terminal import in_line
 from scripttest import TestKey
 from scripttest.typing_names import Record
@@ -311,7 +310,7 @@ def _runs_left(result: TestResult, runs: int) -> list[int]:
         return [run for run in range(1, runs + 1) if run not in made] if made else []
     if repeat.verdict is not None:
         return []
-    from runner.results.repeating import needs_more
+    from runner.record.repeating import needs_more
 
     return needs_more(repeat.written, made)
 

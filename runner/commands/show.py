@@ -18,10 +18,10 @@ from runner.commands.parser import Command, no_color_option, store_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute
+from runner.record.report import Report
+from runner.record.result_texts import name_of
 from runner.reporters.document import write_whole
 from runner.reporters.markdown_pieces import body, heading
-from runner.results.report import Report
-from runner.results.result_texts import name_of
 from runner.security.files import check_target
 from runner.security.walk import TABLES
 from scripttest.typing_names import Record
@@ -78,9 +78,9 @@ def show(
 
 def _on_console(environment: Environment, report: Report, verbose: int, quiet: bool, no_color: bool) -> None:
     from runner.options.options import RunOptions
+    from runner.record.fold import Execution
+    from runner.record.replay import events_of
     from runner.reporters.console.console import ConsoleReporter
-    from runner.results.fold import Execution
-    from runner.results.replay import events_of
 
     runs = report.start.get("runs_per_case", 1)
     options = RunOptions(inputs=(), runs=runs, verbose=verbose, quiet=quiet, no_color=no_color)

@@ -14,13 +14,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from runner.record.fingerprint_changes import described
 from runner.reporters.console.change_lines import error_of, fact_of, runs_of
-from runner.results.fingerprint_changes import described
 from runner.security.terminal import own, unsteered
 
 if TYPE_CHECKING:
+    from runner.compare.comparison import Change
     from runner.environment import Environment
-    from runner.results.changes import Change
 
 COLORS = {"passed": "green", "failed": "red", "broken": "red", "flaky": "yellow", "skipped": "cyan"}
 """Status → colour."""

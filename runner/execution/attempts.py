@@ -18,8 +18,8 @@ from runner.execution.external_calls import with_external_calls
 from runner.execution.suite_run import Hook, HookError, told_of_case
 from runner.modes.base import CaseAttempt, Mode
 from runner.modes.outcome import ModeOutcome
+from runner.record.model import TestResult
 from runner.reporters.stream import describe
-from runner.results.model import TestResult
 from scripttest import Cause, Failure, HostError, Outcome, ResultWarning, ScriptError, Status, code_frame
 
 _LAST = {Cause.INFRASTRUCTURE: 1, Cause.INCONCLUSIVE: 2}
@@ -205,7 +205,7 @@ class CaseRun:
             attempt.chat.context["chat_id"] += f"-{number}"
             async with within(attempt):
                 self._ended.append(await self._attempt.run())
-        from runner.results.combining import of_trials
+        from runner.record.combining import of_trials
 
         return of_trials(self._ended)
 
@@ -232,7 +232,7 @@ class CaseRun:
         result = ended(self._attempt.attempt, outcome, Status.SKIPPED, milliseconds).replace(cut_short=True)
         if not self._ended:
             return result
-        from runner.results.combining import listed_trials
+        from runner.record.combining import listed_trials
 
         assert result.case is not None
         return result.replace(case=result.case.replace(trials=listed_trials([*self._ended, result])))

@@ -6,9 +6,9 @@ from __future__ import annotations
 from runner import exit_codes
 from runner.errors import RunnerError, shown_path
 from runner.options.options import report_path
+from runner.record.events import RunError, RunStatus
+from runner.record.fold import status_of
 from runner.reporters.stream import describe
-from runner.results.counts import status_of
-from runner.results.events import RunError, RunStatus
 from runner.security.terminal import UnwrittenError
 from scripttest import ScriptError, written_files
 from scripttest.values import Value
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.execution.stopping import Stop
     from runner.options.options import RunOptions
     from runner.planning.plan import RunPlan
-    from runner.results.fold import Execution
+    from runner.record.fold import Execution
 
 
 AGAIN = "Run it again with -v -v to see where it broke"
@@ -104,11 +104,11 @@ def name_written(
 def write_comparison(plan: RunPlan, write: Callable[[str], object]) -> None:
     """Prints how a run that has ended differs from the newest runs of `--baseline` in its store, in the words of
     `yao-test diff`. A failed comparison changes no result."""
+    from runner.compare.change_report import Sides
+    from runner.compare.change_verdict import change_between
+    from runner.compare.comparison import compare
     from runner.reporters.console.change_lines import changes_text, verdicts_text
     from runner.reporters.console.style import DOUBLE, Style, count
-    from runner.results.change_verdict import change_between
-    from runner.results.comparison import compare
-    from runner.results.sides import Sides
     from runner.store.baseline import baseline_of
     from runner.store.store import Store
 

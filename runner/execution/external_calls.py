@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bindings import CLOCK_STANDS, Answered, OutsideCall, World
-from runner.results.model import TestResult
+from runner.record.model import TestResult
 from scripttest import Cause, ResultWarning
 
 

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from runner.execution.outcome import Lines, Outcome
     from runner.execution.run import Run
     from runner.execution.snapshots import SnapshotWatch
+    from runner.record.line_file import LineFile
     from runner.reporters import Maker
     from runner.reporters.agent import AgentReporter
     from runner.reporters.stream import Reporter
-    from runner.results.line_file import LineFile
     from scripttest.typing_names import Record
 
 

@@ -10,8 +10,8 @@ from runner import exit_codes
 from runner.execution.ending import NO_TESTS, NO_TESTS_HINT
 from runner.execution.scripts import broken_failure
 from runner.planning.plan import LeftOut, RunPlan
+from runner.record.texts import near
 from runner.reporters.console.style import Style, count
-from runner.results.places import near
 from runner.security.terminal import in_line
 from scripttest import Broken, Failure, Listed
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from runner.connectors.base import ClosedModels
     from runner.execution.stopping import Stop
     from runner.fingerprints.parts import PartDigests
-    from runner.results.events import Event
-    from runner.results.fold import Execution
+    from runner.record.events import Event
+    from runner.record.fold import Execution
     from scripttest import Processes
 
 

@@ -14,16 +14,14 @@ from functools import partial
 from heapq import nlargest
 
 from runner import exit_codes
+from runner.record.events import Event, RunEnd, RunStart, RunStatus
+from runner.record.report import Report, error_line, line_of_event
+from runner.record.result_texts import errors_of, place_of, warnings_of
+from runner.record.suites import suite_of
+from runner.record.texts import json_line, path_below, plain, without_halves
+from runner.record.verdict import Verdict, verdict_in
 from runner.reporters.console.rerun_command import command_of, has_failed_step
 from runner.reporters.document import Collector, taken
-from runner.results.events import Event, RunEnd, RunStart, RunStatus
-from runner.results.json_text import json_line, plain, without_halves
-from runner.results.places import path_below
-from runner.results.report import Report
-from runner.results.result_texts import errors_of, place_of, warnings_of
-from runner.results.run_lines import error_line, line_of_event
-from runner.results.suite_json import suite_of
-from runner.results.verdict import Verdict, verdict_in
 from runner.version import VERSION
 from scripttest import Status
 from scripttest.typing_names import Record
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
     from runner.options.options import RunOptions
-    from runner.results.fold import Execution
+    from runner.record.fold import Execution
 
 MOST = 4_000
 """At most about this many characters of each detail of a result are in the document."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStatus, TestEnd, TestStart, Warned
+from runner.record.model import TestResult
+from runner.record.verdict import Verdict
 from runner.reporters.stream import Multiplexer, describe
-from runner.results.events import AttemptEnd, Event, RunEnd, RunError, RunStatus, TestEnd, TestStart, Warned
-from runner.results.model import TestResult
-from runner.results.verdict import Verdict
 from scripttest import Cause, Failure, Status
 from scripttest.typing_names import TypeVar
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from runner.answers.recording import Recording
     from runner.execution.services import RunServices
     from runner.execution.stopping import Stop
+    from runner.record.fold import Execution
     from runner.reporters.stream import Reporter
-    from runner.results.fold import Execution
     from runner.security.secrets import Secrets
 
 

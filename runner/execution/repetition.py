@@ -20,10 +20,10 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from runner.amounts import in_words
-from runner.results.events import AttemptEnd, Event, TestEnd, Warned
-from runner.results.model import TestResult
-from runner.results.test_place import TestPlace
-from runner.results.verdict import Verdict
+from runner.record.events import AttemptEnd, Event, TestEnd, Warned
+from runner.record.keys import TestPlace
+from runner.record.model import TestResult
+from runner.record.verdict import Verdict
 from scripttest import ResultWarning, Status
 from scripttest.typing_names import Generic, TypeVar
 from scripttest.values import Value
@@ -76,7 +76,7 @@ class Repetition:
         if self._checked is not None:
             result = self._checked(result)
         if self._options.strict:
-            from runner.results.strictness import strict
+            from runner.record.model import strict
 
             result = strict(result)
         result = self._apply_inconclusive_policy(result)
@@ -113,14 +113,14 @@ class Repetition:
 
     def _together(self, test: TestPlace) -> TestResult:
         results = sorted(self._open.pop(test).results, key=lambda result: result.run)
-        from runner.results.combining import of_runs
+        from runner.record.combining import of_runs
 
         return self._ended(self._apply_inconclusive_policy(of_runs(results, self._options.min_pass_rate)))
 
     def _apply_inconclusive_policy(self, result: TestResult) -> TestResult:
         if self._options.on_inconclusive is None:
             return result
-        from runner.results.inconclusive import apply_inconclusive_policy
+        from runner.record.combining import apply_inconclusive_policy
 
         return apply_inconclusive_policy(result, self._options.on_inconclusive)
 

@@ -20,9 +20,9 @@ from runner.execution.suite_run import HookError, SuiteRun
 from runner.execution.tally import interleave
 from runner.modes.base import CaseAttempt
 from runner.planning.case_source import PlacedCase
-from runner.results.events import SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
-from runner.results.model import TestResult
-from runner.results.test_place import TestPlace
+from runner.record.events import SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
+from runner.record.keys import TestPlace
+from runner.record.model import TestResult
 from scripttest import Cause, Failure, TestKey
 from scripttest.values import Value
 

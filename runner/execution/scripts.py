@@ -11,9 +11,9 @@ from pathlib import Path
 from bindings import DATABASE
 from runner.errors import shown_path
 from runner.execution.repetition import RetryPasses
-from runner.results.events import SuiteEnd, SuiteStart, TestStart
-from runner.results.model import TestResult
-from runner.results.test_place import TestPlace
+from runner.record.events import SuiteEnd, SuiteStart, TestStart
+from runner.record.keys import TestPlace
+from runner.record.model import TestResult
 from scripttest import (
     FUZZ,
     Broken,

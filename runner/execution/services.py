@@ -127,7 +127,7 @@ class RunServices:
         keeping, request = self._keeping, self._request
         assert keeping is not None
         from runner.answers.journal import Journal, journal_beside
-        from runner.results.line_file import LineFile
+        from runner.record.line_file import LineFile
 
         runtime.connectors.bound(keeping.at_once)
         runtime.journal = self.journal = Journal(

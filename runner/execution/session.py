@@ -10,10 +10,9 @@ from runner.execution.ending import ErrorsBecomeEvents, ending_of, exit_code_of,
 from runner.execution.listeners import open_stream
 from runner.execution.repetition import Repetition
 from runner.options.readers import LINES
+from runner.record.events import ONCE, Looks, RunEnd, RunStart, RunStatus, Warned
 from runner.reporters.console.rerun_command import flags_of
 from runner.reporters.opening import Console
-from runner.results.events import RunEnd, RunStart, RunStatus, Warned
-from runner.results.looks import ONCE, Looks
 from runner.version import VERSION
 from scripttest import missing_walls, sandbox_of
 
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from runner.execution.stopping import Budgets
     from runner.execution.tally import Rounds
     from runner.options.options import RunOptions
-    from runner.results.coverage import CoverageReport
-    from runner.results.events import SnapshotCounts
+    from runner.record.coverage import CoverageReport
+    from runner.record.events import SnapshotCounts
 
 
 class Session:
@@ -176,7 +175,7 @@ class Session:
             return
         from runner.application.application import repository_of
         from runner.options.values import misses_in
-        from runner.results.coverage import CoverageReport
+        from runner.record.coverage import CoverageReport
         from runner.security.walk import walk
 
         root = self._plan.application.root

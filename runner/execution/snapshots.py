@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from bindings import RunSnapshots, SnapshotError
-from runner.results.events import STALE, AttemptEnd, Event, RunError, SnapshotCounts, SuiteEnd, SuiteStart, TestEnd
-from runner.results.fold import Execution
+from runner.record.events import STALE, AttemptEnd, Event, RunError, SnapshotCounts, SuiteEnd, SuiteStart, TestEnd
+from runner.record.fold import Execution
 from scripttest import Cause, Failure, StackFrame, Status, kind_of
 
 TYPE_CHECKING = False

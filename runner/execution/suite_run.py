@@ -16,8 +16,8 @@ from runner.amounts import in_words
 from runner.cases.messages import input_of
 from runner.connectors.timing import CaseTime
 from runner.planning.case_source import CaseSource
-from runner.results.events import Event, HookOutput, SuiteEnd, Warned
-from runner.results.model import TestResult
+from runner.record.events import Event, HookOutput, SuiteEnd, Warned
+from runner.record.model import TestResult
 from scripttest import Cause, Failure, HostError, Status
 from scripttest.values import Value
 

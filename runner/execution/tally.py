@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import count, zip_longest
 
-from runner.results.model import TestResult
-from runner.results.stability import pass_rate
-from runner.results.verdict import Verdict
+from runner.record.model import TestResult
+from runner.record.stability import pass_rate
+from runner.record.verdict import Verdict
 from scripttest import Status
 from scripttest.typing_names import TypeVar
 
@@ -50,7 +50,7 @@ class Tally:
         if self._numbers:
             numbers = [number for number in self._numbers if number not in known]
         else:
-            from runner.results.repeating import needs_more
+            from runner.record.repeating import needs_more
 
             verdicts = {result.run: result.verdict for result in self.results}
             numbers = needs_more(self.policy, verdicts)
@@ -84,7 +84,7 @@ class Tally:
 
     @property
     def _verdict(self) -> Verdict | None:
-        from runner.results.repeating import repeat_of
+        from runner.record.repeating import repeat_of
 
         ordered = sorted(self.results, key=lambda result: result.run)
         return repeat_of(self.policy, [result.verdict for result in ordered]).verdict
@@ -124,12 +124,12 @@ class Rounds:
         return True
 
     def _is_decided(self) -> bool:
+        from runner.compare.change_report import ChangeVerdict
+        from runner.compare.variants import verdicts_on
         from runner.errors import ConfigurationError
-        from runner.results.change_report import Verdict as ChangeVerdict
-        from runner.results.lines import as_read
-        from runner.results.report import Report
-        from runner.results.suite_json import suite_record
-        from runner.results.variants import verdicts_on
+        from runner.record.lines import as_read
+        from runner.record.report import Report
+        from runner.record.suites import suite_record
 
         report = Report(
             start={"timestamp": "", "suites": [suite_record(suite) for suite in self._suites.values()]},

@@ -19,7 +19,7 @@ from runner.errors import RunnerError, sentences
 from runner.modes.case_environment import CaseEnvironment
 from runner.modes.outcome import ModeOutcome, failure_of, regradable
 from runner.reading.answer_text import thinking_in
-from runner.results.case_result import CaseResult, ScoreResult
+from runner.record.case_result import CaseResult, ScoreResult
 from scripttest import Cause, Failure, ResultWarning
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
     from runner.cases.model import CallOptions, Case
     from runner.modes.transcripts import SavedTalk
-    from runner.results.case_result import AnswerUsage, Regradable
+    from runner.record.case_result import AnswerUsage, Regradable
 
 THINKS = (
     "{} writes what it thinks into its answer, where users see it; assertions on JSON read what comes behind it, all"

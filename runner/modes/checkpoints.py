@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from runner.assertions.base import AssertionResult, Evidence, Judges
 from runner.assertions.checking import check_all, type_named
 from runner.assertions.values import text_of
-from runner.results.case_result import CheckpointResult
+from runner.record.case_result import CheckpointResult
 from scripttest import Cause, Failure
 
 if TYPE_CHECKING:

@@ -33,8 +33,8 @@ from runner.modes.grading import (
     seen_by_graders,
 )
 from runner.modes.turns import TurnsMode
-from runner.results.case_result import ScoreResult, ScoreVerdict, TurnResult
-from runner.results.thresholds import below
+from runner.record.case_result import ScoreResult, ScoreVerdict, TurnResult
+from runner.record.combining import below
 from scripttest import ScriptError, Status
 
 

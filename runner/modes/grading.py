@@ -20,8 +20,8 @@ from runner.cases.turns import Criterion as Rubric
 from runner.cases.turns import Grader
 from runner.modes.base import CaseAttempt
 from runner.modes.outcome import ModeOutcome
-from runner.results.case_result import CriterionResult, ScoreResult, ScoreVerdict
-from runner.results.thresholds import reaches, shortfall
+from runner.record.case_result import CriterionResult, ScoreResult, ScoreVerdict
+from runner.record.combining import reaches, shortfall
 from scripttest import Cause, Failure
 from scripttest.values import Value
 

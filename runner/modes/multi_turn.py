@@ -31,7 +31,7 @@ from runner.modes.checkpoints import Checkpoints
 from runner.modes.interactive import NoAnswerError, Question
 from runner.modes.simulators import SimulatedUser, SimulatorError
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TakenTurn, TurnsMode
-from runner.results.case_result import TurnResult
+from runner.record.case_result import TurnResult
 from scripttest import Cause, Status
 
 NOT_REACHED = "agent completed, goal not reached"

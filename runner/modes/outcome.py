@@ -1,5 +1,5 @@
 """What has come of a case: its outcome in any mode, the answers of its agent, and the failures of assertions that do
-not hold. What is needed to grade answers again is described in `runner.results.case_result`."""
+not hold. What is needed to grade answers again is described in `runner.record.case_result`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from runner.agents.chat import ModelCall, totals_of
 from runner.assertions.base import AssertionResult
 from runner.assertions.values import COMPARED, comparable, difference
-from runner.results.case_result import AnswerUsage, CheckpointResult, Regradable, ScoreResult, TurnResult, TurnUsage
+from runner.record.case_result import AnswerUsage, CheckpointResult, Regradable, ScoreResult, TurnResult, TurnUsage
 from scripttest import Cause, Failure
 from scripttest.values import Value
 

@@ -31,8 +31,8 @@ from runner.modes.grading import (
 from runner.modes.multi_turn import MultiTurn
 from runner.modes.outcome import Exchange
 from runner.modes.turns import CheckedTurn, Spoken
-from runner.results.case_result import ScoreResult, ScoreVerdict, TurnResult
-from runner.results.thresholds import below
+from runner.record.case_result import ScoreResult, ScoreVerdict, TurnResult
+from runner.record.combining import below
 from scripttest import Status
 
 if TYPE_CHECKING:

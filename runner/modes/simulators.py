@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from runner.agents.chat import Chat
     from runner.cases.turns import Simulator
     from runner.modes.base import CaseAttempt
-    from runner.results.case_result import TurnResult
+    from runner.record.case_result import TurnResult
 
 ROLES = ("Simulate",)
 """The functions that a script reference means which names none."""

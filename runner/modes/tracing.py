@@ -29,7 +29,7 @@ from typing import Any
 
 from runner.agents.chat import AGENT, AgentCall, ModelStep, ToolStep
 from runner.amounts import cost_in, cost_record
-from runner.results.attachments import without_content
+from runner.record.lines import without_content
 from scripttest.typing_names import Record
 
 TEXT_LIMIT = 4000

@@ -15,9 +15,9 @@ from runner.connectors.base import Completion, Usage
 from runner.connectors.timing import count_in
 from runner.modes.interactive import NoAnswerError, Question
 from runner.reading.helper_answers import Simulation
-from runner.results.case_result import CaseResult, TurnResult, TurnUsage
-from runner.results.looks import ONCE, Looks
-from runner.results.model import Suite, TestResult
+from runner.record.case_result import CaseResult, TurnResult, TurnUsage
+from runner.record.events import ONCE, Looks
+from runner.record.model import Suite, TestResult
 from scripttest import Cause, Status, TestKey
 from scripttest.values import Value
 

@@ -18,7 +18,7 @@ from runner.modes.base import CaseAttempt, Mode
 from runner.modes.checkpoints import Checkpoints, all_texts
 from runner.modes.outcome import Exchange, ModeOutcome, answered
 from runner.modes.simulators import tool_results
-from runner.results.case_result import TurnResult
+from runner.record.case_result import TurnResult
 from scripttest import Cause, ScriptError, Status
 from scripttest.values import Value
 

@@ -20,7 +20,7 @@ from runner.cases.selection import Chosen, both, chooser, needs_of
 from runner.errors import BrokenError, ConfigurationError, shown_path
 from runner.options.options import absolute
 from runner.planning.case_source import CaseInput, CaseSource, GeneratorInput
-from runner.results.model import Suite, SuiteKind
+from runner.record.model import Suite, SuiteKind
 from runner.security.terminal import own
 
 TYPE_CHECKING = False

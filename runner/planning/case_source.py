@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from runner.results.model import Suite
+from runner.record.model import Suite
 from scripttest.values import Value
 
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from runner.application.application import repository_of
 from runner.options.options import absolute
-from runner.results.events import Event, RunEnd, TestEnd
+from runner.record.events import Event, RunEnd, TestEnd
 from scripttest import Status, kind_of
 from scripttest.values import Value
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from runner.application.application import Application
     from runner.environment import Environment
     from runner.options.options import RunOptions
-    from runner.results.fold import Execution
+    from runner.record.fold import Execution
 
 
 STORE = ".yao-test"

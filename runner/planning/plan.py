@@ -7,7 +7,7 @@ from pathlib import Path
 
 from runner.application.application import Application, TestModule
 from runner.options.options import RunOptions, Settings
-from runner.results.model import Suite, SuiteKind
+from runner.record.model import Suite, SuiteKind
 from scripttest.values import Value
 
 TYPE_CHECKING = False

@@ -17,7 +17,7 @@ from runner.planning.case_source import GeneratorInput
 from runner.planning.inputs import Modules, everything, named_agent, not_collected, resolve_inputs
 from runner.planning.last_failed import store_of
 from runner.planning.plan import LeftOut, RunPlan, suite_of
-from runner.results.events import new_run
+from runner.record.events import new_run
 from scripttest import kind_of
 from scripttest.values import fields_of
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from runner.planning.regrading import Regrading
     from runner.planning.resume import ResumeState
     from runner.planning.selection import Selection, SelectionAndOrder, TestFilter
-    from runner.results.model import Suite
+    from runner.record.model import Suite
     from runner.store.places import StorePlace
 
 

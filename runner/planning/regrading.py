@@ -24,13 +24,12 @@ from runner.options.flags import Regrade
 from runner.options.options import FLAGS, absolute
 from runner.planning.case_source import CaseSource
 from runner.planning.saved_run import made_problem
-from runner.results.lines import result_of
-from runner.results.looks import looks_in
-from runner.results.model import Suite, TestResult
-from runner.results.report import Report
-from runner.results.result_problems import result_problem
-from runner.results.start_problems import HINT
-from runner.results.suite_json import blank_suite, has_cases, suite_of
+from runner.record.checks import HINT, result_problem
+from runner.record.events import looks_in
+from runner.record.lines import result_of
+from runner.record.model import Suite, TestResult
+from runner.record.report import Report
+from runner.record.suites import blank_suite, has_cases, suite_of
 from runner.security.files import read_bytes
 from scripttest import TestKey
 from scripttest.typing_names import Record
@@ -38,7 +37,7 @@ from scripttest.typing_names import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.planning.plan import RunRequest
-    from runner.results.case_result import Regradable
+    from runner.record.case_result import Regradable
 
 NAMED = 10
 """Most results that are named when they are left out."""

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.planning.case_source import CaseSource
     from runner.planning.still_valid import Gap
-    from runner.results.line_file import LineFile
-    from runner.results.model import Suite, TestResult
+    from runner.record.line_file import LineFile
+    from runner.record.model import Suite, TestResult
     from scripttest import Status
 
 LISTED = 1000
@@ -195,8 +195,8 @@ def cut(retained: Retained, file: LineFile, origin: Record) -> None:
 
 def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResult]:
     """The kept results as values of the event stream."""
-    from runner.results.lines import result_of
-    from runner.results.outcomes import outcome_in
+    from runner.record.lines import result_of
+    from runner.record.outcomes import outcome_in
 
     for suite in suites:
         for record in retained.results.get(suite.id, ()):
@@ -213,7 +213,7 @@ def _gone_on(before: Record, origin: Record) -> Record:
 
 
 def _open(path: Path) -> LineFile:
-    from runner.results.line_file import LineFile
+    from runner.record.line_file import LineFile
 
     try:
         return LineFile(path, keep=True)

@@ -14,8 +14,8 @@ from runner.errors import ConfigurationError
 from runner.options.carried import TYPED, saved_values, spelled, taken_over, walls_in
 from runner.options.flags import Carried, Flag
 from runner.options.options import FLAGS, RunOptions, absolute
-from runner.results.json_text import is_utf8
-from runner.results.start_problems import HINT, is_number, start_problem
+from runner.record.checks import HINT, is_number, start_problem
+from runner.record.texts import is_utf8
 from runner.security.files import read_bytes
 from scripttest import TestKey
 from scripttest.typing_names import Record
@@ -226,7 +226,7 @@ def _record(line: bytes) -> Record | None:
         return None
     if record["type"] != "result":
         return record
-    from runner.results.result_problems import result_problem
+    from runner.record.checks import result_problem
 
     return None if result_problem(record) else record
 

@@ -19,8 +19,8 @@ from enum import StrEnum
 
 from runner.errors import ConfigurationError
 from runner.parts import dependency_in
-from runner.results.fingerprint_changes import change_text
-from runner.results.verdict import Verdict, verdict_in
+from runner.record.fingerprint_changes import change_text
+from runner.record.verdict import Verdict, verdict_in
 from scripttest import Status, kind_of
 from scripttest.typing_names import Record
 from scripttest.values import Value
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.planning.case_source import CaseSource
-    from runner.results.model import Suite
+    from runner.record.model import Suite
 
 UNDECIDED = "as many runs as needed"
 NAMED = 10
@@ -303,7 +303,7 @@ class Runs(Value):
             return None
         if policy is None or "run" not in records[0]:
             return min(Status(record["status"]) for record in records)  # FAILED comes before PASSED
-        from runner.results.repeating import repeat_of
+        from runner.record.repeating import repeat_of
 
         ordered = sorted(records, key=lambda record: int(record["run"]))
         verdict = repeat_of(policy, [verdict_in(record) for record in ordered]).verdict

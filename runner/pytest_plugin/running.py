@@ -23,10 +23,10 @@ from runner.execution.stopping import Interrupted, Stop
 from runner.options.options import RunOptions
 from runner.planning.plan import RunRequest
 from runner.pytest_plugin.models import CLOSED, GIVEN
+from runner.record.events import Event, RunEnd, RunStart, TestEnd
+from runner.record.outcomes import error_text
 from runner.reporters.console.console import failure_text
 from runner.reporters.console.rerun_command import pattern_of
-from runner.results.events import Event, RunEnd, RunStart, TestEnd
-from runner.results.failure_texts import error_text
 from runner.security.keys import take_keys
 from runner.security.secrets import Secrets
 from runner.security.terminal import inert, unsteered
@@ -34,8 +34,8 @@ from runner.security.walk import is_test
 from scripttest import Status, start_processes
 
 if TYPE_CHECKING:
-    from runner.results.fold import Execution
-    from runner.results.model import Suite, TestResult
+    from runner.record.fold import Execution
+    from runner.record.model import Suite, TestResult
     from scripttest import Processes
 
 

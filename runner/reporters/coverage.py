@@ -9,9 +9,9 @@ from posixpath import basename, dirname
 from xml.sax.saxutils import quoteattr
 
 from runner.errors import ConfigurationError
+from runner.record.coverage import Figure, coverage_in, figures, lines, totals
+from runner.record.report import Report
 from runner.reporters.document import DocumentReporter
-from runner.results.coverage import Figure, coverage_in, figures, lines, totals
-from runner.results.report import Report
 from scripttest.typing_names import Record
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>

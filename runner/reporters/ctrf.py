@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from runner.record.report import Report
+from runner.record.result_texts import errors_of, name_of, place_of, remarks_of
+from runner.record.summary import BARS
 from runner.reporters.document import DocumentReporter
 from runner.reporters.json_report import MARKS, json_text
-from runner.results.certainty import BARS
-from runner.results.report import Report
-from runner.results.result_texts import errors_of, name_of, place_of, remarks_of
 from scripttest.typing_names import Record
 
 OF_TEST = (

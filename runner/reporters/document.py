@@ -7,15 +7,13 @@ from collections.abc import Callable
 from io import BufferedWriter, TextIOWrapper
 from pathlib import Path
 
-from runner.results.events import Event, RunEnd, RunStart, TestEnd, TestStart, Warned
-from runner.results.fold import Execution
-from runner.results.json_text import utf8
-from runner.results.line_file import open_part
-from runner.results.lines import line_of, result_of
-from runner.results.model import Suite, TestResult
-from runner.results.pipes import is_pipe, open_pipe
-from runner.results.places import without_root
-from runner.results.report import Report, end_record, in_order, start_record
+from runner.record.events import Event, RunEnd, RunStart, TestEnd, TestStart, Warned
+from runner.record.fold import Execution
+from runner.record.line_file import is_pipe, open_part, open_pipe
+from runner.record.lines import line_of, result_of
+from runner.record.model import Suite, TestResult
+from runner.record.report import Report, end_record, in_order, start_record
+from runner.record.texts import utf8, without_root
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False

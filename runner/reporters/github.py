@@ -12,16 +12,15 @@ from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
+from runner.record.events import Event, RunEnd, RunStart
+from runner.record.fold import Execution
+from runner.record.report import Report
+from runner.record.result_texts import FilePlace, name_of, place_of, told_of, warnings_of
+from runner.record.suites import shown_name
+from runner.record.summary import in_lines, remarks, snapshots_in
+from runner.record.texts import utf8
 from runner.reporters.document import Collector, taken
 from runner.reporters.markdown import LIMIT, markdown
-from runner.results.events import Event, RunEnd, RunStart
-from runner.results.fold import Execution
-from runner.results.json_text import utf8
-from runner.results.report import Report
-from runner.results.result_texts import FilePlace, name_of, place_of, told_of, warnings_of
-from runner.results.snapshot_lines import in_lines, snapshots_in
-from runner.results.suite_json import shown_name
-from runner.results.summary import remarks
 from scripttest import Status
 from scripttest.typing_names import Record
 

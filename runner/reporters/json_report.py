@@ -6,17 +6,16 @@ from __future__ import annotations
 
 import json
 
+from runner.record.fold import counted
+from runner.record.lines import as_in_seed
+from runner.record.model import TestResult
+from runner.record.report import Report
+from runner.record.result_texts import agents_of, connectors_of
+from runner.record.stability import pass_rate
+from runner.record.suites import has_cases
+from runner.record.summary import BARS, certainty_of, stability_summary, summary_record, usage_record
+from runner.record.texts import json_line, plain, without_halves
 from runner.reporters.document import DocumentReporter
-from runner.results.certainty import BARS, certainty_of
-from runner.results.counts import counted
-from runner.results.json_text import json_line, plain, without_halves
-from runner.results.lines import as_in_seed
-from runner.results.model import TestResult
-from runner.results.report import Report
-from runner.results.result_texts import agents_of, connectors_of
-from runner.results.stability import pass_rate
-from runner.results.suite_json import has_cases
-from runner.results.summary import stability_summary, summary_record, usage_record
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False

@@ -1,5 +1,5 @@
 """The `.jsonl` report of seed 004: a `start` line, a `result` line as each test ends, a `summary` line. Each line is
-passed to the system at once; `runner.results.line_file` says when it is on the disk.
+passed to the system at once; `runner.record.line_file` says when it is on the disk.
 
 With `--runs`, each run has a `result` line with the number of the `run`. After the last run of a test, a `stability`
 line has the figures.
@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runner.results.events import Event
-from runner.results.fold import Execution
-from runner.results.json_text import json_line
-from runner.results.line_file import LineFile
-from runner.results.report import Report
-from runner.results.run_lines import error_line, line_of_event, start_line
-from runner.results.suite_json import has_cases
+from runner.record.events import Event
+from runner.record.fold import Execution
+from runner.record.line_file import LineFile
+from runner.record.report import Report, error_line, line_of_event, start_line
+from runner.record.suites import has_cases
+from runner.record.texts import json_line
 from scripttest.typing_names import Record
 
 

@@ -13,15 +13,14 @@ from itertools import chain
 from pathlib import PurePath
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from runner.reporters.document import DocumentReporter
-from runner.reporters.json_report import MARKS
-from runner.results.attachments import sizes
-from runner.results.certainty import BARS, certainty_of
-from runner.results.counts import Counts, counted
-from runner.results.model import TestResult
-from runner.results.report import Report
-from runner.results.result_texts import (
+from runner.record.fold import Counts, counted
+from runner.record.lines import sizes
+from runner.record.model import TestResult
+from runner.record.report import Report
+from runner.record.result_texts import (
     FilePlace,
+    answer_of,
+    as_text,
     differences_of,
     errors_of,
     line_of,
@@ -30,11 +29,11 @@ from runner.results.result_texts import (
     values_of,
     warnings_of,
 )
-from runner.results.snapshot_lines import in_lines, snapshots_in
-from runner.results.suite_json import has_cases
-from runner.results.summary import counts_record, usage_record
-from runner.results.value_texts import answer_of, as_text
-from runner.results.verdict import Verdict, verdict_in
+from runner.record.suites import has_cases
+from runner.record.summary import BARS, certainty_of, counts_record, in_lines, snapshots_in, usage_record
+from runner.record.verdict import Verdict, verdict_in
+from runner.reporters.document import DocumentReporter
+from runner.reporters.json_report import MARKS
 from runner.security.terminal import inert
 from scripttest import Cause
 from scripttest.typing_names import Record

@@ -7,19 +7,17 @@ from collections import Counter
 from collections.abc import Sequence
 
 from runner.amounts import cost_in, dollars
+from runner.record.events import RunStatus
+from runner.record.model import TestResult
+from runner.record.report import Report
+from runner.record.result_texts import agents_of, connectors_of
+from runner.record.stability import pass_rate
+from runner.record.suites import AGENT_TEST, SCRIPT_TEST, has_cases, shown_name
+from runner.record.summary import counts_of, in_words, judges_text, part_rows, rate_text, remarks, savings, snapshots_in
+from runner.record.texts import utf8
+from runner.record.verdict import Verdict, verdict_in
 from runner.reporters.document import DocumentReporter
 from runner.reporters.markdown_pieces import LINE_LIMIT, MARKS, block, body, duration, heading, inline, table
-from runner.results.certainty import judges_text, part_rows, rate_text
-from runner.results.events import RunStatus
-from runner.results.json_text import utf8
-from runner.results.model import TestResult
-from runner.results.report import Report
-from runner.results.result_texts import agents_of, connectors_of
-from runner.results.snapshot_lines import in_words, snapshots_in
-from runner.results.stability import pass_rate
-from runner.results.suite_json import AGENT_TEST, SCRIPT_TEST, has_cases, shown_name
-from runner.results.summary import counts_of, remarks, savings
-from runner.results.verdict import Verdict, verdict_in
 from scripttest import Status
 from scripttest.typing_names import Record
 

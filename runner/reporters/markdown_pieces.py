@@ -7,12 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from runner.amounts import cost_in, dollars
 from runner.look_alikes import raw
+from runner.record.lines import sizes
+from runner.record.result_texts import (
+    answer_of,
+    as_text,
+    cut,
+    differences_of,
+    errors_of,
+    name_of,
+    remarks_of,
+    values_of,
+    warnings_of,
+)
+from runner.record.suites import shown_name
+from runner.record.verdict import Verdict, verdict_in
 from runner.reporters.console.style import first_and_last
-from runner.results.attachments import sizes
-from runner.results.result_texts import differences_of, errors_of, name_of, remarks_of, values_of, warnings_of
-from runner.results.suite_json import shown_name
-from runner.results.value_texts import answer_of, as_text, cut
-from runner.results.verdict import Verdict, verdict_in
 from runner.security.terminal import spelled
 from scripttest import Status
 from scripttest.typing_names import Record

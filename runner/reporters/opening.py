@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
     from runner.environment import Environment
+    from runner.record.line_file import LineFile
     from runner.reporters import Maker
     from runner.reporters.console.terminal import Progress
     from runner.reporters.stream import FileReporter, Reporter
-    from runner.results.line_file import LineFile
 
 
 class Console:

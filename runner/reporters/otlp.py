@@ -29,10 +29,7 @@ from opentelemetry.util.re import parse_env_headers
 
 from runner.errors import ConfigurationError
 from runner.options.readers import collector
-from runner.reporters import span_attributes as attributes
-from runner.reporters.span_attributes import EVENT, evaluations_of
-from runner.reporters.stream import IncompleteError
-from runner.results.events import (
+from runner.record.events import (
     AttemptEnd,
     Event,
     RunEnd,
@@ -43,16 +40,19 @@ from runner.results.events import (
     TestEnd,
     TestStart,
 )
-from runner.results.verdict import Verdict
+from runner.record.verdict import Verdict
+from runner.reporters import span_attributes as attributes
+from runner.reporters.span_attributes import EVENT, evaluations_of
+from runner.reporters.stream import IncompleteError
 from runner.version import VERSION
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.environment import Environment
+    from runner.record.fold import Execution
+    from runner.record.model import TestResult
     from runner.reporters.span_attributes import Attributes
-    from runner.results.fold import Execution
-    from runner.results.model import TestResult
 
 
 PATH = "/v1/traces"

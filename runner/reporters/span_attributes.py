@@ -14,16 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.amounts import cost_record
-from runner.results.case_result import ScoreVerdict
-from runner.results.verdict import Verdict
+from runner.record.case_result import ScoreVerdict
+from runner.record.verdict import Verdict
 from scripttest import Cause
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.results.case_result import CaseResult
-    from runner.results.events import RunEnd, RunStart
-    from runner.results.fold import Execution
-    from runner.results.model import Suite, TestResult
+    from runner.record.case_result import CaseResult
+    from runner.record.events import RunEnd, RunStart
+    from runner.record.fold import Execution
+    from runner.record.model import Suite, TestResult
 
 
 Attributes = dict[str, str | bool | int | float | Sequence[str]]

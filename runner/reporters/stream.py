@@ -10,7 +10,7 @@ from itertools import count, takewhile
 from pathlib import Path
 
 from runner.errors import RunnerError
-from runner.results.events import (
+from runner.record.events import (
     AttemptEnd,
     Event,
     RunEnd,
@@ -23,14 +23,14 @@ from runner.results.events import (
     TestStart,
     Warned,
 )
-from runner.results.fold import Execution
-from runner.results.model import TestResult
+from runner.record.fold import Execution
+from runner.record.model import TestResult
 from runner.security.secrets import Secrets
 from scripttest.typing_names import Protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.results.report import Report
+    from runner.record.report import Report
 UNSHOWN = "An error of the run cannot be shown"
 
 

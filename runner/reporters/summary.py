@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from runner.amounts import cost_in, dollars
+from runner.record.events import RunStatus
+from runner.record.report import Report
+from runner.record.result_texts import counts_text, cut, tokens_of, warnings_of
+from runner.record.suites import has_cases
+from runner.record.summary import in_lines, judges_text, part_rows, rate_text, remarks, snapshots_in
+from runner.record.verdict import Verdict
 from runner.reporters.document import DocumentReporter
 from runner.reporters.markdown_pieces import LINE_LIMIT, visible
-from runner.results.certainty import judges_text, part_rows, rate_text
-from runner.results.events import RunStatus
-from runner.results.report import Report
-from runner.results.result_texts import counts_text, tokens_of, warnings_of
-from runner.results.snapshot_lines import in_lines, snapshots_in
-from runner.results.suite_json import has_cases
-from runner.results.summary import remarks
-from runner.results.value_texts import cut
-from runner.results.verdict import Verdict
 from scripttest import Status
 from scripttest.typing_names import Record
 

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from runner import columns
+from runner.compare.change_report import Sides
+from runner.compare.variants import MatrixRow, Piece, marked, matrix, verdicts_on
 from runner.errors import ConfigurationError
+from runner.record.events import Event, RunEnd
+from runner.record.fold import Execution
+from runner.record.report import Report
 from runner.reporters.console.change_lines import VERDICT_COLORS, aligned, overview
 from runner.reporters.console.style import DOUBLE, Style
 from runner.reporters.console.verdict_lines import Row, sentences
 from runner.reporters.document import Collector, taken
-from runner.results.events import Event, RunEnd
-from runner.results.fold import Execution
-from runner.results.report import Report
-from runner.results.sides import Sides
-from runner.results.variants import MatrixRow, Piece, marked, matrix, verdicts_on
 from scripttest.typing_names import Record
 
 ROWS = 50

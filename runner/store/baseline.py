@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from runner.compare.histories import as_runs
 from runner.errors import ConfigurationError, did_you_mean
-from runner.results.counts import counted
-from runner.results.fingerprint_changes import changed_in
-from runner.results.histories import as_runs
-from runner.results.lines import result_of
-from runner.results.model import TestResult
-from runner.results.report import Report
-from runner.results.result_keys import ResultKey
-from runner.results.result_keys import key_of as result_key
-from runner.results.summary import counts_record
+from runner.record.fingerprint_changes import changed_in
+from runner.record.fold import counted
+from runner.record.keys import ResultKey
+from runner.record.lines import result_of
+from runner.record.model import TestResult
+from runner.record.model import key_of as result_key
+from runner.record.report import Report
+from runner.record.summary import counts_record
 from runner.store.rows import key_of
 from runner.store.store import Store
 from runner.store.stored import StoredRun

@@ -11,10 +11,10 @@ import os
 from pathlib import Path
 
 from runner.errors import RunnerError
-from runner.results.events import Event
-from runner.results.fold import Execution
-from runner.results.line_file import LineFile
-from runner.results.run_lines import line_of_event
+from runner.record.events import Event
+from runner.record.fold import Execution
+from runner.record.line_file import LineFile
+from runner.record.report import line_of_event
 
 
 class FallbackReport:

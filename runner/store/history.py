@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 
-from runner.results.changes import STANDARD
-from runner.results.fingerprint_changes import asked_by, changed
-from runner.results.verdict import Verdict
+from runner.compare.comparison import STANDARD
+from runner.record.fingerprint_changes import asked_by, changed
+from runner.record.verdict import Verdict
 from runner.statistics import PassCount
 from runner.statistics.intervals import Interval, wilson
 from runner.statistics.series import Break, level_break, rate_break
@@ -50,7 +50,7 @@ class Since(Value):
     before: StoredRun
     """The run before it."""
     parts: tuple[str, ...]
-    """What the test depends on and differs between both; see `runner.results.fingerprint_changes`."""
+    """What the test depends on and differs between both; see `runner.record.fingerprint_changes`."""
     is_known: bool
     """Whether both have fingerprints of the test."""
     p: float

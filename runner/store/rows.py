@@ -10,11 +10,11 @@ from hashlib import blake2b
 from typing import Any
 
 from runner.amounts import Estimate
-from runner.results.criteria import score_in
-from runner.results.json_text import json_line
-from runner.results.judged_cases import judged_case
-from runner.results.model import TestResult
-from runner.results.suite_json import has_cases
+from runner.compare.judged_cases import judged_case
+from runner.record.model import TestResult
+from runner.record.suites import has_cases
+from runner.record.texts import json_line
+from runner.record.votes import score_in
 from scripttest.typing_names import Record
 from scripttest.values import Value
 

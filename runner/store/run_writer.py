@@ -11,11 +11,11 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from runner.errors import RunnerError
-from runner.results.events import AttemptEnd, Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
-from runner.results.fold import Execution
-from runner.results.lines import whole_text_of
-from runner.results.run_lines import line_of_event
-from runner.results.suite_json import suite_record
+from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
+from runner.record.fold import Execution
+from runner.record.lines import whole_text_of
+from runner.record.report import line_of_event
+from runner.record.suites import suite_record
 from runner.store.database import RunLock, StoreError, changing, close, open_for_writing, open_store, understood
 from runner.store.places import FILE
 from runner.store.rows import COLUMNS, Row, key_of, kind_of, line_without_fingerprint, row_of
@@ -25,7 +25,7 @@ from scripttest.typing_names import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.options.values import StoreKeep
-    from runner.results.model import TestResult
+    from runner.record.model import TestResult
     from runner.store.fallback_report import FallbackReport
     from runner.store.places import Revision
 

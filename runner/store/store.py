@@ -14,8 +14,8 @@ from typing import Any, Self
 
 from runner.amounts import cost_in
 from runner.errors import ConfigurationError
-from runner.results.report import Report
-from runner.results.saved import read_text
+from runner.record.report import Report
+from runner.record.saved import read_text
 from runner.store.database import changing, close, damaged, is_under_way, open_for_reading, parsing, understood
 from runner.store.places import FILE
 from runner.store.rows import CASE_FILE, MODULE, NOT_ENDED, line_with_fingerprint, unpacked

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from runner.results.result_problems import result_problem
-from runner.results.suite_json import KINDS
-from runner.results.verdict import Verdict
+from runner.record.checks import result_problem
+from runner.record.suites import KINDS
+from runner.record.verdict import Verdict
 from runner.store.database import damaged, understood
 from scripttest.typing_names import Record
 from scripttest.values import Value

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from runner.errors import ConfigurationError
-from runner.results.judgements import Judgement, JudgementKey, judgements_in
-from runner.results.labels import Label, text_of_labels
-from runner.results.lines import result_of
-from runner.results.value_texts import as_text, text_of
+from runner.judging.judgements import Judgement, JudgementKey, judgements_in
+from runner.judging.labels import Label, text_of_labels
+from runner.record.lines import result_of
+from runner.record.result_texts import as_text, text_of
 from runner.store.store import Store
 from runner.store.stored import StoredLabel
 from runner.view.runs import StoredRuns

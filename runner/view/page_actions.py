@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from runner.compare.change_report import Sides
+from runner.compare.change_verdict import adjusted, change_between
+from runner.compare.comparison import compare
+from runner.compare.variants import VariantsCompared
 from runner.errors import ConfigurationError
+from runner.record.fingerprint_changes import ARROW, change_text
+from runner.record.result_texts import answer_of, as_text
 from runner.reporters.html.compared import comparison_record, variants_record
-from runner.results.change_verdict import adjusted, change_between
-from runner.results.comparison import compare
-from runner.results.fingerprint_changes import ARROW, change_text
-from runner.results.sides import Sides
-from runner.results.value_texts import answer_of, as_text
-from runner.results.variants import VariantsCompared
 from runner.security.files import application_of, read_named
 from runner.store.history import Since, TestHistory, histories, history_of
 from runner.store.rows import key_of

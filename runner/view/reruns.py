@@ -17,8 +17,8 @@ from runner.errors import ConfigurationError
 from runner.filters import Filter
 from runner.options.carried import taken_over, walls_in
 from runner.options.options import FLAGS, RunOptions, options_from, texts_in
+from runner.record.suites import suite_of
 from runner.reporters.console.rerun_command import pattern_of
-from runner.results.suite_json import suite_of
 from runner.store.places import place_of
 from runner.store.stored import StoredRun
 from scripttest import kind_of

@@ -12,17 +12,16 @@ from threading import Lock
 
 from runner.application.application import repository_of
 from runner.errors import MissingError, RunnerError
+from runner.record.fold import Counts
+from runner.record.model import TestResult
+from runner.record.model import key_of as result_key
+from runner.record.report import Report
+from runner.record.suites import shown_name
+from runner.record.summary import certainty_of, summary_record, usage_record
+from runner.record.texts import json_line
+from runner.record.verdict import Verdict
 from runner.reporters.html.compared import variants_of
 from runner.reporters.html.data import Rows, entry_of, index_of
-from runner.results.certainty import certainty_of
-from runner.results.counts import Counts
-from runner.results.json_text import json_line
-from runner.results.model import TestResult
-from runner.results.report import Report
-from runner.results.result_keys import key_of as result_key
-from runner.results.suite_json import shown_name
-from runner.results.summary import summary_record, usage_record
-from runner.results.verdict import Verdict
 from runner.store.rows import key_of
 from runner.store.store import Store
 from runner.store.stored import UNDER_WAY, StoredRun

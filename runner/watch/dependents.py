@@ -11,7 +11,7 @@ from runner.errors import ConfigurationError
 from runner.execution.observing import Observer
 from runner.execution.stopping import Stop
 from runner.parts import Dependency, dependency_in
-from runner.results.events import Event, RunStart, SuiteEnd, TestEnd
+from runner.record.events import Event, RunStart, SuiteEnd, TestEnd
 from runner.security.walk import CODE
 from scripttest import Status
 
@@ -19,8 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.connectors.load import Connectors
     from runner.fingerprints.parts import PartDigests
-    from runner.results.fold import Execution
-    from runner.results.model import Suite, TestResult
+    from runner.record.fold import Execution
+    from runner.record.model import Suite, TestResult
     from scripttest import Processes
 
 

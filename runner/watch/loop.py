@@ -25,8 +25,8 @@ from runner.planning.inputs import Input, everything, resolve_inputs
 from runner.planning.last_failed import suite_key
 from runner.planning.plan import RunRequest
 from runner.planning.selection import Selection
+from runner.record.events import STALE
 from runner.reporters.console.style import Style
-from runner.results.events import STALE
 from runner.watch.changes import Broke, Changes, Inbox, Message, Pressed, Saved
 from runner.watch.dependents import Dependents, ObservedRun
 from runner.watch.screen import ESCAPE, Keys, Screen

@@ -28,11 +28,11 @@ from machine import Neighbours, describe
 from report_runs import formats, live
 from tables import duration, megabytes, table, verdict
 
+from runner.record.fold import Execution
+from runner.record.replay import events_of
+from runner.record.report import Report
+from runner.record.saved import load
 from runner.reporters import maker_for_file
-from runner.results.fold import Execution
-from runner.results.replay import events_of
-from runner.results.report import Report
-from runner.results.saved import load
 
 FORMATS = ("jsonl", "json", "md", "xml", "ctrf.json", "html", "txt")
 GOAL = 5

@@ -23,9 +23,9 @@ from runner.options.options import DEFAULT_THRESHOLD, RunOptions
 from runner.planning.case_source import CaseSource
 from runner.planning.plan import RunPlan, RunRequest
 from runner.planning.planner import with_contexts
-from runner.results.case_result import CaseResult
-from runner.results.events import Event, TestEnd
-from runner.results.model import Suite, SuiteKind, TestResult
+from runner.record.case_result import CaseResult
+from runner.record.events import Event, TestEnd
+from runner.record.model import Suite, SuiteKind, TestResult
 from runner.security.secrets import Secrets
 from scripttest.values import fields_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from runner.results.lines import result_of
-from runner.results.report import Report
-from runner.results.summary import counts_of
+from runner.record.lines import result_of
+from runner.record.report import Report
+from runner.record.summary import counts_of
 
 Record = dict[str, Any]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from command import eventually
 
-from runner.results.events import Event, RunEnd, new_run
-from runner.results.fold import Execution
-from runner.results.replay import events_of
-from runner.results.report import Report
+from runner.record.events import Event, RunEnd, new_run
+from runner.record.fold import Execution
+from runner.record.replay import events_of
+from runner.record.report import Report
 from runner.store.fallback_report import FallbackReport
 from runner.store.places import FILE, Revision
 from runner.store.run_writer import RunWriter

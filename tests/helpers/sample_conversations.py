@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runner.assertions.base import AssertionResult, ToolUse
-from runner.results.case_result import (
+from runner.record.case_result import (
     CaseResult,
     CheckpointResult,
     CriterionResult,
@@ -11,7 +11,7 @@ from runner.results.case_result import (
     TrialResult,
     TurnResult,
 )
-from runner.results.model import TestResult
+from runner.record.model import TestResult
 from scripttest import Failure, Outcome, Status
 
 

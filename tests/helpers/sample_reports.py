@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from runner.record.lines import result_of
+from runner.record.report import Record, Report
+from runner.record.summary import counts_of
 from runner.reporters import maker_for_file
-from runner.results.lines import result_of
-from runner.results.report import Record, Report
-from runner.results.summary import counts_of
 
 GOLDEN = Path(__file__).parents[1] / "runner/reporters/files/golden"
 STREAMS = ("scripts", "cases", "mixed")

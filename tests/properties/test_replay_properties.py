@@ -16,11 +16,8 @@ from runner.assertions.base import AssertionResult, ToolUse
 from runner.environment import Environment
 from runner.execution.repetition import Repetition
 from runner.options.options import RunOptions
-from runner.reporters import maker_for_file
-from runner.reporters.console.console import ConsoleReporter
-from runner.reporters.stream import Multiplexer, Ordered
-from runner.results import events, model
-from runner.results.case_result import (
+from runner.record import events, model
+from runner.record.case_result import (
     CaseResult,
     CheckpointResult,
     CriterionResult,
@@ -28,13 +25,15 @@ from runner.results.case_result import (
     TrialResult,
     TurnResult,
 )
-from runner.results.events import RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, Warned
-from runner.results.fold import Execution
-from runner.results.lines import line_of, result_of
-from runner.results.looks import Looks
-from runner.results.model import Suite, SuiteKind
-from runner.results.replay import events_of
-from runner.results.saved import load
+from runner.record.events import Looks, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, Warned
+from runner.record.fold import Execution
+from runner.record.lines import line_of, result_of
+from runner.record.model import Suite, SuiteKind
+from runner.record.replay import events_of
+from runner.record.saved import load
+from runner.reporters import maker_for_file
+from runner.reporters.console.console import ConsoleReporter
+from runner.reporters.stream import Multiplexer, Ordered
 from runner.security.secrets import Secrets
 from scripttest import Failure, Location, LogLine, Outcome, ResultWarning, StackFrame
 from scripttest.values import fields_of

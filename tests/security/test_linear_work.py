@@ -17,7 +17,7 @@ from bindings.models import query_sql
 from bindings.models.sql_bounds import expansions
 from bindings.models.validation import _NUMBER
 from runner.modes.awaiting import looks_like_question
-from runner.results.places import near
+from runner.record.texts import near
 from runner.scripted.templates import _compile
 from runner.security.secrets import Secrets
 from runner.security.terminal import inert, unsteered

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.reporters.console.style import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
-from runner.results.case_result import (
+from runner.record.case_result import (
     CaseResult,
     CheckpointResult,
     CriterionResult,
@@ -17,11 +16,11 @@ from runner.results.case_result import (
     TurnResult,
     graded_turn,
 )
-from runner.results.counts import Counts
-from runner.results.events import RunEnd, RunStatus, SuiteStart
-from runner.results.model import Suite, TestResult
-from runner.results.result_texts import trials_text
-from runner.results.value_texts import as_text, called, cut, one_line, text_of, written
+from runner.record.events import RunEnd, RunStatus, SuiteStart
+from runner.record.fold import Counts
+from runner.record.model import Suite, TestResult
+from runner.record.result_texts import as_text, called, cut, one_line, text_of, trials_text, written
+from runner.reporters.console.style import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
 from runner.security.terminal import in_line
 from scripttest import Status
 from scripttest.values import Value, fields_of

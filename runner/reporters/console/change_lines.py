@@ -8,6 +8,10 @@ from functools import partial
 
 from runner import columns
 from runner.amounts import dollars
+from runner.compare.change_report import ChangeReport, Sides
+from runner.compare.comparison import KINDS, Change, Comparison
+from runner.compare.judged_cases import SCORE
+from runner.record.fingerprint_changes import change_text
 from runner.reporters.console.style import Style, count, in_milliseconds
 from runner.reporters.console.verdict_lines import (
     CASE_HEAD,
@@ -20,11 +24,6 @@ from runner.reporters.console.verdict_lines import (
     rate_of,
     sentences,
 )
-from runner.results.change_report import ChangeReport
-from runner.results.changes import KINDS, Change, Comparison
-from runner.results.fingerprint_changes import change_text
-from runner.results.judged_cases import SCORE
-from runner.results.sides import Sides
 from runner.security.terminal import in_line
 
 COST_DIGITS = 6

@@ -10,9 +10,7 @@ from collections.abc import Callable
 
 from runner.environment import Environment
 from runner.options.options import RunOptions
-from runner.reporters.console.rerun_command import command_of
-from runner.reporters.console.style import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, usage_line
-from runner.results.events import (
+from runner.record.events import (
     STALE,
     Event,
     HookOutput,
@@ -25,9 +23,11 @@ from runner.results.events import (
     TestEnd,
     Warned,
 )
-from runner.results.failure_texts import place
-from runner.results.fold import Execution
-from runner.results.model import Suite, TestResult
+from runner.record.fold import Execution
+from runner.record.model import Suite, TestResult
+from runner.record.outcomes import place
+from runner.reporters.console.rerun_command import command_of
+from runner.reporters.console.style import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, usage_line
 from runner.security.terminal import in_line
 from scripttest import Failure, Outcome, ResultWarning, Status
 
@@ -230,7 +230,7 @@ class ConsoleReporter:
             if number
         ]
         if counts.not_judged:
-            from runner.results.summary import unjudged
+            from runner.record.summary import unjudged
 
             parts.append(unjudged(counts.not_judged))
         named = in_line(run.suites[id].name)
@@ -254,7 +254,7 @@ class ConsoleReporter:
         if self._stability is not None and not self._options.quiet:
             text += self._stability.table(self._options.runs)
             if counts.repeated:
-                from runner.results.summary import counts_record, savings
+                from runner.record.summary import counts_record, savings
 
                 text += f"  {savings(counts_record(counts))}\n"
         if counts.rates and not self._options.quiet:
@@ -278,12 +278,12 @@ class ConsoleReporter:
             color = "red" if event.status != RunStatus.PASSED else "green"
             text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{self._rates(run)}{usage_line(run)}{DOUBLE}\n"
         if counts.not_judged or counts.checks_nothing:
-            from runner.results.summary import counts_record, remarks
+            from runner.record.summary import counts_record, remarks
 
             record = {**counts_record(counts), "missing_calls": 0}  # the line above has counted them
             text += "".join(self._paint(f"  {said}\n", "yellow") for said in remarks(record))
         if event.snapshots is not None:
-            from runner.results.snapshot_lines import in_lines
+            from runner.record.summary import in_lines
 
             text += "".join(f"  {self._paint(line, 'yellow')}\n" for line in in_lines(event.snapshots))
         if event.coverage is not None and not self._options.quiet:
@@ -343,7 +343,7 @@ class ConsoleReporter:
 
     def _near(self, text: str) -> str:
         """A text with places as they are written in the working directory."""
-        from runner.results.places import near
+        from runner.record.texts import near
 
         return near(text, str(self._directory))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from runner.options.options import RunOptions
-from runner.results.model import Suite
+from runner.record.model import Suite
 from scripttest import BENCHMARK, Status, kind_of
 
 TYPE_CHECKING = False

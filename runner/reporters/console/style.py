@@ -4,13 +4,13 @@ them takes longer than most runs."""
 from __future__ import annotations
 
 from runner.amounts import dollars
-from runner.results.failure_texts import error_text
+from runner.record.outcomes import error_text
 from runner.security.terminal import own
 from scripttest import Failure, LogLine, ResultWarning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.results.fold import Execution
+    from runner.record.fold import Execution
 
 WIDTH = 79
 DOUBLE = "═" * WIDTH

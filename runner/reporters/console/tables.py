@@ -8,17 +8,17 @@ from heapq import nlargest
 from math import fsum
 
 from runner.columns import aligned
+from runner.record.fold import Counts
+from runner.record.model import Suite, TestResult
+from runner.record.stability import CLASSES, Stability, pass_rate
+from runner.record.summary import certainty_of, judges_text, part_rows, rate_text
+from runner.record.votes import Group
 from runner.reporters.console.style import SINGLE, WIDTH, Style, count, in_milliseconds
-from runner.results.certainty import certainty_of, judges_text, part_rows, rate_text
-from runner.results.counts import Counts
-from runner.results.criteria import Group
-from runner.results.model import Suite, TestResult
-from runner.results.stability import CLASSES, Stability, pass_rate
 from runner.security.terminal import in_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.results.coverage import CoverageReport, Figure
+    from runner.record.coverage import CoverageReport, Figure
 
 PART_ROWS = 20
 """Parts of a kind in the table of rates."""
@@ -157,8 +157,8 @@ class Slowest:
 def coverage_table(coverage: CoverageReport, style: Style) -> str:
     """Lines for all files, each with the lines that never ran, and for all together."""
     from runner.columns import filled, in_cell, width
+    from runner.record.coverage import figures, totals, uncovered
     from runner.reporters.console.terminal import cut
-    from runner.results.coverage import figures, totals, uncovered
 
     found = [("All files", totals(coverage.files.values()), "")]
     found += [(in_cell(path), figures(file), uncovered(file)) for path, file in coverage.files.items()]
@@ -176,7 +176,7 @@ def coverage_table(coverage: CoverageReport, style: Style) -> str:
 
 
 def _coverage_cells(found: dict[str, Figure], style: Style) -> str:
-    from runner.results.coverage import METRICS
+    from runner.record.coverage import METRICS
 
     cells = []
     for metric, head in zip(METRICS, COVERAGE, strict=True):

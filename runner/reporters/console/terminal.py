@@ -30,9 +30,9 @@ from unicodedata import bidirectional, category
 
 from runner.amounts import dollars, in_words
 from runner.columns import letter_width, width
+from runner.record.events import Event, RunEnd
+from runner.record.fold import Execution
 from runner.reporters.console.style import WIDTH, Style
-from runner.results.events import Event, RunEnd
-from runner.results.fold import Execution
 from runner.security.terminal import OWN, own
 
 DELAY = 0.4

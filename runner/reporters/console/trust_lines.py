@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runner.judging.calibration import Trust, Trusted
 from runner.reporters.console.change_lines import aligned
 from runner.reporters.console.style import count
 from runner.reporters.console.verdict_lines import Row, percent
-from runner.results.calibration import Trust, Trusted
 from runner.statistics.agreement import FEWEST_LABELS, Calibration
 
 HEAD: Row = ("Criterion", "Labels", "Agree", "Kappa (95 %)", "Passes found", "Failures found", "Says")

@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 
 from runner.amounts import dollars
+from runner.compare.change_report import A_AND_B, Beside, ChangeReport, ChangeVerdict, ComparedCase, Noise, Part, Sides
+from runner.record.keys import ResultKey
+from runner.record.votes import JudgesNoise
 from runner.reporters.console.style import count, in_milliseconds
-from runner.results.change_report import Beside, ChangeReport, ComparedCase, Noise, Part, Verdict
-from runner.results.judging import JudgesNoise
-from runner.results.result_keys import ResultKey
-from runner.results.sides import A_AND_B, Sides
 from runner.security.terminal import in_line
 from runner.statistics.exact_tests import fewest_runs
 from runner.statistics.intervals import Estimate, Interval
@@ -82,7 +81,7 @@ def _sentences(found: ChangeReport) -> list[str]:
         said.append(_judges(found.judges_noise, found.measure))
     if found.noise is Noise.NONE:
         said.append("These runs are the same each time: every difference is real.")
-    if found.verdict is Verdict.CANNOT_TELL and found.cases and found.noise is Noise.RUNS:
+    if found.verdict is ChangeVerdict.CANNOT_TELL and found.cases and found.noise is Noise.RUNS:
         said += _advice(found)
     return said + _left_out(found)
 
@@ -179,11 +178,11 @@ def _runs_of(values: Sequence[float]) -> str:
 def _verdict(found: ChangeReport) -> str:
     word = found.verdict.capitalize()
     made = f"{count(len(found.cases), 'case')}, {_runs_each(found)}"
-    if found.verdict is Verdict.REGRESSED and found.broke:
+    if found.verdict is ChangeVerdict.REGRESSED and found.broke:
         better = " Over all it is better." if (found.change.difference or 0) > 0 else ""
         named = _named([case.key for case in found.broke])
         return f"{word}: {made}. {count(len(found.broke), 'case')} broke: {named}.{better}"
-    if found.verdict is Verdict.UNCHANGED:
+    if found.verdict is ChangeVerdict.UNCHANGED:
         if found.noise is Noise.NONE:
             return f"{word}: {made}."
         return f"{word}: within {100 * found.margin:g} points{_ends(found.change.interval)}."
@@ -192,7 +191,7 @@ def _verdict(found: ChangeReport) -> str:
         return f"{word}: {broken.b} of {runs} runs of B broke (A: {broken.a})."
     if not found.cases:
         return f"{word}: no case was judged in both reports."
-    if found.verdict is Verdict.CANNOT_TELL and len(found.cases) == 1 and min(found.runs.both) < fewest_runs(1):
+    if found.verdict is ChangeVerdict.CANNOT_TELL and len(found.cases) == 1 and min(found.runs.both) < fewest_runs(1):
         return f"{word}: the reports have 1 case in common; single cases need {fewest_runs(1)} runs of each."
     rates = " → ".join(percent(rate.value or 0) for rate in found.rates.both)
     looks = found.looks  # figures of runs that ended when they had decided are a little too sure of themselves

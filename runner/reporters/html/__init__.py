@@ -13,25 +13,24 @@ from html import escape
 from pathlib import Path
 
 from runner.errors import ConfigurationError
+from runner.record.events import RunStatus
+from runner.record.lines import line_of, text_of
+from runner.record.model import Suite, TestResult
+from runner.record.report import Report
+from runner.record.result_texts import counts_text
+from runner.record.summary import in_words, remarks, snapshots_in
+from runner.record.texts import json_line
 from runner.reporters.console.style import count
 from runner.reporters.document import DocumentReporter
 from runner.reporters.html.data import Entry, blocks_of, entry_of, packed
-from runner.results.events import RunStatus
-from runner.results.json_text import json_line
-from runner.results.lines import line_of, text_of
-from runner.results.model import Suite, TestResult
-from runner.results.report import Report
-from runner.results.result_texts import counts_text
-from runner.results.snapshot_lines import in_words, snapshots_in
-from runner.results.summary import remarks
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from runner.results.change_report import ChangeReport
-    from runner.results.changes import Comparison
+    from runner.compare.change_report import ChangeReport
+    from runner.compare.comparison import Comparison
 
 APP = Path(__file__).parent / "built"
 
@@ -132,8 +131,8 @@ def render(
 def _compared(
     report: Report, baseline: Report, found: Comparison | None, verdicts: Sequence[tuple[str, ChangeReport]]
 ) -> str:
+    from runner.compare.comparison import compare
     from runner.reporters.html.compared import comparison_record
-    from runner.results.comparison import compare
 
     return packed(json_line(comparison_record(found or compare(baseline, report), report, baseline, verdicts)))
 

@@ -8,18 +8,18 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
+from runner.compare.change_report import ChangeReport, Sides
+from runner.compare.comparison import KINDS, Change, Comparison
+from runner.compare.variants import VariantsCompared, marked, matrix, verdicts_on
 from runner.errors import ConfigurationError
+from runner.record.fingerprint_changes import change_text
+from runner.record.keys import ResultKey
+from runner.record.lines import result_of
+from runner.record.model import key_of
+from runner.record.report import Report
 from runner.reporters.console.change_lines import changed_parts, fact_of, measures_of, overview, verdict_line
 from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
 from runner.reporters.variants import matrix_rows
-from runner.results.change_report import ChangeReport
-from runner.results.changes import KINDS, Change, Comparison
-from runner.results.fingerprint_changes import change_text
-from runner.results.lines import result_of
-from runner.results.report import Report
-from runner.results.result_keys import ResultKey, key_of
-from runner.results.sides import Sides
-from runner.results.variants import VariantsCompared, marked, matrix, verdicts_on
 from runner.statistics.change import Change as StatisticalChange
 from runner.statistics.intervals import Estimate, Interval
 from scripttest.typing_names import Record

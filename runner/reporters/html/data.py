@@ -18,15 +18,15 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from runner.record.coverage import METRICS, CoverageReport, Figure, coverage_in, figures, lines, totals, uncovered
+from runner.record.model import TestResult
+from runner.record.report import Report
+from runner.record.result_texts import text_of
+from runner.record.stability import normalised
+from runner.record.suites import suite_of
+from runner.record.texts import json_line
+from runner.record.verdict import Verdict, verdict_in, verdict_of
 from runner.reporters.console.rerun_command import command_of, has_failed_step
-from runner.results.coverage import METRICS, CoverageReport, Figure, coverage_in, figures, lines, totals, uncovered
-from runner.results.json_text import json_line
-from runner.results.model import TestResult
-from runner.results.report import Report
-from runner.results.stability import normalised
-from runner.results.suite_json import suite_of
-from runner.results.value_texts import text_of
-from runner.results.verdict import Verdict, verdict_in, verdict_of
 from runner.security.files import read_bytes, read_named
 from runner.security.walk import CODE
 from scripttest import Cause, Status

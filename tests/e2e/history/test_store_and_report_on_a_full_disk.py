@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 from command import Application, MakeApplication, eventually
 
-from runner.results.saved import load
+from runner.record.saved import load
 from runner.store.places import FILE
 from runner.store.store import Store
 

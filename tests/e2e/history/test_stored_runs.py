@@ -18,7 +18,7 @@ from agent_files import agent, case_file
 from command import Application, MakeApplication, eventually, unprivileged
 from faults import lines_of
 
-from runner.results.saved import load
+from runner.record.saved import load
 from runner.store.database import TABLES
 from runner.store.places import FILE, SCHEMA
 from runner.store.store import Store

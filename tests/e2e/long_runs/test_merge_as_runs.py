@@ -14,7 +14,7 @@ from two_reports import (
     written,
 )
 
-from runner.results.saved import load
+from runner.record.saved import load
 
 
 def test_reports_of_the_same_cases_become_one_with_runs(app: MakeApplication) -> None:

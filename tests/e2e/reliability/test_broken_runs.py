@@ -12,8 +12,8 @@ import pytest
 from command import Application, MakeApplication, Run, eventually
 from faults import leaves_nothing, lines_of
 
-from runner.results import events
-from runner.results.counts import Counts
+from runner.record import events
+from runner.record.fold import Counts
 from runner.security.secrets import Secrets
 
 AGENT = {

@@ -12,7 +12,7 @@ import pytest
 from agent_files import agent, case_file, lines
 from command import Application, MakeApplication
 
-from runner.results.saved import load
+from runner.record.saved import load
 
 FORMATS = ("jsonl", "json", "md", "xml", "ctrf.json", "html", "txt")
 TEXTS = {

@@ -18,7 +18,7 @@ from command import MakeApplication, Run, eventually
 from faults import lines_of, results_in, with_model
 from model_server import ModelServer, says, silence
 
-from runner.results.saved import load
+from runner.record.saved import load
 
 AT = "assistants/demo/src/"
 SETUP = "export function Setup(x) {\n  return { id: x };\n}\n"

@@ -10,7 +10,7 @@ import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication
 
-from runner.results.saved import load
+from runner.record.saved import load
 
 TESTS = """\
 export function TestA(t) {}

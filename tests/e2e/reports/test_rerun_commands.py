@@ -13,8 +13,8 @@ import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication
 
-from runner.results.report import Record
-from runner.results.saved import load
+from runner.record.report import Record
+from runner.record.saved import load
 
 TESTS = """\
 export function TestWho(t, ctx) { t.assert.Equal(ctx.authorized.user_id, "nobody", "who"); }

@@ -11,7 +11,7 @@ from command import Application, MakeApplication
 from saved_runs import case, run_of
 
 from runner.commands.show import named, safe
-from runner.results.saved import load
+from runner.record.saved import load
 
 GOLDEN = Path(__file__).parents[2] / "runner/reporters/files/golden"
 

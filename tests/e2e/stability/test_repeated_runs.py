@@ -14,8 +14,8 @@ from case_runs import run_here
 from command import PATIENCE, Application, MakeApplication, Record
 from model_server import Exchange, ModelServer, says, silence
 
-from runner.results import events as stream
-from runner.results.saved import load
+from runner.record import events as stream
+from runner.record.saved import load
 
 REPLIES = """\
 - when: { input: shaky, metadata.run: 2 }

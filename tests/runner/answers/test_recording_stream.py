@@ -12,10 +12,10 @@ from runner.answers.recording import Mode, Recording, open_folder
 from runner.connectors.base import ConnectorError, Origin
 from runner.connectors.load import Connectors
 from runner.execution.recorded import RecordedStream
-from runner.results import events, model
-from runner.results.events import Event, RunEnd, RunError, RunStart, SuiteStart, Warned
-from runner.results.fold import Execution
-from runner.results.model import Suite, SuiteKind
+from runner.record import events, model
+from runner.record.events import Event, RunEnd, RunError, RunStart, SuiteStart, Warned
+from runner.record.fold import Execution
+from runner.record.model import Suite, SuiteKind
 from runner.security.secrets import Secrets
 from scripttest import Failure, Outcome
 

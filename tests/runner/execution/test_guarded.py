@@ -12,9 +12,9 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.execution.ending import ErrorsBecomeEvents, error_of
 from runner.execution.stopping import Stop
+from runner.record.events import Event, RunEnd, RunError, RunStart
+from runner.record.fold import Execution
 from runner.reporters.stream import Multiplexer
-from runner.results.events import Event, RunEnd, RunError, RunStart
-from runner.results.fold import Execution
 from runner.security.secrets import Secrets
 from scripttest import HostError
 

@@ -6,9 +6,9 @@ import pytest
 from agent_files import agent
 from case_runs import results_of, run_here
 from command import MakeApplication, Record
-
 from runner.results import events as sent
-from runner.results.events import AttemptEnd, SuiteEnd, SuiteStart
+
+from runner.record.events import AttemptEnd, SuiteEnd, SuiteStart
 
 
 def test_cases_whose_dependencies_never_end_run_when_nothing_else_is_left(app: MakeApplication) -> None:

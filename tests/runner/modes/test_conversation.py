@@ -10,7 +10,7 @@ from case_runs import one_result
 from command import MakeApplication, Record
 from travel_planner import BAD, GOOD, HOLIDAY, conversation, demo, failures, turn, verdicts
 
-from runner.results.case_result import CriterionResult, ScoreResult
+from runner.record.case_result import CriterionResult, ScoreResult
 
 TRAVEL = conversation(
     turn(

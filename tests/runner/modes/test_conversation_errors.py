@@ -8,7 +8,7 @@ from case_runs import one_result
 from command import MakeApplication, Record
 from travel_planner import GOOD, REPLIES, conversation, demo, failures, turn, verdicts
 
-from runner.results.case_result import CaseResult
+from runner.record.case_result import CaseResult
 
 ORDERLY = "agent error: The model scripted failed: 400 Bad Request: out of order"
 RULE = "Rule 5 of assistants/demo/replies.yml says so"

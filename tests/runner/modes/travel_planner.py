@@ -7,8 +7,8 @@ from typing import Any
 from agent_files import agent
 from command import MakeApplication, Record
 
-from runner.results import model
-from runner.results.case_result import CaseResult
+from runner.record import model
+from runner.record.case_result import CaseResult
 
 REPLIES = """\
 - when: { turn: 1, input: holiday }

@@ -39,8 +39,8 @@ def test_the_records_of_the_page_are_those_of_its_example(tmp_path: Path) -> Non
 def test_every_key_of_a_record_is_on_the_page(tmp_path: Path) -> None:
     from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
 
-    from runner.results.lines import line_of
-    from runner.results.model import Suite, SuiteKind
+    from runner.record.lines import line_of
+    from runner.record.model import Suite, SuiteKind
 
     suite = Suite(id="trips", kind=SuiteKind.CASE_FILE, label="trips", file="", agent="demo")
 

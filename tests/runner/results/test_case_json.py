@@ -6,8 +6,8 @@ from typing import Any
 
 from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
 
-from runner.results.lines import line_of
-from runner.results.model import Suite, SuiteKind, TestResult
+from runner.record.lines import line_of
+from runner.record.model import Suite, SuiteKind, TestResult
 
 SUITE = Suite(id="trips", kind=SuiteKind.CASE_FILE, label="trips", file="", agent="demo")
 

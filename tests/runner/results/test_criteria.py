@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.results.criteria import score_in
+from runner.record.votes import score_in
 
 
 @pytest.mark.parametrize(("value", "score"), [(0, 0.0), (1, 1.0), (0.25, 0.25)])

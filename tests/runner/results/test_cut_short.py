@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from runner.results import events, model
-from runner.results.case_result import CaseResult, TurnResult
-from runner.results.fold import Execution
-from runner.results.lines import line_of, result_of
-from runner.results.model import SuiteKind
+from runner.record import events, model
+from runner.record.case_result import CaseResult, TurnResult
+from runner.record.fold import Execution
+from runner.record.lines import line_of, result_of
+from runner.record.model import SuiteKind
 from runner.shapes.codec import json_of, value_of
 from scripttest import Outcome, Status
 

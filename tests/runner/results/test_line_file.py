@@ -11,12 +11,12 @@ import pytest
 from command import eventually
 
 from runner.errors import ConfigurationError
-from runner.results import line_file
-from runner.results.line_file import LineFile
+from runner.record import line_file
+from runner.record.line_file import LineFile
 
 HOLDER = """\
 import pathlib, sys
-from runner.results.line_file import LineFile
+from runner.record.line_file import LineFile
 file = LineFile(pathlib.Path(sys.argv[1]), keep=True)
 if sys.argv[2:]:
     file.replace(sys.argv[2:])

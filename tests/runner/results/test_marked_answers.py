@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from runner.results.variants import Marked, Piece, marked
+from runner.compare.variants import Marked, Piece, marked
 
 
 def calls_of_marking(first: str, other: str) -> int:

@@ -16,16 +16,16 @@ import pytest
 from runner.environment import Environment
 from runner.execution.repetition import Repetition
 from runner.options.options import RunOptions
+from runner.record import model
+from runner.record.case_result import CaseResult
+from runner.record.events import RunEnd, RunStart, SuiteEnd, SuiteStart
+from runner.record.model import Suite, SuiteKind
+from runner.record.replay import events_of
+from runner.record.saved import load
 from runner.reporters import maker_for_file
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.github import GithubReporter
 from runner.reporters.stream import Multiplexer
-from runner.results import model
-from runner.results.case_result import CaseResult
-from runner.results.events import RunEnd, RunStart, SuiteEnd, SuiteStart
-from runner.results.model import Suite, SuiteKind
-from runner.results.replay import events_of
-from runner.results.saved import load
 from runner.security.secrets import Secrets
 from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame, Status
 

@@ -8,7 +8,7 @@ import pytest
 from sample_reports import GOLDEN, ODD, STREAMS, report, result, written
 
 from runner.errors import ConfigurationError
-from runner.results.saved import load
+from runner.record.saved import load
 
 LINES = (GOLDEN / "mixed.jsonl").read_text("utf-8")
 START, *RESULTS, SUMMARY = LINES.splitlines(keepends=True)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from runner.results.combining import of_runs
-from runner.results.lines import as_in_seed, from_seed, line_of, result_of
-from runner.results.model import Suite, SuiteKind, TestResult
-from runner.results.stability import (
+from runner.record.combining import of_runs
+from runner.record.lines import as_in_seed, from_seed, line_of, result_of
+from runner.record.model import Suite, SuiteKind, TestResult
+from runner.record.stability import (
     Attempt,
     answer_of_run,
     classification,
@@ -22,8 +22,8 @@ from runner.results.stability import (
     shown_of,
     stability_of,
 )
-from runner.results.summary import stability_summary
-from runner.results.verdict import Verdict
+from runner.record.summary import stability_summary
+from runner.record.verdict import Verdict
 from scripttest.values import fields_of
 
 P, F, S = "passed", "failed", "skipped"

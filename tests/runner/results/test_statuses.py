@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from runner.errors import ConfigurationError
-from runner.results.case_result import ScoreVerdict
-from runner.results.events import RunStatus
-from runner.results.replay import events_of
-from runner.results.saved import load
-from runner.results.verdict import Verdict
+from runner.record.case_result import ScoreVerdict
+from runner.record.events import RunStatus
+from runner.record.replay import events_of
+from runner.record.saved import load
+from runner.record.verdict import Verdict
 from scripttest import Cause, Status
 
 ROOT = Path(__file__).parents[3]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from runner.record.model import Suite, SuiteKind
+from runner.record.suites import suite_of, suite_record
 from runner.reporters.console.rerun_command import command_of
-from runner.results.model import Suite, SuiteKind
-from runner.results.suite_json import suite_of, suite_record
 
 
 def suite(kind: SuiteKind, label: str, file: str = "", id: str = "") -> Suite:

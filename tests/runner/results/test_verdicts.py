@@ -10,14 +10,14 @@ import pytest
 
 from runner.commands.merge import merge, merged
 from runner.environment import Environment
+from runner.record.fold import counted, status_of
+from runner.record.lines import result_of
+from runner.record.model import TestResult
+from runner.record.report import Report
+from runner.record.summary import counts_of, usage_of
+from runner.record.verdict import Verdict, verdict_of
 from runner.reporters import maker_for_file
 from runner.reporters.html import render
-from runner.results.counts import counted, status_of
-from runner.results.lines import result_of
-from runner.results.model import TestResult
-from runner.results.report import Report
-from runner.results.summary import counts_of, usage_of
-from runner.results.verdict import Verdict, verdict_of
 from runner.security.secrets import Secrets
 
 SUITE = {"id": "a.jsonl", "kind": "agent_test", "label": "a.jsonl", "file": "a.jsonl", "agent": "a", "connector": ""}

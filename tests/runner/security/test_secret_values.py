@@ -16,9 +16,9 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from runner.results import events, model
-from runner.results.events import RunError
-from runner.results.model import Suite, SuiteKind
+from runner.record import events, model
+from runner.record.events import RunError
+from runner.record.model import Suite, SuiteKind
 from runner.security.secrets import Secrets
 from runner.security.terminal import RedactedStream, own
 from scripttest import Failure, LogLine, Outcome

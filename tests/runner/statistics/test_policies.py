@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from runner.results.repeating import repeat_of
-from runner.results.verdict import Verdict
+from runner.record.repeating import repeat_of
+from runner.record.verdict import Verdict
 from runner.statistics.policies import read_policy
 
 WORDS = {"p": Verdict.PASSED, "f": Verdict.FAILED, "b": Verdict.BROKEN, "i": Verdict.INCONCLUSIVE}

@@ -10,13 +10,13 @@ from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATI
 
 from runner.environment import Environment
 from runner.options.options import RunOptions
+from runner.record import events, model
+from runner.record.fold import Execution
+from runner.record.model import SuiteKind
 from runner.reporters.console.case_lines import CaseLines
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.console.rerun_command import flags_of
 from runner.reporters.console.style import Style
-from runner.results import events, model
-from runner.results.fold import Execution
-from runner.results.model import SuiteKind
 from runner.security.secrets import Secrets
 from runner.security.terminal import OWN, own
 

@@ -129,8 +129,8 @@ def _timed(value, durations):  # type: ignore[no-untyped-def]
 
 def write_formats() -> None:
     """Writes what each format makes of each stream."""
+    from runner.record.saved import load
     from runner.reporters import maker_for_file
-    from runner.results.saved import load
 
     for name in RUNS:
         for extension in FORMATS:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sample_reports import GOLDEN, STREAMS, written
 
-from runner.results.saved import load
+from runner.record.saved import load
 
 
 @pytest.mark.parametrize("extension", ["md", "xml", "ctrf.json", "json", "txt", "jsonl"])

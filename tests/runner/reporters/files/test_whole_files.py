@@ -10,8 +10,8 @@ from threading import Thread
 
 import pytest
 
+from runner.record.line_file import open_current
 from runner.reporters.document import write_whole
-from runner.results.line_file import open_current
 
 KILLED = """
 import os, sys

@@ -13,9 +13,9 @@ from html_pages import as_at_first
 from html_reports import everything
 from playwright.sync_api import Browser, BrowserContext, Page
 
+from runner.compare.comparison import Comparison
+from runner.record.report import Report
 from runner.reporters.html import render
-from runner.results.changes import Comparison
-from runner.results.report import Report
 
 chromium = browsers.chromium
 browser = browsers.browser

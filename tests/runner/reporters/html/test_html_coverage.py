@@ -8,7 +8,7 @@ from typing import Any
 from html_reports import report, result, suite
 from playwright.sync_api import expect
 
-from runner.results.coverage import CoverageReport, coverage_record
+from runner.record.coverage import CoverageReport, coverage_record
 
 SOURCE = "export function Fee(amount: number) {\n  if (amount < 0) {\n    return '<b>';\n  }\n  return 1;\n}\n"
 

@@ -16,13 +16,13 @@ from html_reports import CASES, SCRIPT, TALKS, everything, report, result, suite
 from playwright.sync_api import Page, expect
 from shown_results import ALL, expand, expect_ids
 
+from runner.record.fold import counted
+from runner.record.lines import result_of
+from runner.record.report import Report
+from runner.record.saved import load
+from runner.record.summary import summary_record
+from runner.record.verdict import verdict_in
 from runner.reporters.html.data import blocks_of
-from runner.results.counts import counted
-from runner.results.lines import result_of
-from runner.results.report import Report
-from runner.results.saved import load
-from runner.results.summary import summary_record
-from runner.results.verdict import verdict_in
 
 
 def test_a_link_leads_to_a_result_and_to_the_same_filters(open_report: Any, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from browsers import assert_accessible
 from html_reports import report, result, stable, suite
 from playwright.sync_api import Browser, Page, expect
 
+from runner.record.report import Report
 from runner.reporters.html import render
-from runner.results.report import Report
 
 LIGHT, DARK = "rgb(246, 247, 249)", "rgb(14, 17, 22)"
 

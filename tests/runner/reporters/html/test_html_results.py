@@ -11,8 +11,8 @@ from html_reports import CASES, NASTY, SCRIPT, TALKS, assertion, many, report, r
 from playwright.sync_api import Page, expect
 from shown_results import ALL, expand, expect_ids, ids, lines
 
+from runner.record.report import Report
 from runner.reporters.html import render
-from runner.results.report import Report
 
 
 def test_the_summary_says_how_it_went_and_where(page: Page) -> None:

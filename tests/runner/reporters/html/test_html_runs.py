@@ -12,13 +12,12 @@ from html_pages import as_at_first
 from html_reports import CASES, report, result, stable, suite
 from playwright.sync_api import Browser, Page, expect
 
+from runner.compare.change_verdict import change_between
+from runner.compare.comparison import Thresholds, compare
+from runner.record.texts import json_line
 from runner.reporters.html import render
 from runner.reporters.html.compared import variants_in
 from runner.reporters.html.data import entry_of
-from runner.results.change_verdict import change_between
-from runner.results.changes import Thresholds
-from runner.results.comparison import compare
-from runner.results.json_text import json_line
 
 DRAWN = """canvas => {
   const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;

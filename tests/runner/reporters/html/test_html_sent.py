@@ -11,7 +11,7 @@ from html_reports import CASES, SCRIPT, TALKS, assertion, report, result, suite
 from playwright.sync_api import Page, expect
 from test_html_results import expand, expect_ids
 
-from runner.results.report import Report
+from runner.record.report import Report
 
 DOT = {"type": "image", "name": "dot.png", "media_type": "image/png", "size": 3008, "source": "file://dot.png"}
 FAR = {"type": "image", "source": "https://example.com/far.png"}

@@ -8,9 +8,9 @@ from typing import Any
 from html_reports import report, result, suite
 from playwright.sync_api import expect
 
+from runner.compare.variants import verdicts_on
 from runner.reporters.html import render
 from runner.reporters.html.compared import variants_record
-from runner.results.variants import verdicts_on
 
 FILE = "t.jsonl"
 

@@ -1,0 +1,351 @@
+"""What has changed from one run to another: the one comparison that the console, Markdown, JSON and the HTML page show.
+
+Results are matched by suite and id. Everything is decided here, by the thresholds of `Thresholds`; what shows a
+comparison decides nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from difflib import unified_diff
+from typing import Any
+
+from runner.amounts import mean
+from runner.assertions.values import equal
+from runner.record.fingerprint_changes import changed_in
+from runner.record.keys import ResultKey
+from runner.record.model import TestResult, key_of
+from runner.record.report import Report
+from runner.record.result_texts import as_value, errors_of
+from runner.record.verdict import DECIDED, Verdict
+from runner.record.votes import score_in
+from scripttest import Status
+from scripttest.values import Value
+
+
+class Thresholds(Value):
+    """How large a difference must be to count as a change."""
+
+    slower_factor: float = 2.0
+    """A result is slower when it takes so many times as long ..."""
+    slower_by: float = 200
+    """... and at least this many milliseconds longer. In the reverse case, it is faster."""
+    usage_factor: float = 1.5
+    """A result takes more when it uses so many times the tokens or the money."""
+    regression: float = 0.5
+    """A pass rate that falls by at least this much, of 1, is a regression, whatever the status is."""
+    score: float = 0.001
+    """A score that falls by at least this much, of 1, is lower."""
+
+
+class Kind(Value):
+    """A kind of change."""
+
+    key: str
+    title: str
+    """The heading of a list of such changes."""
+    badge: str
+    """The word for one such change."""
+    tone: str
+    """What it means to the user: `bad`, `warning`, `good`, `neutral` or `quiet`."""
+
+
+KINDS = tuple(
+    Kind(key=key, title=title, badge=badge, tone=tone)
+    for key, title, badge, tone in (
+        ("new_failures", "New failures", "new failure", "bad"),
+        ("dropped", "Lower pass rates", "lower pass rate", "warning"),
+        ("flaky", "Flaky", "flaky", "warning"),
+        ("errors", "Errors", "error", "bad"),
+        ("still_failing", "Still failing", "still failing", "bad"),
+        ("fixed", "Fixed", "fixed", "good"),
+        ("lower_scores", "Lower scores", "lower score", "warning"),
+        ("slower", "Slower", "slower", "warning"),
+        ("faster", "Faster", "faster", "good"),
+        ("more_tokens", "More tokens", "more tokens", "warning"),
+        ("higher_costs", "Higher costs", "higher cost", "warning"),
+        ("changed", "Changed outputs", "changed output", "neutral"),
+        ("other", "Other status", "other status", "quiet"),
+        ("added", "Added", "added", "quiet"),
+        ("removed", "Removed", "removed", "quiet"),
+    )
+)
+"""All kinds, in the order in which they are shown. A change may have several kinds."""
+
+
+class Side(Value):
+    """All runs of a result in one of the two reports. Broken and skipped runs count only if there are no others."""
+
+    verdict: Verdict
+    """The verdict in its report. With `--min-pass-rate`, it may be passed although some runs failed."""
+    status: str
+    """The verdict as a word, or `flaky` when some runs passed and some failed."""
+    judged: int
+    """How many runs passed or failed."""
+    passed: int
+    milliseconds: float
+    """Mean of its runs, like the fields after it; None when no run has a value."""
+    score: float | None = None
+    """0 to 1."""
+    tokens: float | None = None
+    cost: float | None = None
+    """US dollars."""
+
+    @property
+    def rate(self) -> float | None:
+        """Share of the runs that passed, 0 to 1; None when none was judged."""
+        return self.passed / self.judged if self.judged else None
+
+
+class Change(Value):
+    """One result in both reports, or in one of them."""
+
+    suite: str
+    id: str
+    before: Side | None
+    """The older side; None: the result is new."""
+    after: Side | None
+    """The newer side; None: the result was removed."""
+    kinds: tuple[str, ...]
+    """Keys of `KINDS`; empty when nothing has changed."""
+    regression: bool
+    """Whether it fails now and did not before, or its pass rate fell too far."""
+    error: str | None = None
+    """Why it does not pass now."""
+    diff: tuple[str, ...] = ()
+    """How its output changed, as a unified diff."""
+    parts: tuple[str, ...] = ()
+    """The parts of its fingerprint that differ."""
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether it ran several times, before or after."""
+        return any(side is not None and side.judged > 1 for side in (self.before, self.after))
+
+
+class Measure(Value):
+    """A mean over the results that were judged in both reports."""
+
+    key: str
+    """`pass_rate`, `score`, `duration_ms`, `tokens` or `cost`."""
+    before: float
+    """The pass rate and the score are from 0 to 1, the cost is in US dollars; all are per run."""
+    after: float
+
+
+class Comparison(Value):
+    """The comparison of two reports."""
+
+    changes: tuple[Change, ...]
+    """One entry for each result in either report, those of the older one first."""
+    measures: tuple[Measure, ...]
+    compared: int
+    """How many results were judged in both reports; the measures are means over these."""
+
+    def of(self, kind: str) -> list[Change]:
+        """The changes of one kind."""
+        return [change for change in self.changes if kind in change.kinds]
+
+    @property
+    def regressions(self) -> list[Change]:
+        """The regressions."""
+        return [change for change in self.changes if change.regression]
+
+    @property
+    def parts(self) -> dict[str, int]:
+        """The parts that results depend on and that differ between the reports, each with the number of results."""
+        return dict(Counter(part for change in self.changes for part in change.parts).most_common())
+
+    @property
+    def all_broke(self) -> bool:
+        """Whether the newer run has no verdict at all, because everything that its tests need broke."""
+        verdicts = {change.after.verdict for change in self.changes if change.after is not None}
+        return Verdict.BROKEN in verdicts and verdicts.isdisjoint((Verdict.PASSED, Verdict.FAILED))
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether a gate should reject the newer run: it has regressions, or nothing was judged."""
+        return bool(self.regressions) or self.all_broke
+
+
+STANDARD = Thresholds()
+
+
+DIFF_LINES = 40
+"""At most this many lines of the difference of two outputs are kept."""
+LINE_LIMIT = 300
+"""At most this many characters of such a line are kept."""
+
+
+DECIDING = (Verdict.FAILED, Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.SKIPPED)
+"""The order in which verdicts of several results with the same name decide: the first one that occurs counts."""
+
+
+class _Result(Value):
+    """All records of one result in a report."""
+
+    side: Side
+    result: TestResult
+    """The first result that failed, else the first."""
+
+
+def compare(before: Report, after: Report, thresholds: Thresholds = STANDARD) -> Comparison:
+    """Compares two reports, the older one first."""
+    old, new = _results(before), _results(after)
+    changes = tuple(_change(key, old.get(key), new.get(key), thresholds) for key in dict.fromkeys([*old, *new]))
+    sides = [(change.before, change.after) for change in changes]
+    both = [(was, now) for was, now in sides if was is not None and now is not None and was.judged and now.judged]
+    return Comparison(changes=changes, measures=tuple(_measures(both)), compared=len(both))
+
+
+def _change(key: ResultKey, before: _Result | None, after: _Result | None, thresholds: Thresholds) -> Change:
+    was = before.side if before is not None else None
+    now = after.side if after is not None else None
+    kinds = list(_kinds(was, now, thresholds))
+    diff: tuple[str, ...] = ()
+    error = None
+    if after is not None and after.side.status not in (Status.PASSED, Status.SKIPPED):
+        error = next(iter(errors_of(after.result.line)), None)
+    if before is not None and after is not None and before.side.verdict == after.side.verdict == Verdict.PASSED:
+        diff = _difference(before.result, after.result)
+        kinds += ["changed"] if diff else []
+    return Change(
+        suite=key.suite,
+        id=key.id,
+        before=was,
+        after=now,
+        kinds=tuple(kinds),
+        regression=_is_regression(was, now, thresholds),
+        error=error,
+        diff=diff,
+        parts=_parts(before, after),
+    )
+
+
+def _parts(before: _Result | None, after: _Result | None) -> tuple[str, ...]:
+    if before is None or after is None:
+        return ()
+    return changed_in(before.result, after.result)
+
+
+def _is_regression(was: Side | None, now: Side | None, thresholds: Thresholds) -> bool:
+    if now is None:
+        return False
+    newly_failed = now.verdict == Verdict.FAILED and (was is None or was.verdict != Verdict.FAILED)
+    return newly_failed or (was is not None and _fall(was.rate, now.rate) >= thresholds.regression)
+
+
+def _kinds(was: Side | None, now: Side | None, thresholds: Thresholds) -> Iterator[str]:
+    """All kinds of a change, except `changed`."""
+    if now is None:
+        yield "removed"
+        return
+    if was is None:
+        yield "added"
+    earlier = was.verdict if was is not None else None
+    if now.verdict in (Verdict.BROKEN, Verdict.INCONCLUSIVE):
+        yield "errors"
+    elif now.status == Verdict.FAILED:
+        yield "still_failing" if earlier == Verdict.FAILED else "new_failures"
+    if was is not None and "flaky" in (was.status, now.status) and _fall(was.rate, now.rate) > 0:
+        yield "dropped"
+    if now.status == "flaky" or (was is not None and was.status == "flaky"):
+        yield "flaky"
+    if was is None:
+        return
+    if now.verdict == Verdict.PASSED and earlier == Verdict.FAILED:
+        yield "fixed"
+    elif now.verdict in (Verdict.PASSED, Verdict.SKIPPED) and now.verdict != earlier:
+        yield "other"
+    if _fall(was.score, now.score) >= thresholds.score:
+        yield "lower_scores"
+    if now.verdict == earlier == Verdict.PASSED:
+        if _is_slower(was.milliseconds, now.milliseconds, thresholds):
+            yield "slower"
+        if _is_slower(now.milliseconds, was.milliseconds, thresholds):
+            yield "faster"
+    for kind, some, more in (("more_tokens", was.tokens, now.tokens), ("higher_costs", was.cost, now.cost)):
+        if some is not None and more is not None and more > some and more >= some * thresholds.usage_factor:
+            yield kind
+
+
+def _fall(was: float | None, now: float | None) -> float:
+    """How far a figure has fallen; 0 when one of them is not known."""
+    return round(was - now, 9) if was is not None and now is not None else 0
+
+
+def _is_slower(before: float, after: float, thresholds: Thresholds) -> bool:
+    return after >= before * thresholds.slower_factor and after - before >= thresholds.slower_by
+
+
+def _measures(both: list[tuple[Side, Side]]) -> Iterator[Measure]:
+    figures: dict[str, Callable[[Side], float | None]] = {
+        "pass_rate": lambda side: side.rate,
+        "score": lambda side: side.score,
+        "duration_ms": lambda side: side.milliseconds,
+        "tokens": lambda side: side.tokens,
+        "cost": lambda side: side.cost,
+    }
+    for key, of in figures.items():
+        pairs = [(was, now) for was, now in ((of(was), of(now)) for was, now in both) if None not in (was, now)]
+        if pairs:
+            before, after = (
+                mean([figure for figure in side if figure is not None]) for side in zip(*pairs, strict=True)
+            )
+            yield Measure(key=key, before=before, after=after)
+
+
+def _results(report: Report) -> dict[ResultKey, _Result]:
+    found: dict[ResultKey, list[TestResult]] = {}
+    for result in report.results:
+        found.setdefault(key_of(result), []).append(result)
+    return {key: _result(results) for key, results in found.items()}
+
+
+def _result(results: list[TestResult]) -> _Result:
+    """All results of one name, of which there are several when it occurs twice."""
+    runs = [run for result in results for run in result.runs]
+    ended = [run for run in runs if run.verdict in DECIDED]
+    judged = [run for run in ended if run.judged] or ended
+    passed = sum(run.verdict is Verdict.PASSED for run in judged)
+    verdict = min((result.verdict for result in results), key=DECIDING.index)
+    shown = judged or runs
+    side = Side(
+        verdict=verdict,
+        status="flaky" if 0 < passed < len(judged) else verdict.value,
+        judged=len(judged),
+        passed=passed,
+        milliseconds=sum(run.duration_ms for run in shown) / len(shown),
+        score=_mean(score_in(run.score) for run in shown),
+        tokens=_mean(run.tokens or None for run in shown),
+        cost=_mean(run.cost for run in shown),
+    )
+    failed = (result for result in results if result.status == Status.FAILED)
+    return _Result(side=side, result=next(failed, results[0]))
+
+
+def _mean(figures: Iterable[float | None]) -> float | None:
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _difference(before: TestResult, after: TestResult) -> tuple[str, ...]:
+    """The difference of two outputs; empty when they are equal."""
+    if before.case is None or after.case is None:
+        return ()
+    old, new = as_value(before.as_run.output), as_value(after.as_run.output)
+    if equal(old, new):
+        return ()
+    lines = unified_diff(_lines(old), _lines(new), "before", "after", lineterm="", n=2)
+    shown = [line if len(line) <= LINE_LIMIT else f"{line[:LINE_LIMIT]}..." for line in list(lines)[2:]]
+    if len(shown) > DIFF_LINES:
+        shown = [*shown[:DIFF_LINES], f"... {len(shown) - DIFF_LINES} more lines"]
+    return tuple(shown) or ("the values differ in their types",)
+
+
+def _lines(output: Any) -> list[str]:
+    if isinstance(output, str):
+        return output.splitlines()
+    return json.dumps(output, indent=2, ensure_ascii=False, sort_keys=True).splitlines()

@@ -1,0 +1,140 @@
+"""Splits a run with variants into one report for each variant, so that they are compared like any two reports."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+
+from runner.compare.change_report import ChangeReport, Sides
+from runner.compare.change_verdict import adjusted, change_between
+from runner.compare.judged_cases import JudgedCase, judged_cases
+from runner.record.events import looks_in
+from runner.record.keys import ResultKey
+from runner.record.lines import result_of
+from runner.record.model import TestResult, key_of
+from runner.record.report import Report
+from runner.record.result_texts import answer_of, as_text
+from runner.statistics import PassCount
+from scripttest.values import Value
+
+LONGEST = 4000
+"""At most this many characters of an answer are compared."""
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+class Piece(Value):
+    """A piece of an answer."""
+
+    text: str
+    differs: bool
+    """Whether it is missing in the answer that it is compared with."""
+
+
+class Marked(Value):
+    """Two answers in pieces."""
+
+    first: tuple[Piece, ...]
+    other: tuple[Piece, ...]
+
+
+class VariantsCompared(Value):
+    """Several runs side by side: the variants of one run, or runs of their own."""
+
+    names: Sequence[str]
+    parts: Sequence[Report]
+    """The results of each."""
+    verdicts: Sequence[ChangeReport]
+    """On all but the first, against that."""
+
+
+class MatrixRow(Value):
+    """One case in all variants."""
+
+    key: ResultKey
+    cases: tuple[JudgedCase | None, ...]
+    """None: a variant has no result of it."""
+    answers: tuple[str, ...]
+    """What the agent answered in the run that is shown, as text."""
+
+    @property
+    def rates(self) -> list[PassCount]:
+        """The runs in each variant."""
+        runs = (case.runs if case is not None else () for case in self.cases)
+        return [PassCount(passed=sum(run.passed for run in made), judged=len(made)) for made in runs]
+
+    @property
+    def differs(self) -> bool:
+        """Whether its pass rate differs between variants."""
+        rates = self.rates
+        return len({rate.rate for rate in rates if rate.judged}) > 1 or any(not rate.judged for rate in rates)
+
+
+def variants_of(report: Report) -> list[str]:
+    """The names of the variants of a run, in their order; none where it has none."""
+    return list(dict.fromkeys(str(suite["variant"]) for suite in report.suites if suite.get("variant")))
+
+
+def part_of(report: Report, variant: str) -> Report:
+    """The results of one variant, whose suites bear the names that they have in all variants."""
+    names = {suite["id"]: suite["label"] for suite in report.suites if suite.get("variant") == variant}
+    suites = [
+        {**{key: value for key, value in suite.items() if key != "variant"}, "id": suite["label"]}
+        for suite in report.suites
+        if suite["id"] in names
+    ]
+    results = [
+        result_of({**result.line, "variant": "", "suite": names[result.suite]})
+        for result in report.results
+        if result.suite in names
+    ]
+    return report.replace(start={**report.start, "suites": suites}, results=results, text="", origin={})
+
+
+def verdicts_on(report: Report) -> VariantsCompared:
+    """The variants of a run, compared with the first. Raises ConfigurationError."""
+    names = variants_of(report)
+    parts = [part_of(report, name) for name in names]
+    found = [
+        change_between(parts[0], part, names=Sides(a=names[0], b=name), looks=looks_in(report.summary))
+        for part, name in zip(parts[1:], names[1:], strict=True)
+    ]
+    return VariantsCompared(names=names, parts=parts, verdicts=adjusted(found))
+
+
+def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
+    """One row for each case, with all variants. Cases that differ come first."""
+    known = [judged_cases(part) for part in parts]
+    shown = [{key_of(result): result for result in part.results} for part in parts]
+    keys = dict.fromkeys(key for cases in known for key in cases)
+    rows = [
+        MatrixRow(
+            key=key,
+            cases=tuple(cases.get(key) for cases in known),
+            answers=tuple(_answer(results.get(key)) for results in shown),
+        )
+        for key in keys
+    ]
+    return sorted(rows, key=lambda row: not row.differs)
+
+
+def marked(first: str, other: str) -> Marked:
+    """Two answers in pieces; the pieces that only one of them has are marked."""
+    first, other = first[:LONGEST], other[:LONGEST]
+    if first == other:
+        whole = (Piece(text=first, differs=False),) if first else ()
+        return Marked(first=whole, other=whole)
+    a, b = _WORDS.findall(first), _WORDS.findall(other)
+    left: list[Piece] = []
+    right: list[Piece] = []
+    for kind, start_a, end_a, start_b, end_b in difflib.SequenceMatcher(None, a, b).get_opcodes():
+        differs = kind != "equal"
+        for pieces, words in ((left, a[start_a:end_a]), (right, b[start_b:end_b])):
+            if words:
+                pieces.append(Piece(text="".join(words), differs=differs))
+    return Marked(first=tuple(left), other=tuple(right))
+
+
+def _answer(result: TestResult | None) -> str:
+    answer = None if result is None else answer_of(result.line)
+    return "" if answer is None else as_text(answer)

@@ -1,0 +1,200 @@
+"""Reads the verdicts of judges from a saved run: one for each answer and criterion, with its votes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, count
+from typing import Any
+
+from runner.assertions.base import AssertionResult
+from runner.record.case_result import CriterionResult, ScoreResult, graded_turn
+from runner.record.keys import ResultKey
+from runner.record.model import TestResult
+from runner.record.result_texts import as_text, text_of
+from runner.record.votes import score_in
+from scripttest.values import Value
+
+PREFERENCE = "preference"
+TIED = 0.5
+"""Score of a comparison of two answers whose verdict changes with their order."""
+JUDGED = ("agent", PREFERENCE, "rubrics")
+"""Types of assertions that are decided by judges."""
+
+
+class JudgementKey(ResultKey):
+    """What identifies a judgement: the result, and which verdict of it."""
+
+    run: int
+    """From 1."""
+    turn: int
+    """The turn, from 1; 0: the whole conversation. Of a script test: the number of the check."""
+    criterion: str
+
+
+class Judgement(Value):
+    """The verdict of one judge or of several."""
+
+    key: JudgementKey
+    passed: bool
+    score: float | None
+    input: str
+    output: str
+    judge: str
+    votes: tuple[bool, ...] = ()
+    """The votes that did not break, in their order."""
+    scores: tuple[float, ...] = ()
+    """The scores of the votes that have one."""
+    turned: bool | None = None
+    """Of a preference: whether the verdict turned with the order of both answers. None if it is not a preference."""
+
+
+class Prices(Value):
+    """The prices of a further run and of a further vote, both in US dollars or both in tokens."""
+
+    run: float
+    """One run of the agent."""
+    vote: float
+    """One call of a judge's model."""
+
+
+def judgements_in(results: Iterable[TestResult]) -> list[Judgement]:
+    """All verdicts of judges in some results, each once. Verdicts that nobody could give or that votes did not decide
+    are left out."""
+    found: dict[JudgementKey, Judgement] = {}
+    for result in results:
+        made: dict[JudgementKey, Judgement] = {}
+        for judgement in _of_result(result):
+            made[_free(judgement.key, made)] = judgement
+        found |= {key: judgement.replace(key=key) for key, judgement in made.items()}
+    return list(found.values())
+
+
+def _free(key: JudgementKey, taken: Container[JudgementKey]) -> JudgementKey:
+    """The key of a verdict on the same answer by the same words says which of them it is."""
+    names = chain([key.criterion], (f"{key.criterion} ({number})" for number in count(2)))
+    return next(named for name in names if (named := key.replace(criterion=name)) not in taken)
+
+
+class _Answer(Value):
+    """An answer that was judged."""
+
+    number: int
+    """The number of the turn; 0: the whole conversation."""
+    said: Any
+    output: Any
+
+
+class _Check(Value):
+    """What a judge may have been asked."""
+
+    check: AssertionResult | CriterionResult
+    type: str | None
+    """Criteria do not say of which type they are; those of a score that compares answers do that, too."""
+    id: str | None = None
+    """Of the criterion that it is."""
+
+
+def _of_result(result: TestResult) -> Iterator[Judgement]:
+    of_all = JudgementKey(suite=result.suite, id=result.name, run=result.run or 1, turn=0, criterion="")
+    case = result.case
+    if case is None:
+        for number, check in enumerate(result.judgements, 1):
+            is_one = len(result.judgements) == 1
+            yield from _of_checks(
+                [_check(check)], of_all, _Answer(number=0 if is_one else number, said=None, output=check.actual)
+            )
+        return
+    turns = {turn.turn: turn for turn in case.turns}
+    answers = {
+        number: _Answer(number=number, said=turn.input, output=turn.response if turn.output is None else turn.output)
+        for number, turn in turns.items()
+    }
+    last = max(turns, default=0)
+    whole = _Answer(number=0, said=case.input, output=answers[last].output if last else case.output)
+    graded = {graded_turn(entry.name): _criteria_in(entry) for entry in case.scores}
+    for number, answer in [(0, whole), *answers.items()]:
+        checks = turns[number].assertions if number else () if case.in_turns else case.assertions
+        yield from _of_checks(_named(list(map(_check, checks)), graded.pop(number, [])), of_all, answer)
+    for number, criteria in graded.items():
+        yield from _of_checks(criteria, of_all, answers.get(number, whole))
+    yield from _of_checks(list(map(_check, case.final_assertions or ())), of_all, whole)
+    for checkpoint in case.checkpoints or ():
+        answer = answers.get(checkpoint.reached_at_turn or last, whole)
+        yield from _of_checks(list(map(_check, checkpoint.assertions)), of_all, answer)
+
+
+def _check(check: AssertionResult) -> _Check:
+    return _Check(check=check, type=check.type)
+
+
+def _criteria_in(entry: ScoreResult) -> list[_Check]:
+    kind = PREFERENCE if entry.type == PREFERENCE else None
+    return [_Check(check=check, type=kind, id=check.id) for check in entry.assertions]
+
+
+def _named(checks: list[_Check], graded: list[_Check]) -> list[_Check]:
+    """The assertions on an answer. Where it has a score, each stands there again, with the id of its criterion. A
+    score may also be all there is of them."""
+    if not checks or (graded and len(checks) != len(graded)):
+        return graded
+    ids = [check.id for check in graded] or [None] * len(checks)
+    return [check.replace(id=id) for check, id in zip(checks, ids, strict=True)]
+
+
+def _of_checks(checks: Iterable[_Check], of_all: JudgementKey, answer: _Answer) -> Iterator[Judgement]:
+    for number, one in enumerate(checks, 1):
+        check = one.check
+        if details := getattr(check, "details", ()):
+            yield from _of_checks(list(map(_check, details)), of_all, answer)
+            continue
+        if check.judge is None and one.type not in JUDGED:
+            continue
+        if check.error or check.inconclusive or not check.judged:
+            continue
+        named = one.id or getattr(check, "text", None) or getattr(check, "expected", None) or f"assertion {number}"
+        compares = one.type == PREFERENCE
+        votes = [vote for vote in (() if compares else check.votes) if vote.passed is not None]  # two orders have two
+        yield Judgement(
+            key=of_all.replace(turn=answer.number, criterion=text_of(named)),
+            passed=check.passed,
+            score=score_in(check.score),
+            input="" if answer.said is None else text_of(answer.said),
+            output="" if answer.output is None else as_text(answer.output),
+            judge=check.judge or "",
+            votes=tuple(bool(vote.passed) for vote in votes),
+            scores=tuple(score for vote in votes if (score := score_in(vote.score)) is not None),
+            turned=score_in(check.score) == TIED if compares else None,
+        )
+
+
+def prices_in(results: Iterable[TestResult]) -> Prices | None:
+    """The prices of runs and votes, from the traces of some results; None when they do not have both."""
+    agents: list[Mapping[str, Any]] = []
+    judges: list[Mapping[str, Any]] = []
+    for result in results:
+        trace = result.case.trace if result.case is not None else None
+        totals = trace.get("totals") if isinstance(trace, dict) else None
+        if isinstance(totals, dict) and isinstance(totals.get("agent"), dict) and isinstance(totals.get("judge"), dict):
+            agents.append(totals["agent"])
+            judges.append(totals["judge"])
+    calls = _sum(judges, "model_calls")
+    for names in (("cost",), ("input_tokens", "output_tokens")):
+        run, vote = (math.fsum(_sum(each, name) for name in names) for each in (agents, judges))
+        if run and vote and calls:
+            return Prices(run=run / len(agents), vote=vote / calls)
+    return None
+
+
+def _sum(totals: Sequence[Mapping[str, Any]], name: str) -> float:
+    return math.fsum(value for one in totals if isinstance(value := one.get(name), int | float))
+
+
+def noise_of(judgements: Sequence[Judgement]) -> list[list[list[float]]]:
+    """Scores, or 1 and 0, of the first two votes on each answer: case > run > vote, for `components_of`."""
+    cases: dict[JudgementKey, list[list[float]]] = {}
+    for one in judgements:
+        values = list(one.scores) if len(one.scores) == len(one.votes) else [float(vote) for vote in one.votes]
+        if len(values) >= 2:
+            cases.setdefault(one.key.replace(run=0), []).append(values[:2])
+    return list(cases.values())

@@ -1,0 +1,171 @@
+"""Labels: the verdicts of people on answers that judges have judged. As lines of JSON or as a table for spreadsheets,
+with `suite`, `id`, `run`, `turn`, `criterion`, `input`, `output`, `passed` (true, false, or nothing) and perhaps
+`score`; a line may have `why`, which nothing reads but people."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from runner.cells import as_cell, from_cell
+from runner.errors import ConfigurationError
+from runner.judging.judgements import Judgement, JudgementKey
+from runner.record.votes import score_in
+from runner.security.files import read_bytes
+from scripttest.values import Value
+
+FIELDS = ("suite", "id", "run", "turn", "criterion", "input", "output", "passed", "score")
+YES, NO = ("true", "yes", "y", "1", "pass", "passed"), ("false", "no", "n", "0", "fail", "failed")
+HINT = "yao-test label writes such files; passed is true or false, and nothing where there is no label yet"
+_COMMENTS = ("//", "#")
+
+
+class Label(Value):
+    """The verdict of one person on one answer."""
+
+    key: JudgementKey
+    passed: bool | None
+    """None if there is no verdict yet."""
+    score: float | None = None
+    why: str = ""
+    """The reason, in the person's own words."""
+
+
+def drawn(judgements: Sequence[Judgement], count: int) -> list[Judgement]:
+    """As many answers, half of those that pass and half of those that fail, at random within each; the same each time.
+    Where there are too few of one kind there are more of the other."""
+    draw = random.Random(0)
+    passed = [one for one in judgements if one.passed]
+    failed = [one for one in judgements if not one.passed]
+    for part in (passed, failed):
+        draw.shuffle(part)
+    of_failed = min(len(failed), max(count // 2, count - len(passed)))
+    chosen = passed[: count - of_failed] + failed[:of_failed]
+    draw.shuffle(chosen)
+    return chosen
+
+
+def text_of_labels(judgements: Sequence[Judgement], labels: Mapping[JudgementKey, Label], *, as_table: bool) -> str:
+    """The labels as the text of a file. It does not contain the verdict of the judge, which would influence people."""
+    records = [_record(one, labels.get(one.key)) for one in judgements]
+    if not as_table:
+        return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    table = io.StringIO()
+    writer = csv.DictWriter(table, FIELDS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        passed = record["passed"]
+        words = {**record, "passed": "" if passed is None else str(passed).lower()}
+        writer.writerow({key: as_cell(value) for key, value in words.items()})
+    return table.getvalue()
+
+
+def read_labels(path: Path, shown: str) -> list[Label]:
+    """Reads a file of labels. Raises ConfigurationError, which names the invalid line."""
+    try:
+        text = read_bytes(path, None).decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigurationError(f"Cannot read the labels {shown}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"Cannot read the labels {shown}: it is not UTF-8 text", HINT) from error
+    rows = _table(text, shown) if path.suffix.lower() == ".csv" else _lines(text, shown)
+    return [_label(row, f"{shown}:{number}") for number, row in rows]
+
+
+def _record(one: Judgement, label: Label | None) -> dict[str, Any]:
+    said = {"passed": None} if label is None else {"passed": label.passed}
+    score = {} if label is None or label.score is None else {"score": label.score}
+    why = {} if label is None or not label.why else {"why": label.why}
+    return {**one.key.record, "input": one.input, "output": one.output, **said, **score, **why}
+
+
+def _lines(text: str, shown: str) -> list[tuple[int, dict[str, Any]]]:
+    rows = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.startswith(_COMMENTS):
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise ConfigurationError(f"Cannot read the labels {shown}:{number}: it is not JSON", HINT) from error
+        if not isinstance(row, dict):
+            raise ConfigurationError(f"Cannot read the labels {shown}:{number}: it is not an object", HINT)
+        rows.append((number, row))
+    return rows
+
+
+def _table(text: str, shown: str) -> list[tuple[int, dict[str, Any]]]:
+    delimiter = ";" if text.partition("\n")[0].count(";") > text.partition("\n")[0].count(",") else ","
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # an answer may be longer
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        missing = {"suite", "id", "passed"}.difference(reader.fieldnames or ())
+        rows = [(reader.line_num, {name: from_cell(cell) for name, cell in row.items()}) for row in reader]
+    except csv.Error as error:
+        raise ConfigurationError(f"Cannot read the labels {shown}:{reader.line_num}: {error}", HINT) from error
+    if missing:
+        raise ConfigurationError(
+            f"Cannot read the labels {shown}: there is no column {', '.join(sorted(missing))}", HINT
+        )
+    return rows
+
+
+def _label(row: dict[str, Any], where: str) -> Label:
+    suite, id, criterion = (_plain(row.get(name)) for name in ("suite", "id", "criterion"))
+    if not suite or not id:
+        raise ConfigurationError(f"Cannot read the labels {where}: it has no suite or no id", HINT)
+    return Label(
+        key=JudgementKey(
+            suite=suite,
+            id=id,
+            run=_number(row.get("run"), 1, where),
+            turn=_number(row.get("turn"), 0, where),
+            criterion=criterion,
+        ),
+        passed=_passed(row.get("passed"), where),
+        score=_score(row.get("score"), where),
+        why=_plain(row.get("why")),
+    )
+
+
+def _plain(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _number(value: Any, otherwise: int, where: str) -> int:
+    if value in (None, ""):
+        return otherwise
+    try:
+        return int(value)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ConfigurationError(
+            f"Cannot read the labels {where}: {value!r} is not a number of a run or turn", HINT
+        ) from error
+
+
+def _passed(value: Any, where: str) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    word = str(value).strip().lower()
+    if not word:
+        return None
+    if word not in (*YES, *NO):
+        raise ConfigurationError(f'Cannot read the labels {where}: passed is "{value}"', HINT)
+    return word in YES
+
+
+def _score(value: Any, where: str) -> float | None:
+    if value in (None, ""):
+        return None
+    try:
+        score = score_in(float(value))
+    except (TypeError, ValueError):
+        score = None
+    if score is None:
+        raise ConfigurationError(f'Cannot read the labels {where}: score is "{value}", and no number from 0 to 1', HINT)
+    return score

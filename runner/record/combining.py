@@ -1,0 +1,323 @@
+"""Combines several results of one test: its runs (`--runs`), or the trials of a conversation. The runs
+of a report are combined in the same way, such as those that `merge` joins.
+
+| | what is shown | the verdict |
+| --- | --- | --- |
+| runs | one of them; the worst if the test failed | by `--min-pass-rate` |
+| trials | the worst | the mean score against the threshold; any failure fails |
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from runner.assertions.results import shorten
+from runner.record.case_result import CriterionResult, ScoreResult, ScoreVerdict, TrialResult, TrialsNoise
+from runner.record.model import TestResult
+from runner.record.stability import Attempt, answer_of_run, shown_of, stability_of
+from runner.record.verdict import Verdict
+from scripttest import Cause, Failure, ResultWarning, Status
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from runner.record.repeating import Repeat
+
+
+DIGITS = 6
+"""Of figures of noise."""
+
+
+def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:
+    """The result of a test from the results of its runs."""
+    attempts = tuple(result.as_run.replace(answer=answer_of_run(result.outcome, result.case)) for result in results)
+    repeat = _repeat_of(results[-1].policy, attempts)
+    stability = stability_of(attempts, stops=repeat is not None)
+    if repeat is None:
+        shown = results[shown_of(attempts, min_pass_rate)]
+    else:
+        from runner.record.repeating import shown_of_repeat
+
+        shown = _ended_by(repeat, results[shown_of_repeat(repeat, [attempt.verdict for attempt in attempts])])
+    milliseconds = stability.avg_duration_ms if stability else shown.outcome.milliseconds
+    return shown.replace(
+        outcome=shown.outcome.replace(
+            milliseconds=milliseconds,
+            warnings=_warnings(results),
+            not_judged=max(result.outcome.not_judged for result in results),
+        ),
+        run=0,
+        is_resumed=False,
+        policy=None,
+        repeat=repeat,
+        attempts=tuple(attempt.replace(answer="") for attempt in attempts),
+        stability=stability,
+        case=shown.case and shown.case.replace(**usage_of(results)),
+    )
+
+
+def of_trials(results: list[TestResult]) -> TestResult:
+    """One result from those of several trials. It shows the conversation of the worst trial."""
+    worst = min(
+        results, key=lambda result: (result.outcome.status == Status.PASSED, _is_unjudged(result), _score(result))
+    )
+    assert worst.case is not None and worst.case.threshold is not None
+    judged = [_score(result) for result in results if not _is_unjudged(result)]
+    score = sum(judged) / len(judged) if judged else None
+    failures = [
+        failure.replace(message=f"trial {number}: {failure.message}")
+        for number, result in enumerate(results, 1)
+        for failure in result.outcome.failures
+    ]
+    noise, undecided = _noise_of(results, worst.case.threshold)
+    said = below(score, worst.case.threshold, ())
+    if undecided is not None:
+        failures.append(Failure(cause=Cause.INCONCLUSIVE, message=undecided))
+    elif said is not None:
+        each = ", ".join("not judged" if _is_unjudged(result) else f"{_score(result):.2f}" for result in results)
+        failures.append(Failure(cause=Cause.ASSERTION, message=f"{said} (trials: {each})"))
+    return worst.replace(
+        outcome=worst.outcome.replace(
+            status=Status.FAILED if failures else Status.PASSED,
+            milliseconds=sum(result.outcome.milliseconds for result in results),
+            failures=tuple(failures),
+            not_judged=max(result.outcome.not_judged for result in results),
+            warnings=_warnings(results),
+        ),
+        logs=tuple(line for result in results for line in result.logs),
+        fingerprint=_parts_of_all(results),
+        case=worst.case.replace(
+            score=score,
+            **usage_of(results),
+            trials=listed_trials(results),
+            trials_noise=noise,
+        ),
+    )
+
+
+def _noise_of(results: Sequence[TestResult], threshold: float) -> tuple[TrialsNoise | None, str | None]:
+    """Whose noise the mean score of trials has, where two of them have a score, and what to say where their votes leave
+    open whether it reaches the threshold."""
+    cases = [result.case for result in results if result.case is not None and not _is_unjudged(result)]
+    scores = [case.score or 0.0 for case in cases]
+    errors = [error_of(score, case.scores) for score, case in zip(scores, cases, strict=True)]
+    if len(scores) < 2:
+        return None, None
+    from statistics import fmean, variance
+
+    between, judge = variance(scores), fmean(error * error for error in errors)
+    noise = TrialsNoise(
+        error=round(math.sqrt(max(between, judge) / len(scores)), DIGITS),
+        judge=round(judge, DIGITS),
+        agent=round(max(0.0, between - judge), DIGITS),
+    )
+    return noise, undecided_by(math.hypot(*errors) / len(errors), fmean(scores), threshold)
+
+
+def _parts_of_all(results: list[TestResult]) -> dict[str, Any] | None:
+    """The fingerprint of several trials: the parts that any of them used."""
+    found: dict[str, Any] = {}
+    for result in results:
+        found |= result.fingerprint or {}
+    return found or None
+
+
+def listed_trials(results: list[TestResult]) -> tuple[TrialResult, ...]:
+    """The trials as the combined result lists them. One whose score is below the threshold has failed, whatever their
+    mean is."""
+    return tuple(_listed_trial(number, result) for number, result in enumerate(results, 1))
+
+
+def _listed_trial(number: int, result: TestResult) -> TrialResult:
+    case, outcome = result.case, result.outcome
+    status, error = outcome.status, outcome.failures[0].message if outcome.failures else None
+    if status == Status.PASSED and case is not None and case.threshold is not None:
+        error = below(case.score, case.threshold, ())
+        status = status if error is None else Status.FAILED
+    return TrialResult(
+        trial=number,
+        score=case.score if case else None,
+        status=status,
+        milliseconds=outcome.milliseconds,
+        error=error,
+    )
+
+
+def _is_unjudged(result: TestResult) -> bool:
+    """Whether a trial has no score because nothing of it was judged, and not because it failed."""
+    return result.outcome.status == Status.PASSED and result.case is not None and result.case.score is None
+
+
+def _score(result: TestResult) -> float:
+    return result.case.score or 0.0 if result.case else 0.0
+
+
+def _warnings(results: Sequence[TestResult]) -> tuple[ResultWarning, ...]:
+    """The warnings of all results, each once."""
+    return tuple(dict.fromkeys(warning for result in results for warning in result.outcome.warnings))
+
+
+def usage_of(results: Sequence[TestResult], **known: Any) -> dict[str, Any]:
+    """The tokens and costs of all results together, as fields of `CaseResult`, but for those that are `known`."""
+    cases = [result.case for result in results if result.case is not None]
+    costs = [case.cost for case in cases if case.cost is not None]
+    return {
+        "model_calls": sum(case.model_calls for case in cases),
+        "input_tokens": sum(case.input_tokens for case in cases),
+        "output_tokens": sum(case.output_tokens for case in cases),
+        "cost": sum(costs) if costs else None,
+        **known,
+    }
+
+
+def _repeat_of(written: Any, attempts: Sequence[Attempt]) -> Repeat | None:
+    """The state of the case's policy after its runs, if it has one."""
+    if written is None:
+        return None
+    from runner.record.repeating import repeat_of
+
+    return repeat_of(written, [attempt.verdict for attempt in attempts])
+
+
+def _ended_by(repeat: Repeat, shown: TestResult) -> TestResult:
+    """The result of a case from the run that is shown: it ends as its policy says."""
+    if repeat.verdict is None:
+        outcome = shown.outcome.replace(status=Status.SKIPPED, failures=(), skip_reason=_cut(repeat))
+        return shown.replace(outcome=outcome, cut_short=True)
+    if repeat.verdict is not Verdict.INCONCLUSIVE or shown.verdict is Verdict.INCONCLUSIVE:
+        return shown
+    failure = Failure(cause=Cause.INCONCLUSIVE, message=_undecided(repeat))
+    return shown.replace(outcome=shown.outcome.replace(status=Status.FAILED, failures=(failure,)))
+
+
+def _cut(repeat: Repeat) -> str:
+    return f"cut short: {repeat.judged} of {repeat.most} runs"
+
+
+def _undecided(repeat: Repeat) -> str:
+    return f"inconclusive: {repeat.passed} of {repeat.judged} runs passed, which {repeat.text} does not decide"
+
+
+TOLERANCE = 1e-9
+"""A score that is lower than the threshold by at most this much reaches it, because sums of fractions are inexact."""
+FEWEST_VOTES = 3
+"""The scatter of votes counts from so many votes with a score on one criterion on."""
+ERRORS = 2
+"""Whether the threshold is reached is undecided when it is within so many standard errors of the score."""
+
+
+def reaches(score: float, threshold: float) -> bool:
+    """Whether a score reaches the threshold."""
+    return score >= threshold - TOLERANCE
+
+
+def below(score: float | None, threshold: float, scores: Sequence[ScoreResult]) -> str | None:
+    """What to say when the score of a case does not reach the threshold, with the entries that are to blame; None when
+    it does, and when nothing was judged."""
+    if score is None or reaches(score, threshold):
+        return None
+    blamed = "; ".join(f"{entry.name}: {_why(entry)}" for entry in scores if entry.verdict != ScoreVerdict.PASS)
+    text = f"score {_shown(score, threshold)} is below the threshold {threshold:g}"
+    return f"{text} ({shorten(blamed, 1000)})" if blamed else text
+
+
+def shortfall(
+    score: float | None, threshold: float, scores: Sequence[ScoreResult], aggregation: str = "mean"
+) -> Failure | None:
+    """What a case fails for by its score; None when it does not. It is inconclusive where the votes of
+    judges scatter so that the threshold lies within two standard errors of the score."""
+    if score is None:
+        return None
+    undecided = undecided_by(error_of(score, scores, aggregation), score, threshold)
+    if undecided is not None:
+        return Failure(cause=Cause.INCONCLUSIVE, message=undecided)
+    lacking = below(score, threshold, scores)
+    return None if lacking is None else Failure(cause=Cause.ASSERTION, message=lacking)
+
+
+def undecided_by(error: float, score: float, threshold: float) -> str | None:
+    """What to say where the votes, by the standard error that they give a score, do not decide whether it reaches the
+    threshold; None where they do."""
+    if not error or abs(score - threshold) > ERRORS * error:
+        return None
+    said = f"inconclusive: the votes put the score at {score:.2f} ± {ERRORS * error:.2f}"
+    return f"{said}, and the threshold {threshold:g} lies within that"
+
+
+def error_of(score: float, scores: Sequence[ScoreResult], aggregation: str | None = None) -> float:
+    """The standard error of a case's score that comes from votes; 0 when there are too few votes. Without an
+    `aggregation`, the one that fits the score is used."""
+    if aggregation is None:
+        known = [entry.score for entry in scores if entry.score is not None]
+        is_mean = bool(known) and math.isclose(math.fsum(known) / len(known), score, abs_tol=TOLERANCE)
+        aggregation = "mean" if is_mean else "one of them"
+    entries = [entry for entry in scores if entry.score is not None]
+    if aggregation != "mean":
+        return max((_error_of_entry(entry) for entry in entries if entry.score == score), default=0.0)
+    return math.hypot(*map(_error_of_entry, entries)) / max(1, len(entries))
+
+
+def _error_of_entry(entry: ScoreResult) -> float:
+    scored = [criterion for criterion in entry.assertions if criterion.score is not None]
+    weight = math.fsum(criterion.weight for criterion in scored)
+    return (
+        math.hypot(*(criterion.weight * _error_of_votes(criterion) for criterion in scored)) / weight if weight else 0.0
+    )
+
+
+def _error_of_votes(criterion: CriterionResult) -> float:
+    given = [vote.score for vote in criterion.votes if vote.score is not None]
+    if len(given) < FEWEST_VOTES or criterion.score is None:
+        return 0.0
+    mean = math.fsum(given) / len(given)
+    if not math.isclose(mean, criterion.score, abs_tol=TOLERANCE):
+        return 0.0  # the score is not theirs
+    return math.sqrt(math.fsum((score - mean) ** 2 for score in given) / (len(given) - 1) / len(given))
+
+
+def _why(entry: ScoreResult) -> str:
+    if entry.verdict == ScoreVerdict.SKIP:
+        return "not asked"
+    if not entry.assertions:
+        return "no answer"
+    failed = [f'"{item.text}"' + (f": {item.reason}" if item.reason else "") for item in entry.assertions]
+    return ", ".join(said for said, item in zip(failed, entry.assertions, strict=True) if not item.passed) or (
+        "not judged" if entry.score is None else f"{entry.score:.2f}"
+    )
+
+
+def _shown(score: float, threshold: float) -> str:
+    """The score with two decimals, or with more if these would hide that it is below the threshold."""
+    return next((text for digits in (2, 4) if float(text := f"{score:.{digits}f}") < threshold), f"{score!r}")
+
+
+FLAG = "--on-inconclusive"
+CHOICES = ("pass", "fail", "skip")
+KIND = "inconclusive"
+"""The kind of the warning for an inconclusive result that passes."""
+
+
+def apply_inconclusive_policy(result: TestResult, how: str | None) -> TestResult:
+    """A result as it counts, when inconclusive ones pass, fail or are skipped; None: they are errors."""
+    if how is None or result.verdict is not Verdict.INCONCLUSIVE:
+        return result
+    outcome = result.outcome
+    if how == "fail":
+        failures = tuple(map(_as_failure, outcome.failures))
+        return result.replace(outcome=outcome.replace(failures=failures))
+    said = outcome.failures[0].message
+    if how == "skip":
+        return result.replace(outcome=outcome.replace(status=Status.SKIPPED, failures=(), skip_reason=said))
+    warnings = (*outcome.warnings, ResultWarning(kind=KIND, message=said))
+    return result.replace(outcome=outcome.replace(status=Status.PASSED, failures=(), warnings=warnings))
+
+
+def policy_in(flags: Sequence[str]) -> str | None:
+    """What the flags of a run say of inconclusive results; None: nothing."""
+    return flags[flags.index(FLAG) + 1] if FLAG in flags else None
+
+
+def _as_failure(failure: Failure) -> Failure:
+    return failure.replace(cause=Cause.ASSERTION) if failure.cause == Cause.INCONCLUSIVE else failure

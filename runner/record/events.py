@@ -1,0 +1,254 @@
+"""The stream of events. Console, reports and exit code are all made from it.
+
+Events have fields that JSON can represent, and refer to each other by name, so that a run can be stored and replayed
+into any reporter. They come in the order in which things happen:
+
+| event | when |
+| --- | --- |
+| RunStart | first, once |
+| SuiteStart | the tests of a test module or case file are known; `order` is its position among the run's suites |
+| HookOutput | a hook around all cases of a suite has printed something |
+| TestStart | a test begins, or one of its runs; several may be running |
+| TurnStart | the user speaks to the agent, in a case of several turns |
+| AttemptEnd | with `--runs`: exactly one for each TestStart |
+| TestEnd | exactly one for each test that has begun, after all of its runs |
+| SuiteEnd | no more events of that suite follow |
+| RunError | something broke outside any test |
+| Warned | a warning to the user |
+| RunEnd | last, once, whatever happened |
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from enum import StrEnum
+
+from runner.record.keys import TestPlace
+from scripttest import LogLine
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from runner.record.coverage import CoverageReport
+    from runner.record.model import Suite, TestResult
+
+
+STALE = "a file changed"
+"""The reason to stop a watched run whose results are out of date."""
+
+
+class RunStatus(StrEnum):
+    """How a run ended. Reports write the same words."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERROR = "error"
+    """Something broke outside of its tests."""
+    INTERRUPTED = "interrupted"
+    """The run ended early."""
+
+
+MOST_LOOKS = 5
+"""At most this many rounds are planned."""
+
+
+class Looks(Value):
+    """Rounds of runs, after each of which the variants are compared."""
+
+    made: int = 1
+    planned: int = 1
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether the variants differed clearly before all rounds were made."""
+        return self.made < self.planned
+
+
+ONCE = Looks()
+
+
+def looks_record(looks: Looks) -> dict[str, int] | None:
+    """`{made, planned}` for `rounds` of a summary; None when only one round was planned."""
+    return {"made": looks.made, "planned": looks.planned} if looks.planned > 1 else None
+
+
+def looks_in(summary: dict[str, Any]) -> Looks:
+    """Reads `rounds` of a summary, which may have any form."""
+    said = summary.get("rounds")
+    if not isinstance(said, dict) or not all(isinstance(said.get(key), int) for key in ("made", "planned")):
+        return ONCE
+    found = Looks(made=said["made"], planned=said["planned"])
+    return found if 1 <= found.made <= found.planned <= MOST_LOOKS else ONCE
+
+
+def new_run() -> str:
+    """An id that no other run has."""
+    return os.urandom(6).hex()
+
+
+class RunStart(Value):
+    """The inputs are resolved, and the run begins."""
+
+    started_at: str
+    """UTC, RFC 3339."""
+    version: str
+    suites: tuple[Suite, ...]
+    environment: dict[str, str]
+    """`user_id`, `team_id` and `locale` of the context; of several ones, those of the run."""
+    who_of: Mapping[str, Mapping[str, str]] = {}
+    """Agent → the same, of its tests; empty: that of the run."""
+    total_cases: int | None = None
+    """How many cases will run; None when there are script tests, whose number is known later."""
+    runs: int = 1
+    """How often each test runs."""
+    min_pass_rate: float = 100
+    """Percent of its runs that have to pass for a test to pass."""
+    resume: dict[str, Any] | None = None
+    """What a later run needs to resume this one; see `runner.planning.resume`."""
+    notes: tuple[str, ...] = ()
+    """Notes about the selection and the order of the tests, one sentence each."""
+    flags: tuple[str, ...] = ()
+    """The flags that may affect results, as words of a command line."""
+    shard: str | None = None
+    """Which part of all tests this run has, such as `1/3`."""
+    regraded_from: str | None = None
+    """The report whose transcripts are graded; no agent is asked."""
+    result_flags: tuple[str, ...] = ()
+    """The flags that change results, wherever they were set, as words of a command line with paths from the
+    application; empty: `flags` has them."""
+    run_id: str | None = None
+    """The id of the run, which no other run has, and under which a store keeps it; None for several runs as one."""
+    run_ids: tuple[str, ...] = ()
+    """The ids of the runs whose answers it has, if these are others."""
+
+
+class SuiteStart(Value):
+    """The tests of a suite are known."""
+
+    suite: str
+    selected: int
+    """How many of its tests will run."""
+    total: int
+    """How many tests there are before filters such as `--run`."""
+    tests: tuple[str, ...] = ()
+    """The names of the tests of a module, in order."""
+
+
+class HookOutput(Value):
+    """What a hook around all cases of a suite has printed. Only the console shows it."""
+
+    suite: str
+    hook: str
+    logs: tuple[LogLine, ...]
+
+
+class TestStart(Value):
+    """A test begins, or one of its runs."""
+
+    suite: str
+    name: str
+    position: int
+    run: int = 0
+    """The number of the run, from 1; 0: there is only one."""
+
+    @property
+    def place(self) -> TestPlace:
+        """Where the test stands."""
+        return TestPlace(suite=self.suite, position=self.position, run=self.run)
+
+
+class TurnStart(Value):
+    """The user speaks to the agent, in a running case."""
+
+    suite: str
+    position: int
+    turn: int
+    """From 1."""
+    run: int = 0
+    """As in `TestStart`."""
+
+    @property
+    def place(self) -> TestPlace:
+        """Where the test stands."""
+        return TestPlace(suite=self.suite, position=self.position, run=self.run)
+
+
+class AttemptEnd(Value):
+    """One of several runs of a test has ended."""
+
+    result: TestResult
+
+
+class TestEnd(Value):
+    """A test has ended."""
+
+    result: TestResult
+
+
+class SuiteEnd(Value):
+    """A suite has ended."""
+
+    suite: str
+
+
+class RunError(Value):
+    """Something broke outside any test; the run does not pass."""
+
+    message: str
+    hint: str | None = None
+
+
+class Warned(Value):
+    """A warning, which fails nothing."""
+
+    message: str
+
+
+class SnapshotCounts(Value):
+    """How many snapshots a run wrote, changed and removed."""
+
+    written: int = 0
+    """How many are new."""
+    updated: int = 0
+    """How many `--update-snapshots` replaced."""
+    removed: int = 0
+    """How many obsolete ones it removed."""
+    obsolete: tuple[str, ...] = ()
+    """File and name of each snapshot that no test uses any more."""
+
+
+class RunEnd(Value):
+    """The run is over."""
+
+    status: RunStatus
+    seconds: float
+    completed_at: str
+    """UTC, RFC 3339."""
+    stopped: str | None = None
+    """Why the run ended early: `interrupted`, `terminated`, or the budget that is used up."""
+    not_run: int = 0
+    """How many of the tests that were known have no verdict because of that; those that were cut short, and say so in
+    their results, are among them."""
+    looks: Looks = ONCE
+    snapshots: SnapshotCounts | None = None
+    """None when the run did nothing with snapshots."""
+    coverage: CoverageReport | None = None
+    """The coverage; None when it was not measured."""
+
+
+Event = (
+    RunStart
+    | SuiteStart
+    | HookOutput
+    | TestStart
+    | TurnStart
+    | AttemptEnd
+    | TestEnd
+    | SuiteEnd
+    | RunError
+    | Warned
+    | RunEnd
+)

@@ -1,0 +1,116 @@
+"""Names the parts of a fingerprint, which say what a result depends on, and finds the differences of two
+fingerprints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from runner.parts import dependency_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from runner.record.model import TestResult
+
+
+_WHOLE = {
+    "format": "the format of fingerprints",
+    "context": "the context",
+    "case": "the case",
+    "variant": "the variant",
+    "attachments": "an attachment",
+    "coverage": "the use of --coverage",
+}
+_NAMED = {
+    "agent": "package.yao of {}",
+    "asks": "the connector of {}",
+    "prompts": "the prompts of {}",
+    "replies": "the replies of {}",
+    "runner": "runner.yml of {}",
+    "model": "the model of {}",
+    "connector": "the connector {}",
+    "server": "the MCP server {}",
+    "program": "the program of the MCP server {}",
+    "script": "{}",
+    "module": "{}",
+    "handler": "the handler {}",
+    "missing": "what answers {}",
+    "models": "the models of the application",
+    "fixture": "the fixture {}",
+    "corpus": "the corpus {}",
+    "recording": "the recording {}",
+    "env": "$ENV.{}",
+}
+ASKS = "asks"
+"""The kind of parts that name the connector of an agent."""
+OWN = "env"
+"""The kind of parts whose digests can be compared only within one report."""
+COUNTED = {"script", "module"}
+"""Kinds whose digests can be compared only if both runs measured coverage, or neither did."""
+SAID = 4
+"""At most this many parts are named."""
+ARROW = " → "
+"""In what names both values, in place of a key: `connector: good → bad`."""
+_OF_CONNECTORS = {"model", "connector", "replies", "runner"}
+"""Kinds of parts that come and go with the connector of an agent."""
+_NAME_CONNECTORS = ("--connector", "--judge-connector")
+
+
+def described(keys: Iterable[str]) -> str:
+    """The parts of these keys in words, such as `connector: good → bad, the prompts of expense`."""
+    names = [_name_of(key) for key in keys]
+    more = f" and {len(names) - SAID} more" if len(names) > SAID else ""
+    return ", ".join(names[:SAID]) + more
+
+
+def change_text(keys: Iterable[str]) -> str:
+    """The same as a clause: `connector: good → bad, the prompts of expense changed`; empty without keys."""
+    keys = tuple(keys)
+    return described(keys) + ("" if all(ARROW in key for key in keys) else " changed")
+
+
+def asked_by(connector: str | None, fingerprint: Any) -> str:
+    """The model that a result with this fingerprint has asked through a connector, such as `openai gpt-4o`; empty when
+    it is not known."""
+    return str(fingerprint.get(f"model {connector}", "")) if isinstance(fingerprint, Mapping) else ""
+
+
+def changed_in(before: TestResult, after: TestResult) -> tuple[str, ...]:
+    """`changed`, of two results."""
+    connectors = (result.case.connector if result.case is not None else None for result in (before, after))
+    return changed(before.fingerprint, after.fingerprint, *connectors)
+
+
+def changed(before: Any, after: Any, connector: str | None = None, other: str | None = None) -> tuple[str, ...]:
+    """The keys of the parts that differ between two fingerprints; none of those that cannot be compared, or are
+    missing. `connector` and `other` are what the tested agent has asked: if they differ, `connector: good → bad` is
+    said in place of all that differs with them, as is `connector of helper: good → bad`."""
+    is_another = connector and other and connector != other
+    switches = [f"connector: {connector}{ARROW}{other}"] if is_another else []
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping) or before.get("format") != after.get("format"):
+        return tuple(switches)
+    both = [(key, before[key], after[key]) for key in before if key in after]
+    own = (connector, other)
+    asked = [(dependency_in(key), was, now) for key, was, now in both if was != now and (was, now) != own]
+    others = [(part.name, was, now) for part, was, now in asked if part is not None and part.kind == ASKS]
+    switches += [f"connector of {agent}: {was}{ARROW}{now}" for agent, was, now in others]
+    moved = switches or any(before.get(flag) != after.get(flag) for flag in _NAME_CONNECTORS)
+    left_out = {OWN, ASKS}
+    if before.get("coverage") != after.get("coverage"):
+        left_out |= COUNTED
+
+    def counts(key: str) -> bool:
+        part = dependency_in(key)
+        if part is None:
+            return key != "--connector" or not is_another
+        follows = moved and part.kind in _OF_CONNECTORS and not (key in before and key in after)
+        return part.kind not in left_out and not follows
+
+    keys = dict.fromkeys([*before, *after])
+    return (*switches, *(key for key in keys if before.get(key) != after.get(key) and counts(key)))
+
+
+def _name_of(key: str) -> str:
+    part = dependency_in(key)
+    return _NAMED[part.kind].format(part.name) if part and part.kind in _NAMED else _WHOLE.get(key, key)

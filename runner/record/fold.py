@@ -1,0 +1,376 @@
+"""The fold: what the events of a run that is under way add up to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from bindings import Answered
+from runner.record.events import (
+    AttemptEnd,
+    Event,
+    RunEnd,
+    RunError,
+    RunStart,
+    RunStatus,
+    SuiteEnd,
+    SuiteStart,
+    TestEnd,
+    TestStart,
+    TurnStart,
+)
+from runner.record.keys import TestPlace
+from runner.record.model import Suite, TestResult, key_of
+from runner.record.verdict import DECIDED, Verdict
+from runner.record.votes import Group, groups_of, score_in
+from runner.statistics import PassCount
+from scripttest.typing_names import Record
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.record.case_result import CaseResult
+    from runner.record.stability import Attempt
+    from runner.record.votes import Judging, NoiseSum
+
+
+class Execution:
+    """The state of a run, computed from its events."""
+
+    def __init__(self, clean: Callable[[str], str] = str) -> None:
+        """`clean` removes secrets from texts that reporters read besides the events."""
+        self.clean = clean
+        self.start: RunStart | None = None
+        self.suites: dict[str, Suite] = {}
+        self.counts = Counts()
+        self.counts_by_suite: dict[str, Counts] = {}
+        self._places: dict[str, int] = {}
+        self._attempted: set[TestPlace] = set()
+        """Tests of which some run has ended: what that took is counted, and not once more when they end."""
+        self.listed: dict[str, SuiteStart] = {}
+        self.running: dict[TestPlace, str] = {}
+        """Names of the tests under way, or of their runs."""
+        self.turns: dict[TestPlace, int] = {}
+        """The turn that each test under way is in, if it has turns."""
+        self.ended: set[str] = set()
+        """Suites that have ended."""
+        self.cut = 0
+        """Cases that were cut short, which also count as skipped."""
+        self.errors: list[RunError] = []
+        self.end: RunEnd | None = None
+        self.root = ""
+        """The folder from which reports name files."""
+
+    def line(self, result: TestResult) -> Record:
+        """The line of a result."""
+        from runner.record.lines import line_of
+
+        return line_of(result, self.suites[result.suite])
+
+    def add(self, event: Event) -> None:
+        """Processes one event."""
+        if isinstance(event, TestEnd):
+            result = event.result
+            place, suite = result.place, result.suite
+            self._ended(result, place, is_counted=place not in self._attempted)
+            self._attempted.discard(place)
+            of = self.suites[suite]
+            self.counts_by_suite[suite].add(result, of.name, of.name_of(result.name), self._places[suite])
+            self.cut += result.cut_short
+        elif isinstance(event, TestStart):
+            self.running[event.place] = event.name
+        elif isinstance(event, TurnStart):
+            self.turns[event.place] = event.turn
+        elif isinstance(event, AttemptEnd):
+            place = event.result.place
+            self._ended(event.result, place, is_counted=True)
+            self._attempted.add(place.of_test)
+        elif isinstance(event, SuiteStart):
+            self.listed[event.suite] = event
+        elif isinstance(event, SuiteEnd):
+            self.ended.add(event.suite)
+        elif isinstance(event, RunStart):
+            self.start = event
+            self.suites = {suite.id: suite for suite in event.suites}
+            self.counts_by_suite = {suite.id: Counts(self.counts) for suite in event.suites}
+            self._places = {suite.id: place for place, suite in enumerate(event.suites)}
+            self.root = event.suites[0].root if event.suites else ""
+        elif isinstance(event, RunError):
+            self.errors.append(event)
+        elif isinstance(event, RunEnd):
+            self.end = event
+
+    def _ended(self, result: TestResult, place: TestPlace, is_counted: bool) -> None:
+        self.running.pop(place, None)
+        self.turns.pop(place, None)
+        if is_counted:
+            self.counts_by_suite[result.suite].take_case(result.case)
+
+
+NAMED = 10
+"""At most so many cases that check nothing are named."""
+SUITE, TAG = "suite", "tag"
+
+
+class Unchecked(Value):
+    """A case that checks nothing."""
+
+    suite: int
+    """Position of its suite in the run."""
+    position: int
+    """Position in the suite."""
+    name: str
+    """Its id, with its variant."""
+
+    def order(self) -> tuple[int, int, str]:
+        """What cases are sorted by."""
+        return self.suite, self.position, self.name
+
+
+class GroupCounts:
+    """The verdicts and scores of the cases of a group."""
+
+    __slots__ = ("rates", "scores")
+
+    def __init__(self) -> None:
+        self.rates: Counter[PassCount] = Counter()
+        """The runs of a case → how many cases have such runs."""
+        self.scores: Counter[float] = Counter()
+        """The mean score of a case → how many cases have it."""
+
+
+class Counts:
+    """Counts results by status, and adds up their times. Everything that is counted here is counted in `whole` too."""
+
+    __slots__ = (
+        "_whole",
+        "checks_nothing",
+        "cost",
+        "errors",
+        "failed",
+        "first_of_nothing",
+        "groups",
+        "input_tokens",
+        "milliseconds",
+        "missing_calls",
+        "noise",
+        "not_judged",
+        "not_needed",
+        "output_tokens",
+        "passed",
+        "rates",
+        "repeated",
+        "saved_cost",
+        "scores",
+        "skipped",
+        "warnings",
+    )
+
+    def __init__(self, whole: Counts | None = None) -> None:
+        """`whole`: the counts that these are part of; None: there are none."""
+        self._whole = whole
+        self.passed = self.failed = self.skipped = 0
+        self.errors = 0
+        """Results without a verdict because something that the test needs broke; they are in none of the
+        other counts."""
+        self.warnings = 0
+        """Warnings of results with any status."""
+        self.missing_calls = 0
+        """Calls that neither a mock nor this host answered."""
+        self.milliseconds = 0
+        """Sum over all runs, in whole milliseconds, as in reports."""
+        self.not_judged = 0
+        """Criteria that no judge could judge."""
+        self.checks_nothing = 0
+        """Cases that passed and check nothing."""
+        self.first_of_nothing: list[Unchecked] = []
+        """The first of these cases."""
+        self.rates: Counter[PassCount] = Counter()
+        """The runs of a case → how many cases have such runs."""
+        self.scores: Counter[float] = Counter()
+        """The mean score of a case → how many cases have it."""
+        self.noise: NoiseSum | None = None
+        """The noise of judges, by their votes; None: no case was judged."""
+        self.groups: dict[Group, GroupCounts] = {}
+        """The counts of each suite, tag, criterion and checkpoint."""
+        self.input_tokens = self.output_tokens = 0
+        """Input tokens of all runs of cases that have ended."""
+        self.cost: float | None = None
+        """US dollars; None while no price is known."""
+        self.repeated = self.not_needed = 0
+        """Judged runs of cases with a policy, and runs that such cases did not need."""
+        self.saved_cost: float | None = None
+        """The approximate cost of those that were not needed, in US dollars."""
+
+    @property
+    def total(self) -> int:
+        """The number of all results."""
+        return self.passed + self.failed + self.skipped + self.errors
+
+    @property
+    def bad(self) -> int:
+        """The number of results with which a run does not pass."""
+        return self.failed + self.errors
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all runs of cases that have ended."""
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def checks_nothing_first(self) -> list[str]:
+        """Names of the first cases that check nothing, in the order of the suites and their cases."""
+        return [case.name for case in self.first_of_nothing]
+
+    def add(self, result: TestResult, suite: str, name: str, order: int) -> None:
+        """Counts one result, but for the tokens of its models, which `take` is told; `suite` and `name` are how reports
+        call its suite, which is at the place `order` of all, and itself."""
+        outcome, case, attempts = result.outcome, result.case, result.attempts
+        is_empty = case is not None and case.checks_nothing
+        self.count(
+            result.verdict,
+            warnings=len(outcome.warnings),
+            missing_calls=sum(call.count for call in result.outside if call.answered is Answered.MISSING),
+            not_judged=outcome.not_judged,
+            milliseconds=sum(run.duration_ms for run in attempts) if attempts else round(outcome.milliseconds),
+            nothing=Unchecked(suite=order, position=result.position, name=name) if is_empty else None,
+        )
+        if case is None:
+            return
+        first = None
+        if (repeat := result.repeat) is not None:
+            self.count_repeat(repeat.judged, repeat.saved, case.cost)
+            first = repeat.wave  # the runs that were made whatever came of them
+        judged = [run for run in attempts if run.judged] or [result.as_run]
+        tags = (Group(kind=TAG, name=tag) for tag in case.tags)
+        self.count_case(_decided(judged)[:first], [Group(kind=SUITE, name=suite), *tags])
+        decided = _decided(attempts or [result.as_run])[:first]
+        if case.scores or case.checkpoints:
+            self.count_criteria(case, decided)
+        self.count_votes([run.judging for run in decided])
+
+    def take(self, input_tokens: int, output_tokens: int, cost: float | None) -> None:
+        """Adds the tokens and the cost of one run of a case."""
+        self.input_tokens += input_tokens
+        self.output_tokens += output_tokens
+        if cost is not None:
+            self.cost = (self.cost or 0) + cost
+        if self._whole is not None:
+            self._whole.take(input_tokens, output_tokens, cost)
+
+    def take_case(self, case: CaseResult | None) -> None:
+        """Adds the tokens and the cost of a case."""
+        if case is not None:
+            self.take(case.input_tokens, case.output_tokens, case.cost)
+
+    def count_repeat(self, made: int, saved: int, cost: float | None) -> None:
+        """Counts the judged runs of a case with a policy, those that were not needed, and what all made ones cost."""
+        self.repeated += made
+        self.not_needed += saved
+        if cost is not None and made:
+            self.saved_cost = (self.saved_cost or 0) + cost / made * saved
+        if self._whole is not None:
+            self._whole.count_repeat(made, saved, cost)
+
+    def count_case(self, judged: Sequence[Attempt], groups: Sequence[Group] = ()) -> None:
+        """Counts the verdict and the score of each judged run of a case, for the pass rate and the mean score of the
+        whole and of the groups that the case belongs to."""
+        if not judged:
+            return
+        rate = PassCount(passed=sum(run.verdict is Verdict.PASSED for run in judged), judged=len(judged))
+        known = [score for run in judged if (score := score_in(run.score)) is not None]
+        score = sum(known) / len(known) if known else None
+        self.count_rate(rate, score)
+        for group in dict.fromkeys(groups):
+            self.count_group(group, rate, score)
+
+    def count_criteria(self, case: CaseResult, judged: Sequence[Attempt]) -> None:
+        """Counts the criteria and the checkpoints of a case, by its judged runs."""
+        for group in groups_of(case):
+            values = [run.criteria[group.name] for run in judged if run.criteria and group.name in run.criteria]
+            if not values:
+                continue
+            if all(value in (0, 1) for value in values):
+                self.count_group(group, PassCount(passed=round(sum(values)), judged=len(values)), None)
+            else:
+                self.count_group(group, None, sum(values) / len(values))
+
+    def count_votes(self, runs: Sequence[Judging | None]) -> None:
+        """Counts the votes of judges on the judged runs of a case."""
+        if self.noise is None:
+            from runner.record.votes import NoiseSum
+
+            self.noise = NoiseSum()
+        self.noise.add(runs)
+        if self._whole is not None:
+            self._whole.count_votes(runs)
+
+    def count_group(self, group: Group, rate: PassCount | None, score: float | None) -> None:
+        """Counts a case of a group, by its runs that passed, its mean score, or both."""
+        figures = self.groups.get(group)
+        if figures is None:
+            figures = self.groups[group] = GroupCounts()
+        if rate is not None:
+            figures.rates[rate] += 1
+        if score is not None:
+            figures.scores[score] += 1
+        if self._whole is not None:
+            self._whole.count_group(group, rate, score)
+
+    def count_rate(self, rate: PassCount, score: float | None) -> None:
+        """Counts the runs of a case, and its mean score."""
+        self.rates[rate] += 1
+        if score is not None:
+            self.scores[score] += 1
+        if self._whole is not None:
+            self._whole.count_rate(rate, score)
+
+    def count(
+        self,
+        verdict: Verdict,
+        *,
+        warnings: int,
+        missing_calls: int,
+        not_judged: int,
+        milliseconds: int,
+        nothing: Unchecked | None,
+    ) -> None:
+        """Counts a verdict; `nothing` is the case, if it checks nothing."""
+        name = verdict.counted
+        setattr(self, name, getattr(self, name) + 1)
+        self.warnings += warnings
+        self.missing_calls += missing_calls
+        self.not_judged += not_judged
+        self.milliseconds += milliseconds
+        if nothing is not None and verdict is Verdict.PASSED:
+            self.checks_nothing += 1
+            self.first_of_nothing = sorted([*self.first_of_nothing, nothing], key=Unchecked.order)[:NAMED]
+        if self._whole is not None:
+            self._whole.count(
+                verdict,
+                warnings=warnings,
+                missing_calls=missing_calls,
+                not_judged=not_judged,
+                milliseconds=milliseconds,
+                nothing=nothing,
+            )
+
+
+def counted(results: Iterable[TestResult]) -> Counts:
+    """The counts of the results of a report, in their order."""
+    counts = Counts()
+    for order, result in enumerate(results):
+        counts.add(result, result.suite, key_of(result).name, order)
+        counts.take_case(result.case)
+    return counts
+
+
+def _decided(runs: Sequence[Attempt]) -> list[Attempt]:
+    return [run for run in runs if run.verdict in DECIDED]
+
+
+def status_of(counts: Counts, has_errors: bool, may_break: bool = False) -> RunStatus:
+    """The status of a run that came to its end; `has_errors`: something broke outside of its tests. With `may_break` so
+    many tests may be broken as are."""
+    bad = counts.failed if may_break else counts.bad
+    return RunStatus.ERROR if has_errors else RunStatus.FAILED if bad else RunStatus.PASSED

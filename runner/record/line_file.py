@@ -1,0 +1,232 @@
+"""A report that grows line by line. One run at a time writes it, and its content survives a crash of the machine.
+
+| event | what is lost |
+| --- | --- |
+| the command is killed | at most the line that was being written: each line is passed to the system at once |
+| the machine loses power | lines of about the last second: a thread syncs the file once a second, and at the end |
+| the file, or its folder, is removed | everything: the same thread notices it, which is an error of the run |
+
+The lock is that of `flock`. It belongs to the open file, so it ends with the process, however that ends, and children
+do not inherit it. If the file system has no locks, several runs can write the file.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterable
+from io import BufferedWriter, FileIO
+from pathlib import Path
+
+from runner.errors import ConfigurationError, RunnerError
+from runner.record.texts import utf8
+
+SYNC_SECONDS = 1.0
+"""Seconds that a line may wait before the file is synced."""
+
+
+class LineFile:
+    """A report that is open for writing."""
+
+    def __init__(self, path: Path, keep: bool = False) -> None:
+        """Opens the file; a pipe only if somebody reads it. Raises ConfigurationError if nobody does, or if another
+        process has the file open, and OSError.
+
+        Args:
+            keep: keep its content, and continue at its end.
+        """
+        self.path = path
+        self.is_broken = False
+        """Whether a line could not be written: the file may end in the middle of it."""
+        self._file = open_current(path)
+        self._is_regular = _is_regular(self._file)
+        if self._is_regular and not keep:
+            self._file.truncate(0)
+        self._sync: _Sync | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the file is empty."""
+        return self._is_regular and not os.fstat(self._file.fileno()).st_size
+
+    def replace(self, lines: Iterable[str]) -> None:
+        """Replaces all of its lines by these; whoever reads it sees the one or the other. To be called
+        before `write`. Raises OSError."""
+        part = self.path.with_name(f".yao-test.{self.path.name}")  # nobody else has it, for the report is locked
+        file = open_part(part)
+        try:
+            file.truncate(0)
+            stream = BufferedWriter(file)
+            stream.writelines(utf8(f"{line}\n") for line in lines)
+            stream.flush()
+            stream.detach()
+            os.fsync(file.fileno())
+            os.replace(part, self.path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            file.close()
+            raise
+        self._file.close()
+        self._file = file
+        _sync_folder(self.path.parent)
+
+    def write(self, line: str) -> None:
+        """Writes a line, without its end. Raises OSError, also that of an earlier line which the disk did not keep, and
+        RunnerError when the file is gone."""
+        try:
+            data = utf8(f"{line}\n")
+            while (count := self._file.write(data)) < len(data):
+                data = data[count:]
+            if self._sync is not None:
+                self._sync.soon()
+            elif self._is_regular:
+                self._sync = _Sync(self._file.fileno(), self.path)
+        except (OSError, RunnerError) as error:
+            self.is_broken = True
+            if isinstance(error, OSError):
+                error.filename = str(self.path)
+            raise
+
+    def close(self) -> None:
+        """Waits until the disk has it. Raises OSError, and RunnerError if the file was removed."""
+        try:
+            if self._sync is not None:
+                self._sync.close()
+        except OSError as error:
+            error.filename = str(self.path)
+            raise
+        finally:
+            self._file.close()
+
+
+class _Sync:
+    """Flushes a file to the disk on a thread, since that may take long, and checks that the file is still in
+    its place."""
+
+    def __init__(self, descriptor: int, path: Path) -> None:
+        from threading import Event, Thread
+
+        self._descriptor = descriptor
+        self._path = path
+        self._changed = Event()
+        self._changed.set()
+        self._closing = Event()
+        self._error: OSError | RunnerError | None = None
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def soon(self) -> None:
+        """Tells the thread that something was written. Raises an earlier error of the thread."""
+        if self._error is not None:
+            raise self._error
+        if not self._changed.is_set():
+            self._changed.set()
+
+    def close(self) -> None:
+        """Flushes the rest and waits for it. Raises OSError and RunnerError."""
+        self._closing.set()
+        self._changed.set()
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            while not self._closing.is_set():
+                self._changed.wait()
+                self._closing.wait(SYNC_SECONDS)
+                self._changed.clear()
+                os.fsync(self._descriptor)
+                if not _is_at(self._descriptor, self._path):
+                    raise RunnerError(
+                        f"The report {self._path} is gone: it was removed, moved or replaced while the run wrote it",
+                        "What was in it is lost, unless it was moved: --resume goes on with it from there",
+                    )
+        except (OSError, RunnerError) as error:
+            self._error = error
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether a path still leads to an open file."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def open_current(path: Path, wait: bool = False) -> FileIO:
+    """Opens a file for appending and locks it: that which has the path, also when another process puts a new one
+    there. Waits while another process has it, or else raises ConfigurationError. A pipe is opened by `open_pipe`."""
+    if is_pipe(path):
+        return open_pipe(path)
+    while True:
+        file = path.open("ab", buffering=0)
+        try:
+            if not _is_regular(file):
+                return file
+            _lock(file, path, wait)
+            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                return file
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            file.close()
+            raise
+        file.close()
+
+
+def open_part(path: Path, wait: bool = False) -> FileIO:
+    """The same for a file beside a report, which the user has not named: a link in its place is removed, and not
+    written through."""
+    if path.is_symlink():
+        path.unlink()
+    return open_current(path, wait)
+
+
+def _lock(file: FileIO, path: Path, wait: bool) -> None:
+    from fcntl import LOCK_EX, LOCK_NB, flock
+
+    try:
+        flock(file, LOCK_EX if wait else LOCK_EX | LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+            raise ConfigurationError(
+                f"Cannot write {path}: another yao-test is writing it",
+                "Wait until it ends, or name another file with -o",
+            ) from error
+
+
+def _is_regular(file: FileIO) -> bool:
+    return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def is_pipe(path: Path) -> bool:
+    """Whether a path leads to a pipe."""
+    try:
+        return stat.S_ISFIFO(path.stat().st_mode)
+    except OSError:
+        return False
+
+
+def open_pipe(path: Path) -> FileIO:
+    """Opens a pipe for writing, without waiting for a reader. Raises ConfigurationError when there is none, and
+    OSError."""
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        raise ConfigurationError(
+            f"Cannot write {path}: it is a pipe, and nobody reads it", "Start what reads it first, or name a file"
+        ) from error
+    os.set_blocking(descriptor, True)
+    return FileIO(descriptor, "w")

@@ -1,0 +1,284 @@
+"""The line of a result in reports, written and read. The values are declared in `runner.record.model` and `case_result`,
+and `runner.shapes.codec` makes their members; this module adds what the design documents print beside them (seed 004),
+and puts all in their order.
+
+| a result | its members |
+| --- | --- |
+| of a script test | `{type, suite, position, id, script, status, duration_ms, error?, cause?, assertion?, location?, ...}` |
+| of a case | `{type, suite, position, id, name?, status, input, output, expected, duration_ms, error, response, ...}` |
+| of a case in turns | with `mode`, `turns`, `total_turns`, and what its mode has: `checkpoints`, `final_assertions` |
+| of a case whose turns have scores | with `test_id`, `score`, `execution_status`, `scores`, `trials`; its `output` has all messages |
+| of a test that ran several times | with `runs`, `{count, passed, ..., repeat?, attempts}`; or with `attempts` alone, where none could be judged |
+"""  # noqa: E501
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from runner.record.model import Suite, TestResult
+from runner.record.outcomes import error_text, log_members, outcome_members, place, stack_trace
+from runner.record.stability import Attempt, Stability
+from runner.record.texts import is_utf8, json_line, plain, relative
+from runner.shapes.codec import json_of, kept, members_of
+from scripttest import Cause, Status
+from scripttest.typing_names import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from runner.record.repeating import Repeat
+
+
+_HEAD = "type suite position id name script status input output expected duration_ms error response messages_count"
+_TAIL = (
+    "assertion location stack_trace errors failures assertion_count skip_reason not_judged steps warnings pass"
+    " earlier_errors logs log_levels"
+)
+_CASE_TAIL = (
+    "not_judged checks_nothing cause assertion_errors location stack_trace failures assertion_count skip_reason"
+    " cut_short warnings pass earlier_errors tools connector model_calls usage sent attachments line tags metadata"
+    " logs log_levels trace"
+)
+_OF_ANSWERS = "finish_reason assertions score threshold scores"
+_OF_TURNS = (
+    "finish_reason mode simulator turns checkpoints final_assertions total_turns test_id score execution_status scores"
+    " final_output threshold trials trials_noise"
+)
+_SCRIPT_ORDER = tuple(f"{_HEAD} cause {_TAIL}".split())
+_CASE_ORDER = tuple(f"{_HEAD} {_OF_ANSWERS} {_CASE_TAIL}".split())
+_TURNS_ORDER = tuple(f"{_HEAD} {_OF_TURNS} {_CASE_TAIL}".split())
+IN_SEED = {"count": "runs", "attempts": "run_details"}
+"""Keys of `runs` that have another name in a result of seed 004."""
+BROKEN_RUNS = "broken_runs"
+"""The name of `errors` there, in a result that has `errors` of its own."""
+_BY_K = ("pass_at_k", "pass_hat_k")
+
+
+def line_of(result: TestResult, suite: Suite) -> Record:
+    """The line of a result, which is made once, and must not be changed. One that was read has its own."""
+    kept_in = result.__dict__
+    found: Record | None = kept_in.get("_line") or kept_in.get("_made")
+    if found is None:
+        found = _line(result, suite)
+        kept_in["_made"] = found = _cleaned(found) if _is_odd(found.values()) else found
+    return found
+
+
+def text_of(result: TestResult, suite: Suite) -> str:
+    """The line as JSON."""
+    kept_in = result.__dict__
+    text: str = kept_in.get("_text", "")
+    if not text:
+        line = kept_in.get("_line") or kept_in.get("_made") or _line(result, suite)
+        text = json_line(line)
+        if ";base64," in text or "input_audio" in text or '"data": "' in text or ("\\" in text and r"\\ud" in text):
+            line = _cleaned(line)
+            text = json_line(line)
+        if "_line" not in kept_in:
+            kept_in["_made"] = line
+        kept_in["_text"] = text
+    return text
+
+
+def whole_text_of(result: TestResult, suite: Suite, with_fingerprint: bool = True) -> str:
+    """The same with what only `.jsonl` reports and stores have: what grading it again needs, and its fingerprint."""
+    text = text_of(result, suite)
+    if result.is_read:
+        return text
+    for key, more in (("regrade", _regradable(result)), ("fingerprint", with_fingerprint and result.fingerprint)):
+        if more:
+            text = f'{text[:-1]}, "{key}": {json_line(more)}}}'
+    return text
+
+
+def result_of(line: Record, **known: Any) -> TestResult:
+    """The result of a line that `problem_of_line` finds nothing wrong with; fields that are `known` are not read."""
+    result = kept(TestResult, line)
+    result.__dict__.update(known)
+    return result
+
+
+def as_read(result: TestResult, suite: Suite, name: str | None = None) -> TestResult:
+    """A result as a report has it that was read: with a line of its own. `name` is what the report calls the suite;
+    None: what this run calls it."""
+    if result.is_read:
+        return result
+    line = line_of(result, suite) | {"suite": name or suite.name}
+    more = {"regrade": _regradable(result), "fingerprint": result.fingerprint}
+    return result_of({**line, **{key: value for key, value in more.items() if value}})
+
+
+def _regradable(result: TestResult) -> Record | None:
+    if result.regradable is None:
+        return None
+    cleaned: Record = without_content(json_of(result.regradable))
+    return cleaned
+
+
+def _line(result: TestResult, suite: Suite) -> Record:
+    outcome, case = result.outcome, result.case
+    line: Record = {"type": "result", "suite": suite.name, "position": result.position, "id": outcome.name}
+    if case is None:
+        found = line | {"script": result.suite} | outcome_members(outcome) | log_members(result.logs)
+        order = _SCRIPT_ORDER
+    else:
+        found = line | _members_of_case(result)
+        order = _TURNS_ORDER if case.in_turns else _CASE_ORDER
+    if result.earlier_errors:
+        found |= {"pass": len(result.earlier_errors) + 1, "earlier_errors": list(result.earlier_errors)}
+    line = {key: found[key] for key in order if key in found}
+    if suite.variant:
+        line["variant"] = suite.variant
+    if result.judgements:
+        line["judgements"] = list(map(json_of, result.judgements))
+    if result.outside:
+        line["outside"] = [
+            {"call": call.name, "answered": call.answered.value, "count": call.count}
+            | ({"message": call.message} if call.message else {})
+            for call in result.outside
+        ]
+    if result.run:
+        line["run"] = result.run
+        if result.policy is not None:
+            line["repeat"] = result.policy
+    elif result.stability is not None:
+        line["runs"] = runs_of(result.stability, result.attempts, result.repeat)
+    elif result.attempts:
+        line["attempts"] = list(map(json_of, result.attempts))
+    return relative(line, suite.root)
+
+
+def _members_of_case(result: TestResult) -> Record:
+    outcome, case = result.outcome, result.case
+    assert case is not None
+    found = {**outcome_members(outcome), **json_of(case)}
+    found.pop("assertion", None)
+    found.pop("errors", None)
+    found.setdefault("error", None)
+    if result.logs:
+        found |= log_members(result.logs)
+    if outcome.status != Status.PASSED:
+        found.pop("checks_nothing", None)
+    if not outcome.skip_reason:
+        found.pop("skip_reason", None)
+    elif result.cut_short:
+        found["cut_short"] = True
+    if outcome.failures:
+        for key in ("location", "stack_trace"):
+            found.pop(key, None)
+        if checks := [error_text(failure) for failure in outcome.failures if failure.type]:
+            found["assertion_errors"] = checks
+        if framed := next((failure for failure in outcome.failures if failure.frames), None):
+            found |= {"location": place(framed), "stack_trace": stack_trace(framed)}
+    if case.scores_turns:
+        is_broken = any(failure.cause != Cause.ASSERTION for failure in outcome.failures)
+        status = "error" if is_broken else "skipped" if outcome.status == Status.SKIPPED else "ok"
+        found |= {"test_id": outcome.name, "execution_status": status}
+    return found
+
+
+def runs_of(stability: Stability, attempts: Sequence[Attempt] = (), repeat: Repeat | None = None) -> Record:
+    """`runs` of a result, or the figures of it: what its runs have in common, the state of its policy, and each run."""
+    found = json_of(stability).copy()
+    by_k = {key: found.pop(key) for key in _BY_K if key in found}
+    if repeat is not None:
+        from runner.record.repeating import repeat_record
+
+        found["repeat"] = repeat_record(repeat)
+    found |= by_k
+    return {**found, "attempts": list(map(json_of, attempts))} if attempts else found
+
+
+def as_in_seed(line: Record) -> Record:
+    """A result as seed 004 prints it: the keys of `runs` together with its own."""
+    runs = line.get("runs")
+    if not isinstance(runs, dict):
+        return line
+    rest: Record = {key: value for key, value in line.items() if key != "runs"}
+    names = {**IN_SEED, "errors": BROKEN_RUNS} if "errors" in rest else IN_SEED
+    return rest | {names.get(str(key), str(key)): value for key, value in runs.items()}
+
+
+def from_seed(line: Record) -> Record:
+    """What `as_in_seed` was made from."""
+    if "run_details" not in line:
+        return line
+    keys = (*(member.key for member in members_of(Stability)), "repeat", "attempts")
+    names: dict[str, str] = {IN_SEED.get(key, key): key for key in keys}
+    if isinstance(line.get("errors"), list):  # the texts of its own failures
+        names = {BROKEN_RUNS if key == "errors" else name: key for name, key in names.items()}
+    rest = {key: value for key, value in line.items() if key not in names}
+    return {**rest, "runs": {key: line[name] for name, key in names.items() if name in line}}
+
+
+def _cleaned(line: Record) -> Record:
+    """A line without the content of attachments, and without halves of surrogate pairs."""
+    cleaned: Record = plain(without_content(line))
+    return cleaned
+
+
+def _is_odd(values: Iterable[Any]) -> bool:
+    """Whether a JSON value has attachments or texts that `_cleaned` has to replace."""
+    for item in values:
+        kind = type(item)
+        if kind is str:
+            if (not item.isascii() and not is_utf8(item)) or (len(item) >= SHORTEST and ";base64," in item):
+                return True
+        elif kind is dict:
+            if item and ("input_audio" in item or ("data" in item and "type" in item) or _is_odd(item.values())):
+                return True
+        elif (kind is list or kind is tuple) and item and _is_odd(item):
+            return True
+    return False
+
+
+SHORTEST = 32
+"""Base64 with at least this many characters is replaced; shorter base64 is shown."""
+BINARY = frozenset(("audio", "input_audio", "base64"))
+"""Types of parts whose `data` is base64."""
+
+_BASE64 = r"[\w+/=\r\n-]*"
+_DATA = rf"(;base64,)([\w+/=\r\n-]{{{SHORTEST},}})"
+
+
+def without_content(value: Any) -> Any:
+    """A JSON value in which `data:image/png;base64,… (12 KB)` replaces the content of a `data:` URL, also within a
+    text, and `… (12 KB)` for the data of a part that holds it as `data`, such as `input_audio`."""
+    if isinstance(value, str):
+        return re.sub(_DATA, lambda found: found[1] + _size(found[2]), value) if ";base64," in value else value
+    if isinstance(value, dict):
+        cleaned = {key: without_content(item) for key, item in value.items()}
+        audio = value.get("input_audio")
+        if isinstance(audio, dict) and _is_long(audio.get("data")):
+            cleaned["input_audio"] = {**audio, "data": _size(audio["data"])}
+        kind = value.get("type")
+        if isinstance(kind, str) and kind in BINARY and _is_long(value.get("data")):
+            cleaned["data"] = _size(value["data"])
+        return cleaned
+    return list(map(without_content, value)) if isinstance(value, list | tuple) else value
+
+
+def _is_long(data: Any) -> bool:
+    return isinstance(data, str) and len(data) >= SHORTEST and re.fullmatch(_BASE64, data) is not None
+
+
+def sizes(attachments: Any) -> list[str]:
+    """A description of the attachments in a record, such as `pic.png (image/png, 3008 bytes)`."""
+    lines = []
+    for one in attachments if isinstance(attachments, list) else ():
+        facts = [str(one.get("media_type") or one.get("type"))]
+        facts += [f"{one['size']} bytes"] if "size" in one else []
+        name = one.get("name") or one.get("source") or one.get("type")
+        lines.append(f"{name} ({', '.join(facts)})")
+    return lines
+
+
+def _size(data: str) -> str:
+    """The size of the data that some base64 encodes, in words."""
+    count = len(data) * 3 // 4 - data[-2:].count("=")
+    for unit, size in (("MB", 1_000_000), ("KB", 1000)):
+        if count >= size:
+            return f"… ({count / size:.3g} {unit})"
+    return f"… ({count} bytes)"

@@ -1,0 +1,279 @@
+"""The results of a run as values: its suites, and the result of each test with its attempts.
+
+Events carry these values (`runner.record.events`), one fold counts them (`runner.record.fold`), and reports have
+them as lines (`runner.record.lines`). What a case has in addition is in `runner.record.case_result`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+
+from runner.record.keys import ResultKey, TestPlace
+from runner.record.verdict import Verdict, verdict_of
+from runner.shapes.json_value import JsonValue
+from scripttest import Cause, Failure, LogLine, Outcome, ResultWarning, Status, TestKey
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from bindings import OutsideCall
+    from runner.assertions.base import AssertionResult
+    from runner.record.case_result import CaseResult, Regradable
+    from runner.record.repeating import Repeat
+    from runner.record.stability import Attempt, Stability
+    from scripttest.typing_names import Record
+
+
+class SuiteKind(Enum):
+    """Where the tests of a suite come from."""
+
+    MODULE = 1
+    """A test module with script tests. All other kinds have cases."""
+    CASE_FILE = 2
+    MESSAGE = 3
+    """A message on the command line."""
+    GENERATED = 4
+    """Cases that an agent or a script made for this run."""
+
+
+class Suite(Value):
+    """One source of tests."""
+
+    id: str
+    """Such as `scripts.expense.setup`; no other suite of the run has it."""
+    kind: SuiteKind
+    label: str
+    """Its name for people: the path `expense/src/setup_test.ts`, a message in quotes, or the id of a generator."""
+    file: str
+    """Absolute path of its file; empty when there is none."""
+    agent: str
+    """Agent id."""
+    connector: str = ""
+    """What the run uses instead of the agent's own connector."""
+    multi_turn: bool = False
+    """Whether some of its cases have several turns."""
+    variant: str = ""
+    """The variant that its cases run with; empty: the run has no variants."""
+    root: str = ""
+    """The folder from which reports name files: the repository, else the application; empty when it is not known."""
+
+    @property
+    def without_variant(self) -> str:
+        """The id of its input, which is the same for all variants."""
+        return self.id.removesuffix(f" [{self.variant}]") if self.variant else self.id
+
+    @property
+    def has_cases(self) -> bool:
+        """Whether its tests are cases, rather than script tests."""
+        return self.kind is not SuiteKind.MODULE
+
+    @property
+    def is_message(self) -> bool:
+        """Whether its only case is a message on the command line."""
+        return self.kind is SuiteKind.MESSAGE
+
+    @property
+    def is_generated(self) -> bool:
+        """Whether its cases were made for this run."""
+        return self.kind is SuiteKind.GENERATED
+
+    @property
+    def name(self) -> str:
+        """The name in the console and in reports. A suite of cases is named by its label, so that reports of several
+        machines agree."""
+        name = self.label if self.has_cases else self.id
+        return self.name_of(name)
+
+    def name_of(self, test: str) -> str:
+        """What names a test where the suite is not named beside it, as `ResultKey.name` does."""
+        return f"{test} [{self.variant}]" if self.variant else test
+
+    @property
+    def input(self) -> str:
+        """The value of `-i` that runs it."""
+        return self.label[1:-1] if self.is_message else self.label if self.has_cases else self.id
+
+
+def _case_in(line: Record) -> CaseResult | None:
+    if "script" in line:
+        return None
+    from runner.record.case_result import CaseResult
+    from runner.shapes.codec import kept
+
+    return kept(CaseResult, line)
+
+
+def _regradable_in(line: Record) -> Regradable | None:
+    from runner.record.case_result import Regradable
+    from runner.shapes.codec import misfit_in, value_of
+
+    said = line.get("regrade")
+    return value_of(Regradable, said) if said is not None and misfit_in(Regradable, said) is None else None
+
+
+def _outside_in(line: Record) -> tuple[OutsideCall, ...]:
+    from bindings import Answered, OutsideCall
+
+    return tuple(
+        OutsideCall(
+            name=call["call"],
+            answered=Answered(call["answered"]),
+            count=call.get("count") or 1,
+            message=call.get("message") or "",
+        )
+        for call in line.get("outside") or ()
+    )
+
+
+def _read_by(module: str, name: str) -> Any:
+    """A reader of another module, which is loaded when something is read."""
+
+    def read(line: Record) -> Any:
+        from importlib import import_module
+
+        return getattr(import_module(f"runner.record.{module}"), name)(line)
+
+    return read
+
+
+class TestResult(JsonValue):
+    """How a test ended, or one run of it."""
+
+    __test__ = False
+
+    suite: str
+    name: str
+    position: int
+    """Position in the suite, from 0."""
+    outcome: Outcome
+    logs: tuple[LogLine, ...] = ()
+    """What its scripts wrote, and what the run noted."""
+    case: CaseResult | None = None
+    """The result of a case; None for a script test."""
+    run: int = 0
+    """Which of several runs it is, from 1; 0: the result of the test."""
+    earlier_errors: tuple[str, ...] = ()
+    """Why it broke in the passes before the one that this is the result of (`--retry-errors`)."""
+    attempts: tuple[Attempt, ...] = ()
+    """The runs of a test that was run several times. All else is of the first of them that ended like the test, but for
+    the duration, which is their mean, what a case took, which is their sum, and the warnings: those of all, each once.
+    """
+    stability: Stability | None = None
+    """What the runs have in common; None when there were none, or all were skipped."""
+    variant: str = ""
+    """The variant that it ran with, in a report."""
+    policy: Any = None
+    """In the result of one run: the policy of its case, as its file has it; None: it has none."""
+    repeat: Repeat | None = None
+    """The state of the case's policy after its runs."""
+    digest: str = ""
+    """What stands for the content of its case in a report that is not ours."""
+    is_resumed: bool = False
+    """Whether it is from the report of an earlier run, which this one resumes."""
+    fingerprint: Mapping[str, Any] | None = None
+    """The digests of what it depends on, for a run that resumes this one; see `runner.fingerprints`."""
+    regradable: Regradable | None = None
+    """What grading it again needs in addition."""
+    outside: tuple[OutsideCall, ...] = ()
+    """The calls that left its scripts, in the order of their first, and who answered them."""
+    judgements: tuple[AssertionResult, ...] = ()
+    """The verdicts of judges that a script has asked with `t.assert.Agent`."""
+    cut_short: bool = False
+    """Whether the run ended before the case did: it is skipped, and has no verdict."""
+    calls: dict[str, Any] | None = None
+    """The calls of a script test, for spans: those of agents, models and tools, as in the trace of a case."""
+    __keys__ = {"name": "id", "policy": "repeat", "regradable": "regrade"}  # noqa: RUF012
+    __readers__ = {  # noqa: RUF012
+        "name": lambda line: str(line["id"]),
+        "case": _case_in,
+        "outcome": _read_by("outcomes", "outcome_in"),
+        "logs": _read_by("outcomes", "logs_in"),
+        "attempts": _read_by("stability", "attempts_in"),
+        "stability": _read_by("stability", "stability_in"),
+        "repeat": _read_by("repeating", "repeat_in"),
+        "outside": _outside_in,
+        "regradable": _regradable_in,
+        "calls": lambda _: None,
+        "is_resumed": lambda _: False,
+        "run": lambda line: line["run"] if isinstance(line.get("run"), int) else 0,
+    }
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it is from a report."""
+        return "_line" in self.__dict__
+
+    @property
+    def line(self) -> Record:
+        """Its line in the report that it was read from, or as it was made for this run; it must not be changed."""
+        found: Record = self.__dict__.get("_line") or self.__dict__["_made"]
+        return found
+
+    @property
+    def id(self) -> str:
+        """Its name, as lines call it."""
+        return self.name
+
+    @property
+    def status(self) -> Status:
+        """`passed`, `failed` or `skipped`."""
+        return self.outcome.status
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on it."""
+        return verdict_of(self.outcome.status, self.outcome.cause)
+
+    @property
+    def as_run(self) -> Attempt:
+        """It as one run."""
+        from runner.record.stability import attempt_of
+        from runner.record.votes import judging_of
+
+        return attempt_of(self.outcome, self.case, self.run or 1, judging_of(self.case, self.judgements))
+
+    @property
+    def runs(self) -> tuple[Attempt, ...]:
+        """Its runs, of which there is at least one."""
+        return self.attempts or (self.as_run,)
+
+    @property
+    def place(self) -> TestPlace:
+        """Where its test stands in the run."""
+        return TestPlace(suite=self.suite, position=self.position, run=self.run)
+
+    @property
+    def key(self) -> TestKey:
+        """The run of a test that it is of, also when that is the only one."""
+        return TestKey(suite=self.suite, test=self.name, run=self.run or 1)
+
+
+CAUSES = {"pending": Cause.PENDING, "cut": Cause.CUT}
+"""Kind of a warning → cause of the failure that it becomes; `error` for all other kinds."""
+
+TOLD = ("retried",)
+"""Kinds of warnings that only say how a result was made, and that fail nothing."""
+
+
+def strict(result: TestResult) -> TestResult:
+    """A result in which every warning has become a failure, after those that it had; other results as they are."""
+    outcome = result.outcome
+    told = tuple(warning for warning in outcome.warnings if warning.kind in TOLD)
+    failures = (*outcome.failures, *(_failure(warning) for warning in outcome.warnings if warning.kind not in TOLD))
+    if len(failures) == len(outcome.failures):
+        return result
+    outcome = outcome.replace(status=Status.FAILED, failures=failures, warnings=told, skip_reason=None)
+    return result.replace(outcome=outcome, cut_short=False)
+
+
+def _failure(warning: ResultWarning) -> Failure:
+    cause = CAUSES.get(warning.kind, Cause.ERROR)
+    return Failure(cause=cause, message=warning.message, frames=warning.frames, code_frame=warning.code_frame)
+
+
+def key_of(result: TestResult) -> ResultKey:
+    """The key of a result in a report."""
+    return ResultKey(suite=result.suite, id=result.name, variant=result.variant)

@@ -1,0 +1,362 @@
+"""The summaries of runs, of saved reports and of their suites, as JSON and in words: counts, error bars of rates and
+mean scores, and what a run did with snapshots. All counts come from `runner.record.fold`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from runner.amounts import cost_record
+from runner.record.events import SnapshotCounts
+from runner.record.fold import Counts, counted
+from runner.record.stability import pass_rate
+from runner.record.verdict import DECIDED, Verdict
+from runner.record.votes import Group
+from runner.security.terminal import in_line
+from scripttest.typing_names import Record, TypeVar
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from runner.record.fold import GroupCounts
+    from runner.record.model import TestResult
+    from runner.statistics.intervals import Estimate
+
+
+COST_DIGITS = 12
+"""Digits of a sum of costs, in US dollars: what the order of adding changes comes behind them."""
+
+
+def counts_of(results: Iterable[TestResult]) -> Record:
+    """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, checks_nothing?,
+    checks_nothing_first?}`; see `summary_record`."""
+    return counts_record(counted(results))
+
+
+def usage_of(results: Iterable[TestResult]) -> Record:
+    """`{usage: {input_tokens, output_tokens, cost?}}`: what all results took together; empty where no model was
+    asked."""
+    return usage_record(counted(results))
+
+
+def summary_record(counts: Counts, milliseconds: float) -> dict[str, Any]:
+    """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, stopped_early?,
+    checks_nothing?, checks_nothing_first?, duration_ms}`. `errors` counts results with the cause `infrastructure` or
+    `inconclusive`, which are in none of the other counts. `warnings` counts warnings of results, `missing_calls` calls
+    that nothing answered, `not_judged` criteria, and `checks_nothing` cases; `checks_nothing_first` has the ids of the
+    first of these. `stopped_early` is `{not_needed, of, cost?}`: how many runs of cases with a policy were not needed,
+    of how many, and about what they would have cost, in US dollars.
+    """
+    return {**counts_record(counts), "duration_ms": round(milliseconds)}
+
+
+def counts_record(counts: Counts) -> dict[str, Any]:
+    """The same without the time."""
+    record: dict[str, Any] = {name: getattr(counts, name) for name in ("total", "passed", "failed", "skipped")}
+    optional = ("errors", "warnings", "missing_calls", "not_judged")
+    record |= {name: number for name in optional if (number := getattr(counts, name))}
+    if counts.repeated:
+        record["stopped_early"] = {"not_needed": counts.not_needed, "of": counts.repeated + counts.not_needed}
+        if counts.saved_cost is not None:
+            record["stopped_early"]["cost"] = round(counts.saved_cost, 6)
+    if counts.checks_nothing:
+        record |= {"checks_nothing": counts.checks_nothing, "checks_nothing_first": counts.checks_nothing_first}
+    return record
+
+
+def usage_record(counts: Counts) -> dict[str, Any]:
+    """`{usage: {input_tokens, output_tokens, cost?, cost_estimated?}}` when models were asked; `cost` is in US
+    dollars."""
+    if not (counts.tokens or counts.cost):
+        return {}
+    usage: dict[str, Any] = {"input_tokens": counts.input_tokens, "output_tokens": counts.output_tokens}
+    return {"usage": {**usage, **cost_record(None if counts.cost is None else round(counts.cost, COST_DIGITS))}}
+
+
+def stability_summary(results: Sequence[TestResult]) -> Record:
+    """`{total_cases, total_runs, overall_pass_rate, stable_cases, unstable_cases}` of the results of a run; a test that
+    could only run once counts as one run, one that was skipped or broke as none."""
+    made = [
+        (found.passed, found.judged)
+        if (found := result.stability) is not None
+        else (int(result.verdict is Verdict.PASSED), 1)
+        for result in results
+        if result.stability is not None or result.verdict in DECIDED
+    ]
+    passed, counts = (sum(numbers) for numbers in (zip(*made, strict=True) if made else ((), ())))
+    stable = sum(one == count for one, count in made)
+    return {
+        "total_cases": len(results),
+        "total_runs": counts,
+        "overall_pass_rate": pass_rate(passed, counts),
+        "stable_cases": stable,
+        "unstable_cases": len(made) - stable,
+    }
+
+
+def remarks(summary: dict[str, Any]) -> list[str]:
+    """Remarks on a summary: calls that nothing answered, criteria that were not judged, and cases that check
+    nothing."""
+    said = []
+    if number := summary.get("missing_calls"):
+        said.append(missing_calls(number))
+    if number := summary.get("not_judged"):
+        said.append(unjudged(number))
+    if number := summary.get("checks_nothing"):
+        first = summary["checks_nothing_first"]
+        names = in_line(", ".join(first))
+        more = f" and {number - len(first)} more" if number > len(first) else ""
+        said.append(f"{number} {'case checks' if number == 1 else 'cases check'} nothing: {names}{more}")
+    return said
+
+
+def missing_calls(number: int) -> str:
+    """`2 missing calls`."""
+    return f"{number} missing {'call' if number == 1 else 'calls'}"
+
+
+def savings(summary: Mapping[str, Any]) -> str:
+    """`Stopped early: 61 of 150 runs not needed (about $0.24)`; empty where no case has a policy."""
+    early = summary.get("stopped_early")
+    if not early:
+        return ""
+    cost = f" (about ${early['cost']:.2g})" if early.get("cost") else ""
+    return f"Stopped early: {early['not_needed']} of {early['of']} runs not needed{cost}"
+
+
+def unjudged(number: int) -> str:
+    """`2 criteria were not judged`."""
+    return f"{number} {'criterion was' if number == 1 else 'criteria were'} not judged"
+
+
+Item = TypeVar("Item")
+
+DIGITS = 4
+BARS = ("pass_rate", "pass_rate_interval", "mean_score", "mean_score_interval", "judges_noise", "parts")
+"""Keys of a summary that have these figures."""
+KINDS = ("suite", "tag", "criterion", "checkpoint")
+"""Kinds of parts, in the order in which they are shown."""
+OF_CASES = KINDS[:2]
+"""Kinds of parts that consist of whole cases, which have a verdict and a score."""
+PARTS = 200
+"""At most this many parts of a kind are in a summary."""
+
+
+def certainty_of(counts: Counts) -> dict[str, Any]:
+    """`{pass_rate, pass_rate_interval?, mean_score?, mean_score_interval?, judges_noise?, parts?}`. All figures are
+    from 0 to 1; an interval is `[low, high]` at 95 %. Empty if no case was judged. Each case has the same weight,
+    however often it ran. `judges_noise` is `{answers, pass_rate, mean_score?}`: half the width of the intervals that
+    the votes of judges alone cause, and the number of answers with several votes.
+
+    `parts` is `[{kind, name, cases, runs?, pass_rate?, pass_rate_interval?, mean_score?, mean_score_interval?}]`, for
+    suites if there are several, tags, criteria and checkpoints: of each kind those with the most cases, at most
+    `PARTS`.
+    """
+    if not counts.rates:
+        return {}
+    parts = _parts(counts)
+    return {**_figures(counts), **_noise(counts), **({"parts": parts} if parts else {})}
+
+
+class GroupRow(Value):
+    """A row of a table of parts, as texts."""
+
+    group: Group
+    cases: str = ""
+    """How many cases it has."""
+    rate: str = ""
+    """Its pass rate ..."""
+    score: str = ""
+    """... and its mean score."""
+
+
+def part_rows(summary: dict[str, Any], limit: int = PARTS) -> list[GroupRow]:
+    """A row for each part of a summary, but for parts of a single run, which have no rate to speak of; of each kind
+    `limit` at most, and then a row that says how many more there are."""
+    rows: list[GroupRow] = []
+    for kind in KINDS:
+        found = [part for part in summary.get("parts") or () if part["kind"] == kind and _is_rate(part)]
+        rows += [
+            GroupRow(
+                group=Group(kind=kind, name=part["name"]),
+                cases=str(part["cases"]),
+                rate=rate_text(part),
+                score=rate_text(part, "mean_score"),
+            )
+            for part in _most(found, limit, lambda part: part["cases"])
+        ]
+        if len(found) > limit:
+            rows.append(GroupRow(group=Group(kind=kind, name=f"... and {len(found) - limit} more")))
+    return rows
+
+
+def rate_text(summary: dict[str, Any], name: str = "pass_rate") -> str:
+    """A rate such as `90.7% (82.1-95.4%)`, without the interval if there is none; empty when nothing was judged."""
+    if name not in summary:
+        return ""
+    value = _percent(summary[name])
+    if (ends := summary.get(f"{name}_interval")) is None:
+        return value
+    low, high = map(_percent, ends)
+    return f"{value} ({low.removesuffix('%')}-{high})"
+
+
+def judges_text(summary: dict[str, Any]) -> str:
+    """`±3.1 points of the pass rate, ±1.2 of the mean score (95 %, by the votes on 60 answers)`; empty where there were
+    too few votes to say."""
+    noise = summary.get("judges_noise")
+    if noise is None:
+        return ""
+    if not any(noise.get(name) for name in ("pass_rate", "mean_score")):
+        return f"none that shows: the votes on {noise['answers']} answers never differ"
+    of_score = f", ±{100 * noise['mean_score']:.1f} of the mean score" if "mean_score" in noise else ""
+    of_rate = f"±{100 * noise['pass_rate']:.1f} points of the pass rate"
+    return f"{of_rate}{of_score} (95 %, by the votes on {noise['answers']} answers)"
+
+
+def _noise(counts: Counts) -> dict[str, Any]:
+    from runner.record.votes import noise_of
+
+    noise = noise_of(counts.noise) if counts.noise is not None else None
+    if noise is None:
+        return {}
+    of_score = {"mean_score": round(noise.score, DIGITS)} if counts.scores else {}
+    return {"judges_noise": {"answers": noise.answers, "pass_rate": round(noise.passed, DIGITS), **of_score}}
+
+
+def _figures(counts: Counts | GroupCounts) -> dict[str, Any]:
+    from runner.statistics.intervals import mean_of, suite_rate
+
+    return {
+        **_record("pass_rate", suite_rate(list(counts.rates.elements()))),
+        **_record("mean_score", mean_of(list(counts.scores.elements()))),
+    }
+
+
+def _parts(counts: Counts) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for kind in KINDS:
+        known = {
+            part.name: figures if kind in OF_CASES else _one(figures)
+            for part, figures in counts.groups.items()
+            if part.kind == kind
+        }
+        if kind == "suite" and len(known) < 2:
+            continue
+        most = _most(list(known.items()), PARTS, lambda item: _cases(item[1]))
+        found += [{"kind": kind, "name": name, **_sizes(part), **_figures(part)} for name, part in most]
+    return found
+
+
+def _is_rate(part: dict[str, Any]) -> bool:
+    return bool(max(part["cases"], part.get("runs", 0)) > 1)
+
+
+def _most(items: Sequence[Item], limit: int, cases: Callable[[Item], int]) -> Sequence[Item]:
+    """The parts with the most cases, in their order."""
+    if len(items) <= limit:
+        return items
+    places = sorted(range(len(items)), key=lambda at: (-cases(items[at]), at))[:limit]
+    return [items[at] for at in sorted(places)]
+
+
+def _one(part: GroupCounts) -> GroupCounts:
+    """A criterion has one figure: the share of runs in which it passes, or the mean of its scores if some of them
+    are neither 0 nor 1."""
+    if not part.scores:
+        return part
+    from runner.record.fold import GroupCounts
+
+    whole = GroupCounts()
+    whole.scores.update(part.scores)
+    for runs, cases in part.rates.items():
+        whole.scores[runs.rate] += cases
+    return whole
+
+
+def _sizes(part: GroupCounts) -> dict[str, int]:
+    runs = sum(of_case.judged * cases for of_case, cases in part.rates.items())
+    return {"cases": _cases(part), **({"runs": runs} if runs else {})}
+
+
+def _cases(part: GroupCounts) -> int:
+    return max(part.rates.total(), part.scores.total())
+
+
+def _record(name: str, estimate: Estimate) -> dict[str, Any]:
+    if estimate.value is None:
+        return {}
+    record: dict[str, Any] = {name: round(estimate.value, DIGITS)}
+    if estimate.interval is not None:
+        record[f"{name}_interval"] = [round(estimate.interval.low, DIGITS), round(estimate.interval.high, DIGITS)]
+    return record
+
+
+def _percent(share: float) -> str:
+    """A percentage that is 0 or 100 only if the rate is exactly that."""
+    if share in (0, 1):
+        return f"{100 * share:.0f}%"
+    rounded = math.floor(1000 * share + 0.5) / 10  # a half goes up, as on the page
+    return f"{min(99.9, max(0.1, rounded)):.1f}%"
+
+
+NAMED = 50
+"""At most this many obsolete snapshots are named."""
+
+
+def snapshot_record(counts: SnapshotCounts) -> Record:
+    """`{written?, updated?, removed?, obsolete?}`: numbers, and the names of the obsolete ones."""
+    record: Record = {"written": counts.written, "updated": counts.updated, "removed": counts.removed}
+    return {key: value for key, value in (record | {"obsolete": list(counts.obsolete)}).items() if value}
+
+
+def snapshots_in(record: Record) -> SnapshotCounts | None:
+    """What `snapshot_record` was made from; None when a summary has none."""
+    if not isinstance(record.get("snapshots"), dict):
+        return None
+    given = record["snapshots"]
+    written, updated, removed = (int(given.get(key) or 0) for key in ("written", "updated", "removed"))
+    return SnapshotCounts(
+        written=written, updated=updated, removed=removed, obsolete=tuple(map(str, given.get("obsolete") or ()))
+    )
+
+
+def together(records: list[Record]) -> Record:
+    """Adds up what several runs did with snapshots, as one record."""
+    found = list(filter(None, map(snapshots_in, records)))
+    whole = SnapshotCounts(
+        written=sum(counts.written for counts in found),
+        updated=sum(counts.updated for counts in found),
+        removed=sum(counts.removed for counts in found),
+        obsolete=tuple(dict.fromkeys(name for counts in found for name in counts.obsolete)),
+    )
+    return snapshot_record(whole)
+
+
+def in_words(counts: SnapshotCounts) -> str:
+    """The counts in words, such as `2 snapshots written, 1 obsolete snapshot`."""
+    parts = [
+        _count(counts.written, "snapshot", "written"),
+        _count(counts.updated, "snapshot", "updated"),
+        _count(counts.removed, "obsolete snapshot", "removed"),
+        _count(len(counts.obsolete), "obsolete snapshot"),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def in_lines(counts: SnapshotCounts) -> list[str]:
+    """The counts in lines, with the names of obsolete snapshots and how to remove them."""
+    lines = [in_words(counts)]
+    named = [name.replace("\n", "\\n") for name in counts.obsolete[:NAMED]]
+    lines += [f"  obsolete: {name}" for name in named]
+    if len(counts.obsolete) > NAMED:
+        lines.append(f"  ... and {len(counts.obsolete) - NAMED} more")
+    if counts.obsolete:
+        lines.append("  --update-snapshots removes what is obsolete")
+    return lines
+
+
+def _count(number: int, word: str, done: str = "") -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}{f' {done}' if done else ''}" if number else ""
