@@ -14,7 +14,6 @@ from command import MakeApplication
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from made_up import json_values
-from runner.results import saved
 
 from runner.application.context import build_context
 from runner.environment import Environment
@@ -28,6 +27,7 @@ from runner.planning.plan import RunRequest
 from runner.planning.planner import make_plan
 from runner.planning.resume import retain
 from runner.planning.saved_run import read_saved, with_saved_options
+from runner.record import saved
 from runner.record.model import Suite
 from runner.record.suites import suite_of
 from runner.security.secrets import Secrets

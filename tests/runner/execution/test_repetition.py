@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from runner.results import events, model
 
 from runner.execution import repetition
 from runner.execution.repetition import Repetition, RetryPasses, at_a_time
 from runner.execution.stopping import Stop
 from runner.execution.tally import Tally, interleave
 from runner.options.options import RunOptions
+from runner.record import events, model
 from runner.record.events import AttemptEnd, Event, Warned
 from scripttest import Cause, Failure, Outcome, Status
 

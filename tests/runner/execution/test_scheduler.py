@@ -6,8 +6,8 @@ import pytest
 from agent_files import agent
 from case_runs import results_of, run_here
 from command import MakeApplication, Record
-from runner.results import events as sent
 
+from runner.record import events as sent
 from runner.record.events import AttemptEnd, SuiteEnd, SuiteStart
 
 

@@ -1,4 +1,4 @@
-/** Counts the results of a selection as `runner/results/fold.py` counts the whole run. Nothing else on the page counts.
+/** Counts the results of a selection as `runner/record/fold.py` counts the whole run. Nothing else on the page counts.
  * For a selection there are only counts, and no figures such as intervals. */
 
 import { verdictOf, type Result } from "./model";
