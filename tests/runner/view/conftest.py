@@ -8,12 +8,16 @@ from typing import Any
 
 import browsers
 import pytest
+from agent_files import case_file
 from browsers import PATIENCE, WINDOW
+from command import Application, make_application
 from html_reports import CASES, everything, report, result, suite
 from kept_runs import keep
 from playwright.sync_api import Browser, Page
 from view_server import View, serving
+from viewed_application import FILES
 
+from runner.planning.last_failed import STORE as FOLDER
 from runner.store.places import Revision
 
 chromium = browsers.chromium
@@ -99,3 +103,31 @@ def look(window: Window) -> Iterator[Callable[..., Page]]:
     asked = [url for url in window.asked if not url.startswith(tuple(window.origins))]
     window.tidy()
     assert (said, asked) == ([], [])
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Application:
+    """An application whose store has two runs of it, one of them with two runs of each case, and one from elsewhere."""
+    application = make_application(tmp_path_factory.mktemp("view"), FILES)
+    (application.root / FOLDER).mkdir()
+    for more in ((), ("--runs", "2")):
+        run = application.run("-i", case_file(), "-q", "--trace", "full", *more)
+        assert run.code == 1, run
+    keep(
+        application.root / FOLDER,
+        report([suite("a.jsonl")], [result("a.jsonl", "a", input="x", output="y")], timestamp="2099-01-01T00:00:00Z"),
+    )
+    return application
+
+
+@pytest.fixture(scope="module")
+def view(kept: Application) -> Iterator[View]:
+    with serving(kept.root / FOLDER, kept.root, kept.environment) as view:
+        yield view
+
+
+@pytest.fixture(scope="module")
+def runs(view: View) -> list[dict[str, Any]]:
+    """Heads of the runs: the newest, from elsewhere, then that of two runs each, then the first."""
+    found: list[dict[str, Any]] = view.get("/api/runs", limit=10)["runs"]
+    return found

@@ -14,8 +14,8 @@ from command import Application, eventually, make_application
 from html_reports import CASES, NASTY, report, result, suite
 from kept_runs import keep, multiply
 from playwright.sync_api import Page, expect
-from test_view_server import FILES
 from view_server import View, ids, opened, serving
+from viewed_application import FILES
 
 from runner.planning.last_failed import STORE as FOLDER
 from runner.store.places import Revision
