@@ -178,7 +178,7 @@ DOORS = {
     "runner/reporters/console": "change_lines console rerun_command style terminal trust_lines verdict_lines",
     "runner/reporters": "__init__ agent document markdown_pieces opening stream variants",
     "runner/reporters/html": "__init__ compared data",
-    "runner/execution": "ending observing outcome outcome_schema repetition run services start status stopping tally",
+    "runner/execution": "ending outcome outcome_schema repetition run services start status stopping tally",
     "runner/cluster": "cluster",
     "runner/watch": "loop",
     "runner/view": "page_actions reruns runs server",

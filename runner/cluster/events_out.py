@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from runner.cluster.messages import RunnerMessage, WorkUnit
-from runner.execution.observing import Observer
+from runner.execution.run import Observer
 from runner.record.events import (
     AttemptEnd,
     Event,

@@ -1,33 +1,69 @@
-"""One run: its plan, the services that its tests need, what answers the calls of its scripts; and what runs its tests
-on other machines."""
+"""One run: its plan, the services that its tests need, what answers the calls of its scripts; and who takes part in it
+from outside: what observes it, and what runs its tests on other machines."""
 
 from __future__ import annotations
 
 import _thread
+from collections.abc import Callable
 
 from bindings import SCRIPT_GLOBALS, ProcessRouter, RunSnapshots
 from scripttest.typing_names import Protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
+    from pathlib import Path
     from typing import Any, TextIO
 
     from bindings import Provider, World
+    from runner.connectors.base import ClosedModels
     from runner.execution.fuzz_and_bench import FuzzAndBench
-    from runner.execution.observing import Observer
     from runner.execution.repetition import Repetition
     from runner.execution.services import RunServices
     from runner.execution.stopping import Stop
     from runner.execution.tally import Rounds
+    from runner.fingerprints.parts import PartDigests
     from runner.modes.case_environment import CaseEnvironment
     from runner.modes.interactive import Person
     from runner.planning.plan import RunPlan
+    from runner.record.events import Event
+    from runner.record.fold import Execution
     from runner.reporters.console.terminal import Progress
     from scripttest import Coverage, Processes, ScriptHost
 
+
 AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
 """First words of the names of processes that agents answer."""
+
+
+class Observer:
+    """Observes one run, as a reporter does, and can stop it. This one does nothing."""
+
+    with_fingerprints = False
+    """Whether results get fingerprints, which say what they depend on."""
+    keeps = False
+    """Whether the store keeps the run, where there is a store."""
+    held_back: Callable[[str], str | None] | None = None
+    """See `Recording`."""
+    closed: ClosedModels | None = None
+    """Why real models are not asked; None: they are."""
+
+    def __init__(self, stop: Stop, processes: Processes | None = None) -> None:
+        """`stop` stops the run; `processes` are the compiler and the idle workers, kept for the next run."""
+        self.stop = stop
+        self.processes = processes
+
+    def begin(self, parts: PartDigests) -> None:
+        """Called before anything runs. `parts` learns what results depend on while tests run."""
+
+    def writes(self, path: Path, content: bytes) -> None:
+        """Called before the run changes a source file; `content` is its new content."""
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Receives an event, as a reporter."""
+
+    def close(self) -> None:
+        """Closes, as a reporter."""
 
 
 class Remote(Protocol):

@@ -14,8 +14,7 @@ from scripttest import EVERY_RUN, belongings_of, written_files
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.environment import Environment
-    from runner.execution.observing import Observer
-    from runner.execution.run import Remote
+    from runner.execution.run import Observer, Remote
     from runner.options.options import RunOptions
     from runner.planning.plan import RunRequest
     from scripttest import Coverage, Processes, ScriptHost

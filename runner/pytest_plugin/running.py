@@ -17,7 +17,7 @@ from runner.application.configuration import configured
 from runner.application.context import with_files
 from runner.connectors.base import ClosedModels
 from runner.environment import Environment
-from runner.execution.observing import Observer
+from runner.execution.run import Observer
 from runner.execution.start import run
 from runner.execution.stopping import Interrupted, Stop
 from runner.options.options import RunOptions

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from runner.errors import ConfigurationError
-from runner.execution.observing import Observer
+from runner.execution.run import Observer
 from runner.execution.stopping import Stop
 from runner.parts import Dependency, dependency_in
 from runner.record.events import Event, RunStart, SuiteEnd, TestEnd

@@ -18,7 +18,7 @@ from agents import Server, application
 MAIN = "from runner.commands.main import main; main()"
 TIMED = f"""
 import gc, json, time
-import runner.execution.session as app
+import runner.execution.listeners as app
 taken, collecting = [0.0], [0.0, 0.0]
 def collect(phase, _):
     if phase == "start":
