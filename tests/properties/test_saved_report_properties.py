@@ -30,7 +30,6 @@ from runner.planning.saved_run import read_saved, with_saved_options
 from runner.record import saved
 from runner.record.model import Suite
 from runner.record.suites import suite_of
-from runner.results import saved
 from runner.security.secrets import Secrets
 
 Record = dict[str, Any]

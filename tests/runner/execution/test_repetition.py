@@ -11,7 +11,6 @@ from runner.execution.tally import Tally, interleave
 from runner.options.options import RunOptions
 from runner.record import events, model
 from runner.record.events import AttemptEnd, Event, Warned
-from runner.results import events, model
 from scripttest import Cause, Failure, Outcome, Status
 
 

@@ -9,7 +9,6 @@ from command import MakeApplication, Record
 
 from runner.record import events as sent
 from runner.record.events import AttemptEnd, SuiteEnd, SuiteStart
-from runner.results import events as sent
 
 
 def test_cases_whose_dependencies_never_end_run_when_nothing_else_is_left(app: MakeApplication) -> None:
