@@ -35,7 +35,11 @@ def begun(here: Application) -> None:
 
 def asleep(pid: int) -> bool:
     """Whether a process waits, or has ended."""
-    return any(f"State:\t{state}" in Path(f"/proc/{pid}/status").read_text() for state in "SZ")
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return any(f"State:\t{state}" in status for state in "SZ")
 
 
 def summary_of(path: Path) -> dict[str, object]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 import ssl
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -285,27 +287,35 @@ def test_a_proxy_forwards_plain_calls(server: ModelServer) -> None:
     assert "proxy-authorization: basic dxnlcjpwqhnz" in [line.lower() for line in head]
 
 
+class Large(BaseHTTPRequestHandler):
+    """Answers with a megabyte, and closes the connection."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.send_header("content-length", "1000000")
+        self.end_headers()
+        self.wfile.write(b"x" * 1000000)
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
 @asynccontextmanager
 async def tls_server(folder: Path, *, own_authority: bool = False) -> AsyncIterator[tuple[str, bytes]]:
     """An HTTPS server, and the certificate that vouches for it: an authority's, or its own."""
     certificate, authority = make_certificates(folder, own_authority)
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate)
-
-    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n" + b"x" * 1000000)
-        with suppress(ConnectionError):
-            await reader.read()
-        writer.transport.abort()
-
-    server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=context)
-    try:
-        yield f"https://localhost:{server.sockets[0].getsockname()[1]}", authority
-    finally:
-        await settle()
-        server.close()
-        await settle()
+    with HTTPServer(("127.0.0.1", 0), Large) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        serving.start()
+        try:
+            yield f"https://localhost:{server.server_port}", authority
+        finally:
+            server.shutdown()
+            serving.join()
 
 
 def make_certificates(folder: Path, own_authority: bool) -> tuple[Path, bytes]:
