@@ -22,6 +22,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping
 from itertools import chain, islice
+from math import isfinite
 from pathlib import Path
 from types import UnionType
 from typing import Any, TextIO, Union, get_args, get_origin
@@ -79,18 +80,15 @@ class _Column(Value):
 def entries_of(path: Path, problems: Problems) -> Iterator[list[Entry]]:
     """The rows of a table as entries, some hundred at a time. What cannot be read is added to the problems. Raises
     OSError and UnicodeDecodeError."""
-    row = 0
     with _open(path) as file:
-        try:
-            rows = _rows(file, path)
-            row, header = next(rows, (1, []))
-            columns = list(_columns(header, row, problems))
-            entries = (_entry(number, cells, columns, problems) for number, cells in rows if any(cells))
-            while some := list(islice(entries, _AT_ONCE)):
-                row = some[-1].line
-                yield some
-        except csv.Error as error:
-            problems.add(Problem(position=Position(line=row + 1, column=1), text=f"broken CSV: {error}"))
+        rows = _rows(file, path, problems)
+        row, header = next(rows, (1, []))
+        columns = list(_columns(header, row, problems))
+        if problems.count:
+            return
+        entries = (_entry(number, cells, columns, problems) for number, cells in rows if any(cells))
+        while some := list(islice(entries, _AT_ONCE)):
+            yield some
 
 
 def _open(path: Path) -> TextIO:
@@ -100,8 +98,8 @@ def _open(path: Path) -> TextIO:
     return io.TextIOWrapper(raw, encoding=encoding, newline="")
 
 
-def _rows(file: TextIO, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The rows with their numbers; cells without blanks around them."""
+def _rows(file: TextIO, path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    """The rows with their numbers, up to one that is broken; cells without blanks around them."""
     csv.field_size_limit(_LONGEST)
     first, begin = file.readline(), 1
     if first.lower().startswith("sep=") and len(first.rstrip("\r\n")) == 5:
@@ -112,9 +110,12 @@ def _rows(file: TextIO, path: Path) -> Iterator[tuple[int, list[str]]]:
             head += more
         between = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=_bare(head).count)
         lines = chain(io.StringIO(head, newline=""), file)
-    reader = csv.reader(lines, delimiter=between, strict=True)
-    for number, cells in enumerate(reader, begin):
-        yield number, [from_cell(cell.strip()) for cell in cells]
+    number = begin - 1
+    try:
+        for number, cells in enumerate(csv.reader(lines, delimiter=between, strict=True), begin):
+            yield number, [from_cell(cell.strip()) for cell in cells]
+    except csv.Error as error:
+        problems.add(Problem(position=Position(line=number + 1, column=1), text=f"broken CSV: {error}"))
 
 
 def _bare(head: str) -> str:
@@ -133,6 +134,9 @@ def _columns(header: list[str], row: int, problems: Problems) -> Iterator[_Colum
             problems.add(Problem(position=Position(line=row, column=at), text=text, hint="Give each its own name"))
         seen.add(name)
         first, *within = name.split(".")
+        if within and first != ASSERT and first in known and first in header:
+            text = f'the column "{first}" has the whole field, and "{name}" a part of it'
+            problems.add(Problem(position=Position(line=row, column=at), text=text, hint="Leave one of them out"))
         if not name:
             yield None
         elif first == ASSERT and within:
@@ -184,10 +188,13 @@ def _entry(row: int, cells: list[str], columns: list[_Column | None], problems: 
         if column is None or not cell:
             continue
         content = _json(cell) if column.is_json else _content(cell, column.kinds)
-        if column.assertion is not None:
+        if column.path[0] == ASSERT:
             checks = value.setdefault(ASSERT, [])
-            places |= {(ASSERT, len(checks)): place}
-            checks.append({**column.assertion, str(column.path[-1]): content})
+            if column.assertion is not None:
+                content = {**column.assertion, str(column.path[-1]): content}
+            for check in content if isinstance(content, list) else [content]:
+                places |= {(ASSERT, len(checks)): place}
+                checks.append(check)
             continue
         inside: Any = value
         for name in column.path[:-1]:
@@ -213,14 +220,18 @@ def _content(cell: str, kinds: Kind) -> Any:
 
 def _json(cell: str) -> Any:
     try:
-        return json.loads(cell)
-    except ValueError:
+        value = json.loads(cell)
+        json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError):
         return cell
+    return value
 
 
 def _number(cell: str) -> Any:
     try:
         number = float(cell.replace(",", "."))
     except ValueError:
+        return cell
+    if not isfinite(number):
         return cell
     return int(number) if number.is_integer() else number

@@ -107,10 +107,14 @@ class HttpClient:
             read_seconds: how long the other side may send nothing.
             credential: is sent only to its own origin.
         """
-        parts = urlsplit(url)
-        host = parts.netloc.rpartition("@")[2]
+        host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
         if re.search(r"[\x00-\x20\x7f]", url):
             raise BadProtocol(f"the address of {host} cannot be used: it holds a blank or a control character")
+        try:
+            parts = urlsplit(url)
+            parts.port  # noqa: B018 - looks whether it is one
+        except ValueError as error:
+            raise BadProtocol(f"the address of {host} cannot be used: {error}") from error
         if credential is not None:
             headers = {**headers, **credential.headers_for(url)}
         proxy = self._proxies.find(parts.scheme, host)

@@ -11,6 +11,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -42,7 +43,7 @@ class HttpxSender:
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes, proxy: str | None) -> Answer:
         """See `Sender`."""
-        host = httpx.URL(url).netloc.decode("ascii")
+        host = urlsplit(url).netloc.rpartition("@")[2]
         transport = transport_for(proxy, self._trusted)
         try:
             with errors_of(host):
@@ -96,6 +97,8 @@ def errors_of(host: str) -> Iterator[None]:
     except httpx.LocalProtocolError:
         # the cause quotes the header, which may be a key
         raise BadProtocol(f"the request to {host} cannot be sent: a header holds a line break") from None
+    except httpx.InvalidURL as error:
+        raise BadProtocol(f"the address of {host} cannot be used: {error}") from error
     except (httpx.TransportError, UnicodeError) as error:
         raise _translated(error, host) from error
 

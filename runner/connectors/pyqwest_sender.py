@@ -11,9 +11,7 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from urllib.parse import urlsplit
 
-from pyqwest import (
-    ConnectTimeout as NotConnectedInTime,
-)
+from pyqwest import ConnectTimeout as NotConnectedInTime
 from pyqwest import Headers, HTTPTransport, HTTPVersion, Proxy, ReadError, RemoteProtocolError, Request, WriteError
 
 from runner.connectors.http import (
@@ -60,6 +58,8 @@ class PyqwestSender:
         try:
             transport = self._transport(parts.scheme == "https", proxy)
             response = await transport.execute(Request("POST", url, fields, body))
+        except ValueError as error:
+            raise BadProtocol(f"the address of {host} cannot be used: {error}") from error
         except (OSError, ReadError, WriteError, RemoteProtocolError) as error:
             raise _translated(error, host) from error
         return Answer(

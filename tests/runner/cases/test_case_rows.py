@@ -76,6 +76,21 @@ def test_columns_of_assertions(tmp_path: Path, column: str, cell: str, expected:
     assert found["assertions"] == [expected, expected]
 
 
+def test_assertions_of_one_column_and_of_several_are_one_list(tmp_path: Path) -> None:
+    text = (
+        'assert.contains,input,assert,assert.icontains\na,hi,"{""type"": ""type"", ""value"": ""string""}",b\n,hi,,c\n'
+    )
+    first, second = cases(tmp_path, text)
+    assert [check["type"] for check in first["assertions"]] == ["contains", "type", "icontains"]
+    assert [check["type"] for check in second["assertions"]] == ["icontains"]
+
+
+@pytest.mark.parametrize("cell", ["NaN", "Infinity", "1e400"])
+def test_what_json_has_no_number_for_stays_a_text(tmp_path: Path, cell: str) -> None:
+    (found,) = cases(tmp_path, f"input,assert.json_path:$.a\nhi,{cell}\n")
+    assert found["assertions"][0]["value"] == cell
+
+
 def test_other_columns_are_variables(tmp_path: Path) -> None:
     text = "input,city,assert.contains\nA night in {{ city }},Oslo,{{city}}\nNo variable,Rome,\n"
     first, second = cases(tmp_path, text)
@@ -87,6 +102,11 @@ WRONG = {
     b"input,timeout\nhi,soon\n": 'cases.csv:2:2: case "row 2": cannot read timeout "soon"',
     b"input,options.other\nhi,1\n": 'cases.csv:2:2: case "row 2": unknown field "other" in "options"',
     b"id,input\na,hi\na,hi\n": 'cases.csv:3:1: the id "a" is taken by cases.csv:2',
+    b"input,input.a\nhi,x\n": 'cases.csv:1:2: the column "input" has the whole field, and "input.a" a part of it',
+    b"options.connector,options,input\na,b,hi\n": 'cases.csv:1:1: the column "options" has the whole field',
+    b"input,timeout\n" + b"hi,5s\n" * 700 + b'hi,"a"b"\n': "cases.csv:702:1: broken CSV: ",
+    b"input,mocks\nhi," + b"[" * 5000 + b"\n": 'case "row 2": ',
+    b'input,rubrics,threshold\nhi,"[""a""]",inf\n': 'cases.csv:2:3: case "row 2": ',
     b"input,input\nhi,ho\n": 'cases.csv:1:2: there are two columns "input"',
     b"input,\nhi,ho\n": "cases.csv:2:2: `ho` stands in a column without a name",
     b'input,name\nhi,"a"b"\n': "cases.csv:2:1: broken CSV: ",

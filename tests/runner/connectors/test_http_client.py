@@ -192,6 +192,12 @@ def test_an_address_that_is_none_is_said(server: ModelServer, path: str) -> None
         run(lambda client: post(client, f"{server.url}/{path}"))
 
 
+@pytest.mark.parametrize("url", ["http://localhost:99999/v1", "http://localhost:port/v1", "http://[::1/v1"])
+def test_an_address_with_an_odd_host_or_port_is_said(url: str) -> None:
+    with pytest.raises(BadProtocol, match=r"^the address of .* cannot be used: "):
+        run(lambda client: post(client, url))
+
+
 def test_calls_to_several_hosts_share_a_client(server: ModelServer, library: str) -> None:
     async def work(client: HttpClient) -> None:
         with ModelServer(default=body(200, "other")) as other:
