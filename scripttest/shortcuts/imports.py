@@ -98,13 +98,15 @@ class ModuleFile:
             ModuleFile(self._path).add(new)
 
     def add(self, new: dict[str, bytes]) -> None:
-        """Writes the file again with these modules, each as the file has it, unless somebody else is writing it."""
-        contents = {name: self._content(name) for name in self._table if name not in new} | new
+        """Writes the file again with these modules, each as the file has it, unless somebody else is writing it. It may
+        have many MB, so they are copied one by one."""
+        lengths = {name: length for name, (_, length) in self._table.items()}
+        lengths |= {name: len(content) for name, content in new.items()}
         table: dict[str, tuple[int, int]] = {}
         end = 0
-        for name, content in contents.items():
-            table[name] = (end, len(content))
-            end += len(content)
+        for name, length in lengths.items():
+            table[name] = (end, length)
+            end += length
         head = marshal.dumps((_MADE_BY, table))
         unfinished = f"{self._path}.new"
         try:
@@ -112,7 +114,8 @@ class ModuleFile:
                 os.unlink(unfinished)
             with open(unfinished, "xb") as file:
                 file.write(len(head).to_bytes(_LENGTH, "little") + head)
-                file.writelines(contents.values())
+                for name in table:
+                    file.write(new[name] if name in new else self._content(name))
             os.replace(unfinished, self._path)
         except FileExistsError:
             return

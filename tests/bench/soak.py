@@ -30,9 +30,8 @@ SHARES = (10, 25, 50, 75, 100)
 """Percent of the results at which the table shows the memory."""
 QUARTER = 0.25
 """Share of the results from which on memory must be flat."""
-RELATIVE, ABSOLUTE = 0.1, 8e6
-"""Growth that is none: share, and bytes. A second set of fifty connections to a model, as on a machine that is too busy
-to use the first in time, has 3 MB."""
+RELATIVE, ABSOLUTE = 0.1, 5e6
+"""Growth that is none: share, and bytes."""
 TESTS = 100
 """Tests of a script module."""
 PARALLEL = 50
