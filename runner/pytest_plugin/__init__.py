@@ -38,8 +38,6 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def _is_case_file(path: Path) -> bool:
-    if path.suffix.lower() not in (".jsonl", ".yaml", ".yml", ".csv", ".tsv"):
-        return False
     from runner.security.walk import is_collected
 
     return is_collected(str(path))
