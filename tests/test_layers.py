@@ -174,7 +174,7 @@ DOORS = {
     "runner/judging": "calibration judgements labels",
     "runner/modes": "base case_environment interactive outcome tracing transcripts",
     "runner/store": "baseline database fallback_report history places rows run_writer store stored upkeep",
-    "runner/planning": "case_planning case_source generators inputs last_failed plan planner regrading resume saved_run selection still_valid test_functions",
+    "runner/planning": "case_planning case_source generators inputs last_failed nearest plan planner regrading resume saved_run selection still_valid test_functions",
     "runner/reporters/console": "change_lines console rerun_command style terminal trust_lines verdict_lines",
     "runner/reporters": "__init__ agent document markdown_pieces opening stream variants",
     "runner/reporters/html": "__init__ compared data",

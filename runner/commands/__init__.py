@@ -16,8 +16,12 @@ _OTHER_WORKERS = ("--cluster", "--coverage")
 """Flags with which a run uses no worker of this kind."""
 
 
+_OF_A_RUN = ("-", "scripts.", "run", "test", "eval", "watch")
+"""How the first word of a run begins that may name script tests."""
+
+
 def start_worker(arguments: Sequence[str]) -> None:
     """Starts it, for a command line of a run that names script tests and does not run them elsewhere."""
     named = any(word.startswith("scripts.") for word in arguments)
-    if named and arguments[0].startswith("-") and not any(word.startswith(_OTHER_WORKERS) for word in arguments):
+    if named and arguments[0].startswith(_OF_A_RUN) and not any(word.startswith(_OTHER_WORKERS) for word in arguments):
         launch_ahead(SCRIPT_PARTS)

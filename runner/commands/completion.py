@@ -14,6 +14,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from runner.application.application import Application, TestModule
 from runner.commands.parser import Command, Completer, options_of
+from runner.commands.words import VERBS
 from runner.environment import Environment
 from runner.errors import RunnerError
 from runner.options.flags import Flag
@@ -69,7 +70,14 @@ class _Root(click.Group):
     def __init__(self, environment: Environment, commands: Mapping[str, str]) -> None:
         self._places = commands
         options = options_of(FLAGS, lambda flag: _completer_of(flag, environment))
+        self._inputs = _completer_of(FLAGS[0], environment) or _paths
         super().__init__(PROGRAM, params=options, invoke_without_command=True)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """What completes a word: commands, and what the run tests."""
+        found = super().shell_complete(ctx, incomplete)
+        found += [CompletionItem(verb) for verb in VERBS if verb.startswith(incomplete)]
+        return found + ([] if incomplete.startswith("-") else self._inputs(ctx, self.params[0], incomplete))
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands besides the run."""

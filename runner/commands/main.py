@@ -50,8 +50,6 @@ COMMANDS = {
     "view": "runner.commands.view:view",
 }
 """First argument → module and function of a command other than the run."""
-YAO_WORDS = (["agent"], ["eval"], ["run"], ["test"])
-"""First arguments with which command lines of Yao begin."""
 COMPLETING = "_YAO_TEST_COMPLETE"
 """The shell sets this variable when it asks how a command line can be completed."""
 
@@ -112,12 +110,14 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
 
 def _texts_or_code(words: list[str], environment: Environment) -> dict[str, Any] | int:
     """The texts of the flags of a run, or the exit code of another command, or of click."""
-    if words[:1] in YAO_WORDS or "-s" in words or any(word.startswith("--scripts") for word in words):
-        from runner.commands.habits import from_yao
-
-        words = from_yao(words)
     if texts := texts_in(words):
         return texts
+    if words[0] not in COMMANDS:
+        from runner.commands.words import meant
+
+        words = meant(words, environment, COMMANDS)
+        if texts := texts_in(words):
+            return texts
     from runner.commands.parser import read_or_run
 
     return read_or_run(words, environment, COMMANDS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runner.commands.habits import refuse_habits, with_agent_and_message, with_inputs
 from runner.environment import Environment
-from runner.errors import ConfigurationError, did_you_mean
-from runner.options.options import FLAGS, texts_in
+from runner.errors import ConfigurationError
+from runner.options.options import FLAGS
 from runner.version import VERSION
 
 if TYPE_CHECKING:
@@ -25,6 +24,21 @@ if TYPE_CHECKING:
     from runner.options.flags import Flag
 
 
+_ABOUT = "Tests Yao-style AI agents: script tests of their handlers, and cases for the agents themselves."
+_USAGE = """\
+Usage: yao-test [TESTS] [FLAGS]             run them
+       yao-test AGENT "MESSAGE" [FLAGS]     ask an agent
+       yao-test COMMAND --help
+"""
+_TESTS = "TESTS are files, folders, agents or scripts.<agent>.<module>; without them, all tests here run."
+_COMMANDS = (
+    ("init", "create an application or an agent, with tests"),
+    ("watch", "run tests again when files are saved"),
+    ("show, diff, merge", "read, compare and join reports"),
+    ("history, status, view", "look at earlier runs"),
+    ("doctor", "what is installed, and what agents need"),
+)
+"""What the help says of commands; it names the others."""
 _HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 """Spellings of `--help`, for all commands."""
 WITHOUT = "*"
@@ -47,30 +61,17 @@ def read_or_run(arguments: list[str], environment: Environment, commands: Mappin
         command = getattr(import_module(module), name)
         program = f"yao-test {arguments[0]}"
         arguments = arguments[1:]
-    elif arguments and not arguments[0].startswith("-"):
-        from runner.planning.inputs import is_agent
-
-        first, near = arguments[0], did_you_mean(arguments[0], commands)
-        known = is_agent(first, environment.directory)
-        hint = near or "To test something, name it after -i; yao-test --help lists the commands"
-        if not known and (first.startswith("scripts.") or os.path.exists(environment.directory / first)):
-            hint = with_inputs(arguments)
-        elif flags := with_agent_and_message(arguments) if near is None or known else None:
-            return texts_in(flags) or read_or_run(flags, environment, commands)
-        elif known:
-            hint = f"Type: yao-test -n {first}"
-        raise ConfigurationError(f'Cannot run "{first[:60]}": there is no such command', hint)
     else:
-        refuse_habits(arguments)
-        command, program = click_command(), "yao-test"
+        command, program = click_command(commands if "all" not in arguments else ()), "yao-test"
+    columns = shutil.get_terminal_size((80, 24)).columns
     try:
         with redirect_stdout(environment.stdout):  # where click prints help and version
-            result = command.main(arguments, prog_name=program, standalone_mode=False, obj=environment, **_HELP)
+            result = command.main(
+                arguments, program, standalone_mode=False, obj=environment, max_content_width=columns, **_HELP
+            )
     except click.UsageError as error:
         program = error.ctx.command_path if error.ctx else program
         said, hint = error.format_message(), f"{program} --help lists the flags"
-        if program == "yao-test" and "extra argument" in said:
-            hint = f"Each input has an -i before it, and a message of several words is in quotes; {hint}"
         raise ConfigurationError(said, hint) from error
     except click.ClickException as error:
         environment.stderr.write(f"Error: {error.format_message()}\n")
@@ -78,20 +79,16 @@ def read_or_run(arguments: list[str], environment: Environment, commands: Mappin
     return result if isinstance(result, dict) else int(result or 0)
 
 
-def click_command() -> click.Command:
-    """The click command of a run, used when the quick reader cannot read the command line."""
-    command: click.Command = Command(
+def click_command(commands: Iterable[str] = ()) -> click.Command:
+    """The click command of a run, used when the quick reader cannot read the command line. With the names of the other
+    commands, its help has these and the flags of every day, else all flags."""
+    kind = type("EveryDay", (_EveryDay,), {"commands": frozenset(commands)}) if commands else Command
+    command: click.Command = kind(
         "yao-test",
         params=options_of(FLAGS),
         callback=lambda **values: values,
-        help="Runs tests of Yao-style AI agents: script tests of their handlers, and cases for the agents themselves.",
-        epilog="Without -i, runs all tests at or below the working directory, or those of the agent whose folder it is "
-        "in. Other commands, each with its own --help: init creates an application or an agent; types installs the"
-        " TypeScript declarations; schema prints JSON Schemas for editors; doctor shows what is installed and what"
-        " agents need; trust approves the files that decide where keys go; config prints the settings; completion "
-        "sets up a shell. For saved reports and the store: show, extract, diff, merge, regrade, status, history, "
-        "store, view, label, calibrate. Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool itself "
-        "failed, 130 interrupted.",
+        help=_ABOUT,
+        epilog="Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool itself failed, 130 interrupted.",
     )
     with_version: click.Command = click.version_option(VERSION, prog_name="yao-test")(command)
     return with_version
@@ -151,6 +148,39 @@ class Command(click.Command):
                 times = "twice" if count == 2 else f"{count} times"
                 raise click.UsageError(f"{flag.opts[0]} is given {times}, and takes one value", ctx)
         return super().parse_args(ctx, args)
+
+
+class _EveryDay(Command):
+    """The run, with a help for every day."""
+
+    commands: frozenset[str] = frozenset()
+    """The names of the commands other than the run."""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the flags of every day in groups, and the commands."""
+        formatter.write(_USAGE)
+        for text in (_ABOUT, _TESTS):
+            formatter.write_paragraph()
+            formatter.write_text(text)
+        rows = {one.field: _record(option) for one, option in zip(FLAGS, self.get_params(ctx), strict=False)}
+        shown = [one for one in FLAGS if one.every_day]
+        width = max(len(rows[one.field][0]) for one in shown)
+        for heading in dict.fromkeys(one.every_day for one in shown):
+            with formatter.section(heading):
+                group = [rows[one.field] for one in shown if one.every_day == heading]
+                formatter.write_dl([(spelt.ljust(width), text) for spelt, text in group], col_max=width)
+        with formatter.section("Commands"):
+            formatter.write_dl([(names.ljust(width), text) for names, text in _COMMANDS], col_max=width)
+        known = ", ".join(names for names, _ in _COMMANDS).split(", ")
+        formatter.write_paragraph()
+        formatter.write_text(f"Other commands: {', '.join(sorted(self.commands - {*known}))}.")
+        formatter.write_text("All flags, and what exit codes mean: yao-test --help all")
+
+
+def _record(flag: click.Parameter) -> tuple[str, str]:
+    """How the help shows a flag: its spellings, and what it does."""
+    spelt, text = flag.get_help_record(click.Context(click.Command("yao-test"))) or ("", "")
+    return spelt, text
 
 
 def _needs_value(flag: click.Parameter | None) -> bool:

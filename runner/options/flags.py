@@ -94,6 +94,8 @@ class Flag(Value):
     """Names of flags that may not be given together with it."""
     needs: str | None = None
     """Name of a flag without which it may not be given."""
+    every_day: str = ""
+    """The heading below which `--help` shows it; empty: only `--help all` does."""
     changes: str
     file: str
     carried: str
@@ -167,6 +169,16 @@ class Flag(Value):
     def is_given(self, values: dict[str, Any]) -> bool:
         """Whether the command line has it; `values` are those that parsers of command lines return."""
         return bool(values[self.field] != self.not_given)
+
+    def may_be(self, word: str) -> bool:
+        """Whether the word behind a flag that may stand without a value can be one; it may also name what to test."""
+        if self.kind != "maybe" or self.read is None:
+            return self.kind != "optional" or "/" not in word
+        try:
+            self.read(word, self.name)
+        except ConfigurationError:
+            return False
+        return True
 
     def value(self, values: dict[str, Any]) -> Any:
         """Its checked value. Raises ConfigurationError for an invalid one."""

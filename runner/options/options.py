@@ -52,9 +52,9 @@ class RunOptions(FlagTable):
     its range, what it excludes and what it means for other runs follow from it."""
 
     inputs: tuple[str, ...] = flag("scripts.<agent>.<module>, case file, folder, agents:<id> or message. Repeatable. Default: all tests here.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, regrade=Regrade.TYPED, short="i", name="input", kind="repeated")
-    name: str | None = flag("Agent to test. Default: found from the tests or the working directory.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.TEST, regrade=Regrade.YES, short="n", metavar="ID")
-    outputs: tuple[str, ...] = flag("Report file; its extension decides the format. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.TYPED, short="o", name="output", kind="repeated", metavar="FILE")
-    connector: str | None = flag("Connector for the tested agent, instead of its own.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, short="c", metavar="ID")
+    name: str | None = flag("Agent to test. Default: found from the tests or the working directory.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.TEST, regrade=Regrade.YES, short="n", metavar="ID", every_day="Choose tests")
+    outputs: tuple[str, ...] = flag("Report file; its extension decides the format. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.TYPED, short="o", name="output", kind="repeated", metavar="FILE", every_day="See results")
+    connector: str | None = flag("Connector for the tested agent, instead of its own.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, short="c", metavar="ID", every_day="Run them")
     variants: tuple[Variant, ...] = flag("Also run the cases with other settings, and compare: NAME=SETTING,... with connector:ID, prompts:FILE or env:NAME=VALUE. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, name="variant", kind="repeated", metavar="VARIANT", read=value_read_by("read_variant"))
     until_decided: bool = flag("Run the variants in rounds, each case once per round, and stop when they can be told apart; at most --runs rounds, 5 by default.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, kind="switch", needs="variant", excludes=("repeat",))
     app: str | None = flag("Application root. Default: the nearest one at or above the working directory.", changes=Changes.NONE, file=File.APPLICATION, carried=Carried.TEST, regrade=Regrade.YES, short="a", metavar="DIR")
@@ -65,16 +65,16 @@ class RunOptions(FlagTable):
     ctx: str | None = flag("JSON file with the context; it wins over --user, --team and --locale.", changes=Changes.CONTEXT, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="FILE")
     env_files: tuple[str, ...] = flag("File of environment variables, in the form of .env; they win over those of the environment. Repeatable.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.TYPED, short="e", name="env-file", kind="repeated", metavar="FILE", excludes=("cluster",))
     reporter: str | None = flag("What writes the first --output: report.json, report.markdown, report.html, report.summary, or an agent.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.TYPED, short="r", metavar="ID")
-    run: str | None = flag("Run only tests and cases whose name matches; after a slash, subtests.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, regrade=Regrade.TYPED, metavar="REGEX", read=search, aliases=("-run",))
+    run: str | None = flag("Run only tests and cases whose name matches; after a slash, subtests.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, regrade=Regrade.TYPED, metavar="REGEX", read=search, aliases=("-run",), every_day="Choose tests")
     tags: tuple[str, ...] = flag("Run only tests and cases with this tag; given several times, with one of them. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, name="tag", kind="repeated", metavar="TAG")
-    last_failed: bool = flag("Run only tests that failed in their last run; all tests when no failure is known.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, kind="switch", excludes=("failed-first",))
+    last_failed: bool = flag("Run only tests that failed in their last run; all tests when no failure is known.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, kind="switch", excludes=("failed-first",), every_day="Choose tests")
     failed_first: bool = flag("Run tests that failed in their last run first.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="switch", excludes=("shuffle",))
     shuffle: int | None = flag("Run in a random order, and print its seed; with SEED, in the order of that seed.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="maybe", metavar="SEED", read=shuffle_seed)
     """The seed of the random order; None: tests are not shuffled."""
     timeout: float | None = flag("Time limit of each test, such as 500ms, 30s, 1m30s. Default: 30s for script tests, 5m for cases.", changes=Changes.NONE, file=File.AGENT, carried=Carried.OPEN, regrade=Regrade.YES, metavar="DURATION", read=duration)
     """Seconds."""
     parallel: int | None = flag("How many test modules or cases run at the same time. Default: the number of CPUs for modules, 1 for cases.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
-    runs: int = flag("Run each test and case N times, to see how stable it is. Default: 1.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, default=1, metavar="N", read=count)
+    runs: int = flag("Run each test and case N times, to see how stable it is. Default: 1.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, default=1, metavar="N", read=count, every_day="Run them")
     """How often each test runs."""
     min_pass_rate: float = flag("Percentage of its runs that must pass for a test or case to pass. Default: 100.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, default=100, metavar="PERCENT", read=percent, needs="runs")
     """Percent of its runs that have to pass for a test to pass."""
@@ -127,9 +127,9 @@ class RunOptions(FlagTable):
     trust_from: str | None = flag("Like --require-trust, with the yao-test.trust of another revision, such as origin/main.", changes=Changes.NONE, file=File.CHECKS, carried=Carried.GUARD, regrade=Regrade.YES, metavar="REF", read=filled("Name a revision, such as origin/main"))
     """A revision of the repository, from which the approvals are read."""
     sandbox: str | None = flag("require: refuse to run unless this machine has every wall that yao-test doctor lists.", changes=Changes.NONE, file=File.RUN, carried=Carried.GUARD, regrade=Regrade.YES, metavar="WHAT", read=one_of("require"))
-    update_snapshots: bool = flag("Replace stored snapshots, and remove obsolete ones.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, kind="switch")
+    update_snapshots: bool = flag("Replace stored snapshots, and remove obsolete ones.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, kind="switch", every_day="Run them")
     dry_run: bool = flag("List the tests and cases, and run nothing.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("durations",))
-    fail_fast: bool = flag("Stop at the first failure.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, kind="switch", excludes=("max-failures",))
+    fail_fast: bool = flag("Stop at the first failure.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, kind="switch", excludes=("max-failures",), every_day="Run them")
     max_failures: int | None = flag("Stop when this many tests have failed or broken.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
     """After how many failed or broken tests the run stops."""
     coverage: bool = flag("Measure which code of handlers runs: statements, branches, functions and lines.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="switch")
@@ -145,8 +145,8 @@ class RunOptions(FlagTable):
     bench_threshold: float = flag("By how much a result may be worse than the baseline, beyond noise, without failing the run. Default: 10%.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, default=10, metavar="PERCENT", read=growth, needs="baseline")
     """Percent."""
     durations: int | None = flag("Show the N slowest tests at the end.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
-    watch: bool = flag("Keep running: when a file is saved, run again what depends on it.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("dry-run", "resume", "json", "interactive"))
-    verbose: int = flag("Show the output of passing tests too; -v -v adds Python tracebacks to errors of the command.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, short="v", kind="count")
+    watch: bool = flag("Keep running: when a file is saved, run again what depends on it.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("dry-run", "resume", "json", "interactive"), every_day="Run them")
+    verbose: int = flag("Show the output of passing tests too; -v -v adds Python tracebacks to errors of the command.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, short="v", kind="count", every_day="See results")
     quiet: bool = flag("Show only failures and the summary.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, short="q", kind="switch", excludes=("verbose",))
     json: str | None = flag("Print one JSON document and nothing else, for tools and coding agents; with lines, a line for each result as it ends.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="maybe", metavar="lines", read=json_form, excludes=("interactive", "quiet", "reporter"))
     no_color: bool = flag("Use no colours. NO_COLOR in the environment does the same.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, kind="switch")
@@ -278,6 +278,8 @@ def texts_in(arguments: list[str]) -> dict[str, Any] | None:
             if found.kind not in ("optional", "maybe"):
                 return None
             value = "*"
+        elif not equals and not found.may_be(rest[0]):
+            return None
         elif not equals:
             value = rest.popleft()
         if found.kind in ("text", "maybe") and values[key] is not None:

@@ -8,16 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runner.application.application import Application, TestModule, find_root, twins_among, twins_problem
-from runner.errors import ConfigurationError, beside_missing
+from runner.errors import ConfigurationError
 from runner.options.options import RunOptions, absolute
 from runner.planning.case_source import CaseInput, GeneratorInput
+from runner.planning.nearest import missing_path_hint
 from runner.security.walk import (
     CASE_FILES,
     CODE,
     SUFFIXES,
     is_closed,
     is_collected,
-    is_report,
     is_test,
     looks_like_test,
     walk,
@@ -179,15 +179,6 @@ def _listed(paths: set[str], application: Application) -> str:
     return f"{', '.join(shown[:_NAMED])}{more}"
 
 
-def is_agent(id: str, directory: Path) -> bool:
-    """Whether the application of a folder has an agent with that id."""
-    try:
-        Application(find_root(directory)).agent(id)
-    except ConfigurationError:
-        return False
-    return True
-
-
 def is_generator(input: str) -> bool:
     """Whether an input names a generator of cases."""
     return _generator_of(input) is not None
@@ -226,7 +217,8 @@ def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -
     elif path is not None and (path.is_file() or path.suffix.lower() in CASE_FILES):
         if not path.exists():
             raise ConfigurationError(
-                f"Cannot read case file {path}: there is no such file", beside_missing(path, _may_hold_cases)
+                f"Cannot read case file {path}: there is no such file",
+                missing_path_hint(input.removeprefix("@"), directory, application),
             )
         if path.suffix.lower() == ".yao" or (path.name in _FILES_OF_AGENTS and (path.parent / "package.yao").is_file()):
             raise ConfigurationError(
@@ -236,10 +228,9 @@ def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -
         yield CaseInput(agent=_agent(options, application, path, f"case file {path}", directory), path=path)
     else:
         if re.fullmatch(r"[\w./-]+", input) and ("/" in input or looks_like_test(input)):
-            raise ConfigurationError(
-                f"Cannot use -i {input}: there is no such file or folder",
-                "A message that looks like a path needs a blank in it",
-            )
+            hint = missing_path_hint(input, directory, application)
+            hint = hint or "A message that looks like a path needs a blank in it"
+            raise ConfigurationError(f"Cannot use -i {input}: there is no such file or folder", hint)
         yield CaseInput(
             agent=_agent(options, application, directory, f'message "{input[:60]}"', message=input),
             path=None,
@@ -328,10 +319,6 @@ def _case_files(path: Path, application: Application) -> Iterator[Path]:
             for name in folder.files:
                 if is_collected(f"{folder.path}/{name}"):
                     yield Path(folder.path, name)
-
-
-def _may_hold_cases(name: str) -> bool:
-    return name.lower().endswith(CASE_FILES) and not is_report(name)
 
 
 def _agent(

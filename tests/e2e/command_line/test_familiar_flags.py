@@ -115,10 +115,10 @@ def test_a_command_keeps_its_name(here: Application, app: MakeApplication) -> No
     mistyped = here.run("shwo", "report.json")
     assert (mistyped.code, mistyped.stderr) == (
         2,
-        'Error: Cannot run "shwo": there is no such command\nHint: Did you mean "show"?\n',
+        'Error: Cannot run "shwo": no command, agent, file or folder has that name\nHint: Did you mean "show"?\n',
     )
     own = app({"/assistants/shows/package.yao": PACKAGE["/assistants/demo/package.yao"]})
-    assert "no such command" not in own.run("shows", "Hello").stderr
+    assert "no command" not in own.run("shows", "Hello").stderr
 
 
 @pytest.mark.parametrize(("limit", "ran"), [(1, 1), (3, 3), (5, 5), (9, 5)])

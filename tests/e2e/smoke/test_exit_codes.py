@@ -123,7 +123,7 @@ def test_other_commands_know_the_short_flag_for_help_too(here: Application, word
 
 
 def test_help_names_every_flag_and_the_exit_codes(here: Application) -> None:
-    text = " ".join(here.fork("--help").stdout.split())
+    text = " ".join(here.fork("--help", "all").stdout.split())
     for (
         flag
     ) in "--input --output --app --user --team --ctx --run --timeout --parallel --dry-run --fail-fast --quiet".split():

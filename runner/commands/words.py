@@ -1,0 +1,258 @@
+"""What the words of a command line mean that are no flags: `desk "Hello"`, `assistants/desk`, `watch`, `eval desk`.
+
+Known words win over agents of their names, and these over files; `-n test` and `./test` reach those.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from shlex import join
+
+from runner.application.application import AgentFolder, Application, find_root
+from runner.commands.habits import refuse_habits
+from runner.environment import Environment
+from runner.errors import ConfigurationError
+from runner.options.options import FLAGS, absolute
+from runner.planning.inputs import is_generator
+from runner.planning.nearest import closest, missing_path_hint
+from scripttest.values import Value
+
+VERBS = ("run", "test", "eval", "watch")
+"""First words that mean the run itself."""
+AGENT = "agent"
+"""Before a verb, or `extract`: as Yao has it."""
+_BY_SPELLING = {spelling: flag for flag in FLAGS for spelling in flag.spellings}
+_MODULE_FLAGS = ("-s", "--scripts")
+"""As Yao names a test module of an agent."""
+_HELP, _ALL = ("-h", "--help"), "all"
+_TREE = "/..."
+"""Behind a folder, as Go names all that is below it."""
+
+
+class Token(Value):
+    """A flag with its value, or a word."""
+
+    words: tuple[str, ...]
+    is_flag: bool = False
+
+    @property
+    def text(self) -> str:
+        """The word, or the spelling of the flag."""
+        return self.words[0]
+
+
+def meant(arguments: Sequence[str], environment: Environment, commands: Collection[str]) -> list[str]:
+    """The command line in which all words are values of flags, or one that begins with the name of a command. Raises
+    ConfigurationError for words that name nothing."""
+    directory = environment.directory
+    refuse_habits(arguments)
+    tokens = list(tokens_of(arguments))
+    words = [token for token in tokens if not token.is_flag]
+    if words[:1] and words[0].text == AGENT and words[1:] and words[1].text in (*VERBS, "extract"):
+        tokens.remove(words.pop(0))
+    first = words[0].text if words else ""
+    if first in commands:
+        return [first, *(word for token in tokens if token is not words[0] for word in token.words)]
+    if first == "help" or any(token.is_flag and token.text in _HELP for token in tokens):
+        named = [word.text for word in words if word.text in (_ALL, *commands)]
+        return [named[0], "--help"] if named and named[0] != _ALL else ["--help", *named]
+    if first in VERBS:
+        tokens.remove(words[0])
+        del words[0]
+    line = _Line(tokens, directory, environment.variables.get("YAO_ROOT"), commands)
+    return [*line.plain(words), *(["--watch"] if first == "watch" and "--watch" not in arguments else [])]
+
+
+def tokens_of(arguments: Sequence[str]) -> Iterator[Token]:
+    """The flags with their values, and the words between them. What follows `--` is words."""
+    rest = deque(arguments)
+    while rest:
+        word = rest.popleft()
+        if word == "--":
+            yield from (Token(words=(one,)) for one in rest)
+            return
+        if not word.startswith("-"):
+            yield Token(words=(word,))
+        elif rest and _takes(word, rest[0]):
+            yield Token(words=(word, rest.popleft()), is_flag=True)
+        else:
+            yield Token(words=(word,), is_flag=True)
+
+
+def _takes(word: str, next: str) -> bool:
+    """Whether a flag takes the next word as its value."""
+    flag = _BY_SPELLING.get(word)
+    if flag is None and not word.startswith("--"):  # several letters, as in -vn desk
+        for at, letter in enumerate(word[1:], 2):
+            flag = _BY_SPELLING.get(f"-{letter}")
+            if flag is None or flag.kind not in ("switch", "count"):
+                flag = flag if at == len(word) else None
+                break
+    if word in _MODULE_FLAGS:
+        return not next.startswith("-")
+    if flag is None or flag.kind in ("switch", "count"):
+        return False
+    if flag.kind in ("text", "repeated"):
+        return True
+    return not next.startswith("-") and flag.may_be(next)
+
+
+class _Line:
+    """A command line without its verb."""
+
+    def __init__(self, tokens: Sequence[Token], directory: Path, root: str | None, commands: Collection[str]) -> None:
+        self._tokens = tokens
+        self._directory = directory
+        self._commands = commands
+        self._root = self._value("-a", "--app") or root
+        self._known: Application | None = None
+
+    @property
+    def _application(self) -> Application | None:
+        """The application in which agents are looked for; None without one."""
+        if self._known is None:
+            try:
+                root = absolute(self._root, self._directory) if self._root else find_root(self._directory)
+            except ConfigurationError:
+                return None
+            if not root.is_dir():
+                raise ConfigurationError(f"Cannot use --app {self._root}: it is not a folder")
+            self._known = Application(root)
+        return self._known
+
+    def plain(self, words: Sequence[Token]) -> list[str]:
+        """The command line with flags only. `words` are the tokens that are no flags."""
+        agent, message = self._agent_and_message([token.text for token in words])
+        agent = agent or self._value("-n", "--name")
+        if not agent and len(words) == 1 and (alone := self._agent(words[0].text)) is not None:
+            agent = alone.id
+        plain: list[str] = []
+        for before, token in pairwise((Token(words=("",)), *self._tokens)):
+            spelling, _, value = token.text.partition("=")
+            if spelling in _MODULE_FLAGS:
+                plain += ["-i", _module(token, value or "".join(token.words[1:]), agent)]
+            elif token.is_flag:
+                plain += token.words
+            elif token is words[0] and agent and message is not None:
+                plain += ["-n", agent]
+            elif message is not None:
+                plain += ["-i", _path(message) if self._is_input(message) else message]
+            else:
+                plain += self._input(token.text, before, alone=len(words) == 1)
+        return plain
+
+    def _agent_and_message(self, words: Sequence[str]) -> tuple[str, str | None]:
+        """The agent that the first word names when the second one is for it. Raises ConfigurationError for a message
+        whose words are not in quotes, and for a first word that names nothing."""
+        if len(words) < 2:
+            return "", None
+        first, second, *more = words
+        folder = self._folder_of_agent(first)
+        agent = folder or self._agent(first)
+        if agent is None:
+            return "", None
+        if more or folder is not None:
+            others = [word for word in words[1:] if not self._names(word)]
+            if others and more:
+                flags = [word for token in self._tokens if token.is_flag for word in token.words]
+                line = join([first, " ".join(words[1:]), *flags])
+                named = join(words)[:60]
+                raise ConfigurationError(f"Cannot run {named}: the words are not in quotes", f"Type: yao-test {line}")
+            return (agent.id, second) if others else ("", None)
+        return agent.id, second
+
+    def _names(self, word: str) -> bool:
+        """Whether a word names an input or an agent."""
+        return self._is_input(word) or self._agent(word) is not None
+
+    def _is_input(self, word: str) -> bool:
+        path = _path(word)
+        return bool(path) and (
+            word.startswith("scripts.")
+            or is_generator(word)
+            or os.path.exists(self._directory / Path(path).expanduser())
+        )
+
+    def _agent(self, word: str) -> AgentFolder | None:
+        """The agent of this id."""
+        if self._application is None or "/" in word or any(map(str.isspace, word)) or len(word) > 200:
+            return None
+        found = self._application.agent_of_id(word)
+        return found or self._application.agent_of_id(word.removeprefix("assistants."))
+
+    def _folder_of_agent(self, word: str) -> AgentFolder | None:
+        """The agent whose folder has this path."""
+        place = self._directory / Path(_path(word)).expanduser()
+        if self._application is None or not os.path.isfile(place / "package.yao"):
+            return None
+        return self._application.agent_of(place.resolve())
+
+    def _input(self, word: str, before: Token, alone: bool) -> list[str]:
+        """The flags for a word that names an agent, or what `-i` takes; `before` stands before it. Raises
+        ConfigurationError."""
+        if word and self._folder_of_agent(word) is None and (agent := self._agent(word)) is not None:
+            return (
+                ["-n", word]
+                if alone and not self._value("-n", "--name")
+                else ["-i", os.path.relpath(agent.folder, self._directory)]
+            )
+        if self._is_input(word):
+            return ["-i", _path(word)]
+        is_text = not word or any(map(str.isspace, word))
+        if is_text or (self._value("-n", "--name") and "/" not in word):
+            return ["-i", word]
+        flag = _BY_SPELLING.get(before.text)
+        if flag is not None and flag.kind == "maybe" and flag.read is not None and before.words[1:] == ():
+            flag.read(word, before.text)  # says what it takes
+        raise self._unknown(word)
+
+    def _unknown(self, word: str) -> ConfigurationError:
+        """The error of a word that names nothing."""
+        application = self._application
+        if "/" in word or "::" in word or os.path.splitext(word)[1]:
+            hint = missing_path_hint(word, self._directory, application)
+            return ConfigurationError(f'Cannot run "{word[:60]}": there is no such file or folder', hint)
+        modules = [module.id for module in application.modules()] if application is not None else []
+        named = [id for id in modules if id.rpartition(".")[2] == word]
+        agents = [agent.id for agent in application.agents()] if application is not None else []
+        near = named[:1] or [closest(word, [*self._commands, *VERBS, *agents, *modules]) or ""]
+        if near == [""]:
+            near = [closest(word, os.listdir(self._directory)) or ""]
+        hint = "Name a file, a folder, an agent or scripts.<agent>.<module>; yao-test --help lists the commands"
+        return ConfigurationError(
+            f'Cannot run "{word[:60]}": no command, agent, file or folder has that name',
+            f'Did you mean "{near[0]}"?' if near[0] else hint,
+        )
+
+    def _value(self, *spellings: str) -> str:
+        """The value of a flag, empty when it is not given."""
+        for token in self._tokens:
+            spelling, _, value = token.text.partition("=")
+            if token.is_flag and spelling in spellings:
+                return value or "".join(token.words[1:])
+        return ""
+
+
+def _path(word: str) -> str:
+    """The path that a word may be: of `./...`, as Go has it, the folder."""
+    if word == _TREE.strip("/"):
+        return "."
+    return word.removesuffix(_TREE).removeprefix("@") if "\0" not in word else ""
+
+
+def _module(token: Token, module: str, agent: str) -> str:
+    """The input of `-s MODULE`, as Yao has it. Raises ConfigurationError when no agent or module is named."""
+    flag = token.text.partition("=")[0]
+    if not module:
+        raise ConfigurationError(f"{flag} names no test module", f"Type: {flag} MODULE")
+    if module.startswith("scripts."):
+        return module
+    if not agent:
+        raise ConfigurationError(
+            f"Cannot tell whose test module {module} is", f"Type: yao-test -i scripts.<agent>.{module}"
+        )
+    return f"scripts.{agent.removeprefix('assistants.')}.{module}"

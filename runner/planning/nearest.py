@@ -1,0 +1,83 @@
+"""What somebody meant who named a file, a folder, an agent or a test module that is not there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+from runner.application.application import Application
+from runner.errors import meant_or_listed
+from runner.security.walk import CASE_FILES, is_closed, is_collected, is_report, is_test, walk
+
+_CLOSE = 0.6
+"""How alike names must be, as `difflib` measures it."""
+
+
+def nearest_path(path: str, directory: Path, application: Application | None) -> str | None:
+    """The path, as it would be typed in `directory`, that is most like one which does not exist; None if none is like
+    it. It is looked for part by part, then among the agents, test files and case files of the application."""
+    found = _part_by_part(path, directory)
+    if found is not None or application is None:
+        return found
+    shown = [os.path.relpath(place, directory) for place in _testable(application)]
+    tail = f"/{path.strip('./').lower()}"
+    ends = [name for name in shown if f"/{name.lower()}".endswith(tail)]
+    alike = closest(os.path.basename(path), map(os.path.basename, shown))
+    return ends[0] if ends else closest(path, (name for name in shown if os.path.basename(name) == alike))
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like a name, in whatever case; None if none is close to it."""
+    by_lower = {one.lower(): one for one in known}
+    close = get_close_matches(name.lower(), by_lower, n=1, cutoff=_CLOSE)
+    return by_lower[close[0]] if close else None
+
+
+def missing_path_hint(path: str, directory: Path, application: Application | None) -> str | None:
+    """A hint for a path that does not exist: the nearest one, else what is in its folder."""
+    file, _, test = path.partition("::")
+    if test and os.path.exists(directory / file):  # as pytest names a test
+        return f"Type: yao-test {file} --run '{test.replace('::', '/')}'"
+    near = nearest_path(path, directory, application)
+    if near is not None:
+        return f'Did you mean "{near}"?'
+    parent = (directory / Path(path).expanduser()).parent
+    if not parent.is_dir():
+        return f"There is no folder {parent}"
+    return meant_or_listed("", [name for name in _names(parent) if _may_be_tested(parent, name)])
+
+
+def _may_be_tested(parent: Path, name: str) -> bool:
+    if is_test(name) or (name.lower().endswith(CASE_FILES) and not is_report(name)):
+        return True
+    return not is_closed(name) and os.path.isdir(parent / name)
+
+
+def _part_by_part(path: str, directory: Path) -> str | None:
+    typed, place = "/" if path.startswith("/") else "", directory / ("/" if path.startswith("/") else "")
+    for part in path.split("/"):
+        if part and not os.path.lexists(place / part):
+            near = closest(part, _names(place))
+            if near is None:
+                return None
+            part = near
+        typed, place = typed + (f"{part}/" if part else ""), place / part
+    return typed.rstrip("/") or None
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _testable(application: Application) -> list[str]:
+    """The agents, test files and case files of an application."""
+    found = []
+    for folder in walk(application.assistants, root=application.root) if application.assistants.is_dir() else ():
+        names = [name for name in folder.files if is_test(name) or is_collected(f"{folder.path}/{name}")]
+        found += [folder.path] * ("package.yao" in folder.files) + [f"{folder.path}/{name}" for name in names]
+    return found
