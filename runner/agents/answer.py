@@ -3,7 +3,7 @@ that mocks give, for calls that the runtime itself makes: processes behind tools
 that judge.
 
 Calls of scripts are mocked in their realm (`bindings/src/mocks/mocked.ts`). Patterns and replies mean the same on both
-sides. docs/script-tests.md, "Replies of mocked agents", describes those of agents;
+sides. docs/mocking.md, "Replies of agents", describes those of agents;
 `tests/e2e/mocks/test_agent_mocks.py` checks one table of them on both sides.
 """
 

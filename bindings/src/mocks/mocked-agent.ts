@@ -1,7 +1,7 @@
 /**
  * Finds the agent mock that answers a call, and converts its reply to what callers of an agent receive.
  *
- * docs/script-tests.md ("Replies of mocked agents") says what a reply means. `runner/agents/mocked.py` does the same for
+ * docs/mocking.md ("Replies of agents") says what a reply means. `runner/agents/mocked.py` does the same for
  * mocks of cases, if no script makes the call.
  */
 

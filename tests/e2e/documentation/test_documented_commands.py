@@ -53,6 +53,8 @@ PLACEHOLDERS = {
     "yao-test show REPORT": "yao-test show report.jsonl",
     "yao-test extract REPORT": "yao-test extract report.jsonl",
     "yao-test diff A B": "yao-test diff report.jsonl report.json",
+    "yao-test diff A B --fail-on regressed": "yao-test diff report.jsonl report.json --fail-on regressed",
+    "yao-test diff --baseline main --fail-on regressed": f"{KEPT} && {KEPT} && yao-test diff --baseline main --fail-on regressed",
     "yao-test diff A B C": "yao-test diff report.jsonl report.json report.jsonl",
     "yao-test merge nightly-*.jsonl --as-runs -o history.jsonl": "yao-test merge report.jsonl report.json --as-runs -o history.jsonl",
     "yao-test diff OLD NEW -o page.html": "yao-test diff report.jsonl report.json -o page.html",

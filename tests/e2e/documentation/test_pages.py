@@ -42,8 +42,15 @@ SHOW_ASSISTANTS = (README, CLI, ROOT / "docs/configuration.md", ROOT / "docs/wat
 FLAG_TABLE = re.compile(r"(<!-- flags: .* -->\n).*?(<!-- /flags -->\n)", re.S)
 TEST_FUNCTION = re.compile(r"^(export )?(async )?(function|const) Test\w", re.M)
 OF_PYTEST = {"-k", "-m", "-p", "-x", "--continue-on-collection-errors", "--lf", "--yao-env-file", "--yao-models"}
-OF_YAO = {"-s", "--scripts"}
-OF_DASK = {"--no-nanny"}
+OF_OTHERS = {
+    "pytest.md": OF_PYTEST,
+    "cluster.md": {"--no-nanny"},
+    "from-yao.md": {"-s", "--scripts"},
+    "from-vitest.md": {"--bail", "--outputFile", "--reporter", "--sequence"},
+    "from-promptfoo.md": {"--filter-pattern", "--filter-failing"},
+    "from-inspect.md": {"--max-connections", "--model"},
+}
+"""Page → flags of another tool that it names."""
 OF_CLICK = {"--help", "-h", "--version"}
 GLOSSARY = (
     "run suite test case attempt turn step checkpoint assertion status failure error connector assistant hook binding"
@@ -225,15 +232,17 @@ def test_the_examples_of_a_page_do_what_it_shows(page: Path, tmp_path: Path) -> 
 
 def test_the_pages_have_examples() -> None:
     counts = {
-        page.name: sum(block.has_tests or block.language == "console" for block in blocks_of(page)) for page in PAGES
+        name_of(page): sum(block.has_tests or block.language == "console" for block in blocks_of(page))
+        for page in PAGES
     }
 
-    assert {name: counts[name] for name in ("README.md", "quickstart.md")} == {
+    assert {name: counts[name] for name in ("README.md", "docs/quickstart.md")} == {
         "README.md": 5,
-        "quickstart.md": 6,
+        "docs/quickstart.md": 6,
     }
-    assert counts["script-tests.md"] > 20
-    assert counts["cli.md"] > 3
+    assert counts["docs/script-tests.md"] > 15
+    assert counts["docs/mocking.md"] > 3
+    assert counts["docs/cli.md"] > 3
 
 
 @pytest.mark.parametrize(
@@ -268,9 +277,7 @@ def test_the_table_of_flags_is_that_of_the_command() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_every_flag_that_a_page_shows_exists(page: Path) -> None:
     known = {spelling for flag in FLAGS for spelling in flag.spellings} | OF_CLICK | flags_of_commands()
-    known |= OF_PYTEST if page.name == "pytest.md" else set()
-    known |= OF_DASK if page.name == "cluster.md" else set()
-    known |= OF_YAO if page.name == "from-yao.md" else set()
+    known |= OF_OTHERS.get(page.name, set())
     known |= set(FOREIGN) if page == CLI else set()  # the page says what becomes of them
 
     assert sorted(set(flags_in(page.read_text("utf-8"))) - known) == []

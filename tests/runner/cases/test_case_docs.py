@@ -1,4 +1,4 @@
-"""The page of case files: its examples are read, and its error message is compared."""
+"""The pages of case files: their examples are read, and the error message is compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from runner.cases.model import Case
 from runner.cases.reader import CaseFile
 from runner.errors import ConfigurationError
 
-PAGE = (Path(__file__).parents[3] / "docs/cases.md").read_text("utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = "\n".join((DOCS / name).read_text("utf-8") for name in ("cases.md", "data.md", "conversations.md"))
 FILES = dict(re.findall(r"```(?:jsonl|yaml)\n(?://|#) (tests/\S+)\n(.*?)```", PAGE, re.DOTALL))
 BROKEN = "tests/broken.jsonl"
 
@@ -29,8 +30,8 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_page_has_examples() -> None:
-    assert len(FILES) == 12
+def test_the_pages_have_examples() -> None:
+    assert len(FILES) == 8
 
 
 @pytest.mark.parametrize("name", sorted(FILES.keys() - {BROKEN}))

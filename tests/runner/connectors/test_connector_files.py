@@ -216,4 +216,4 @@ def test_an_example_in_the_documentation_is_a_connector(tmp_path: Path, number: 
 
 
 def test_the_documentation_has_an_example_of_each_type_over_http() -> None:
-    assert [json.loads(example)["type"] for example in EXAMPLES] == ["openai", "openai", "anthropic", "yao"]
+    assert {json.loads(example)["type"] for example in EXAMPLES} == {"openai", "anthropic", "yao"}

@@ -1,4 +1,4 @@
-"""The records that `docs/reports.md` shows are those of its own example."""
+"""The records that `docs/json.md` shows are those of the example of `docs/reports.md`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 
 from command import make_application
 
-PAGE = Path(__file__).parents[3] / "docs/reports.md"
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = "\n".join((DOCS / name).read_text("utf-8") for name in ("reports.md", "json.md"))
 
 
 def shown_of(actual: Any, shown: Any) -> Any:
@@ -23,7 +24,7 @@ def shown_of(actual: Any, shown: Any) -> Any:
 
 
 def test_the_records_of_the_page_are_those_of_its_example(tmp_path: Path) -> None:
-    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.M | re.S)
     files = {"/" + match[1]: text for _, text in blocks if (match := re.match(r"(?://|#) (assistants/\S+)\n", text))}
     application = make_application(tmp_path, files)
 
@@ -44,7 +45,7 @@ def test_every_key_of_a_record_is_on_the_page(tmp_path: Path) -> None:
 
     suite = Suite(id="trips", kind=SuiteKind.CASE_FILE, label="trips", file="", agent="demo")
 
-    text = PAGE.read_text("utf-8")
+    text = PAGE
     keys: set[str] = set()
 
     def collect(value: Any) -> None:
