@@ -42,7 +42,7 @@ LIBRARIES = {
         "runner/cases/json_schema.py",
         "runner/agents/mcp/remote.py",
     },
-    "pydantic_core": {"runner/shapes/", "runner/cases/"},
+    "pydantic_core": {"runner/shapes/", "runner/cases/", "runner/record/texts.py"},
     "yaml": {
         "bindings/processes/formats.py",
         "runner/application/documents.py",

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -159,14 +160,11 @@ class Assistants:
             )
         return self._localized[key]
 
+    @cached_property
     def global_prompts(self) -> tuple[dict[str, Any], ...]:
         """The prompts of `agent/prompts.yml`, which come before an assistant's own. Raises ConfigurationError."""
-        folder = self._application.root / "agent"
-        key = (folder, "")
-        if key not in self._presets:
-            path = folder / "prompts.yml"
-            self._presets[key] = _prompts(path) if path.is_file() else ()
-        return self._presets[key] or ()
+        path = self._application.root / "agent/prompts.yml"
+        return _prompts(path) if path.is_file() else ()
 
 
 def stand_in(agent: AgentFolder) -> Assistant:

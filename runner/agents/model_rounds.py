@@ -189,7 +189,7 @@ class ModelRounds:
             off = metadata.get("__disable_global_prompts")
         if off is None:
             off = not assistant.global_prompts or self._options.get("disable_global_prompts")
-        prompts = [] if off else list(runtime.assistants.global_prompts())
+        prompts = [] if off else list(runtime.assistants.global_prompts)
         preset = self._settings.get("prompt_preset") or metadata.get("__prompt_preset")
         own = runtime.assistants.preset(assistant, str(preset)) if preset else None
         if preset and own is None:
@@ -202,7 +202,7 @@ class ModelRounds:
     def _filled(self, prompts: Sequence[Mapping[str, Any]], variables: PromptVariables) -> Messages:
         context = self._scope.context
         named = self._runtime.assistants.localized(self._assistant, str(context.get("locale") or ""))
-        return fill(prompts, named, context, variables, self._runtime.now(self._scope.chat))
+        return fill(prompts, named, context, variables, lambda: self._runtime.now(self._scope.chat))
 
 
 async def _use_tools(

@@ -68,18 +68,21 @@ def fill(
     assistant: Assistant,
     context: Mapping[str, Any],
     variables: PromptVariables,
-    now: datetime,
+    now: Callable[[], datetime],
 ) -> list[dict[str, Any]]:
     """Prompts as messages, their variables replaced. Raises BrokenError for an environment variable that they may not
-    use."""
-    fields = _context_fields(assistant, context)
+    use. `now` is asked when a prompt has variables."""
+    prompts = list(prompts)
+    if not any("$" in prompt["content"] for prompt in prompts):
+        return [dict(prompt) for prompt in prompts]
+    fields, time = _context_fields(assistant, context), now()
 
     def value(match: re.Match[str]) -> str:
         kind, name = match[1] or match[3], match[2] or match[4]
         if kind == "SYS":
             if name == "TIMEZONE":
-                return str(now.tzname() or "UTC")
-            return now.strftime(_TIMES[name]) if name in _TIMES else match[0]
+                return str(time.tzname() or "UTC")
+            return time.strftime(_TIMES[name]) if name in _TIMES else match[0]
         if kind == "ENV":
             return variables.value(name, assistant.id)
         return fields.get(name, fields.get(name.upper(), ""))

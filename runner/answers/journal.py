@@ -167,10 +167,11 @@ class Journal:
         """The answer to a request of a case: the one that is kept, else that of the model. Raises ConnectorError."""
         if not origin.suite or connectors.is_scripted(connector):
             return await ask(connectors.get(connector), request)
-        of_case = self._case(self._written(origin.key))
+        key = self._written(origin.key)
+        of_case = self._case(key)
         described = describe(request, connector, connectors.model(connector), self._clean)
-        rest = [described.get("parameters"), described.get("tools"), connectors.settings(connector)]
-        exact, loose = (_digest([key, rest]) for key in (exact_key(described), loose_key(described)))
+        rest = _text([described.get("parameters"), described.get("tools"), connectors.settings(connector)])
+        exact, loose = (_digest(found, rest) for found in (exact_key(described), loose_key(described)))
         keys = Keys(exact=lambda: exact, loose=lambda: loose, model="")
         kept = of_case.kept and of_case.kept.take(keys)
         if kept:
@@ -192,7 +193,7 @@ class Journal:
         call = _Call(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, chunks=chunks)
         of_case.calls.append(call)
         of_case.of_suite = origin.of_suite
-        self._write(_record_of(self._written(origin.key), of_case, call))
+        self._write(_record_of(key, of_case, call))
         if self._gate is not None:
             self._gate.end()
         return answer
@@ -392,6 +393,8 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def _digest(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, default=str)
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+def _digest(*texts: str) -> str:
+    return blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+
+
+_text = json.JSONEncoder(sort_keys=True, default=str).encode

@@ -278,7 +278,10 @@ def _key(described: Mapping[str, Any], messages: list[Any]) -> str:
         (described.get("parameters") or {}).get("response_format"),
         messages,
     )
-    return json.dumps(counting, sort_keys=True, default=str)
+    return _text(counting)
+
+
+_text = json.JSONEncoder(sort_keys=True, default=str).encode
 
 
 def _counting(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -63,7 +63,10 @@ def messages_of(case: Case, folder: Path) -> list[dict[str, Any]]:
     Raises:
         ConfigurationError: a file cannot be read that could be read when the case file was checked.
     """
-    messages = [_message(message, folder) for message in _said(case)]
+    if isinstance(case.input, str) and case.messages is None:
+        messages: list[dict[str, Any]] = [{"role": "user", "content": case.input}]
+    else:
+        messages = [_message(message, folder) for message in _said(case)]
     if case.attachments:
         _attach(messages, [content_of(part, folder) for part in case.attachments])
     return messages

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from importlib.util import find_spec
-from typing import TypeVar
 from urllib.parse import urlsplit
 
 from runner.connectors.http import (
@@ -30,29 +29,31 @@ BODY_LIMIT = 64 << 20
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 300.0
 DRAIN_SECONDS = 0.25
-Result = TypeVar("Result")
 
 
 class Response:
     """The answer to a call. Its body can be read once: by `chunks` or by `read`."""
 
-    def __init__(self, host: str, answer: Answer, limit: int, read_seconds: float) -> None:
-        self._host = host
-        self._body = self._read(answer.chunks, limit, read_seconds)
+    def __init__(self, host: str, answer: Answer, limit: int, heard: Callable[[], None]) -> None:
+        """`heard` is called with each piece of the body."""
         self.status = answer.status
         self.headers = answer.headers
         """By lower-case name."""
+        self._body = self._read(host, answer.chunks, limit, heard)
 
     def chunks(self) -> AsyncIterator[bytes]:
         """The pieces of the body as they arrive. Raises HttpError."""
         return self._body
 
-    async def _read(self, chunks: AsyncIterator[bytes], limit: int, read_seconds: float) -> AsyncIterator[bytes]:
+    async def _read(
+        self, host: str, chunks: AsyncIterator[bytes], limit: int, heard: Callable[[], None]
+    ) -> AsyncIterator[bytes]:
         size = 0
-        while (chunk := await _in_time(anext(chunks, None), read_seconds, self._host)) is not None:
+        async for chunk in chunks:
+            heard()
             size += len(chunk)
             if size > limit:
-                raise AnswerTooLarge(f"the answer of {self._host} exceeds {limit >> 20} MB")
+                raise AnswerTooLarge(f"the answer of {host} exceeds {limit >> 20} MB")
             yield chunk
 
     async def read(self) -> bytes:
@@ -118,11 +119,18 @@ class HttpClient:
         if credential is not None:
             headers = {**headers, **credential.headers_for(url)}
         proxy = self._proxies.find(parts.scheme, host)
-        answer = await _in_time(self._answer(url, headers, body, proxy, host), read_seconds, host)
+        now = asyncio.get_running_loop().time
         try:
-            yield Response(host, answer, self._limit, read_seconds)
-        finally:
-            await answer.close()
+            async with asyncio.timeout(read_seconds) as silence:
+                answer = await self._answer(url, headers, body, proxy, host)
+                try:
+                    yield Response(host, answer, self._limit, lambda: silence.reschedule(now() + read_seconds))
+                finally:
+                    await answer.close()
+        except TimeoutError as error:
+            if not silence.expired():
+                raise
+            raise HttpTimeout(f"{host} was silent for too long") from error
 
     async def _answer(self, url: str, headers: Mapping[str, str], body: bytes, proxy: str | None, host: str) -> Answer:
         if self._library == "httpx" or host in self._by_openssl:
@@ -159,13 +167,3 @@ def _new_sender(library: str, connect_seconds: float, authorities: bytes | None)
     from runner.connectors.httpx_sender import HttpxSender
 
     return HttpxSender(connect_seconds, authorities)
-
-
-async def _in_time(work: Awaitable[Result], seconds: float, host: str) -> Result:
-    try:
-        async with asyncio.timeout(seconds) as limit:
-            return await work
-    except TimeoutError as error:
-        if not limit.expired():
-            raise
-        raise HttpTimeout(f"{host} was silent for too long") from error

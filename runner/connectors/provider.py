@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from asyncio import CancelledError
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -39,6 +38,8 @@ from runner.connectors.timing import Timing, answering
 from runner.security.keys import Credential
 
 _BEFORE_JSON = BOM_UTF8 + b" \t\r\n"
+_MISSHAPEN = (AttributeError, KeyError, TypeError, ValueError)
+"""What reading JSON raises that has another shape than expected."""
 Listener = Callable[[str], None]
 CACHE_WRITES = (1.25, 2.0)
 """What a token costs that is written to the cache for five minutes, and for an hour, as a factor of the price of an
@@ -268,9 +269,11 @@ class HttpConnector:
             self._end([line for line in lines if line], answer, listener)
             return
         value = self._object(text)
-        with self._shape(text):
+        try:
             answer.whole(value)
             content = answer.completion().content
+        except _MISSHAPEN as error:
+            raise self._misshapen(text) from error
         listener(content)
 
     def _end(self, events: list[str], answer: Answer, listener: Listener) -> None:
@@ -288,18 +291,16 @@ class HttpConnector:
             if not data:
                 continue
             event = self._object(data)
-            with self._shape(data):
+            try:
                 piece = answer.feed(event)
+            except _MISSHAPEN as error:
+                raise self._misshapen(data) from error
             if piece:
                 listener(piece)
         return False
 
-    @contextmanager
-    def _shape(self, text: str) -> Iterator[None]:
-        try:
-            yield
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise self.faults.unreadable("JSON of an unexpected shape", text) from error
+    def _misshapen(self, text: str) -> ConnectorError:
+        return self.faults.unreadable("JSON of an unexpected shape", text)
 
     def _object(self, text: str) -> dict[str, Any]:
         try:

@@ -62,10 +62,11 @@ class PyqwestSender:
             raise BadProtocol(f"the address of {host} cannot be used: {error}") from error
         except (OSError, ReadError, WriteError, RemoteProtocolError) as error:
             raise _translated(error, host) from error
+        found = dict(response.headers.items())
         return Answer(
             status=response.status,
-            headers=dict(response.headers.items()),
-            chunks=_pieces(response.content, host),
+            headers=found,
+            chunks=_pieces(response.content, host, found.get("content-length")),
             close=lambda: response.__aexit__(None, None, None),
         )
 
@@ -98,10 +99,16 @@ def _unused_proxy(secure: bool) -> Proxy:
     return Proxy("http://127.0.0.1:9", scheme="http" if secure else "https")
 
 
-async def _pieces(content: AsyncIterator[bytes | memoryview | bytearray], host: str) -> AsyncIterator[bytes]:
+async def _pieces(
+    content: AsyncIterator[bytes | memoryview | bytearray], host: str, length: str | None
+) -> AsyncIterator[bytes]:
+    size = 0
     try:
         async for piece in content:
+            size += len(piece)
             yield bytes(piece)
+            if str(size) == length:  # does not wait for another thread to say that it was the last
+                return
     except (OSError, ReadError, WriteError, RemoteProtocolError) as error:
         raise _translated(error, host) from error
 

@@ -295,7 +295,8 @@ class _Schedule:
             self._give_up(item, run, self.stopped)
             raise
         self._warn_of_judges(run)
-        result = result.replace(run=item.run)
+        if item.run:
+            result = result.replace(run=item.run)
         if not suite.source.broken and self.passes.postpones(result):
             self.passes.postpone(item, result)
             return

@@ -171,7 +171,7 @@ class PartDigests:
     def _prompt_texts(self, id: str) -> Iterator[bytes]:
         assistants = self._assistants
         assistant = assistants.get(id)
-        own = [assistant.prompts, assistants.global_prompts() if assistant.global_prompts else ()]
+        own = [assistant.prompts, assistants.global_prompts if assistant.global_prompts else ()]
         yield json.dumps(own, ensure_ascii=False, default=str).encode("utf-8", "replace")
         presets = assistant.folder / "prompts"
         folders = [presets, *([assistant.folder / "assets"] if presets.is_dir() else [])]

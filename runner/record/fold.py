@@ -241,10 +241,11 @@ class Counts:
         if (repeat := result.repeat) is not None:
             self.count_repeat(repeat.judged, repeat.saved, case.cost)
             first = repeat.wave  # the runs that were made whatever came of them
-        judged = [run for run in attempts if run.judged] or [result.as_run]
+        runs = attempts or (result.as_run,)
+        judged = [run for run in runs if run.judged] or [result.as_run if attempts else runs[0]]
         tags = (Group(kind=TAG, name=tag) for tag in case.tags)
         self.count_case(_decided(judged)[:first], [Group(kind=SUITE, name=suite), *tags])
-        decided = _decided(attempts or [result.as_run])[:first]
+        decided = _decided(runs)[:first]
         if case.scores or case.checkpoints:
             self.count_criteria(case, decided)
         self.count_votes([run.judging for run in decided])

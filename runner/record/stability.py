@@ -168,23 +168,24 @@ def stability_of(attempts: Sequence[Attempt], stops: bool = False) -> Stability 
 
 def attempt_of(outcome: Outcome, case: CaseResult | None, run: int = 1, judging: Judging | None = None) -> Attempt:
     """The attempt that one run of a test is."""
-    found = Attempt(
+    of_case: dict[str, Any] = {}
+    if case is not None:
+        of_case = {
+            "output": list(case.transcript) if case.scores_turns else case.output,
+            "score": case.score,
+            "tokens": case.tokens,
+            "cost": case.cost,
+            "judged": _is_judged(outcome, case),
+            "criteria": criteria_of(case) or None,
+        }
+    return Attempt(
         run=run,
         verdict=verdict_of(outcome.status, outcome.cause),
         duration_ms=round(outcome.milliseconds),
         error=error_text(outcome.decisive) if outcome.decisive else None,
         not_judged=outcome.not_judged,
-    )
-    if case is None:
-        return found.replace(judging=judging)
-    return found.replace(
-        output=list(case.transcript) if case.scores_turns else case.output,
-        score=case.score,
-        tokens=case.tokens,
-        cost=case.cost,
-        judged=_is_judged(outcome, case),
-        criteria=criteria_of(case) or None,
         judging=judging,
+        **of_case,
     )
 
 

@@ -5,8 +5,10 @@ keys of its "Stability Report"."""
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
-from runner.record.fold import counted
+from runner.record.events import Event, RunEnd
+from runner.record.fold import Counts, Execution, counted
 from runner.record.lines import as_in_seed
 from runner.record.model import TestResult
 from runner.record.report import Report
@@ -14,7 +16,7 @@ from runner.record.result_texts import agents_of, connectors_of
 from runner.record.stability import pass_rate
 from runner.record.suites import has_cases
 from runner.record.summary import BARS, certainty_of, stability_summary, summary_record, usage_record
-from runner.record.texts import json_line, plain, without_halves
+from runner.record.texts import indented, json_line, plain, without_halves
 from runner.reporters.document import DocumentReporter
 from scripttest.typing_names import Record
 
@@ -38,9 +40,17 @@ PLACE = "\0results\0"
 class JsonReporter(DocumentReporter):
     """Keeps every result and writes the document once, at the end."""
 
+    _counts: Mapping[str, Counts] = {}
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """See `DocumentReporter`."""
+        if isinstance(event, RunEnd):
+            self._counts = {suite.name: so_far.counts_by_suite[suite.id] for suite in so_far.suites.values()}
+        super().on_event(event, so_far)
+
     def render(self, report: Report) -> str:
         """The document as text."""
-        return json_text(json_document(report), len(report.results))
+        return json_text(json_document(report, self._counts), len(report.results))
 
 
 def json_text(document: Record, results: int) -> str:
@@ -55,7 +65,7 @@ def json_text(document: Record, results: int) -> str:
 
 def _text(document: Record, results: int) -> str:
     if results <= INDENTED:
-        return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return indented(document) + "\n"
     lists: list[list[Record]] = []
 
     def outline(value: Any) -> Any:
@@ -76,9 +86,12 @@ def _text(document: Record, results: int) -> str:
     return "".join(parts) + "\n"
 
 
-def json_document(report: Report) -> Record:
-    """The report as one JSON value."""
-    parts = [_part(report, suite, results) for suite, results in report.by_suite()]
+def json_document(report: Report, counts: Mapping[str, Counts] | None = None) -> Record:
+    """The report as one JSON value; `counts` are those of the suites, where they are known."""
+    parts = [
+        _part(report, suite, results, (counts or {}).get(suite["id"]) or counted(results))
+        for suite, results in report.by_suite()
+    ]
     errors: Record = {"errors": report.errors} if report.errors else {}
     errors |= {"warnings": report.warnings} if report.warnings else {}
     errors |= {"hints": dict(report.hints)} if report.hints else {}
@@ -115,8 +128,7 @@ def custom_report(report: Report) -> Record:
     }
 
 
-def _part(report: Report, suite: Record, results: list[TestResult]) -> Record:
-    counts = counted(results)
+def _part(report: Report, suite: Record, results: list[TestResult], counts: Counts) -> Record:
     summary: Record = {**summary_record(counts, counts.milliseconds), **usage_record(counts)}
     summary |= certainty_of(counts)
     if has_cases(suite):

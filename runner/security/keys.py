@@ -12,6 +12,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
+from functools import lru_cache
 
 from scripttest.values import Value
 
@@ -163,6 +164,7 @@ def unescaped(raw: str) -> str:
         return raw
 
 
+@lru_cache(maxsize=64)
 def _origin(url: str) -> tuple[str, str, int | None]:
     """Scheme, host and port. Raises ValueError when the port is not a number."""
     from urllib.parse import urlsplit

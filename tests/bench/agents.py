@@ -1,16 +1,21 @@
-"""Cases against a model server on this machine: wall time, CPU time and memory of the command.
+"""Cases against a model server on this machine: wall time, processor time and memory of the command.
 
-python tests/bench/agents.py [--rounds 3] [--only wall,cpu,memory,start]
+    python tests/bench/agents.py [--rounds 3] [--only wall,many,cpu,start,memory] [--peer PYTHON]
+    python tests/bench/agents.py --parts
 
 | figure | workload | goal |
 | --- | --- | --- |
-| wall | 1000 cases, 100 ms latency, --parallel 50 | 1.25 x ceil(N / parallel) x latency |
-| cpu | 2000 cases, no latency, --parallel 8 | 2 ms of CPU a case |
-| memory | 100 000 cases, no latency, --parallel 50 | 120 MB; first result within 1 s |
-| start | one case | its model call begins within 0.3 s |
+| wall | 1000 cases, 100 ms latency, --parallel 50 | 88 % of the ideal |
+| many | 10 000 cases, 100 ms latency, --parallel 200 | 80 % of the ideal |
+| cpu | 1000 and 3000 cases, 100 ms latency, --parallel 50: the slope | 1.2 ms a case |
+| start | one case, against the server and with the scripted model | 1.15 x the scripted one |
+| memory | 1000 and 20 000 cases, no latency, --parallel 50 | 45 and 60 MB |
 
-`floor` is a bare asyncio client with httpcore that does the same requests. Every run must end with exit code 0 and have
-all its results in the JSONL report.
+All runs write `.jsonl` and `.json`, but those for memory, which write `.jsonl` alone: a document has to hold its results. Every
+run must end with exit code 0 and have all its results in the JSONL report. `floor` is asyncio with one connection for
+each call under way. `--peer` is a Python that has pydantic-evals and httpx, which then run the same cases.
+
+`--parts` says what a case takes by part (`case_parts.py`): the difference of 1000 and 3000 cases, the lowest of the rounds.
 """
 
 from __future__ import annotations
@@ -23,30 +28,49 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from case_parts import GOALS
 from cases import write_cases
 
 HERE = Path(__file__).parent
 YAO_TEST = [str(Path(sys.executable).parent / "yao-test")]
 FLOOR = """
-import asyncio, json, sys, time
-import httpcore
-url, count, parallel = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+import asyncio, json, sys
+from urllib.parse import urlsplit
+url, count, parallel = urlsplit(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 body = json.dumps({"model": "m", "stream": True, "messages": [{"role": "user", "content": "hi"}]}).encode()
+head = f"POST {url.path}/chat/completions HTTP/1.1\\r\\nhost: {url.netloc}\\r\\ncontent-length: {len(body)}\\r\\n\\r\\n"
 async def main():
     left = [count]
-    async with httpcore.AsyncConnectionPool(max_connections=parallel) as pool:
-        async def work():
-            while left[0] > 0:
-                left[0] -= 1
-                (await pool.request("POST", url, headers={"content-type": "application/json"}, content=body)).content
-        await asyncio.gather(*[work() for _ in range(parallel)])
+    async def work():
+        reader, writer = await asyncio.open_connection(url.hostname, url.port)
+        while left[0] > 0:
+            left[0] -= 1
+            writer.write(head.encode() + body)
+            fields = (await reader.readuntil(b"\\r\\n\\r\\n")).decode().lower().split("\\r\\n")
+            length = next(int(field[15:]) for field in fields if field.startswith("content-length:"))
+            assert b"limit" in await reader.readexactly(length)
+    await asyncio.gather(*[work() for _ in range(parallel)])
 asyncio.run(main())
+"""
+PEER = """
+import json, sys
+import httpx
+from pydantic_evals import Case, Dataset
+from pydantic_evals.evaluators import Contains
+url, count, parallel = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+client = httpx.AsyncClient(limits=httpx.Limits(max_connections=parallel), timeout=60)
+async def ask(question):
+    body = {"model": "m", "messages": [{"role": "user", "content": question}]}
+    answer = (await client.post(f"{url}/chat/completions", json=body)).json()
+    return answer["choices"][0]["message"]["content"]
+cases = [Case(name=f"case-{n:06d}", inputs=f"What is the limit of trip {n}?") for n in range(count)]
+report = Dataset(name="bench", cases=cases, evaluators=[Contains("limit")]).evaluate_sync(ask, max_concurrency=parallel, progress=False)
+assert len(report.cases) == count
 """
 
 
@@ -69,11 +93,6 @@ class Server:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self.url = f"http://127.0.0.1:{int(self._process.stdout.readline())}"
-
-    def first(self) -> float:
-        """Monotonic time of the first request."""
-        with urllib.request.urlopen(f"{self.url}/first") as answer:
-            return float(json.load(answer))
 
     def close(self) -> None:
         self._process.communicate()
@@ -106,84 +125,127 @@ def measure(command: list[str], directory: Path) -> Usage:
 
 
 class Run(NamedTuple):
-    """One run of the command over some cases."""
+    """One run of the command over some cases, and of what is beside it."""
 
     usage: Usage
     floor: Usage
-    first_call: float
-    """Seconds from the start of the command to its first model call."""
-    first_result: float
-    """Seconds from the start of the command to its first result line."""
+    peer: Usage | None
 
 
-def run(count: int, milliseconds: float, parallel: int) -> Run:
-    """Runs the command and the floor once, each against a fresh server."""
+def run(
+    count: int, milliseconds: float, parallel: int, peer: str = "", formats: Sequence[str] = ("jsonl", "json")
+) -> Run:
+    """Runs the command, the floor and the peer once, each against a fresh server."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         server = Server(milliseconds)
         cases = application(folder, server.url, count)
-        report = folder / "report.jsonl"
-        command = [*YAO_TEST, "-i", str(cases), "-o", str(report), "-q", "--parallel", str(parallel)]
-        begin = time.monotonic()
-        seen: list[float] = []
-        watcher = threading.Thread(target=_watch, args=(report, seen), daemon=True)
-        watcher.start()
-        usage = measure(command, folder)
-        first = server.first()
+        usage = measure([*YAO_TEST, *_words(cases, parallel, formats)], folder)
         server.close()
-        with report.open() as lines:
-            passed = sum('"type": "result"' in line and '"status": "passed"' in line for line in lines)
-        if passed != count:
-            raise SystemExit(f"{passed} of {count} cases passed")
-        watcher.join(1)
-        server = Server(milliseconds)
-        floor = measure([sys.executable, "-c", FLOOR, f"{server.url}/v1", str(count), str(parallel)], folder)
+        _check(folder / "report.jsonl", count)
+        beside: list[Usage | None] = []
+        for python, code in ((sys.executable, FLOOR), (peer, PEER)):
+            server = Server(milliseconds)
+            command = [python, "-c", code, f"{server.url}/v1", str(count), str(parallel)]
+            beside.append(measure(command, folder) if python else None)
+            server.close()
+        floor, other = beside
+        assert floor is not None
+        return Run(usage=usage, floor=floor, peer=other)
+
+
+def one_case() -> tuple[float, float]:
+    """CPU seconds of one case: asked of a server, and of the scripted model."""
+    found = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        server = Server(0)
+        cases = application(folder, server.url, 1)
+        (folder / "assistants/bench/replies.yml").write_text("- reply: the limit is 60\n")
+        for words in ((), ("--connector", "scripted")):
+            found.append(measure([*YAO_TEST, *_words(cases, 1, ("jsonl",)), *words], folder).cpu)
         server.close()
-        return Run(
-            usage=usage, floor=floor, first_call=first - begin, first_result=(seen[0] if seen else float("nan")) - begin
-        )
+    return found[0], found[1]
 
 
-def _watch(report: Path, seen: list[float]) -> None:
-    end = time.monotonic() + 30
-    while time.monotonic() < end:
-        try:
-            if report.read_bytes()[:4000].count(b"\n") > 1:
-                seen.append(time.monotonic())
-                return
-        except FileNotFoundError:
-            pass
-        time.sleep(0.005)
+def parts(count: int) -> dict[str, float]:
+    """CPU seconds of a run of so many cases, by part."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        server = Server(100)
+        cases = application(folder, server.url, count)
+        command = [sys.executable, str(HERE / "case_parts.py"), "parts.json"]
+        measure([*command, *_words(cases, 50, ("jsonl", "json"))], folder)
+        server.close()
+        _check(folder / "report.jsonl", count)
+        found: dict[str, float] = json.loads((folder / "parts.json").read_text())
+        return found
 
 
-def median(values: list[float]) -> float:
-    return statistics.median(values)
+def _words(cases: Path, parallel: int, formats: Sequence[str]) -> list[str]:
+    outputs = [word for each in formats for word in ("-o", f"report.{each}")]
+    return ["-i", str(cases), "-q", "--parallel", str(parallel), *outputs]
+
+
+def _check(report: Path, count: int) -> None:
+    with report.open() as lines:
+        passed = sum('"type": "result"' in line and '"status": "passed"' in line for line in lines)
+    if passed != count:
+        raise SystemExit(f"{passed} of {count} cases passed")
+
+
+median = statistics.median
+
+
+def print_parts(rounds: int) -> None:
+    """Prints what a case takes by part."""
+    few, many = ([parts(count) for _ in range(rounds)] for count in (1000, 3000))
+    rows = {part: (min(one[part] for one in many) - min(one[part] for one in few)) / 2000 * 1000 for part in GOALS}
+    print("| part | ms a case | goal |\n| --- | --- | --- |")
+    for part, taken in rows.items():
+        print(f"| {part} | {taken:.2f} | {GOALS[part]:.2f} |")
+    print(f"| all | {sum(rows.values()):.2f} | {sum(GOALS.values()):.2f} |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--only", default="wall,cpu,memory,start")
+    parser.add_argument("--only", default="wall,many,cpu,start,memory")
+    parser.add_argument("--peer", default="")
+    parser.add_argument("--parts", action="store_true")
     flags = parser.parse_args()
+    if flags.parts:
+        print_parts(flags.rounds)
+        return
     wanted = flags.only.split(",")
-    print("| figure | measured | goal | floor |\n| --- | --- | --- | --- |")
-    if "wall" in wanted:
-        runs = [run(1000, 100, 50) for _ in range(flags.rounds)]
-        ideal = math.ceil(1000 / 50) * 0.1
-        wall, floor = median([one.usage.wall for one in runs]), median([one.floor.wall for one in runs])
-        print(f"| wall / ideal | {wall / ideal:.2f} ({wall:.2f} s) | 1.25 | {floor / ideal:.2f} |")
+    print("| figure | measured | goal | floor | pydantic-evals |\n| --- | --- | --- | --- | --- |")
+    for figure, count, parallel, goal in (("wall", 1000, 50, 88), ("many", 10_000, 200, 80)):
+        if figure in wanted:
+            runs = [run(count, 100, parallel, flags.peer) for _ in range(flags.rounds)]
+            ideal = math.ceil(count / parallel) * 0.1
+            shares = [f"{100 * ideal / median(walls):.0f} %" if walls else "" for walls in _each(runs, "wall")]
+            print(f"| {count} of 100 ms, {parallel} at a time | {shares[0]} | {goal} % | {shares[1]} | {shares[2]} |")
     if "cpu" in wanted:
-        runs = [run(2000, 0, 8) for _ in range(flags.rounds)]
-        cpu, floor = (median([getattr(one, who).cpu / 2000 * 1000 for one in runs]) for who in ("usage", "floor"))
-        print(f"| CPU ms a case | {cpu:.2f} | 2 | {floor:.2f} |")
+        few, many = ([run(count, 100, 50, flags.peer) for _ in range(flags.rounds)] for count in (1000, 3000))
+        slopes = [
+            f"{(min(large) - min(small)) / 2000 * 1000:.2f}" if small else ""
+            for small, large in zip(_each(few, "cpu"), _each(many, "cpu"), strict=True)
+        ]
+        print(f"| CPU, ms a case | {slopes[0]} | 1.2 | {slopes[1]} | {slopes[2]} |")
     if "start" in wanted:
-        runs = [run(1, 0, 1) for _ in range(flags.rounds * 3)]
-        print(f"| first model call, s | {median([one.first_call for one in runs]):.2f} | 0.3 | |")
+        asked, scripted = zip(*(one_case() for _ in range(flags.rounds * 3)), strict=True)
+        print(f"| one case, of the scripted one | {min(asked) / min(scripted):.2f} | 1.15 | | |")
     if "memory" in wanted:
-        one = run(100_000, 0, 50)
-        print(f"| peak MB, 100 000 cases | {one.usage.peak:.0f} | 120 | {one.floor.peak:.0f} |")
-        print(f"| first result, s, 100 000 cases | {one.first_result:.2f} | 1 | |")
-        print(f"\n100 000 cases took {one.usage.wall:.0f} s, {one.usage.cpu / 100:.2f} ms of CPU a case.")
+        for count, goal in ((1000, 45), (20_000, 60)):
+            one = run(count, 0, 50, flags.peer, ("jsonl",))
+            peer = f"{one.peer.peak:.0f}" if one.peer else ""
+            print(f"| peak MB, {count} cases | {one.usage.peak:.0f} | {goal} | {one.floor.peak:.0f} | {peer} |")
+
+
+def _each(runs: Sequence[Run], figure: str) -> list[list[float]]:
+    """A figure of all runs: of the command, the floor and the peer, where there is one."""
+    found = ([one.usage for one in runs], [one.floor for one in runs], [one.peer for one in runs if one.peer])
+    return [[float(getattr(usage, figure)) for usage in usages] for usages in found]
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 """A model server for benchmarks: answers every chat request with the same words after a fixed delay, at little cost.
 
 python tests/bench/slow_model.py MILLISECONDS      prints its port, and serves until its standard input ends
-
-`GET /first` says when the first request arrived, in seconds of the monotonic clock.
 """
 
 from __future__ import annotations
@@ -10,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import time
 
 _ANSWER = {"id": "1", "model": "bench", "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
 _CHOICE = {"index": 0, "message": {"role": "assistant", "content": "the limit is 60"}, "finish_reason": "stop"}
@@ -36,7 +33,6 @@ class Model(asyncio.Protocol):
     """One connection."""
 
     delay = 0.0
-    first: float | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -52,14 +48,9 @@ class Model(asyncio.Protocol):
                 return
             body = self._buffer[end + 4 : end + 4 + length]
             self._buffer = self._buffer[end + 4 + length :]
-            self._answer(head, body)
+            self._answer(body)
 
-    def _answer(self, head: bytes, body: bytes) -> None:
-        if head.startswith(b"get /first"):
-            self._transport.write(_response("application/json", json.dumps(Model.first).encode()))
-            return
-        if Model.first is None:
-            Model.first = time.monotonic()
+    def _answer(self, body: bytes) -> None:
         answer = STREAMED if b'"stream":true' in body.replace(b" ", b"") else PLAIN
         if Model.delay:
             asyncio.get_running_loop().call_later(Model.delay, self._transport.write, answer)
