@@ -131,6 +131,17 @@ def test_what_comes_after_an_answer_is_not_the_answer_to_the_next_call(
     assert [request.connection for request in server.requests] == [1, 2, 3, 4]
 
 
+def test_silence_counts_from_the_last_piece(server: ModelServer) -> None:
+    async def slowly(exchange: Exchange) -> None:
+        await exchange.write(b"HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n")
+        for _ in range(8):
+            await asyncio.sleep(0.1)
+            await exchange.write(b"x")
+
+    server.plan(slowly)
+    assert run(lambda client: post(client, server.url, 0.6)) == (200, b"x" * 8)
+
+
 def test_hundreds_of_calls_are_made_at_once(server: ModelServer) -> None:
     async def work(client: HttpClient) -> Any:
         return await asyncio.gather(*(post(client, server.url) for _ in range(300)))
