@@ -1,6 +1,8 @@
-"""Prints the page `docs/script-api.md`, made from the declarations:
+"""Prints a page of the script API, made from the declarations:
 
-python tests/declarations/reference.py > docs/script-api.md
+python tests/declarations/reference.py testing > docs/script-api.md
+python tests/declarations/reference.py agent > docs/script-api-context.md
+python tests/declarations/reference.py yao > docs/script-api-yao.md
 """
 
 from __future__ import annotations
@@ -33,23 +35,23 @@ EXPRESSIONS = {
     "agent.Search": "ctx.search",
 }
 """Interface → what a script writes to get to it, where that is not a global name."""
+PAGES = {
+    "testing.d.ts": "script-api.md",
+    "agent.d.ts": "script-api-context.md",
+    "yao.d.ts": "script-api-yao.md",
+    "platform.d.ts": "script-api-yao.md",
+}
+"""File → the page that has its names."""
 TITLES = {
-    "testing.d.ts": "Tests",
-    "agent.d.ts": "Context and hooks",
-    "yao.d.ts": "Yao's global names",
+    "testing.d.ts": "Script API: tests",
+    "agent.d.ts": "Script API: context and hooks",
+    "yao.d.ts": "Script API: Yao's global names",
     "platform.d.ts": "Names known from browsers",
 }
-"""File → the group of sections that is made from it."""
-INTRODUCTION = """# Script API
-
-This page has everything that a script test and the scripts it calls can use: the arguments of tests, the arguments and
-results of hooks, and the global names. There is nothing else: no `fetch`, no `require`, no Node modules.
-
-The page is made from declarations. `yao-test types` copies them into an application, so that an editor shows the same
-texts. Each example is the body of a test with `t` and `ctx`, or a whole file; `tests/test_declarations.py` runs them.
-
-<!-- made from bindings/types by: python tests/declarations/reference.py > docs/script-api.md -->
-"""
+MADE = "<!-- made from bindings/types by: python tests/declarations/reference.py {} > docs/{} -->"
+INTRODUCTION = """Everything that a script test and the scripts it calls can use. There is nothing else: no `fetch`, no `require`,
+no Node modules. [In the editor](editor.md) the same texts are shown, and the whole of each. Examples are the body of a test with
+`t` and `ctx`, or a whole file."""
 ASSERTIONS = "assertions.md"
 """The page that describes the members of `t.assert`."""
 
@@ -90,30 +92,38 @@ class Section:
 
 
 class Reference:
-    """The page, made from the declarations of all files."""
+    """The pages, made from the declarations of all files."""
 
     def __init__(self, files: dict[str, File]) -> None:
         self.files = files
         self.groups = {name: sections(files[name]) for name in TITLES}
         self.titles = {part.main.path: part.title for parts in self.groups.values() for part in parts}
+        self.places = {part.title: PAGES[name] for name, parts in self.groups.items() for part in parts}
 
-    def __str__(self) -> str:
-        parts = [INTRODUCTION, "## Overview", self.overview()]
-        for name, title in TITLES.items():
-            parts += [f"## {title}", *self.group(name)]
-        header = self.files["index.d.ts"].header
-        assert header is not None
-        return page([*parts, "## Declarations for an editor", header.text])
+    def page(self, name: str) -> str:
+        """The page of one of the files; that of tests leads to all names."""
+        file = f"{name}.d.ts"
+        parts = [f"# {TITLES[file]}", MADE.format(name, PAGES[file])]
+        if name == "testing":
+            parts += [INTRODUCTION, "## All names", self.overview()]
+        parts += self.group(file)
+        if name == "yao":
+            parts += [f"## {TITLES['platform.d.ts']}", *self.platform()]
+        return page(parts)
 
     def overview(self) -> str:
         """A row for each name that scripts write."""
         rows = [
-            [link(part.title), part.summary, TITLES[name]]
+            [self.link(part.title), part.summary]
             for name, parts in self.groups.items()
             for part in parts
-            if part.is_value
+            if part.is_value and name != "platform.d.ts"
         ]
-        return table(["name", "what it is", "group"], rows)
+        return table(["name", "what it is"], rows)
+
+    def link(self, title: str, text: str = "") -> str:
+        """A link to a section, on whichever page it is."""
+        return link(title, self.places[title], text)
 
     def group(self, name: str) -> Iterator[str]:
         """What belongs to one file of declarations."""
@@ -123,18 +133,30 @@ class Reference:
         for namespace in file.declarations:
             if namespace.kind == "namespace":
                 yield from described(namespace.doc)
-        if types := [link(part.title) for part in parts if not part.is_value]:
-            yield f"Types: {', '.join(types)}."
         for part in parts:
-            yield f"### `{part.title}`"
+            yield f"## `{part.title}`"
             yield from self.section(part) if part.main.kind == "interface" else entry(part.main)
         for module in file.declarations:
             if module.kind == "module" and module.doc:
-                yield f'### `import ... from "{module.name}"`'
+                yield f'## `import ... from "{module.name}"`'
                 yield from described(module.doc)
                 yield f"Names: {', '.join(f'`{member.name}`' for member in module.members if not member.doc)}."
-                rows = [[f"`{part.name}`", self.alias(part), part.doc.text] for part in module.members if part.doc]
+                rows = [[f"`{part.name}`", self.alias(part), part.doc.summary] for part in module.members if part.doc]
                 yield table(["type", "is", "what it is"], rows)
+
+    def platform(self) -> Iterator[str]:
+        """What scripts know from browsers: a row for each, as everybody knows them."""
+        file = self.files["platform.d.ts"]
+        if file.header:
+            yield from described(file.header)
+        rows = []
+        for part in self.groups["platform.d.ts"]:
+            signatures = [part.main.signature] if part.main.kind == "function" else []
+            rows.append([f"`{part.title}`", _inline(signatures), part.summary])
+            for member in [*part.statics, *part.main.members]:
+                if member.kind in ("method", "new") and member.doc:
+                    rows.append([f"`{part.title}.{member.name}`", _inline([member.signature]), member.doc.summary])
+        yield table(["name", "signature", "what it is"], rows)
 
     def section(self, part: Section) -> Iterator[str]:
         """An interface with its members."""
@@ -149,17 +171,15 @@ class Reference:
         for base in main.bases:
             yield f"Has the members of {self.name_of(base, main)} too."
         entries = [member for member in [*part.statics, *main.members] if is_entry(member)]
-        if len(entries) > 5:
-            yield f"Members: {', '.join(link(f'{part.title}.{member.name}', text=member.name) for member in entries)}."
         rows = [row for member in main.members if not is_entry(member) for row in self.rows(member, main)]
         if rows:
             yield table(["field", "type", "what it is"], rows)
         if variable and constructor:
-            yield f"#### `new {part.title}`"
+            yield f"### `new {part.title}`"
             yield code(constructor.signature.replace("new ", f"new {part.title}", 1))
             yield from described(variable.doc)
         for member in entries:
-            yield f"#### `{part.title}.{member.name}`"
+            yield f"### `{part.title}.{member.name}`"
             if member in part.statics:
                 yield "Of the class itself."
             yield from entry(member)
@@ -171,7 +191,7 @@ class Reference:
         fields = [inner for inner in member.members if not inner.inline]
         assert member.doc is not None
         name = f"{prefix}{member.name}{'?' if member.optional else ''}"
-        yield [f"`{name}`", "`object`" if fields else self.type_of(member, owner), " ".join(member.doc.text.split())]
+        yield [f"`{name}`", "`object`" if fields else self.type_of(member, owner), member.doc.summary]
         for inner in fields:
             yield from self.rows(inner, owner, f"{prefix}{member.name}.")
 
@@ -191,7 +211,7 @@ class Reference:
         bare = name.removesuffix("[]").partition("<")[0]
         namespace = owner.path.rpartition(".")[0]
         title = self.titles.get(f"{namespace}.{bare}") or self.titles.get(bare)
-        return link(title, text=text or title) if title else f"`{text or name}`"
+        return self.link(title, text or title) if title else f"`{text or name}`"
 
 
 def sections(file: File) -> list[Section]:
@@ -217,6 +237,10 @@ def is_entry(member: Declaration) -> bool:
     return member.kind == "method" or bool(member.doc and (member.doc.params or member.doc.example))
 
 
+def _inline(signatures: list[str]) -> str:
+    return "<br>".join(f"`{' '.join(signature.split())}`" for signature in signatures)
+
+
 def checks(interface: Declaration) -> str:
     """The table of the assertions."""
     rows = []
@@ -228,4 +252,4 @@ def checks(interface: Declaration) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(str(Reference(load())))
+    sys.stdout.write(Reference(load()).page(sys.argv[1]))

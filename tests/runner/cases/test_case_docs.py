@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_the_pages_have_examples() -> None:
-    assert len(FILES) == 8
+    assert len(FILES) == 7
 
 
 @pytest.mark.parametrize("name", sorted(FILES.keys() - {BROKEN}))

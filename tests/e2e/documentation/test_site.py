@@ -1,0 +1,102 @@
+"""The documentation as a site: it builds without a broken link, and its search finds the page that answers a question.
+
+The search is that of the site: the index that mkdocs writes, and lunr, by which the page in the browser searches it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lunr import lunr
+from test_pages import ROOT
+
+DOCS = ROOT / "docs"
+LONGEST = 3000
+"""Words of a page that is no reference."""
+REFERENCES = set(
+    "architecture performance assertions case-assertions changelog cli json script-api script-api-context script-api-yao security".split()
+)
+QUESTIONS = {
+    "run one test module": "script-tests cli quickstart",
+    "what do I commit and ignore": "what-to-commit",
+    "snapshot has a time in it": "snapshots",
+    "fields of package.yao temperature": "agents",
+    "answer is [find_tickets] without text": "agents why-did-it-fail",
+    "model of the default judge": "case-assertions calibrating why-did-it-fail",
+    "where do I put the OpenAI key": "connectors",
+    "mock HTTP in a case": "mocking cases",
+    "two prompts side by side": "variants",
+    "cases in a spreadsheet": "data",
+    "print from a handler console.log": "debugging script-tests",
+    "missing call": "why-did-it-fail mocking concepts",
+    "CI fail branch worse than main": "comparing ci history",
+    "confidence interval of a pass rate": "stability comparing reports concepts",
+    "keep my runs": "history",
+    "test an async function": "script-tests",
+    "stop the clock in a test": "mocking snapshots",
+    "database rows for a test fixture": "models concepts cases",
+    "simulated user goal": "conversations concepts",
+    "run without a network recordings": "recording ci README",
+    "resume an interrupted run": "long-runs",
+    "budget max-cost": "long-runs ci",
+    "tool was called with arguments": "case-assertions",
+    "what do exit codes mean": "cli",
+    "junit report": "reports",
+    "github actions annotations": "reports ci",
+    "pass rate of several runs": "stability comparing reports",
+    "vitest expect toEqual": "from-vitest",
+    "promptfoo llm-rubric": "from-promptfoo",
+    "inspect scorer": "from-inspect",
+    "coverage threshold": "coverage",
+    "editor completion types": "editor cli",
+    "secret hidden in reports": "security recording",
+    "MCP server stdio": "mcp security",
+    "pull request of a stranger": "ci security",
+    "scripted model reply rules": "scripted",
+    "run tests on a cluster of machines": "cluster",
+    "OpenTelemetry collector": "traces",
+}
+"""What somebody types → the pages that answer it."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    config = str(DOCS / "site/mkdocs.yml")
+    command = [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-f", config, "-d", str(folder)]
+    built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+def test_the_site_has_every_page_and_their_texts_for_models(site: Path) -> None:
+    pages = sorted(path.name for path in DOCS.glob("*.md"))
+    listed = re.findall(r"\]\(([\w-]+\.md)\)", (site / "llms.txt").read_text("utf-8"))
+    whole = (site / "llms-full.txt").read_text("utf-8")
+
+    assert sorted(listed) == pages
+    assert [name for name in pages if (DOCS / name).read_text("utf-8") not in whole] == []
+    assert [name for name in pages if name != "README.md" and not (site / name[:-3] / "index.html").is_file()] == []
+
+
+def test_the_search_finds_the_answers_of_questions(site: Path) -> None:
+    found = json.loads((site / "search/search_index.json").read_text("utf-8"))["docs"]
+    index = lunr(ref="location", fields=("title", "text"), documents=found)
+    missed = {}
+    for question, answers in QUESTIONS.items():
+        words = re.sub(r"[-\[\]:+~^*]", " ", question)
+        first = [result["ref"].partition("/")[0].partition("#")[0] or "README" for result in index.search(words)]
+        pages = list(dict.fromkeys(first))[:3]
+        if not set(pages) & set(answers.split()):
+            missed[question] = pages
+    assert missed == {}
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
+def test_a_page_that_is_no_reference_is_short(page: Path) -> None:
+    assert page.stem in REFERENCES or len(page.read_text("utf-8").split()) <= LONGEST
