@@ -53,6 +53,7 @@ class ProcessRouter(Services):
         arrange: Callable[[str, Sequence[str]], Sequence[int]] | None = None,
         kinds: Mapping[str, Callable[[], TestKind]] | None = None,
         goes_on: Callable[[str, str], None] | None = None,
+        wanted: Callable[[], str | None] = lambda: None,
     ) -> None:
         """Calls nothing yet.
 
@@ -66,6 +67,7 @@ class ProcessRouter(Services):
             arrange: returns the order in which the tests of a module run, as positions; None: the order of the file.
             kinds: kind of tests, in lower case → a function that returns the object that runs them.
             goes_on: called with the module and name of a test that continues in another realm and world.
+            wanted: that of `Services`.
         """
         self._kinds = kinds or {}
         self._goes_on = goes_on
@@ -74,6 +76,7 @@ class ProcessRouter(Services):
         self._context = context
         self._selects = selects
         self._arrange = arrange
+        self._wanted = wanted
         self.worlds = worlds
 
     def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
@@ -110,6 +113,10 @@ class ProcessRouter(Services):
     def selects(self, module: str, test: str) -> bool:
         """Whether a test is to be run; see `scripttest.Services`."""
         return self._selects(module, test)
+
+    def wanted(self) -> str | None:
+        """See `Services`."""
+        return self._wanted()
 
     def arranged(self, module: str, tests: Sequence[str]) -> Sequence[int]:
         """In which order tests run; see `scripttest.Services`."""

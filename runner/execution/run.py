@@ -47,6 +47,11 @@ class Observer:
     """See `Recording`."""
     closed: ClosedModels | None = None
     """Why real models are not asked; None: they are."""
+    hears_signals = False
+    """Whether its owner hears the signals, since the run is not on the main thread."""
+    wanted: str | None = None
+    """The only test that may begin, besides those that it depends on. Another thread sets it to the next one, and wakes
+    the listeners of `stop`. None: all begin as planned."""
 
     def __init__(self, stop: Stop, processes: Processes | None = None) -> None:
         """`stop` stops the run; `processes` are the compiler and the idle workers, kept for the next run."""
@@ -151,7 +156,7 @@ class Run:
             processes,
             self.router,
             SCRIPT_GLOBALS,
-            workers=workers or (1 if alone else options.parallel or self.environment.cpus),
+            workers=workers or (1 if alone or self.wanted() is not None else options.parallel or self.environment.cpus),
             timeout=options.script_timeout,
             filter=bool(options.pattern),
             list_only=options.dry_run if lists is None else lists,
@@ -160,6 +165,10 @@ class Run:
             instrument=coverage.instrument if coverage is not None else None,
             kinds=options.kinds,
         )
+
+    def wanted(self) -> str | None:
+        """See `Observer.wanted`."""
+        return self.observer.wanted if self.observer is not None else None
 
     def begin_again(self, tests: Mapping[str, Collection[str] | None]) -> None:
         """Prepares a further pass: from now on, only these tests of each module run, as if for the first time. None
@@ -269,6 +278,7 @@ class Run:
             self.plan.arrange,
             kinds,
             services.forget,
+            self.wanted,
         )
 
     def _is_judge_required(self, world: World, name: str, args: list[Any]) -> bool:

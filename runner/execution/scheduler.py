@@ -125,6 +125,12 @@ class _Schedule:
         self._rounds = rounds
         self._begun: list[SuiteRun] = []
         self._queue = self._next()
+        self._wanted: str | None = None
+        """The last case that an observer has asked for; see `Observer.wanted`."""
+        self._held: dict[str, list[_Item]] = {}
+        """Cases that the queue has yielded before they are wanted."""
+        self._chain: list[list[_Item]] = []
+        """The wanted case, behind those that it depends on."""
         self._ready: deque[_Item] = deque()
         """Items that may begin now: cases that no longer have to wait, and further runs of cases that have begun."""
         self._aside: list[_Item] = []
@@ -136,6 +142,14 @@ class _Schedule:
         """Cases that may need more runs when their running ones have ended."""
         self._changed = asyncio.Event()
         """Set when waiting tasks should look again for an item, or when nothing runs any more."""
+        if run.wanted() is not None:
+            loop = asyncio.get_running_loop()
+
+            def wake() -> None:
+                if not loop.is_closed():
+                    loop.call_soon_threadsafe(self._changed.set)
+
+            run.stop.listen(wake)
 
     def _next(self) -> Iterator[list[_Item]]:
         """Yields the cases, each in all its variants."""
@@ -150,6 +164,27 @@ class _Schedule:
             for placed in sources[0].placed(self._run.plan.arrange):
                 items = [_Item(suite=suite, placed=placed) for suite in suites]
                 yield [item for item in items if placed.case.id not in item.suite.source.ended]
+
+    def _next_wanted(self) -> list[_Item] | None:
+        """The next case to run so that the one that is wanted can run, or that one; None: it has been returned. Stops
+        the run when there is no such case."""
+        wanted = self._run.wanted()
+        if wanted is not None and wanted != self._wanted:
+            self._wanted, ids = wanted, [wanted]
+            while ids:
+                if items := self._find(ids.pop()):
+                    self._chain.insert(0, items)
+                    ids += items[0].case.depends_on
+            if not self._chain:
+                self._run.stop.request(f"there is no case {wanted}", 0)
+        return self._chain.pop(0) if self._chain else None
+
+    def _find(self, id: str) -> list[_Item]:
+        """Takes a case out of the queue; empty when it has been taken."""
+        while id not in self._held and (items := next(self._queue, None)) is not None:
+            if items:
+                self._held[items[0].case.id] = items
+        return self._held.pop(id, [])
 
     async def work(self) -> None:
         """Takes and runs items until there are none."""
@@ -207,16 +242,17 @@ class _Schedule:
                 if (item := self._begin([self._ready.popleft()])) is not None:
                     return item
                 continue
-            for items in self._queue:
+            is_paced = self._run.wanted() is not None
+            for items in iter(self._next_wanted, None) if is_paced else self._queue:
                 free = [item for item in items if not item.suite.dependencies.waits(item.case.depends_on)]
                 self._aside += [item for item in items if item not in free]
                 if free and (item := self._begin(free)) is not None:
                     return item
-            if not self._aside and not (self._running and self._in_waves):
+            if not is_paced and not self._aside and not (self._running and self._in_waves):
                 return None
             if not self._running and self.passes.is_waiting:
                 return None  # they wait for what runs again
-            if not self._running:  # nobody is left who could end what they wait for
+            if not self._running and self._aside:  # nobody is left who could end what they wait for
                 self._ready += self._aside
                 self._aside.clear()
                 continue

@@ -140,6 +140,8 @@ class ScriptModules:
             while True:
                 for record in self._records:
                     events.take(record)
+                    if events.holds_wanted:
+                        break
                     if repetition.has_failed_enough:
                         self._host.only_list(LISTING)
                         return _listed(self._records, set(modules) - events.known)
@@ -307,6 +309,11 @@ class _ScriptEvents:
             self._passes.postpone(_Test(module=record.module, name=None), result)
         else:
             self._send_broken(self._passes.with_earlier_errors(result))
+
+    @property
+    def holds_wanted(self) -> bool:
+        """Whether the only test that may run is held back for the next pass."""
+        return self._passes.is_waiting and self._run.wanted() is not None
 
     def next_pass(self) -> dict[str, set[str] | None] | None:
         """Waits for the next pass and begins it: module → its tests that run again, None for all of them. None: there

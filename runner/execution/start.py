@@ -54,6 +54,8 @@ def run(
         remote: runs the tests instead of this machine.
     """
     stop = observer.stop if observer is not None else Stop()
+    if observer is not None and observer.hears_signals:
+        return _run(request, processes, stop, observer, coverage, remote)
     try:
         with Signals(stop):
             return _run(request, processes, stop, observer, coverage, remote)
@@ -108,7 +110,7 @@ def _run(
         if processes is None:
             return act(run, None)
         with run.open_host(processes) as host:
-            with Woken(host.wake_descriptor), run:
+            with run if observer is not None and observer.hears_signals else Woken(host.wake_descriptor), run:
                 code = act(run, host)
             if observer is not None:
                 observer.processes = host.release()

@@ -75,6 +75,10 @@ class Stop:
         """Shortens the time of running tests to this many seconds."""
         end = time.monotonic() + seconds
         self._end = end if self._end is None else min(self._end, end)
+        self.wake()
+
+    def wake(self) -> None:
+        """Calls the listeners, also when something else has changed than this object."""
         for listener in self._listeners:
             listener()
 

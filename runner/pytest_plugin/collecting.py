@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -47,13 +48,14 @@ class YaoItem(pytest.Item):
         """`line` is counted from 1."""
         super().__init__(**more)
         self.line = line
+        self.module = more["parent"].module
         for tag in tags:
             marker = _marker_of(tag)
             self.config.addinivalue_line("markers", f"{marker}: a tag of yao-test")
             self.add_marker(marker)
 
     def runtest(self) -> None:
-        """Runs it, together with the others of its file."""
+        """Runs it."""
         from runner.pytest_plugin.running import runs_of
 
         runs_of(self.config).run(self)
@@ -66,7 +68,7 @@ class YaoItem(pytest.Item):
         """A failure as yao-test prints it."""
         from runner.pytest_plugin.running import TestFailedError
 
-        if isinstance(excinfo.value, TestFailedError | RunnerError | HostError):
+        if isinstance(excinfo.value, TestFailedError | RunnerError | HostError | pytest.fail.Exception):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
@@ -85,7 +87,22 @@ def _line_of(name: str, source: str) -> int:
     return source.count("\n", 0, found.start()) + 1 if found else 1
 
 
-class ModuleFile(pytest.File):
+class YaoFile(pytest.File):
+    """A file of tests or cases."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        self.module = ModuleType(self.nodeid)
+        """For plugins such as pytest-randomly, which keep the items of a module together."""
+
+    def teardown(self) -> None:
+        """Ends its run, before the items of other files begin."""
+        from runner.pytest_plugin.running import end_file
+
+        end_file(self.config)
+
+
+class ModuleFile(YaoFile):
     """A test module."""
 
     def collect(self) -> Iterator[pytest.Item]:
@@ -114,7 +131,7 @@ class ModuleFile(pytest.File):
             yield YaoItem.from_parent(self, name=name, line=line, tags=tuple(sorted(tags.get(name, ()))))
 
 
-class CasesFile(pytest.File):
+class CasesFile(YaoFile):
     """A case file."""
 
     def collect(self) -> Iterator[pytest.Item]:

@@ -187,20 +187,20 @@ class Bell:
         os.set_blocking(self.descriptor, False)
         self._lock = _thread.allocate_lock()
         self._is_closed = False
+        self._missed = False
+        """Whether somebody has found the lock taken, and is to be rung for."""
         loop.watch(self._heard, self._hear)
 
     def ring(self) -> None:
         """Wakes the loop, from any thread; after `close` it does nothing."""
         with self._lock:
             self._write()
+        self._ring_missed()
 
     def ring_at_once(self) -> None:
         """Wakes the loop without waiting for a lock, from any thread and from signal handlers."""
-        if self._lock.acquire(blocking=False):  # who has the lock rings, or closes the bell
-            try:
-                self._write()
-            finally:
-                self._lock.release()
+        self._missed = True
+        self._ring_missed()
 
     def close(self) -> None:
         """Closes the file descriptors."""
@@ -208,6 +208,14 @@ class Bell:
             self._is_closed = True
             os.close(self._heard)
             os.close(self.descriptor)
+
+    def _ring_missed(self) -> None:
+        while self._missed and self._lock.acquire(blocking=False):  # else who has the lock rings, or closes the bell
+            try:
+                self._missed = False
+                self._write()
+            finally:
+                self._lock.release()
 
     def _hear(self) -> None:
         os.read(self._heard, 4096)

@@ -70,6 +70,10 @@ class Services:
         """The positions of the tests of a module that run, in the order in which they run."""
         return range(len(tests))
 
+    def wanted(self) -> str | None:
+        """The only test that may begin now. Who changes it wakes the host; None: all may begin."""
+        return None
+
     def seconds_after(self, test: TestKey, name: str) -> float | None:
         """Seconds that a fuzz test or a benchmark has again once it has its answer to a host call of its own kind
         (`fuzz.*`, `benchmark.*`), during which its clock stands; None: as many as any test."""

@@ -4,6 +4,7 @@ has done."""
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 
 from scripttest.protocol import MessageError, encode
 from scripttest.results import TEST
@@ -87,18 +88,25 @@ class WorkQueue:
         boots: Boots,
         kinds: tuple[str, ...],
         runs: dict[str, ModuleRun],
+        wanted: Callable[[], str | None],
     ) -> None:
         """`limit` is the highest number of workers; `kinds` are the kinds of tests that are listed; `runs` has the
-        modules that run, by key."""
+        modules that run, by key; `wanted` is that of `Services`."""
         self.jobs: deque[Job] = deque()
         self._workers = workers
         self._limit = limit
         self._boots = boots
         self._kinds = kinds
         self._runs = runs
+        self._wanted = wanted
+        self._held: dict[str, dict[str, list[int]]] = {}
+        """Module → its tests that were not wanted yet, by name, with their indexes."""
 
     def assign(self) -> None:
         """Gives jobs to idle workers, and starts workers as needed."""
+        for key, tests in self._held.items():
+            if indexes := tests.pop(self._wanted() or "", ()):
+                self.jobs.append(Job(key=key, tests=tuple(indexes)))
         for slot in self._workers.slots:
             if self.jobs and slot.work is None:
                 self.give(slot, self._next_for(slot))
@@ -150,7 +158,12 @@ class WorkQueue:
 
     def give_tests(self, slot: Slot, key: str, indexes: list[int]) -> None:
         """Gives a worker the first tests of the module that it has listed. The other tests become jobs for
-        all workers."""
+        all workers. Where one test is wanted at a time, each waits for that."""
+        if self._wanted() is not None:
+            held = self._held[key] = {}
+            for index in indexes:
+                held.setdefault(self._runs[key].tests[index].name, []).append(index)
+            return
         size = CHUNK if TEST in self._kinds else 1  # others may continue in another realm before the next begins
         first, *others = (Job(key=key, tests=tuple(indexes[at : at + size])) for at in range(0, len(indexes), size))
         self.jobs.extendleft(reversed(others))

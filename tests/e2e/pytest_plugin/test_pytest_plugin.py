@@ -13,11 +13,8 @@ from pathlib import Path
 
 import pytest
 from command import Application, MakeApplication
-from forks import Forked, fork_server
+from pytest_command import PLUGINS, VARIABLES, ended, run, start
 
-ROOT = Path(__file__).parents[3]
-VARIABLES = {"PYTHONPATH": str(ROOT), "COLUMNS": "200", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-PLUGINS = ("-p", "runner.pytest_plugin", "-p", "xdist.plugin", "-p", "no:cacheprovider", "-o", "addopts=")
 REAL = '{"type": "openai", "options": {"host": "http://127.0.0.1:9", "model": "m", "key": "sk-local", "retries": 0}}'
 
 
@@ -42,28 +39,6 @@ def here(shared_app: MakeApplication) -> Application:
             "/other/helper_test.ts": "export function TestNone(t) {}\n",
         }
     )
-
-
-def start(here: Application, *words: str) -> Forked:
-    """Starts pytest, which loads no other plugin than ours and that for several processes.
-
-    It has a folder for temporary files of its own: in the common one it would remove what former runs of pytest left there.
-    """
-    variables = {**here.environment, **VARIABLES, "TMPDIR": str(here.home)}
-    return fork_server("pytest").start([*PLUGINS, "--rootdir", str(here.root), *words], here.root, variables)
-
-
-def ended(process: Forked) -> tuple[int, str]:
-    """Exit code and output of pytest, which has no errors to write."""
-    output, errors = (text.decode() for text in process.communicate() if text is not None)
-    assert errors == ""
-    return process.wait(), output
-
-
-def run(here: Application, *words: str) -> tuple[int, str]:
-    """Exit code and output of pytest."""
-    with start(here, *words) as process:
-        return ended(process)
 
 
 ITEMS = [

@@ -107,6 +107,20 @@ def test_a_module_that_is_broken_costs_no_other(tmp_path: Path) -> None:
     assert [name for name, *_ in ended(records)] == ["TestA", "TestB"]
 
 
+def test_tests_begin_when_they_are_wanted(tmp_path: Path) -> None:
+    code = "".join(f"export function Test{name}(t) {{}}\n" for name in "ABC")
+    services = Answering()
+    order = ["TestC", "TestA", "TestB"]
+    services.wanted = lambda: order[0]  # type: ignore[method-assign]
+
+    def left(records: list[HostRecord]) -> None:
+        if len(order) > 1 and len(ended(records)) == 2 * (4 - len(order)):
+            order.pop(0)
+
+    records = run(tmp_path, {"a": code}, services, left, workers=2, runs=2)
+    assert ended(records) == [(f"Test{name}", run, "passed") for name in "CAB" for run in (1, 2)]
+
+
 def test_each_run_of_a_test_has_its_records(tmp_path: Path) -> None:
     code = "let n = 0;\nexport function TestA(t) { t.log(String(++n)); }\n"
     records = run(tmp_path, {"a": code}, runs=3)
