@@ -1,4 +1,4 @@
-"""One run of a file, which pytest asks for one test after the other. On a thread of its own, each test begins when it is
+"""One run of a file, which pytest asks for one test after the other. On its own thread, each test begins when it is
 asked for."""
 
 from __future__ import annotations
