@@ -6,7 +6,8 @@ change of `bindings/src` or `runner/reporters/html`. `python bindings/build.py c
 all TypeScript. A build writes
 
     scripttest/compile/bin/esbuild  the compiler for this platform, from the npm package `@esbuild/<platform>`
-    scripttest/syntax/built     read.js, an expression: answers what is asked of the text of a script
+    scripttest/syntax/built     read.js, mutate.js and regex.js, expressions: answer what is asked of the text of a
+                                script; plant mutants in it, and in regular expressions
     bindings/js/core.js         the core of a realm, one line
     bindings/js/<part>.js       each part that is loaded on first use, one line: a function that takes the built-ins
     bindings/js/check.<Name>.js each assertion of `bindings/src/assert/index.ts`, a part of its own
@@ -229,16 +230,22 @@ def bundle_formatting() -> None:
 
 
 def bundle_syntax() -> None:
-    """Bundles what reads scripts, with its parser, into an expression, the function that does it."""
-    entry, output = SYNTAX / "src" / "main.ts", SYNTAX / "built" / "read.js"
-    command = [str(ESBUILD), str(entry), f"--outfile={output}", "--bundle", "--format=esm", "--minify"]
-    subprocess.run(
-        [*command, "--target=es2023", "--charset=utf8", "--legal-comments=none", "--log-level=warning"],
-        env={**os.environ, "NODE_PATH": str(MODULES)},
-        check=True,
-    )
-    function = as_expression(output.read_text("utf-8"), entry.name)
-    output.write_text(_licenses("@babel/parser") + function, "utf-8")
+    """Bundles what reads scripts, what plants mutants in them, and in regular expressions, each into an expression, the
+    function that does it."""
+    for name, entry, packages in (
+        ("read", "main", ["@babel/parser"]),
+        ("mutate", "mutate", ["@babel/parser"]),
+        ("regex", "regex", ["weapon-regex"]),
+    ):
+        source, output = SYNTAX / "src" / f"{entry}.ts", SYNTAX / "built" / f"{name}.js"
+        command = [str(ESBUILD), str(source), f"--outfile={output}", "--bundle", "--format=esm", "--minify"]
+        subprocess.run(
+            [*command, "--target=es2023", "--charset=utf8", "--legal-comments=none", "--log-level=warning"],
+            env={**os.environ, "NODE_PATH": str(MODULES)},
+            check=True,
+        )
+        function = as_expression(output.read_text("utf-8"), source.name)
+        output.write_text(_licenses(*packages) + function, "utf-8")
 
 
 def _licenses(*packages: str) -> str:

@@ -257,6 +257,7 @@ class Worlds:
 
             seed = "" if self._seed is None else f"{self._seed} {test.test}"
             found = World(suite=test.suite, test=test.test, run=test.run, seed=seed, of_case=False)
+            found.key = test
             found = self._worlds.setdefault(test, found)
         return found
 

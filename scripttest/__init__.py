@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     )
     from scripttest.shortcuts.imports import ModuleFile, import_quickly
     from scripttest.syntax.coverage import Coverage
+    from scripttest.syntax.mutants import Mutant, Mutants, Planted
     from scripttest.syntax.parser import inline_calls
     from scripttest.walls.jailed import ProgramResult, run_jailed
     from scripttest.walls.machine import Wall, hide_environment, missing_walls, sandbox_of, system_walls
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from scripttest.workers.host import ScriptHost
     from scripttest.workers.launch import end_ahead, launch_ahead, worker_command
     from scripttest.workers.module_run import Module
+    from scripttest.workers.mutant_host import MutantHost, Trial, Tried, Walked
     from scripttest.workers.services import FunctionCall, FunctionError, Link, MissingFunctionError, Returned, Services
     from scripttest.workers.worker import Processes, start_processes
 
@@ -104,7 +106,11 @@ __all__ = [
     "MockedCalls",
     "Module",
     "ModuleFile",
+    "Mutant",
+    "MutantHost",
+    "Mutants",
     "Outcome",
+    "Planted",
     "Processes",
     "ProgramResult",
     "RefusedFileError",
@@ -118,6 +124,9 @@ __all__ = [
     "Started",
     "Status",
     "TestKey",
+    "Trial",
+    "Tried",
+    "Walked",
     "Wall",
     "WrittenCall",
     "WrittenCalls",
@@ -188,6 +197,7 @@ __getattr__ = lazy_names(
         " ScriptError StackFrame Started Status TestKey kind_of",
         "shortcuts.imports": "ModuleFile import_quickly",
         "syntax.coverage": "Coverage",
+        "syntax.mutants": "Mutant Mutants Planted",
         "syntax.parser": "inline_calls",
         "walls.jailed": "ProgramResult run_jailed",
         "walls.machine": "Wall hide_environment missing_walls sandbox_of system_walls",
@@ -195,6 +205,7 @@ __getattr__ = lazy_names(
         "workers.host": "ScriptHost",
         "workers.launch": "end_ahead launch_ahead worker_command",
         "workers.module_run": "Module",
+        "workers.mutant_host": "MutantHost Trial Tried Walked",
         "workers.services": "FunctionCall FunctionError Link MissingFunctionError Returned Services",
         "workers.worker": "Processes start_processes",
     },

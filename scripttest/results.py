@@ -310,6 +310,8 @@ class TestKey(Value):
     """Name of the test, or id of the case; empty: no test, but the loading of the module."""
     run: int = 1
     """Which of its runs, from 1; 0 in saved reports: the result of the test."""
+    mutant: int = 0
+    """The mutant that is switched on; 0: none."""
 
     @property
     def label(self) -> str:

@@ -121,6 +121,8 @@ ROOMS = {
     "runner/execution": "runner runner/options runner/security runner/fuzzing runner/benchmarks runner/application runner/agents"
     " runner/cases runner/connectors runner/answers runner/fingerprints runner/modes runner/planning"
     " runner/reporters runner/reporters/console runner/record runner/compare runner/store",
+    "runner/mutation": "runner runner/security runner/options runner/execution runner/planning runner/record"
+    " runner/reporters runner/reporters/console",
     "runner/watch": "runner runner/security runner/options runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/record",
     "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/answers runner/cases"
@@ -132,7 +134,7 @@ ROOMS = {
     " runner/judging runner/store runner/reporters/console runner/reporters runner/reporters/html",
     "runner/commands": "runner runner/security runner/statistics runner/options runner/application runner/connectors runner/doctor"
     " runner/cases runner/store runner/planning runner/execution runner/reporters runner/record runner/compare"
-    " runner/judging runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster",
+    " runner/judging runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster runner/mutation",
     "runner/__main__": "runner/commands runner/execution",
 }
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
@@ -143,9 +145,9 @@ DOORS = {
     "scripttest/compile": "at_once boundary builds compiler configuration esbuild linking",
     "scripttest/shortcuts": "__init__ imports slicing",
     "scripttest/diagnostics": "sources stack written_calls",
-    "scripttest/workers": "functions host launch module_run services worker",
+    "scripttest/workers": "functions host launch module_run mutant_host services worker",
     "scripttest/realm": "engine",
-    "scripttest/syntax": "coverage parser",
+    "scripttest/syntax": "coverage mutants parser",
     "scripttest/__init__": "__init__",
     "bindings": "errors inline_snapshots json_path ledger mocks names patterns policy rooted snapshots workspace world",
     "bindings/processes": "__init__ formats http schemas text",
@@ -178,11 +180,12 @@ DOORS = {
     "runner/reporters/console": "change_lines console rerun_command style terminal trust_lines verdict_lines",
     "runner/reporters": "__init__ agent document markdown_pieces opening stream variants",
     "runner/reporters/html": "__init__ compared data",
-    "runner/execution": "ending outcome outcome_schema repetition run services start status stopping tally",
+    "runner/execution": "ending outcome outcome_schema repetition run scripts services start status stopping tally",
     "runner/cluster": "cluster",
     "runner/watch": "loop",
     "runner/view": "page_actions reruns runs server",
     "runner/doctor": "findings needs",
+    "runner/mutation": "console session verdicts",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""
 WORKER_MODULES = [

@@ -30,12 +30,15 @@ from runner.application.application import Application
 from runner.errors import ConfigurationError, did_you_mean
 from runner.options.flags import Carried, File
 from runner.options.options import FLAGS, Configured, RunOptions, Settings, lacking, with_rounds
+from runner.options.readers import share_or_percent
 from runner.security.files import read_text
 from scripttest import holds_secrets, is_never_readable, parts_below
 from scripttest.values import Value
 
 FILE = "yao-test.toml"
-TABLES = ("profile", "agent", "prices")
+TABLES = ("profile", "agent", "prices", "mutate")
+MUTATE = ("threshold", "ignore-calls", "files")
+"""What `[mutate]` sets: for `yao-test mutate`, and for nothing else."""
 READABLE = "readable"
 _OUTSIDE = "only the command line may do that"
 OF_AGENTS = tuple(flag.name for flag in FLAGS if flag.file is File.AGENT)
@@ -71,6 +74,8 @@ class Configuration(Value):
     readable: tuple[str, ...]
     """What scripts may read, and cases attach, beside what belongs to the application."""
     readable_line: int
+    mutate: Mapping[str, Any] = {}
+    """What `[mutate]` says, as it is in the file."""
 
     def layers(self, profile: str | None, agent: str | None) -> list[Mapping[str, Setting]]:
         """The tables that say something, the one that counts most first. Raises ConfigurationError for a profile that
@@ -223,6 +228,7 @@ class _Reader:
             self._check_agent(name)
             tables[f"agent.{name}"] = self._table(("agent", name), table)
         prices = {name: self._prices(name, table) for name, table in self._tables("prices")}
+        mutate = self._mutate()
         if self._problems:
             raise self._error()
         lines = {name: self._line(("prices", name)) for name in prices}
@@ -233,7 +239,26 @@ class _Reader:
             price_lines=lines,
             readable=readable,
             readable_line=self._line((READABLE,)),
+            mutate=mutate,
         )
+
+    def _mutate(self) -> dict[str, Any]:
+        table = self._content.get("mutate", {})
+        if not isinstance(table, dict):
+            self._wrong(("mutate",), "mutate is a table: [mutate]")
+            return {}
+        for key, value in table.items():
+            at = ("mutate", key)
+            if key not in MUTATE:
+                self._wrong(at, f"there is no setting {key} of mutate: there are {', '.join(MUTATE)}")
+            elif key == "threshold":
+                try:
+                    share_or_percent(str(value), "threshold")
+                except ConfigurationError as error:
+                    self._wrong(at, error.message)
+            elif not (isinstance(value, list) and all(isinstance(text, str) and text for text in value)):
+                self._wrong(at, f'{key} is a list of texts, such as ["audit.*"]')
+        return table
 
     def _readable(self) -> tuple[str, ...]:
         value = self._content.get(READABLE, [])

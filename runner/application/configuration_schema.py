@@ -17,6 +17,8 @@ def configuration_schema() -> Schema:
     flags = {flag.name: _of_flag(flag) for flag in FLAGS if flag.in_file}
     flags["strictDatabase"] = flags["strict-db"]
     of_agents = {name: flags[name] for name in OF_AGENTS}
+    text = {"type": ["string", "number"]}
+    texts = {"type": "array", "items": {"type": "string"}}
     price = {"type": "number", "minimum": 0, "description": "US dollars for a million tokens."}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -31,6 +33,10 @@ def configuration_schema() -> Schema:
                 },
                 "profile": _tables(flags, "What --profile NAME sets."),
                 "agent": _tables(of_agents, "What holds for the tests of one agent."),
+                "mutate": {
+                    **_table({"threshold": text, "ignore-calls": texts, "files": texts}),
+                    "description": "What yao-test mutate uses, and nothing else.",
+                },
                 "prices": _tables(dict.fromkeys(PRICES, price), "Prices of a connector whose file says none."),
             }
         ),

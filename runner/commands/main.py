@@ -40,6 +40,7 @@ COMMANDS = {
     "init": "runner.commands.init:init",
     "label": "runner.commands.labels:label",
     "merge": "runner.commands.merge:merge",
+    "mutate": "runner.commands.mutate:mutate",
     "regrade": "runner.commands.saved_runs:regrade",
     "schema": "runner.commands.settings:schema",
     "show": "runner.commands.show:show",

@@ -7,7 +7,7 @@ import _thread
 from collections.abc import Callable
 
 from bindings import SCRIPT_GLOBALS, ProcessRouter, RunSnapshots
-from scripttest.typing_names import Protocol
+from scripttest.typing_names import Protocol, TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from runner.record.events import Event
     from runner.record.fold import Execution
     from runner.reporters.console.terminal import Progress
-    from scripttest import Coverage, Processes, ScriptHost
+    from scripttest import Coverage, Instrument, Processes, ScriptHost
 
+H = TypeVar("H")
 
 AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
 """First words of the names of processes that agents answer."""
@@ -149,9 +150,23 @@ class Run:
         tests instead of running them; None: as the options say."""
         from scripttest import ScriptHost
 
-        options, coverage = self.options, self.coverage
+        coverage = self.coverage
+        return self.open_host_of(
+            ScriptHost, processes, coverage.instrument if coverage is not None else None, workers, lists
+        )
+
+    def open_host_of(
+        self,
+        kind: Callable[..., H],
+        processes: Processes,
+        instrument: Instrument | None,
+        workers: int = 0,
+        lists: bool | None = None,
+    ) -> H:
+        """Opens a script host of some kind, see `open_host`; `instrument` changes the compiled code of files."""
+        options = self.options
         alone = options.fuzz or options.bench
-        return ScriptHost(
+        return kind(
             self.application.root,
             processes,
             self.router,
@@ -162,7 +177,7 @@ class Run:
             list_only=options.dry_run if lists is None else lists,
             runs=options.runs,
             seed=options.seed,
-            instrument=coverage.instrument if coverage is not None else None,
+            instrument=instrument,
             kinds=options.kinds,
         )
 

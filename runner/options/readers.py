@@ -51,6 +51,14 @@ percent = _number(float, r"\d+(\.\d+)?%?", lambda number: 1 <= number <= 100, "a
 share = _number(float, r"\d*\.?\d+", lambda number: number <= 1, "a number from 0 to 1, such as 0.8")
 
 
+def share_or_percent(text: str, where: str) -> float:
+    """A share such as `0.8`, `80` or `80%`, from 0 to 1."""
+    number = text.removesuffix("%")
+    if not re.fullmatch(r"\d*\.?\d+", number) or not float(number) <= 100:
+        raise ConfigurationError(f'Cannot read {where} "{text}": it must be a share such as 0.8, or 80 for 80 %')
+    return float(number) / 100 if float(number) > 1 or text.endswith("%") else float(number)
+
+
 def shuffle_seed(text: str, where: str) -> int:
     """A whole number from 1 up; for `*` a random one."""
     if text != "*":

@@ -31,13 +31,18 @@ class Counters:
     """The counters of this process."""
 
     def __init__(self, folder: str) -> None:
-        """Puts their file into a folder. Raises OSError."""
-        file = os.open(f"{folder}/{os.getpid()}", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            os.ftruncate(file, _BYTES)
-            self._memory = mmap.mmap(file, _BYTES)
-        finally:
-            os.close(file)
+        """Puts their file into a folder; empty: they have none, and this process reads them. Raises OSError."""
+        self.is_own = not folder
+        """Whether this process reads them."""
+        if self.is_own:
+            self._memory = mmap.mmap(-1, _BYTES)
+        else:
+            file = os.open(f"{folder}/{os.getpid()}", os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            try:
+                os.ftruncate(file, _BYTES)
+                self._memory = mmap.mmap(file, _BYTES)
+            finally:
+                os.close(file)
         self._address = addressof(c_char.from_buffer(self._memory))
         engine = Library(_quickjs.__file__)
         self._new = engine.function("JS_NewArrayBuffer", Value, Pointer, Pointer, Size, Size, Pointer, Pointer, Int)
@@ -45,6 +50,15 @@ class Counters:
         self._define = engine.function("JS_DefinePropertyValueStr", Int, Pointer, Value, Text, Value, Int)
         self._free = engine.function("JS_FreeValue", None, Pointer, Value)
         self._nothing = engine.address("labs")
+
+    def begin(self, rounds: int, size: int) -> None:
+        """Sets the first counter, and as many others as a run uses, `size`, to 0."""
+        self._memory[: 4 * size] = rounds.to_bytes(4, "little") + bytes(4 * size - 4)
+
+    def read(self, size: int) -> tuple[int, list[int]]:
+        """The first counter, and which of the others up to `size` are not 0."""
+        with memoryview(self._memory)[: 4 * size].cast("I") as counters:
+            return counters[0], [number for number, count in enumerate(counters) if count and number]
 
     def give(self, holder: _quickjs.Context) -> None:
         """Makes the counters a global of a context. Raises OSError when its engine is another than this module

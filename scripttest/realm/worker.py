@@ -31,6 +31,13 @@ DEPTH_LIMIT = 8
 """How deep `Process("scripts...")` calls may nest."""
 CHUNK = 1 << 16
 _GUARDED = '"guarded": false', '"guarded": true'
+ROUNDS = 999_999_999
+"""How many rounds loops and functions may go where nothing else is said."""
+_SWITCHES = (
+    "const $yaoM={},$yaoR=n=>{{$yaoHits[n]=1}},"
+    "$yaoE=()=>{{$yaoHits[0]=1;throw new Error('a loop, or functions that call each other, did not end')}};"
+)
+"""What scripts with mutants name, see `syntax/src/mutants/planted.ts`."""
 
 
 def main(counters: Counters | None = None) -> None:
@@ -71,6 +78,12 @@ class Worker:
         self._send, self._ask = self._channel.send, self._channel.ask
         self._output = Output(self._send)
         self._parts = Parts(folder, counters)
+        self._counters = counters if counters is not None and counters.is_own else None
+        """Counts where scripts with mutants get to; None: there are no such scripts."""
+        self._mutant, self._size, self._rounds = 0, 1, ROUNDS
+        """The mutant that is switched on, how many counters are used, and how many rounds the test may go."""
+        self._limits: list[int] = []
+        """How many rounds the next tests may go."""
         self._formatting = Formatting(folder)
         self._libraries: dict[str, tuple[list[str], bool]] = {}
         self.alarm = Alarm()
@@ -108,6 +121,8 @@ class Worker:
                 self._base, self._end = parts[0], len(parts[0].rstrip("\n"))
             elif kind == "run":
                 self._run(parts)
+            elif kind == "switch":
+                self._mutant, self._size, *self._limits = map(int, parts)
             elif kind == "invoke":
                 self._send("start")
                 self._send("returned", self._worked("call", self._invoke, *parts))
@@ -153,6 +168,7 @@ class Worker:
     def _discover(self, kinds: str, others: str) -> None:
         self._found: list[str] = []
         self._begin("module")
+        self._count_again()
         realm = self._enter()
         try:
             realm.load(self._scripts)
@@ -173,7 +189,20 @@ class Worker:
         self._send("start", indexes[0])
         following = [*indexes[1:], ""]
         for index, plan, pieces, next in zip(indexes, parts[1::3], parts[2::3], following, strict=True):
-            self._send("result", index, self._worked(index, self._test, plan, pieces), next)
+            self._rounds = self._limits.pop(0) if self._limits else ROUNDS
+            outcome = self._worked(index, self._test, plan, pieces)
+            if self._counters is not None:
+                left, reached = self._counters.read(self._size)
+                self._send("reached", str(self._rounds - left), " ".join(map(str, reached)))
+                has_failed = outcome.partition('"status":"')[2].startswith("failed")
+                next = "" if self._mutant and (has_failed or left <= 1) else next
+            self._send("result", index, outcome, next)
+            if not next:
+                return
+
+    def _count_again(self) -> None:
+        if self._counters is not None:
+            self._counters.begin(self._rounds, self._size)
 
     def _worked(self, work: str, run: Callable[..., str], *arguments: str) -> str:
         """The outcome of work during which time may run out."""
@@ -192,6 +221,8 @@ class Worker:
 
     def _test(self, plan: str, pieces: str) -> str:
         realm = self._listed
+        if realm is None:
+            self._count_again()
         if realm is not None:
             self._listed = None
             self.alarm.realms.append(realm)
@@ -317,6 +348,8 @@ class Worker:
         realm.dispatch("boot", boot.replace(*_GUARDED, 1) if guarded else boot, self._context)
         if nested and self._world:
             realm.dispatch("adopt", self._world)
+        if self._counters is not None:
+            realm.load([_SWITCHES.format(self._mutant)])
         return realm
 
     def _new_realm(self) -> Realm:

@@ -85,7 +85,7 @@ class Coverage:
 
     def instrument(self, path: str, source: bytes) -> Loaded | None:
         """The text of a file with counters; None when it stays as it is. Blocks for some milliseconds."""
-        name = self._name(path)
+        name = handler_name(path, self._root)
         if name is None:
             return None
         with self._lock:
@@ -103,7 +103,7 @@ class Coverage:
             files: the paths of all files below `assistants/` and `scripts/`; scripts that nothing has loaded count too.
         """
         boundary = Boundary(Path(self._root))
-        there = {name: path for path in files if (name := self._name(path)) is not None}
+        there = {name: path for path in files if (name := handler_name(path, self._root)) is not None}
         for name in self._last.keys() - there.keys():
             del self._last[name]
         for name, path in there.items():
@@ -139,23 +139,7 @@ class Coverage:
         if self._next + found["counters"] > COUNTERS:
             return _Made(unread=_unread(source, f"a run has room for {COUNTERS} counters only"))
         self._next += found["counters"]
-        source_map = {"version": 3, "sources": [os.path.basename(name)], "names": [], "mappings": found["mappings"]}
-        address = b64encode(json.dumps(source_map).encode()).decode()
-        code = f"{found['code']}\n//# sourceMappingURL=data:application/json;base64,{address}\n".encode()
-        return _Made(loaded=Loaded(code=code, loader=LOADERS[suffix]), table=found["table"])
-
-    def _name(self, path: str) -> str | None:
-        """The path of a file that is counted, from the root."""
-        if not path.startswith(f"{self._root}/"):
-            return None
-        name = path[len(self._root) + 1 :]
-        folders = name.split("/")
-        file = folders.pop()
-        stem, suffix = os.path.splitext(file)
-        if suffix not in LOADERS or stem.endswith(("_test", ".d")) or "node_modules" in folders:
-            return None
-        is_handler = folders[:1] == ["scripts"] or (folders[:1] == ["assistants"] and "src" in folders[1:])
-        return name if is_handler else None
+        return _Made(loaded=loaded(name, found), table=found["table"])
 
     def _counts(self) -> array[int]:
         """The sums of the counters of all workers."""
@@ -167,6 +151,29 @@ class Coverage:
                 if count:
                     total[number] += count
         return total
+
+
+def handler_name(path: str, root: str) -> str | None:
+    """The path of a handler from the root: a script below `scripts/` or the `src/` of an agent that is no test. None
+    for another file."""
+    if not path.startswith(f"{root}/"):
+        return None
+    name = path[len(root) + 1 :]
+    folders = name.split("/")
+    stem, suffix = os.path.splitext(folders.pop())
+    if suffix not in LOADERS or stem.endswith(("_test", ".d")) or "node_modules" in folders:
+        return None
+    is_handler = folders[:1] == ["scripts"] or (folders[:1] == ["assistants"] and "src" in folders[1:])
+    return name if is_handler else None
+
+
+def loaded(name: str, made: Mapping[str, Any]) -> Loaded:
+    """What the compiler gets of a file into whose text something was put: `{code, mappings}`. Positions lead back to
+    the file."""
+    source_map = {"version": 3, "sources": [os.path.basename(name)], "names": [], "mappings": made["mappings"]}
+    address = b64encode(json.dumps(source_map).encode()).decode()
+    code = f"{made['code']}\n//# sourceMappingURL=data:application/json;base64,{address}\n".encode()
+    return Loaded(code=code, loader=LOADERS[os.path.splitext(name)[1]])
 
 
 def _record(table: Record | None, counts: Mapping[int, int] | array[int]) -> Record | None:

@@ -1,4 +1,5 @@
-"""Reads scripts: Babel's parser, and what is asked of its trees, are TypeScript in `src/`, built into one function.
+"""Reads scripts: Babel's parser, and what is asked of its trees, are TypeScript in `src/`, built into one function, and
+another one that plants mutants.
 
 It runs in an engine of its own, in this process: it only reads texts. To evaluate the function takes some 35 ms, and to
 read a text 4 to 5 ms for each KB, so it is asked only where something is to be told of a failure, by `doctor`, for new
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import _thread
 import json
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -18,9 +19,10 @@ from scripttest.results import HostError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-_FUNCTION = Path(__file__).parent / "built" / "read.js"
+_BUILT = Path(__file__).parent / "built"
 _ROOM = 8 * 1024 * 1024
 """Bytes of stack that the thread has for more than what the engine may use."""
 
@@ -32,21 +34,16 @@ class UnreadableError(Exception):
 class Parser:
     """The engine with the function, and the thread that it belongs to. May be used from several threads."""
 
-    def __init__(self) -> None:
-        """Raises HostError."""
-        try:
-            function = _FUNCTION.read_text("utf-8")
-        except OSError as error:
-            raise HostError(
-                f"Cannot read {_FUNCTION}, with which scripts are read: {error.strerror}",
-                hint="Install yao-test again; in a checkout, run python bindings/build.py",
-            ) from error
+    def __init__(self, name: str = "read", *more: str) -> None:
+        """With the function `name`, which may call others, `more`: these are evaluated when it first does so. Raises
+        HostError."""
+        function, *called = map(_text, (name, *more))
         self._lock = _thread.allocate_lock()
         self._requests = SimpleQueue[str]()
         self._answers = SimpleQueue[str | EngineError]()
         before = _thread.stack_size(STACK_LIMIT + _ROOM)
         try:
-            _thread.start_new_thread(self._serve, (function,))
+            _thread.start_new_thread(self._serve, (function, dict(zip(more, called, strict=True))))
         finally:
             _thread.stack_size(before)
 
@@ -62,8 +59,8 @@ class Parser:
             raise UnreadableError(answer["unread"])
         return answer["answer"]
 
-    def _serve(self, function: str) -> None:
-        read = evaluate_apart(function)
+    def _serve(self, function: str, called: dict[str, str]) -> None:
+        read = evaluate_apart(function, **{name: _when_called(text) for name, text in called.items()})
         while True:
             request = self._requests.get()
             try:
@@ -72,10 +69,33 @@ class Parser:
                 self._answers.put(error)
 
 
+def _text(name: str) -> str:
+    file = _BUILT / f"{name}.js"
+    try:
+        return file.read_text("utf-8")
+    except OSError as error:
+        raise HostError(
+            f"Cannot read {file}, with which scripts are read: {error.strerror}",
+            hint="Install yao-test again; in a checkout, run python bindings/build.py",
+        ) from error
+
+
+def _when_called(text: str) -> Callable[[str], str]:
+    """The function of a text, which is evaluated for the first call."""
+    made = lru_cache(1)(partial(evaluate_apart, text))
+    return lambda request: made()(request)
+
+
 @lru_cache(1)
 def parser() -> Parser:
     """The parser of this process. Raises HostError."""
     return Parser()
+
+
+@lru_cache(1)
+def planter() -> Parser:
+    """What plants mutants in this process: `src/mutate.ts`. Raises HostError."""
+    return Parser("mutate", "regex")
 
 
 @lru_cache(2)

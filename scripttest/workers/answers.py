@@ -102,6 +102,16 @@ class AnsweredBack(Value):
     world: str
 
 
+class Reached(Value):
+    """Where scripts with mutants got in a test, whose `Result` follows."""
+
+    kind = "reached"
+    rounds: int
+    """How often loops and functions began a round; where there is a bound, `ended` says whether it was met."""
+    mutants: tuple[int, ...]
+    """Of each place that was reached, its first mutant."""
+
+
 class Result(Value):
     """A test has ended."""
 
@@ -124,7 +134,7 @@ class FunctionResult(Value):
 
 Question = HostCall | LibraryCall
 Message = (
-    Functions | Unusable | Begun | Logged | EarlyFailure | Question | AnsweredBack | Result | FunctionResult
+    Functions | Unusable | Begun | Logged | EarlyFailure | Question | AnsweredBack | Reached | Result | FunctionResult
 )  # fmt: skip
 
 
@@ -331,6 +341,9 @@ _READERS: dict[tuple[str, int], Callable[..., Message]] = {
     ("backed", 3): lambda number, envelope, world: AnsweredBack(number=_number(number), envelope=envelope, world=world),
     ("result", 3): lambda index, text, following: Result(
         index=_index(index), record=_outcome(_value(text), 0), next=_index(following) if following else None
+    ),
+    ("reached", 2): lambda rounds, mutants: Reached(
+        rounds=_index(rounds), mutants=tuple(map(_index, mutants.split(" "))) if mutants else ()
     ),
     ("returned", 1): lambda text: FunctionResult(record=_returned(_nested(text))),
 }

@@ -42,6 +42,10 @@ from scripttest.workers.services import Services
 from scripttest.workers.work import Assignment, Job, Slot, WorkQueue, start_clock
 from scripttest.workers.worker import Processes, Worker
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Self
+
 LONGEST_WAIT = 3600.0
 """Seconds that one wait takes at the most; the system call takes no more than a few weeks."""
 FIRST_ANSWERS = 0.05
@@ -118,7 +122,7 @@ class ScriptHost:
         for worker in (processes.worker, *processes.more):
             self._workers.start(worker)
 
-    def __enter__(self) -> ScriptHost:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -348,7 +352,8 @@ class ScriptHost:
         test = TestKey(suite=work.job.key, test="")
         run = self._module_runs.get(work.job.key)
         if run is not None and work.running is not None:
-            test = test.replace(test=run.tests[work.running].name, run=run.position(work.running)[1])
+            name, (_, repeat) = run.tests[work.running].name, run.position(work.running)
+            test = TestKey(suite=work.job.key, test=name, run=repeat, mutant=work.job.mutant)
         elif run is not None:
             run.loads_again = True
         self._calls.begin(slot, call, test=test, timeout=run.timeout if run else self._timeout)

@@ -28,6 +28,8 @@ class Job(Value):
     """Key of the module."""
     tests: tuple[int, ...] | None
     """Indexes of the tests; None: the job is to list the module."""
+    mutant: int = 0
+    """The mutant that is switched on; 0: none."""
 
 
 class Assignment:
@@ -90,17 +92,20 @@ class WorkQueue:
         runs: dict[str, ModuleRun],
         wanted: Callable[[], str | None],
     ) -> None:
-        """`limit` is the highest number of workers; `kinds` are the kinds of tests that are listed; `runs` has the
+        """`limit`: see there; `kinds` are the kinds of tests that are listed; `runs` has the
         modules that run, by key; `wanted` is that of `Services`."""
         self.jobs: deque[Job] = deque()
         self._workers = workers
-        self._limit = limit
+        self.limit = limit
+        """The highest number of workers."""
         self._boots = boots
         self._kinds = kinds
         self._runs = runs
         self._wanted = wanted
         self._held: dict[str, dict[str, list[int]]] = {}
         """Module → its tests that were not wanted yet, by name, with their indexes."""
+        self.lead: Callable[[Job], list[bytes]] | None = None
+        """Makes what a worker gets before a job."""
 
     def assign(self) -> None:
         """Gives jobs to idle workers, and starts workers as needed."""
@@ -110,19 +115,19 @@ class WorkQueue:
         for slot in self._workers.slots:
             if self.jobs and slot.work is None:
                 self.give(slot, self._next_for(slot))
-        while self.jobs and len(self._workers.slots) < self._limit:
+        while self.jobs and len(self._workers.slots) < self.limit:
             self.give(self._workers.start(), self.jobs.popleft())
 
     def reserve(self, workers: int) -> None:
         """Starts workers before there are jobs for them, because their start takes time."""
-        while len(self._workers.slots) < min(workers, self._limit):
+        while len(self._workers.slots) < min(workers, self.limit):
             self._workers.start()
 
     def add(self, run: ModuleRun) -> None:
         """Adds the job to list a module."""
         self.jobs.append(Job(key=run.compiled.source.key, tests=None))
         if run.is_big:
-            self.reserve(self._limit)
+            self.reserve(self.limit)
 
     def only_list(self) -> None:
         """Drops all jobs that run tests."""
@@ -131,7 +136,7 @@ class WorkQueue:
     def give(self, slot: Slot, job: Job) -> None:
         """Gives a job to an idle worker."""
         run = self._runs[job.key]
-        frames = []
+        frames = self.lead(job) if self.lead is not None else []
         if job.tests is None and run.is_big:
             slot.loaded = None
             frames.append(run.whole_frame(self._boots))

@@ -12,7 +12,7 @@ interface Insertion {
   order: [number, number, number];
 }
 
-/** The texts for one source. None breaks a line. */
+/** The texts for one source. */
 export class Insertions {
   readonly #found: Insertion[] = [];
 
@@ -50,28 +50,41 @@ function compared(a: readonly number[], b: readonly number[]): number {
 }
 
 function mapped(source: string, insertions: readonly Insertion[]): string {
-  const lines: string[] = [];
+  let mappings = "";
+  let segments = "";
   let start = 0;
   let next = 0;
   let [lastLine, lastColumn] = [0, 0];
   for (const [number, line] of source.split(LINE_BREAK).entries()) {
-    let segments = "";
     let shift = 0;
     let before = 0;
-    for (const { index } of line.matchAll(TOKEN)) {
-      for (; next < insertions.length && insertions[next].at <= start + index; next++) {
-        shift += insertions[next].text.length;
+    /** Takes in the texts before an offset; one with line breaks ends lines of the result. */
+    const take = (end: number) => {
+      for (; next < insertions.length && insertions[next].at <= end; next++) {
+        const { at, text } = insertions[next];
+        const lines = text.split(LINE_BREAK);
+        if (lines.length === 1) shift += text.length;
+        else {
+          mappings += segments + ";".repeat(lines.length - 1);
+          segments = "";
+          before = 0;
+          shift = lines.at(-1)!.length - (at - start);
+        }
       }
+    };
+    for (const { index } of line.matchAll(TOKEN)) {
+      take(start + index);
       segments += `${segments && ","}${vlq(index + shift - before)}A${vlq(number - lastLine)}${vlq(index - lastColumn)}`;
       [before, lastLine, lastColumn] = [index + shift, number, index];
     }
-    lines.push(segments);
     start += line.length;
     const end = start + (source.startsWith("\r\n", start) ? 2 : 1);
-    for (; next < insertions.length && insertions[next].at < end; next++);
+    take(end - 1);
+    mappings += `${segments};`;
+    segments = "";
     start = end;
   }
-  return lines.join(";");
+  return mappings.slice(0, -1);
 }
 
 function vlq(number: number): string {

@@ -80,15 +80,20 @@ export function children(node: Node, field: string): Node[] {
   return (node[field] ?? []) as Node[];
 }
 
-/** All children of a node. */
-export function* allChildren(node: Node): Generator<Node> {
+/** All children of a node, each with the name of the field that it is in. */
+export function* fieldsOf(node: Node): Generator<[string, Node]> {
   for (const key in node) {
     if (APART.has(key)) continue;
     const value = node[key];
     if (Array.isArray(value)) {
-      for (const one of value) if (isNode(one)) yield one;
-    } else if (isNode(value)) yield value;
+      for (const one of value) if (isNode(one)) yield [key, one];
+    } else if (isNode(value)) yield [key, value];
   }
+}
+
+/** All children of a node. */
+export function* allChildren(node: Node): Generator<Node> {
+  for (const [, one] of fieldsOf(node)) yield one;
 }
 
 /** A node and all in it, each before what is in it. */
@@ -132,4 +137,22 @@ export function isMember(node: Node): boolean {
 
 function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && typeof (value as Node).type === "string";
+}
+
+/**
+ * A function that answers requests, JSON of `{question, given}`: which of some functions is called with what. It answers
+ * `{answer}`, or `{unread}` when the parser cannot read a text: why and where, `Unexpected token at 2:5`.
+ */
+export function answering(questions: Record<string, (...given: never[]) => unknown>): (request: string) => string {
+  return (request) => {
+    const { question, given } = JSON.parse(request) as { question: string; given: never[] };
+    try {
+      return JSON.stringify({ answer: questions[question](...given) });
+    } catch (error) {
+      const { name, message, loc } = error as Error & { loc?: Position };
+      if (name !== "SyntaxError") throw error;
+      const at = loc === undefined ? "" : ` at ${loc.line}:${loc.column + 1}`;
+      return JSON.stringify({ unread: message.replace(/ \(\d+:\d+\)$/, "") + at });
+    }
+  };
 }

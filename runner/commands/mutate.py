@@ -1,0 +1,93 @@
+"""`yao-test mutate`: plants small faults in handlers, and says which of them no script test notices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from runner import exit_codes
+from runner.application.context import with_files
+from runner.commands.parser import Command, options_of
+from runner.environment import Environment
+from runner.options.options import FLAGS, options_from
+from runner.options.readers import share_or_percent
+from runner.reporters.console.style import Style
+
+TAKEN = frozenset(
+    "inputs name app profile user team locale ctx env_files run tags timeout parallel max_duration seed allow_net"
+    " allow_exec require_trust trust_from sandbox strict quiet no_color".split()
+)
+"""The fields of the flags of a run that the command has, too."""
+OWN = [flag for flag in FLAGS if flag.field in TAKEN]
+
+
+@click.command(
+    "mutate",
+    cls=Command,
+    help="Plants small faults, mutants, in the handlers that script tests reach, and runs the tests with each: a "
+    "mutant that no test notices is a test that is missing. Files are not changed. Exit codes: 0, or 1 below "
+    "--threshold or when tests fail before anything is planted.",
+)
+@click.option(
+    "--mutate",
+    "files",
+    metavar="GLOB",
+    multiple=True,
+    help="Handlers to plant mutants in, by their paths in the application; !GLOB leaves some out. Default: those that "
+    "the tests load. Repeatable.",
+)
+@click.option(
+    "--threshold", metavar="SCORE", help="Lowest score of the run that is good enough, such as 0.8 or 80%. Below it: 1."
+)
+@click.pass_obj
+def mutate(environment: Environment, /, files: tuple[str, ...], threshold: str | None, **values: Any) -> int:
+    """Tries all mutants, prints what came of them, and returns the exit code."""
+    from runner.application.configuration import configured, read_configuration
+    from runner.mutation.console import percent, summary_text, survivors_text
+    from runner.mutation.session import MutationOptions, run_mutants
+    from runner.mutation.verdicts import score_of
+    from runner.planning.inputs import resolve_application
+    from runner.planning.plan import RunRequest
+
+    least = None if threshold is None else share_or_percent(threshold, "--threshold")
+    options = options_from({flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS})
+    environment = with_files(environment, options.env_files)
+    application = resolve_application(options, environment.directory)
+    given = frozenset(flag.name for flag in OWN if flag.is_given(values))
+    found = configured(options, given, application, {flag.name for flag in OWN})
+    file = read_configuration(application)
+    said = file.mutate if file is not None else {}
+    if least is None and "threshold" in said:
+        least = share_or_percent(str(said["threshold"]), "threshold")
+    request = RunRequest(
+        options=found.options, settings=found.settings, environment=environment, application=application
+    )
+    outcome = run_mutants(
+        request,
+        MutationOptions(files=files or tuple(said.get("files", ())), ignore_calls=tuple(said.get("ignore-calls", ()))),
+    )
+    out, style = environment.stdout, Style(environment.colors and not options.no_color)
+    for warning in outcome.warnings:
+        environment.stderr.write(f"Warning: {warning}\n")
+    if outcome.failed:
+        number = len(outcome.failed)
+        environment.stderr.write(
+            f"Error: {number} {'test fails' if number == 1 else 'tests fail'} before anything is planted\n"
+        )
+        for test in outcome.failed[:20]:
+            environment.stderr.write(f"  {test.name}: {test.why}\n")
+        environment.stderr.write("Mend them first: yao-test runs them alone\n")
+        return exit_codes.FAILED
+    out.write(survivors_text(outcome.verdicts, outcome.texts, style))
+    out.write(summary_text(outcome.verdicts, style))
+    if outcome.code is not None:
+        return outcome.code
+    share = score_of(outcome.verdicts).share
+    if least is not None and share is not None and share < least:
+        out.write(f"The score {percent(share)} is below the threshold {percent(least)}\n")
+        return exit_codes.FAILED
+    return exit_codes.PASSED
+
+
+mutate.params += options_of(OWN)

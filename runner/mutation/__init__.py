@@ -1,0 +1,1 @@
+"""`yao-test mutate`: would the tests notice? Small faults are planted, and the tests run with each of them."""

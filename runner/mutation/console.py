@@ -1,0 +1,105 @@
+"""What `yao-test mutate` prints: survivors as diffs, with the tests that reached them, and the score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from runner.mutation.verdicts import MISSED, Status, Verdict, by_file, by_function, score_of
+from runner.reporters.console.style import Style, count
+
+MOST_TESTS = 3
+"""At most this many tests are named that reach a survivor."""
+MOST_LINES = 12
+"""At most this many lines of a diff are shown on each side."""
+SAID = {
+    Status.KILLED: "killed",
+    Status.TIMEOUT: "ended by their rounds",
+    Status.SURVIVED: "survived",
+    Status.NO_COVERAGE: "not reached",
+    Status.BROKEN: "broken",
+    Status.UNDECIDED: "undecided",
+    Status.IGNORED: "ignored",
+}
+
+
+def survivors_text(verdicts: Sequence[Verdict], texts: Mapping[str, str], style: Style) -> str:
+    """The mutants that nothing notices, handler by handler; those that no test reaches are counted by function."""
+    text = ""
+    for file, found in by_file(verdicts).items():
+        missed = [verdict for verdict in found if verdict.status in (*MISSED, Status.BROKEN, Status.UNDECIDED)]
+        if not missed:
+            continue
+        text += style.paint(f"{file}", "bold") + "\n\n"
+        for function, of_function in by_function(missed).items():
+            unreached = [one for one in of_function if one.status is Status.NO_COVERAGE]
+            text += "".join(_survivor(one, texts, style) for one in of_function if one.status is not Status.NO_COVERAGE)
+            if unreached:
+                lines = sorted({one.mutant.line for one in unreached})
+                where = f"{lines[0]}" if len(lines) == 1 else f"{lines[0]}-{lines[-1]}"
+                named = f" in {function}" if function else ""
+                text += f"  {file}:{where}: no test reaches {count(len(unreached), 'mutant')}{named}\n\n"
+    return text
+
+
+def diff_lines(verdict: Verdict, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The lines of a mutant's diff: the sign, `-` or `+`, and the line."""
+    mutant = verdict.mutant
+    lines = texts[mutant.file].split("\n")
+    for sign, found in (("-", lines[mutant.line - 1 : mutant.end_line]), ("+", mutant.mutated.split("\n"))):
+        for line in found[:MOST_LINES]:
+            yield sign, line.rstrip("\r")
+        if len(found) > MOST_LINES:
+            yield sign, f"... {len(found) - MOST_LINES} more lines"
+
+
+def reached_text(verdict: Verdict) -> str:
+    """The tests that reached a mutant, in words."""
+    names = [key.test for key in verdict.reached_by]
+    more = f" and {len(names) - MOST_TESTS} more" if len(names) > MOST_TESTS else ""
+    return f"{', '.join(names[:MOST_TESTS])}{more}"
+
+
+def summary_text(verdicts: Sequence[Verdict], style: Style) -> str:
+    """The scores of handlers and functions, and of all."""
+    rows = []
+    for file, found in by_file(verdicts).items():
+        rows.append((file, found))
+        functions = by_function(found)
+        if len(functions) > 1:
+            rows += [(f"  {name or '(top of the module)'}", of_one) for name, of_one in functions.items()]
+    wide = max((len(name) for name, _ in rows), default=0)
+    text = ""
+    for name, found in rows:
+        score = score_of(found)
+        counts = score.counts
+        missed = [f"{counts[status]} {SAID[status]}" for status in MISSED if counts.get(status)]
+        text += f"{name.ljust(wide)}  {percent(score.share).rjust(6)}  {score.noticed} of {score.counted} noticed"
+        text += f", {', '.join(missed)}\n" if missed else "\n"
+    return text + "\n" + total_line(verdicts) + "\n"
+
+
+def total_line(verdicts: Iterable[Verdict]) -> str:
+    """All counts, and the score."""
+    score = score_of(verdicts)
+    said = [f"{score.counts[status]} {word}" for status, word in SAID.items() if score.counts.get(status)]
+    return f"{count(sum(score.counts.values()), 'mutant')}: {', '.join(said) or 'none'}. Score {percent(score.share)}"
+
+
+def percent(share: float | None) -> str:
+    """A share in words; one that is not 1 is never shown as 100 %."""
+    if share is None:
+        return "-"
+    return f"{min(share, 0.999) * 100:.1f} %" if share < 1 else "100 %"
+
+
+def _survivor(verdict: Verdict, texts: Mapping[str, str], style: Style) -> str:
+    mutant = verdict.mutant
+    within = f" in {mutant.within}" if mutant.within else ""
+    text = f"  {mutant.file}:{mutant.line}:{mutant.column}{within}: {mutant.mutator} {SAID[verdict.status]}\n"
+    for sign, line in diff_lines(verdict, texts):
+        text += "    " + style.paint(f"{sign} {line}", "red" if sign == "-" else "green") + "\n"
+    if verdict.reason:
+        text += f"    {verdict.reason.splitlines()[0]}\n"
+    if verdict.status is Status.SURVIVED:
+        text += f"    reached by {reached_text(verdict)}\n"
+    return text + "\n"

@@ -1,0 +1,158 @@
+"""Which tests are tried on which mutant, and in which order: those first that are quick and have noticed other mutants
+of the same function. A worker goes on with the module that it has loaded."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+
+from runner.mutation.verdicts import Status, Verdict
+from scripttest import Cause, Mutant, TestKey, Trial, Tried
+from scripttest.values import Value
+
+ROUNDS = 30
+"""A test may go so many times the rounds that it goes without a mutant,"""
+MORE_ROUNDS = 300
+"""and so many more."""
+SLOWER = 20
+"""A test may take so many times as long as without a mutant, or the time limit of a test if that is less,"""
+MORE_SECONDS = 5.0
+"""and so many seconds more. What the clock ends has no verdict, so this is wide."""
+
+
+class Walk(Value):
+    """A test that has passed without a mutant."""
+
+    key: TestKey
+    index: int
+    """Its index in its module."""
+    seconds: float
+    rounds: int
+    """How many rounds loops and functions went."""
+
+
+class _Open:
+    """A mutant on which tests are being tried."""
+
+    def __init__(self, mutant: Mutant, tests: list[Walk]) -> None:
+        self.mutant = mutant
+        self.tests = tests
+        """All that reach it, in the order in which they run."""
+        modules = dict.fromkeys(walk.key.suite for walk in tests)
+        self.left = deque([[walk for walk in tests if walk.key.suite == module] for module in modules])
+        """The tests that have not been tried, module by module."""
+        self.ran = 0
+
+
+class Trials:
+    """The mutants of a run that have no verdict yet. For one thread."""
+
+    def __init__(self, mutants: Iterable[Mutant], walks: Mapping[int, list[Walk]], limit: float) -> None:
+        """Takes the mutants that tests reach, `walks`: number of a place → tests that reach it. `limit` is the time
+        limit of a test in seconds."""
+        self._limit = limit
+        self._kills: dict[tuple[str, str, TestKey], int] = {}
+        """(file, function, test) → how many mutants of that function it has noticed."""
+        self._asked: dict[tuple[str, str, TestKey], int] = {}
+        self._walks = walks
+        self._waiting: dict[str, deque[Mutant]] = {}
+        """Module that has the quickest test of a mutant → the mutants."""
+        for mutant in mutants:
+            quickest = min(walks[mutant.site], key=lambda walk: walk.seconds)
+            self._waiting.setdefault(quickest.key.suite, deque()).append(mutant)
+        self._again: dict[str, deque[_Open]] = {}
+        """Module → mutants that survived the tests of another one."""
+        self._open: dict[int, _Open] = {}
+
+    @property
+    def left(self) -> int:
+        """How many mutants have no verdict."""
+        return len(self._open) + sum(map(len, self._waiting.values()))
+
+    def following(self, module: str) -> Trial | None:
+        """The next trial, of the module that a worker has loaded where there is one; None when there is none now."""
+        again = self._again.get(module) or next(filter(None, self._again.values()), None)
+        if again:
+            return self._trial(again.popleft())
+        waiting = self._waiting.get(module) or max(self._waiting.values(), key=len, default=None)
+        if not waiting:
+            return None
+        mutant = waiting.popleft()
+        self._open[mutant.number] = _Open(mutant, self._ordered(mutant))
+        return self._trial(self._open[mutant.number])
+
+    def take(self, tried: Tried) -> Verdict | None:
+        """Takes the result of a trial; the verdict on its mutant, unless tests of other modules are to be tried."""
+        one = self._open[tried.trial.mutant]
+        mutant, names = one.mutant, [walk.key.test for walk in one.left[0]]
+        tried_tests = one.left.popleft()
+        ran = names.index(tried.test) + 1 if tried.test in names else len(names)
+        one.ran += ran
+        for walk in tried_tests[:ran]:
+            place = (mutant.file, mutant.within, walk.key)
+            self._asked[place] = self._asked.get(place, 0) + 1
+        if not tried.test and one.left:
+            self._again.setdefault(one.left[0][0].key.suite, deque()).append(one)
+            return None
+        del self._open[mutant.number]
+        status, reason = _status(tried)
+        killer = None
+        if tried.test:
+            killer = TestKey(suite=tried.trial.key, test=tried.test)
+            place = (mutant.file, mutant.within, killer)
+            self._kills[place] = self._kills.get(place, 0) + 1
+        return Verdict(
+            mutant=mutant,
+            status=status,
+            reached_by=tuple(walk.key for walk in one.tests),
+            killed_by=killer,
+            reason=reason,
+            ran=one.ran,
+        )
+
+    def undecided(self, reason: str) -> list[Verdict]:
+        """The verdicts on what is left when the run ends early."""
+        mutants = [one.mutant for one in self._open.values()] + [one for row in self._waiting.values() for one in row]
+        return [
+            Verdict(
+                mutant=mutant,
+                status=Status.UNDECIDED,
+                reached_by=tuple(walk.key for walk in self._walks[mutant.site]),
+                reason=reason,
+            )
+            for mutant in mutants
+        ]
+
+    def _ordered(self, mutant: Mutant) -> list[Walk]:
+        def worth(walk: Walk) -> float:
+            place = (mutant.file, mutant.within, walk.key)
+            likely = (self._kills.get(place, 0) + 1) / (self._asked.get(place, 0) + 2)
+            return likely / (walk.seconds + 0.0005)  # a realm takes time, too
+
+        return sorted(self._walks[mutant.site], key=worth, reverse=True)
+
+    def _trial(self, one: _Open) -> Trial:
+        walks = one.left[0]
+        return Trial(
+            key=walks[0].key.suite,
+            tests=tuple(walk.index for walk in walks),
+            mutant=one.mutant.number,
+            rounds=tuple(ROUNDS * walk.rounds + MORE_ROUNDS for walk in walks),
+            seconds=tuple(min(self._limit, SLOWER * walk.seconds + MORE_SECONDS) for walk in walks),
+        )
+
+
+def _status(tried: Tried) -> tuple[Status, str]:
+    """The status that the last trial of a mutant gives it, and what is said of it."""
+    if tried.is_endless:
+        return Status.TIMEOUT, f"{tried.test} did not end: loops went more than {ROUNDS} times the rounds"
+    if tried.outcome is None:
+        return Status.SURVIVED, ""
+    failures = [*tried.outcome.failures, *(one for step in tried.outcome.steps for one in step.failures)]
+    causes = {failure.cause for failure in failures}
+    said = failures[0].message if failures else ""
+    if Cause.TIMEOUT in causes:
+        return Status.UNDECIDED, f"the clock ended {tried.test}: {said}"
+    if causes & {Cause.CRASH, Cause.INFRASTRUCTURE}:
+        return Status.BROKEN, said
+    return Status.KILLED, said

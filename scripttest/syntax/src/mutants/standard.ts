@@ -1,0 +1,314 @@
+/**
+ * The mutators of StrykerJS, with its names and replacements; see its page "Supported mutators". What one makes of a node
+ * is the text that StrykerJS reports, in the author's spacing.
+ */
+
+import { type Node, allNodes } from "../tree";
+import { type At, type Source, child, children, isCallNode, isIdentifier } from "./at";
+
+export interface Replacement {
+  mutator: string;
+  /** what StrykerJS, and every report, shows in place of the node */
+  text: string;
+  /** what is put there, where that is another text */
+  code?: string;
+  /** a statement that is left out in place of an expression that is replaced */
+  removes?: boolean;
+  /** the child of the node that is replaced by `code`, where that is not the node */
+  inner?: Node;
+  /** where `code` is put in, and nothing is replaced */
+  insert?: number;
+}
+
+const ARITHMETIC: Record<string, string> = { "+": "-", "-": "+", "*": "/", "/": "*", "%": "*" };
+const ASSIGNED: Record<string, string> = {
+  "+=": "-=",
+  "-=": "+=",
+  "*=": "/=",
+  "/=": "*=",
+  "%=": "*=",
+  "<<=": ">>=",
+  ">>=": "<<=",
+  "&=": "|=",
+  "|=": "&=",
+  "&&=": "||=",
+  "||=": "&&=",
+  "??=": "&&=",
+};
+const COMPARED: Record<string, string[]> = {
+  "<": ["<=", ">="],
+  "<=": ["<", ">"],
+  ">": [">=", "<="],
+  ">=": [">", "<"],
+  "==": ["!="],
+  "!=": ["=="],
+  "===": ["!=="],
+  "!==": ["==="],
+};
+const LOGICAL: Record<string, string> = { "&&": "||", "||": "&&", "??": "&&" };
+const UNARY: Record<string, string> = { "+": "-", "-": "+", "~": "" };
+const REMOVED = new Set("charAt filter reverse slice sort substr substring trim".split(" "));
+const SWAPPED: Record<string, string> = {
+  endsWith: "startsWith",
+  startsWith: "endsWith",
+  every: "some",
+  some: "every",
+  toLocaleLowerCase: "toLocaleUpperCase",
+  toLocaleUpperCase: "toLocaleLowerCase",
+  toLowerCase: "toUpperCase",
+  toUpperCase: "toLowerCase",
+  trimEnd: "trimStart",
+  trimStart: "trimEnd",
+  min: "max",
+  max: "min",
+  setDate: "setTime",
+  setTime: "setDate",
+  setFullYear: "setMonth",
+  setMonth: "setFullYear",
+  setHours: "setMinutes",
+  setMinutes: "setHours",
+  setSeconds: "setMilliseconds",
+  setMilliseconds: "setSeconds",
+  setUTCDate: "setTime",
+  setUTCFullYear: "setUTCMonth",
+  setUTCMonth: "setUTCFullYear",
+  setUTCHours: "setUTCMinutes",
+  setUTCMinutes: "setUTCHours",
+  setUTCSeconds: "setUTCMilliseconds",
+  setUTCMilliseconds: "setUTCSeconds",
+};
+const TEXTS = new Set(["StringLiteral", "TemplateLiteral"]);
+const LOOPS = new Set(["ForStatement", "WhileStatement", "DoWhileStatement"]);
+const HERE = "Stryker was here!";
+/** Parents of a text in which it is a name, or cannot be another. */
+const NAMING = new Set(
+  "ImportDeclaration ExportNamedDeclaration ExportAllDeclaration ExportDefaultDeclaration TSExternalModuleReference JSXAttribute ExpressionStatement TSLiteralType ObjectMethod ImportAttribute".split(" "),
+);
+
+/** The replacements of a node. */
+export function* standard(at: At, source: Source): Generator<Replacement> {
+  const { node } = at;
+  switch (node.type) {
+    case "BinaryExpression":
+      yield* binary(node, source);
+      yield* truth(at);
+      break;
+    case "LogicalExpression":
+      yield { mutator: "LogicalOperator", text: withOperator(node, source, LOGICAL[node.operator as string]) };
+      yield* truth(at);
+      break;
+    case "AssignmentExpression":
+      yield* assignment(node, source);
+      yield* truth(at);
+      break;
+    case "ArrayExpression":
+      yield { mutator: "ArrayDeclaration", text: children(node, "elements").length ? "[]" : '["Stryker was here"]' };
+      yield* truth(at);
+      break;
+    case "ObjectExpression":
+      if (children(node, "properties").length) yield { mutator: "ObjectLiteral", text: "{}" };
+      yield* truth(at);
+      break;
+    case "ArrowFunctionExpression":
+      yield* arrow(node);
+      yield* truth(at);
+      break;
+    case "BlockStatement":
+      if (children(node, "body").length && !isBoundConstructor(at)) yield { mutator: "BlockStatement", text: "{}" };
+      break;
+    case "BooleanLiteral":
+      yield { mutator: "BooleanLiteral", text: String(!node.value) };
+      yield* truth(at);
+      break;
+    case "UnaryExpression":
+      yield* unary(node, source);
+      yield* truth(at);
+      break;
+    case "UpdateExpression":
+      yield update(node, source);
+      yield* truth(at);
+      break;
+    case "CallExpression":
+    case "OptionalCallExpression":
+      yield* call(node, source);
+      yield* truth(at);
+      break;
+    case "NewExpression":
+      yield* arrayCall(node);
+      yield* truth(at);
+      break;
+    case "OptionalMemberExpression":
+      if (node.optional) yield unchained(node, source);
+      yield* truth(at);
+      break;
+    case "RegExpLiteral":
+      for (const pattern of patterns(node.pattern as string, node.flags as string)) yield { mutator: "Regex", text: `/${pattern}/${node.flags as string}` };
+      break;
+    case "StringLiteral":
+      yield* text(at);
+      break;
+    case "TemplateLiteral":
+      yield { mutator: "StringLiteral", text: isEmptyTemplate(node) ? `\`${HERE}\`` : "``" };
+      yield* truth(at);
+      break;
+    case "ForStatement":
+      if (!node.test) yield endlessFor(node, source);
+      break;
+    case "SwitchCase":
+      if (children(node, "consequent").length) yield { mutator: "ConditionalExpression", text: source.text.slice(node.start, caseHead(node, source)) };
+      break;
+    default:
+      yield* truth(at);
+  }
+}
+
+/** The offset behind the colon of a case. */
+export function caseHead(node: Node, source: Source): number {
+  const test = child(node, "test");
+  return source.text.indexOf(":", test?.end ?? node.start) + 1;
+}
+
+/** What a condition becomes: always true, always false. */
+function* truth({ node, key, parent }: At): Generator<Replacement> {
+  const mutator = "ConditionalExpression";
+  if (parent === null) return;
+  if (key === "test" && LOOPS.has(parent.node.type)) yield { mutator, text: "false" };
+  else if (key === "test" && parent.node.type === "IfStatement") {
+    yield { mutator, text: "true" };
+    yield { mutator, text: "false" };
+  } else if (isBoolean(node)) {
+    const around = parent.node.type === "LogicalExpression" ? parent.node.operator : "";
+    if (around !== "||") yield { mutator, text: "true" };
+    if (around !== "&&") yield { mutator, text: "false" };
+  }
+}
+
+function isBoolean(node: Node): boolean {
+  const operator = node.operator as string;
+  return (node.type === "BinaryExpression" && operator in COMPARED) || (node.type === "LogicalExpression" && operator !== "??");
+}
+
+function withOperator(node: Node, source: Source, operator: string): string {
+  const old = node.operator as string;
+  const at = source.operator(child(node, "left")!, child(node, "right")!, old);
+  return source.with(node, at, at + old.length, operator);
+}
+
+function* binary(node: Node, source: Source): Generator<Replacement> {
+  const operator = node.operator as string;
+  const left = child(node, "left")!;
+  const last = left.type === "BinaryExpression" ? child(left, "right")! : left;
+  if (operator in ARITHMETIC && !TEXTS.has(child(node, "right")!.type) && !TEXTS.has(last.type)) {
+    yield { mutator: "ArithmeticOperator", text: withOperator(node, source, ARITHMETIC[operator]) };
+  }
+  for (const other of COMPARED[operator] ?? []) {
+    yield { mutator: "EqualityOperator", text: withOperator(node, source, other) };
+  }
+}
+
+function* assignment(node: Node, source: Source): Generator<Replacement> {
+  const operator = ASSIGNED[node.operator as string];
+  const isLogical = /[&|?]{2}=/.test(node.operator as string);
+  if (operator === undefined || (TEXTS.has(child(node, "right")!.type) && !isLogical)) return;
+  yield { mutator: "AssignmentOperator", text: withOperator(node, source, operator) };
+}
+
+function* arrow(node: Node): Generator<Replacement> {
+  const body = child(node, "body")!;
+  if (body.type !== "BlockStatement" && !isIdentifier(body, "undefined")) yield { mutator: "ArrowFunction", text: "() => undefined" };
+}
+
+function* unary(node: Node, source: Source): Generator<Replacement> {
+  const operator = node.operator as string;
+  const rest = source.text.slice(node.start + 1, node.end).trimStart();
+  const argument = source.of(child(node, "argument")!);
+  if (operator === "!") yield { mutator: "BooleanLiteral", text: argument, code: rest };
+  if (!(operator in UNARY)) return;
+  const [shown, code] = UNARY[operator] ? [UNARY[operator] + rest, undefined] : [argument, rest];
+  yield { mutator: "UnaryOperator", text: shown, code };
+}
+
+function update(node: Node, source: Source): Replacement {
+  const operator = node.operator === "++" ? "--" : "++";
+  const at = node.prefix ? node.start : node.end - 2;
+  return { mutator: "UpdateOperator", text: source.with(node, at, at + 2, operator) };
+}
+
+function* arrayCall(node: Node): Generator<Replacement> {
+  if (!isIdentifier(child(node, "callee"), "Array")) return;
+  const given = children(node, "arguments").length ? "" : "[]";
+  yield { mutator: "ArrayDeclaration", text: `${node.type === "NewExpression" ? "new " : ""}Array(${given})` };
+}
+
+function* call(node: Node, source: Source): Generator<Replacement> {
+  yield* arrayCall(node);
+  const callee = child(node, "callee")!;
+  const name = callee.type.endsWith("MemberExpression") ? child(callee, "property")! : null;
+  if (name?.type === "Identifier" && Object.hasOwn(SWAPPED, name.name as string)) {
+    yield { mutator: "MethodExpression", text: source.with(node, name.start, name.end, SWAPPED[name.name as string]) };
+  } else if (name?.type === "Identifier" && REMOVED.has(name.name as string)) {
+    const code = source.text.slice(node.start, source.objectEnd(callee));
+    yield { mutator: "MethodExpression", text: source.of(child(callee, "object")!), code };
+  }
+  if (node.type === "OptionalCallExpression" && node.optional) yield unchained(node, source);
+}
+
+/** A link of an optional chain that is no longer optional. */
+function unchained(node: Node, source: Source): Replacement {
+  const isCall = isCallNode(node);
+  const before = child(node, isCall ? "callee" : "object")!;
+  const at = source.text.indexOf("?.", before.end);
+  const behind = isCall || node.computed ? "" : ".";
+  return { mutator: "OptionalChaining", text: source.with(node, at, at + 2, behind) };
+}
+
+function* text(at: At): Generator<Replacement> {
+  const { node, key, parent } = at;
+  const value = node.value as string;
+  const around = parent?.node;
+  if (around?.type === "NewExpression" && isIdentifier(child(around, "callee"), "RegExp") && children(around, "arguments")[0] === node) {
+    const flags = children(around, "arguments")[1]?.value as string | undefined;
+    for (const pattern of patterns(value, flags)) yield { mutator: "Regex", text: JSON.stringify(pattern) };
+  }
+  const isName = NAMING.has(around?.type ?? "") || (key === "key" && /Property$/.test(around?.type ?? ""));
+  const isNamed = around !== undefined && isCallNode(around) && /^(require|Symbol)$/.test(String(child(around, "callee")?.name ?? ""));
+  const isImported = around?.type === "ImportExpression" || (around !== undefined && isCallNode(around) && child(around, "callee")?.type === "Import");
+  if (!isName && !isNamed && !isImported) yield { mutator: "StringLiteral", text: value ? '""' : `"${HERE}"` };
+  yield* truth(at);
+}
+
+function isEmptyTemplate(node: Node): boolean {
+  const [first, ...others] = children(node, "quasis");
+  return others.length === 0 && (first.value as { raw: string }).raw === "";
+}
+
+/** What mutates regular expressions, `../regex.ts`: from JSON to JSON. It is large, and loaded when it is first called. */
+declare const $regex: (request: string) => string;
+
+function patterns(pattern: string, flags: string | undefined): string[] {
+  if (!pattern) return [];
+  const { answer } = JSON.parse($regex(JSON.stringify({ question: "patterns", given: [pattern, flags] }))) as { answer: string[] };
+  return answer;
+}
+
+function endlessFor(node: Node, source: Source): Replacement {
+  const at = endlessTest(node, source);
+  const end = child(node, "body")!.end;
+  return { mutator: "ConditionalExpression", text: `${source.text.slice(node.start, at)} false${source.text.slice(at, end)}`, insert: at };
+}
+
+/** Where the test of a `for` without one would stand. */
+function endlessTest(node: Node, source: Source): number {
+  const init = child(node, "init");
+  const from = init === null ? source.text.indexOf("(", node.start) + 1 : init.end - (source.text[init.end - 1] === ";" ? 1 : 0);
+  return source.text.indexOf(";", from) + 1;
+}
+
+/** Whether a block is the body of a constructor that has to call `super` first. */
+function isBoundConstructor({ node, parent }: At): boolean {
+  if (parent?.node.type !== "ClassMethod" || parent.node.kind !== "constructor") return false;
+  const isBound =
+    children(parent.node, "params").some(({ type }) => type === "TSParameterProperty") ||
+    children(parent.parent!.node, "body").some((one) => one.type === "ClassProperty" && one.value);
+  return isBound && [...allNodes(node)].some(({ type }) => type === "Super");
+}

@@ -1,0 +1,169 @@
+"""MutantHost: a script host whose scripts have mutants. First its tests run with none of them switched on, and say
+where they got to. Then it tries mutants: for each some tests of a module run, until one fails.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from scripttest.protocol import MessageError, encode
+from scripttest.results import Failure, Outcome, Status, TestKey
+from scripttest.values import Value
+from scripttest.workers import answers
+from scripttest.workers.host import ScriptHost
+from scripttest.workers.module_run import ModuleRun
+from scripttest.workers.work import Assignment, Job, Slot, start_clock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from scripttest.results import Broken
+
+
+class Trial(Job):
+    """Runs some tests of a module with a mutant switched on, until one fails."""
+
+    rounds: tuple[int, ...]
+    """For each test, how many rounds loops and functions may go."""
+    seconds: tuple[float, ...]
+    """For each test, how long it may take."""
+
+
+class Walked(Value):
+    """Where a test got to that has ended: a record besides those of the host."""
+
+    test: TestKey
+    rounds: int
+    mutants: tuple[int, ...]
+    """Of each place that was reached, its first mutant."""
+
+
+class Tried(Value):
+    """A trial has ended."""
+
+    trial: Trial
+    test: str
+    """The test that failed; empty: none did."""
+    outcome: Outcome | None = None
+    """Of that test."""
+    is_endless: bool = False
+    """Whether it was ended because it went too many rounds."""
+
+
+class MutantHost(ScriptHost):
+    """A script host for modules with mutants."""
+
+    size: Callable[[], int] = staticmethod(lambda: 1)
+    """How many mutants there are so far, and one more."""
+
+    def keep(self, walked: Callable[[Walked], None], ended: Callable[[TestKey], None]) -> None:
+        """Has to be called first. `walked` is called for each test that has ended without a mutant; `ended` for each
+        that has ended with one."""
+        self._walked, self._test_ended = walked, ended
+        self._kept: dict[str, ModuleRun] = {}
+        self._rounds: dict[int, int] = {}
+        """Slot → rounds of the test that ends in it."""
+        self._queue.lead = self._switch
+
+    def modules(self) -> dict[str, ModuleRun]:
+        """The modules that have run."""
+        return self._kept
+
+    def try_all(self, following: Callable[[str], Trial | None], left: Callable[[], float | None]) -> Iterator[Tried]:
+        """Tries mutants until `following` returns None while no trial is under way; it gets the module that a worker
+        has loaded. Blocks between results. `left` as for `run`."""
+        self._tried: deque[Tried] = deque()
+        self._module_runs.update(self._kept)
+        wanted = True
+        while True:
+            while self._tried:
+                yield self._tried.popleft()
+                wanted = True
+            if left() is not None:
+                return
+            while wanted and (trial := self._place(following)) is not None:
+                self._queue.give(*trial)
+            running = any(slot.work for slot in self._workers.slots)
+            if not running and not self._tried:
+                return
+            if not self._tried:
+                self._wait(1.0)
+
+    def _place(self, following: Callable[[str], Trial | None]) -> tuple[Slot, Trial] | None:
+        """An idle worker and its next trial; None when there is none."""
+        slot = next((slot for slot in self._workers.slots if slot.work is None), None)
+        if slot is None and len(self._workers.slots) >= self._queue.limit:
+            return None
+        trial = following(slot.module if slot is not None else "")
+        return None if trial is None else (slot or self._workers.start(), trial)
+
+    def _switch(self, job: Job) -> list[bytes]:
+        if isinstance(job, Trial):
+            return [encode("switch", str(job.mutant), "1", *map(str, job.rounds))]
+        return [encode("switch", "0", str(self.size()))]
+
+    def _close_module(self, key: str, record: Broken | None) -> None:
+        if record is None and key in self._module_runs:
+            self._kept[key] = self._module_runs[key]
+        super()._close_module(key, record)
+
+    def heard(self, slot: Slot, message: answers.Message) -> None:
+        """Handles a message from a worker, as that of the base class; and what only modules with mutants send."""
+        work = slot.work
+        is_trial = work is not None and isinstance(work.job, Trial)
+        if not isinstance(message, answers.Reached):
+            if not (is_trial and isinstance(message, answers.Logged)):
+                super().heard(slot, message)
+        elif work is None or work.running is None:
+            raise MessageError("unexpected reached")
+        elif isinstance(work.job, Trial):
+            self._rounds[id(slot)] = message.rounds
+        elif run := self._module_runs.get(work.job.key):
+            test = TestKey(suite=work.job.key, test=run.tests[work.running].name)
+            self._walked(Walked(test=test, rounds=message.rounds, mutants=message.mutants))
+
+    def _begin(self, slot: Slot, work: Assignment, index: int) -> None:
+        if not isinstance(work.job, Trial):
+            super()._begin(slot, work, index)
+            return
+        if work.running is not None or not work.todo or work.todo.popleft() != index:
+            raise MessageError("tests out of order")
+        work.running = index
+        assert work.job.tests is not None
+        start_clock(slot, work.job.seconds[work.job.tests.index(index)])
+
+    def _result(self, slot: Slot, work: Assignment, ended: answers.Result) -> None:
+        job, index = work.job, ended.index
+        if not isinstance(job, Trial):
+            super()._result(slot, work, ended)
+            return
+        if index != work.running:
+            raise MessageError("a result for a test that is not running")
+        run = self._module_runs[job.key]
+        name = run.tests[index].name
+        self._test_ended(TestKey(suite=job.key, test=name, mutant=job.mutant))
+        assert job.tests is not None
+        endless = self._rounds.pop(id(slot), 0) >= job.rounds[job.tests.index(index)] - 1
+        work.finish()
+        if ended.next is not None:
+            self._begin(slot, work, ended.next)
+            return
+        failed = ended.record["status"] == "failed"
+        outcome = run.outcome(ended.record, name, index, work.seconds) if failed else None
+        self._rest(slot)
+        self._tried.append(
+            Tried(trial=job, test=name if failed or endless else "", outcome=outcome, is_endless=endless)
+        )
+
+    def _blame(self, work: Assignment, failure: Failure) -> None:
+        """A worker was lost during a trial: with the test that it was running, it is over."""
+        job = work.job
+        if not isinstance(job, Trial):
+            super()._blame(work, failure)
+            return
+        run, index = self._module_runs[job.key], work.running
+        name = run.tests[index].name if index is not None else ""
+        if index is not None:
+            self._test_ended(TestKey(suite=job.key, test=name, mutant=job.mutant))
+        outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(failure,))
+        self._tried.append(Tried(trial=job, test=name or "?", outcome=outcome))

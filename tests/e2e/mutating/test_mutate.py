@@ -1,0 +1,130 @@
+"""`yao-test mutate`: which small faults in handlers do script tests notice?"""
+
+from __future__ import annotations
+
+import pytest
+from command import Application, MakeApplication, Run
+
+TOLL = """/** What a road costs. */
+export function toll(axles: number, night = false): number {
+  if (axles < 2) throw new Error("no vehicle");
+  const base = axles * 3;
+  return night ? base / 2 : base;
+}
+
+export function unused(): number {
+  return 7;
+}
+"""
+TOLL_TEST = """import { toll } from "./toll";
+
+export function TestToll(t: testing.T) {
+  t.assert.Equal([toll(2), toll(3)], [6, 9]);
+  t.assert.Panic(() => toll(1));
+}
+"""
+LOOP = """export async function drain(most: number): Promise<number> {
+  let round = 0;
+  while (round < most) {
+    await new Promise<void>((resolve) => setTimeout(resolve, 1));
+    round++;
+  }
+  return round;
+}
+"""
+LOOP_TEST = """import { drain } from "./loop";
+
+export async function TestDrain(t: testing.T) {
+  t.assert.Equal(await drain(3), 3);
+}
+"""
+
+
+@pytest.fixture
+def road(app: MakeApplication) -> Application:
+    return app({"toll.ts": TOLL, "toll_test.ts": TOLL_TEST})
+
+
+def mutated(app: Application, *more: str) -> Run:
+    return app.run("mutate", "-i", "scripts.demo", *more)
+
+
+def test_survivors_are_shown_as_diffs_with_the_tests_that_reached_them(road: Application) -> None:
+    run = mutated(road)
+    assert run.code == 0
+    survivor = """
+  assistants/demo/src/toll.ts:3:34 in toll: StringLiteral survived
+    -   if (axles < 2) throw new Error("no vehicle");
+    +   if (axles < 2) throw new Error("");
+    reached by TestToll
+"""
+    assert survivor in run.stdout
+    assert "toll.ts:8-9: no test reaches 3 mutants in unused\n" in run.stdout
+    assert "axles <= 2" not in run.stdout  # the test has a vehicle of two axles
+
+
+def test_files_stay_as_they_are(road: Application) -> None:
+    before = {path: path.read_bytes() for path in road.root.rglob("*") if path.is_file()}
+    mutated(road)
+    assert {path: path.read_bytes() for path in road.root.rglob("*") if path.is_file()} == before
+
+
+def test_a_loop_without_end_is_ended_by_its_rounds(app: MakeApplication) -> None:
+    run = mutated(app({"loop.ts": LOOP, "loop_test.ts": LOOP_TEST}))
+    assert "ended by their rounds" in run.stdout
+    assert "undecided" not in run.stdout
+    assert "round--" not in run.stdout
+
+
+def test_tests_that_fail_before_anything_is_planted_are_named(app: MakeApplication) -> None:
+    failing = "export function TestWrong(t: testing.T) {\n  t.assert.Equal(1, 2);\n}\n"
+    run = mutated(app({"toll.ts": TOLL, "toll_test.ts": TOLL_TEST, "wrong_test.ts": failing}))
+    assert (run.code, run.stdout) == (1, "")
+    assert "Error: 1 test fails before anything is planted\n  scripts.demo.wrong TestWrong: " in run.stderr
+
+
+@pytest.mark.parametrize(("threshold", "code"), [("0.5", 0), ("50", 0), ("99%", 1), ("1", 1)])
+def test_below_the_threshold_the_exit_code_is_1(road: Application, threshold: str, code: int) -> None:
+    assert mutated(road, "--threshold", threshold).code == code
+
+
+def test_the_configuration_file_has_a_threshold_that_a_flag_overrides(road: Application) -> None:
+    road.write({"/yao-test.toml": "[mutate]\nthreshold = 100\n"})
+    assert mutated(road).code == 1
+    assert mutated(road, "--threshold", "10").code == 0
+    assert road.run("-i", "scripts.demo").code == 0
+
+
+def test_an_unknown_setting_is_refused_with_its_line(road: Application) -> None:
+    road.write({"/yao-test.toml": "[mutate]\nthreshold = 100\nlevel = 3\n"})
+    run = road.run("-i", "scripts.demo")
+    assert run.code == 2
+    assert "yao-test.toml:3: there is no setting level of mutate" in run.stderr
+
+
+def test_a_comment_a_rule_and_a_setting_leave_code_out(app: MakeApplication) -> None:
+    source = """export function half(n: number): number {
+  // yao-test-ignore mutate: the cap is a courtesy
+  const capped = Math.min(n, 500);
+  console.log("half of " + n);
+  audit.note("asked", n);
+  return capped - capped / 2;
+  return -1;
+}
+const audit = { note(what: string, n: number) {} };
+"""
+    test = """import { half } from "./half";
+export function TestHalf(t: testing.T) {
+  t.assert.Equal([half(4), half(0)], [2, 0]);
+}
+"""
+    made = app({"half.ts": source, "half_test.ts": test, "/yao-test.toml": '[mutate]\nignore-calls = ["audit.*"]\n'})
+    run = mutated(made, "--threshold", "100")
+    assert run.code == 0, run.stdout
+    made.write({"half.ts": source.replace("yao-test-ignore", "not")})
+    assert mutated(made, "--threshold", "100").code == 1
+
+
+def test_only_named_handlers_get_mutants(road: Application) -> None:
+    run = mutated(road, "--mutate", "assistants/other/**")
+    assert "0 mutants: none" in run.stdout
