@@ -112,7 +112,7 @@ ROOMS = {
     " runner/fingerprints runner/reading runner/record",
     "runner/reporters/console": "runner runner/security runner/statistics runner/options runner/assertions runner/record runner/compare"
     " runner/judging",
-    "runner/reporters": "runner runner/security runner/options runner/reporters/console runner/record runner/compare",
+    "runner/reporters": "runner runner/security runner/options runner/assertions runner/reporters/console runner/record runner/compare",
     "runner/reporters/html": "runner runner/security runner/statistics runner/reporters/console runner/reporters runner/record"
     " runner/compare",
     "runner/store": "runner runner/security runner/statistics runner/options runner/record runner/compare",
@@ -171,7 +171,7 @@ DOORS = {
     "runner/agents": "answer assistant call chat helpers prompts references runtime service",
     "runner/agents/mcp": "base servers toolbox",
     "runner/fingerprints": "fingerprints parts",
-    "runner/record": "case_result checks combining coverage events fingerprint_changes fold keys line_file lines model outcomes repeating replay report result_texts saved stability suites summary texts verdict votes",
+    "runner/record": "case_result checks combining coverage events fingerprint_changes fold keys line_file lines model outcomes repeating replay report result_texts saved stability summary texts verdict votes",
     "runner/compare": "change_report change_verdict comparison histories judged_cases variants",
     "runner/judging": "calibration judgements labels",
     "runner/modes": "base case_environment interactive outcome tracing transcripts",

@@ -19,7 +19,7 @@ from runner.compare.judged_cases import PASSED
 from runner.compare.variants import VariantsCompared, matrix, part_of, variants_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.record.events import ONCE, looks_in
+from runner.record.events import ONCE
 from runner.record.fingerprint_changes import change_text
 from runner.record.report import Report
 from runner.reporters.console.change_lines import (
@@ -129,8 +129,7 @@ def diff(
     """Prints the changes and returns the exit code."""
     thresholds = Thresholds(slower_factor=slower_factor, slower_by=seconds_of(slower_by, "--slower-by") * 1000)
     paths = check_outputs(environment, output, (*FORMATS, ".html"))
-    count = any(path.suffix.lower() == ".html" for path in paths)
-    names, (before, *others) = _sides(environment, a, b, more, baseline, store, count)
+    names, (before, *others) = _sides(environment, a, b, more, baseline, store)
     is_of_variants = baseline is None and b is None
     with understanding(f"the comparison of {names[0]} with {', '.join(names[1:])}"):
         verdicts = adjusted(
@@ -142,7 +141,7 @@ def diff(
                     measure=measure,
                     margin=margin / 100,
                     noise=Noise(noise) if noise else None,
-                    looks=looks_in(other.summary) if is_of_variants else ONCE,
+                    looks=other.end.looks if is_of_variants else ONCE,
                 )
                 for other, name in zip(others, names[1:], strict=True)
             ]
@@ -174,7 +173,6 @@ def _sides(
     more: tuple[str, ...],
     baseline: str | None,
     store: str | None,
-    count: bool,
 ) -> tuple[list[str], list[Report]]:
     """The names of the reports that are compared, and the reports; the older one first. With `count` these have
     summaries. Raises ConfigurationError."""
@@ -187,7 +185,7 @@ def _sides(
     if a is None:
         raise click.UsageError("Missing argument A: the older report, or --baseline with a run of the store")
     names = [a, *([b] if b else []), *more]
-    reports = [read_report(environment, name, count=count) for name in names]
+    reports = [read_report(environment, name) for name in names]
     return (names, reports) if b else _variants(reports[0], a)
 
 
@@ -203,7 +201,7 @@ def _with_baseline(
             name, report = name or f"{RUN}{run.id}", opened.report(run.id)
         else:
             report = read_report(environment, name)
-        found = baseline_of(opened, baseline, report, leave_out=report.start.get("run_id"))
+        found = baseline_of(opened, baseline, report, leave_out=report.start.run_id)
     return [baseline, name], [found.report, found.compared]
 
 

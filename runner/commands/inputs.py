@@ -29,13 +29,11 @@ RUN = "run:"
 """The prefix of the id of a run, where a command takes a report or a run of the store."""
 
 
-def read_report(
-    environment: Environment, path: str, quiet: bool = False, *, count: bool = True, store: str | None = None
-) -> Report:
+def read_report(environment: Environment, path: str, quiet: bool = False, *, store: str | None = None) -> Report:
     """A saved report, or a run of the store, such as `run:latest`; its warnings go to standard error, with `quiet` only
-    what is wrong with the file. Without `count` its summary is not made. `store` is what `--store` says. Raises
+    what is wrong with the file. `store` is what `--store` says. Raises
     ConfigurationError."""
-    report = _loaded(environment, path, count, store).replace(
+    report = _loaded(environment, path, store).replace(
         root=_root(environment.directory), clean=environment.secrets.text
     )
     for warning in report.damage if quiet else report.warnings:
@@ -43,10 +41,10 @@ def read_report(
     return report
 
 
-def _loaded(environment: Environment, path: str, count: bool, folder: str | None) -> Report:
+def _loaded(environment: Environment, path: str, folder: str | None) -> Report:
     place = absolute(path, environment.directory)
     if not path.startswith(RUN) or place.exists():
-        return load(place, count=count)
+        return load(place)
     from runner.store.store import Store
 
     with Store(store_folder(environment, folder)) as store:
@@ -135,7 +133,7 @@ def results_in(environment: Environment, name: str) -> list[TestResult]:
     """The results of a saved report: of a .jsonl one for each run. Raises ConfigurationError."""
     from runner.record.lines import result_of
 
-    report = read_report(environment, name, count=False)
+    report = read_report(environment, name)
     if not report.text:
         return report.results
     records = (json.loads(line) for line in report.text.split("\n") if line.strip(" \t\r\0"))

@@ -20,12 +20,12 @@ from runner.options.flags import Changes
 from runner.options.options import FLAGS, texts_in
 from runner.options.values import CoverageThreshold, Shard, misses_in, read_coverage_threshold, read_shard
 from runner.record import coverage
-from runner.record.events import RunStatus
+from runner.record.events import RunEnd, RunStatus
 from runner.record.fold import counted, status_of
-from runner.record.model import TestResult
-from runner.record.report import Report, in_order
+from runner.record.model import Suite, TestResult
+from runner.record.report import PartialSuite, Report, in_order
 from runner.record.result_texts import counts_text, name_of
-from runner.record.summary import certainty_of, counts_record, remarks, together, usage_record
+from runner.record.summary import remarks, snapshots_together
 from runner.reporters.console.style import count
 from runner.security.terminal import in_line
 from scripttest import TestKey
@@ -35,7 +35,7 @@ SAID = 20
 """At most this many warnings are printed."""
 _ALWAYS = tuple(flag for flag in FLAGS if flag.changes is Changes.ALL)
 """Flags that are in the fingerprint of each result if they are set."""
-WORST = ("interrupted", "error")
+WORST = (RunStatus.INTERRUPTED, RunStatus.ERROR)
 """Statuses that a merged run takes over from any of its parts; the first of them that is found counts."""
 
 
@@ -87,9 +87,8 @@ def merge(
     if len(said) > SAID:
         environment.stderr.write(f"Warning: ... and {len(said) - SAID} more\n")
     write_reports(environment, whole, output)
-    counts = whole.summary
-    environment.stdout.write(f"{counts_text(counts)} in {count(len(parts), 'report' if as_runs else 'part')}\n")
-    for line in remarks(counts):
+    environment.stdout.write(f"{counts_text(whole.counts)} in {count(len(parts), 'report' if as_runs else 'part')}\n")
+    for line in remarks(whole.counts):
         environment.stdout.write(f"{line}\n")
     for line in missing[:SAID]:
         environment.stderr.write(f"{'Warning' if partial else 'Error'}: {line}\n")
@@ -106,7 +105,7 @@ def _misses(whole: Report, thresholds: Sequence[CoverageThreshold]) -> list[str]
     measured."""
     if not thresholds:
         return []
-    covered = coverage.coverage_in(whole.summary)
+    covered = whole.end.coverage
     if covered is None:
         raise ConfigurationError(
             "Cannot use --coverage-threshold: no part has coverage", "Run the parts with --coverage"
@@ -116,8 +115,8 @@ def _misses(whole: Report, thresholds: Sequence[CoverageThreshold]) -> list[str]
 
 def _measured(whole: Report, misses: Sequence[str]) -> Report:
     """The report with the coverage thresholds that it misses."""
-    status = RunStatus.FAILED if misses and whole.summary["status"] == RunStatus.PASSED else whole.summary["status"]
-    return whole.replace(warnings=[*whole.warnings, *misses], summary={**whole.summary, "status": status})
+    status = RunStatus.FAILED if misses and whole.end.status == RunStatus.PASSED else whole.end.status
+    return whole.replace(warnings=[*whole.warnings, *misses], end=whole.end.replace(status=status))
 
 
 def merged(reports: list[Report], names: tuple[str, ...]) -> PooledRuns:
@@ -132,54 +131,48 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> PooledRuns:
     _check_flags(reports, names)
     _check_agents(reports, names)
     said: list[str] = []
-    suites: dict[str, Record] = {}
+    suites: dict[str, Suite] = {}
     results: dict[TestKey, list[TestResult]] = {}
     sources: dict[TestKey, int] = {}
     for part, (name, report) in enumerate(zip(names, reports, strict=True)):
         said += _differences(reports[0], report, names[0], name)
         for suite in report.suites:
-            known = suites.setdefault(suite["id"], suite)
-            if known["kind"] != suite["kind"]:
-                raise ConfigurationError(f'Cannot merge {name}: "{suite["id"]}" has another kind in other parts')
+            if suites.setdefault(suite.id, suite).has_cases != suite.has_cases:
+                raise ConfigurationError(f'Cannot merge {name}: "{suite.id}" has another kind in other parts')
         for result in report.results:
             key = TestKey(suite=result.suite, test=result.name, run=result.run)
             earlier = sources.get(key, part)
             if earlier != part:
-                said.append(f"{result.suite} {name_of(result.line)} is in {names[earlier]} and in {name}, which wins")
+                said.append(f"{result.suite} {name_of(result)} is in {names[earlier]} and in {name}, which wins")
                 results[key] = []
             results.setdefault(key, []).append(result)  # twice in one file: both are kept
             sources[key] = part
-    ordered = in_order(list(suites.values()), list(chain.from_iterable(results.values())))
+    ordered = in_order(tuple(suites.values()), list(chain.from_iterable(results.values())))
     errors = [error for report in reports for error in report.errors]
-    statuses = {report.summary["status"] for report in reports}
-    counts = counted(ordered)
-    status = next((worst for worst in WORST if worst in statuses), status_of(counts, bool(errors)))
-    summary = {
-        **counts_record(counts),
-        **usage_record(counts),
-        **certainty_of(counts),
-        **_left(reports),
-        "duration_ms": sum(report.summary["duration_ms"] for report in reports),
-        "status": status,
-        "completed_at": max((str(report.summary["completed_at"] or "") for report in reports), default="") or None,
-    }
-    if snapshots := together([report.summary for report in reports]):
-        summary["snapshots"] = snapshots
-    covered, differ = coverage.together(filter(None, (coverage.coverage_in(report.summary) for report in reports)))
-    if covered is not None:
-        summary["coverage"] = coverage.coverage_record(covered)
-        said += [f"{path} is not the same in all parts; its coverage is that of the last one" for path in differ]
-    first = min((report.start for report in reports), key=lambda start: str(start["timestamp"]))
-    start = {key: value for key, value in first.items() if key not in ("shard", "run_id")}
-    if ids := list(dict.fromkeys(id for report in reports for id in report.run_ids)):
-        start["run_ids"] = ids
-    warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
+    ends = [report.end for report in reports]
+    statuses = {end.status for end in ends}
+    covered, differ = coverage.together(end.coverage for end in ends if end.coverage is not None)
+    said += [f"{path} is not the same in all parts; its coverage is that of the last one" for path in differ]
     whole = Report(
-        start={**start, "suites": list(suites.values())},
+        start=min((report.start for report in reports), key=lambda start: start.started_at).replace(
+            suites=tuple(suites.values()),
+            shard=None,
+            run_id=None,
+            run_ids=tuple(dict.fromkeys(id for report in reports for id in report.run_ids)),
+            resume=None,
+        ),
         results=ordered,
         errors=errors,
-        warnings=warnings,
-        summary=summary,
+        warnings=list(dict.fromkeys(warning for report in reports for warning in report.warnings)),
+        end=RunEnd(
+            status=next((worst for worst in WORST if worst in statuses), status_of(counted(ordered), bool(errors))),
+            seconds=sum(end.seconds for end in ends),
+            completed_at=max(end.completed_at for end in ends),
+            stopped=", ".join(dict.fromkeys(end.stopped for end in ends if end.stopped)) or None,
+            not_run=sum(end.not_run for end in ends if end.stopped),
+            snapshots=snapshots_together([end.snapshots for end in ends if end.snapshots is not None]),
+            coverage=covered,
+        ),
         root=reports[0].root,
         clean=reports[0].clean,
         hints={error: hint for report in reports for error, hint in report.hints.items()},
@@ -207,7 +200,7 @@ def _check_agents(reports: list[Report], names: tuple[str, ...]) -> None:
     earlier part, as far as their fingerprints say it."""
     known: dict[tuple[Any, ...], tuple[Any, str]] = {}
     for name, report in zip(names, reports, strict=True):
-        agents = {suite["id"]: suite.get("agent") for suite in report.suites}
+        agents = {suite.id: suite.agent for suite in report.suites}
         for result in report.results:
             made = result.fingerprint or {}
             for flag in _ALWAYS if made else ():
@@ -226,20 +219,12 @@ def _changing(report: Report) -> dict[str, Any]:
     return {flag.field: values.get(flag.field) for flag in FLAGS if flag.changes_results}
 
 
-def _left(reports: list[Report]) -> Record:
-    """Why parts stopped early, and how many tests they did not run, together."""
-    ended = [report.summary for report in reports if "stopped" in report.summary]
-    reasons = list(dict.fromkeys(str(summary["stopped"]) for summary in ended))
-    return {"stopped": ", ".join(reasons), "not_run": sum(summary["not_run"] for summary in ended)} if ended else {}
-
-
 def _differences(first: Report, other: Report, first_name: str, name: str) -> list[str]:
+    one, two = first.start, other.start
     found = []
-    if first.start["version"] != other.start["version"]:
-        found.append(
-            f"{first_name} is of yao-test {first.start['version']}, {name} of yao-test {other.start['version']}"
-        )
-    if first.start["environment"] != other.start["environment"]:
+    if one.version != two.version:
+        found.append(f"{first_name} is of yao-test {one.version}, {name} of yao-test {two.version}")
+    if one.environment != two.environment:
         found.append(f"{first_name} and {name} ran with another user, team or locale")
     return found
 
@@ -274,7 +259,7 @@ def _shards(parts: Sequence[Report]) -> Iterator[str]:
 
 
 def _shard(part: Report) -> Shard | None:
-    text = part.start.get("shard") or (part.origin.get("options") or {}).get("shard")
+    text = part.start.shard or (part.origin.get("options") or {}).get("shard")
     try:
         return read_shard(text, "--shard") if isinstance(text, str) else None
     except ConfigurationError:
@@ -282,7 +267,7 @@ def _shard(part: Report) -> Shard | None:
 
 
 def _tests(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iterator[str]:
-    there: dict[str, set[str]] = {suite["id"]: set() for suite in whole.suites}
+    there: dict[str, set[str]] = {suite.id: set() for suite in whole.suites}
     runs = max((_runs(part) for part in parts), default=1)
     absent: dict[str, dict[str, list[int]]] = {}
     for result in whole.results:
@@ -290,15 +275,15 @@ def _tests(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iter
         if left := _runs_left(result, runs):
             absent.setdefault(result.suite, {})[result.name] = left
     for suite in whole.suites:
-        having = [(part, name) for part, name in zip(parts, names, strict=True) if _has(part, suite["id"])]
-        planned = {str(_shard(part)): _planned(part, suite["id"]) for part, _ in having}
+        having = [(part, name) for part, name in zip(parts, names, strict=True) if _has(part, suite.id)]
+        planned = {str(_shard(part)): _planned(part, suite.id) for part, _ in having}
         plans = [plan for plan in planned.values() if plan is not None]
         if plans and len(plans) == len(planned):
-            yield from _of_cases(suite, plans, there[suite["id"]])
-        elif not any(_is_complete(part, suite["id"]) for part, _ in having):
-            yield _of_unknown(suite, having, there[suite["id"]])
-        if suite["id"] in absent:
-            yield _of_runs(suite, absent[suite["id"]])
+            yield from _of_cases(suite, plans, there[suite.id])
+        elif not any(_is_complete(part, suite.id) for part, _ in having):
+            yield _of_unknown(suite, having, there[suite.id])
+        if suite.id in absent:
+            yield _of_runs(suite, absent[suite.id])
 
 
 def _runs_left(result: TestResult, runs: int) -> list[int]:
@@ -317,21 +302,21 @@ def _runs_left(result: TestResult, runs: int) -> list[int]:
 
 def _runs(part: Report) -> int:
     """How often each test of a part should run."""
-    runs = int(part.start.get("runs_per_case", 1))
+    runs = int(part.start.runs)
     return runs if runs < MOST_RUNS else 1
 
 
-def _of_runs(suite: Record, absent: dict[str, list[int]]) -> str:
+def _of_runs(suite: Suite, absent: dict[str, list[int]]) -> str:
     """Names the tests that have results of some runs only."""
     number = sum(map(len, absent.values()))
     named = [
         f"{id} ({'run' if len(runs) == 1 else 'runs'} {_listed([*map(str, runs)])})" for id, runs in absent.items()
     ]
-    return f"{suite['label']}: no result for {count(number, 'run')} of {count(len(absent), 'test')}: {_listed(named)}"
+    return f"{suite.label}: no result for {count(number, 'run')} of {count(len(absent), 'test')}: {_listed(named)}"
 
 
 def _has(part: Report, suite: str) -> bool:
-    return any(known["id"] == suite for known in part.suites)
+    return any(known.id == suite for known in part.suites)
 
 
 def _planned(part: Report, suite: str) -> Record | None:
@@ -340,7 +325,7 @@ def _planned(part: Report, suite: str) -> Record | None:
     return plan if isinstance(plan, dict) and isinstance(plan.get("cases"), int) else None
 
 
-def _of_cases(suite: Record, plans: list[Record], there: set[str]) -> Iterator[str]:
+def _of_cases(suite: Suite, plans: list[Record], there: set[str]) -> Iterator[str]:
     """Names the cases without a result by their ids, or, if there are very many, gives their number."""
     wanted = sum(plan["cases"] for plan in plans)
     ids = [str(id) for plan in plans for id in plan.get("ids") or ()]
@@ -348,33 +333,33 @@ def _of_cases(suite: Record, plans: list[Record], there: set[str]) -> Iterator[s
     number = len(absent) if len(ids) == wanted else wanted - len(there)
     if number > 0:
         named = f": {_listed(absent)}" if absent else ""
-        yield f"{suite['label']}: no result for {number} of {count(wanted, 'case')}{named}"
+        yield f"{suite.label}: no result for {number} of {count(wanted, 'case')}{named}"
 
 
 def _is_complete(part: Report, suite: str) -> bool:
     """Whether a part ended and has the results of all tests of a suite."""
     if part.damage:
         return False
-    said = next((entry for entry in part.summary.get("suites") or () if entry["id"] == suite), None)
+    said = _partial(part, suite)
     if said is None:
         return True
     own = sum(result.suite == suite for result in part.results)
-    return said.get("started") is not False and said.get("ended") is not False and own >= said["selected"]
+    return said.selected is not None and said.ended and own >= said.selected
 
 
-def _of_unknown(suite: Record, having: list[tuple[Report, str]], there: set[str]) -> str:
+def _partial(part: Report, suite: str) -> PartialSuite | None:
+    return next((one for one in part.partial if one.id == suite), None)
+
+
+def _of_unknown(suite: Suite, having: list[tuple[Report, str]], there: set[str]) -> str:
     """Says that a suite has no result, or that not all of its tests are known."""
     if not there:
-        return f"{suite['label']}: no results"
-    known = [
-        entry["selected"]
-        for part, _ in having
-        for entry in part.summary.get("suites") or ()
-        if entry["id"] == suite["id"] and "selected" in entry
-    ]
+        return f"{suite.label}: no results"
+    partial = [_partial(part, suite.id) for part, _ in having]
+    known = [one.selected for one in partial if one is not None and one.selected is not None]
     if known and max(known) > len(there):
-        return f"{suite['label']}: no result for {max(known) - len(there)} of {count(max(known), 'test')}"
-    return f"{suite['label']}: it may have more tests, since {', '.join(name for _, name in having)} did not end"
+        return f"{suite.label}: no result for {max(known) - len(there)} of {count(max(known), 'test')}"
+    return f"{suite.label}: it may have more tests, since {', '.join(name for _, name in having)} did not end"
 
 
 def _listed(names: Sequence[str]) -> str:

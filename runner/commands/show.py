@@ -18,6 +18,7 @@ from runner.commands.parser import Command, no_color_option, store_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute
+from runner.record.model import TestResult
 from runner.record.report import Report
 from runner.record.result_texts import name_of
 from runner.reporters.document import write_whole
@@ -82,8 +83,7 @@ def _on_console(environment: Environment, report: Report, verbose: int, quiet: b
     from runner.record.replay import events_of
     from runner.reporters.console.console import ConsoleReporter
 
-    runs = report.start.get("runs_per_case", 1)
-    options = RunOptions(inputs=(), runs=runs, verbose=verbose, quiet=quiet, no_color=no_color)
+    options = RunOptions(inputs=(), runs=report.start.runs, verbose=verbose, quiet=quiet, no_color=no_color)
     run = Execution()
     console = ConsoleReporter(options, environment, lambda text: print(text, end="", file=environment.stdout))
     for event in events_of(report):
@@ -143,15 +143,15 @@ def extract(environment: Environment, report: str, directory: str | None, kind: 
             write_whole(folder, table_of(cases, "\t" if folder.suffix.lower() == ".tsv" else ","))
         environment.stdout.write(f"Wrote {len(cases)} case{'' if len(cases) == 1 else 's'} to {folder}\n")
         return 0
-    suites = {suite["id"]: suite for suite in saved.suites}
-    chosen = [result.line for result in saved.results if not status or result.status in status]
-    for name, record in named(chosen, several=len(suites) > 1):
+    suites = {suite.id: suite for suite in saved.suites}
+    chosen = [result for result in saved.results if not status or result.status in status]
+    for name, result in named(chosen, several=len(suites) > 1):
         file = folder / f"{name}.{kind}"
-        suite = suites[record["suite"]]
+        suite = suites[result.suite]
         with understanding(file):
-            text = json.dumps(record, indent=2, ensure_ascii=False) + "\n"
+            text = json.dumps(result.line, indent=2, ensure_ascii=False) + "\n"
             if kind == "md":
-                text = heading(record).removeprefix("##") + body(record, suite, names_suite=True)
+                text = heading(result).removeprefix("##") + body(result, suite, names_suite=True)
         with writing(file):
             check_target(file)
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -187,18 +187,18 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def named(results: list[Record], several: bool) -> Iterator[tuple[str, Record]]:
+def named(results: list[TestResult], several: bool) -> Iterator[tuple[str, TestResult]]:
     """Each result with a file name that is unique even where case does not count. Results of several suites get a
     folder for each suite."""
     taken: set[str] = set()
-    for record in results:
-        name = f"{safe(record['suite'])}/{safe(name_of(record))}" if several else safe(name_of(record))
+    for result in results:
+        name = f"{safe(result.suite)}/{safe(name_of(result))}" if several else safe(name_of(result))
         unique, number = name, 1
         while unicodedata.normalize("NFKC", unique).casefold() in taken:
             number += 1
             unique = f"{name}-{number}"
         taken.add(unicodedata.normalize("NFKC", unique).casefold())
-        yield unique, record
+        yield unique, result
 
 
 def safe(name: str) -> str:

@@ -73,7 +73,7 @@ def change_between(
     used = noise or _noise_of(a, b, of_a.values(), of_b.values())
     found = judged(cases, margin, used, too_many, looks)
     mean_cost = _mean_cost(pairs)
-    regraded_from = a.start.get("regraded_from")
+    regraded_from = a.start.regraded_from
     return ChangeReport(
         verdict=found.verdict,
         measure=measure,
@@ -92,14 +92,14 @@ def change_between(
         parts=parts_of(pairs, measure, used),
         cases_of_a=sum(any(measured(run, measure) is not None for run in case.runs) for case in of_a.values()),
         judges_noise=_judges_noise(pairs, measure),
-        is_judges_noise=regraded_from is not None and regraded_from == b.start.get("regraded_from"),
-        is_same_report=a.start == b.start and a.lines == b.lines,
+        is_judges_noise=regraded_from is not None and regraded_from == b.start.regraded_from,
+        is_same_report=a.start.replace(resume=None) == b.start.replace(resume=None) and a.lines == b.lines,
         mean_cost=mean_cost,
         has_scores=measure == PASSED
         and any(run.score is not None for pair in pairs for case in pair.both for run in case.runs),
         cases_limit=found.cases_limit,
         looks=looks,
-        variants=tuple(text for flag, text in pairwise(b.start.get("flags") or ()) if flag == "--variant"),
+        variants=tuple(text for flag, text in pairwise(b.start.flags) if flag == "--variant"),
     )
 
 

@@ -207,7 +207,7 @@ def _change(key: ResultKey, before: _Result | None, after: _Result | None, thres
     diff: tuple[str, ...] = ()
     error = None
     if after is not None and after.side.status not in (Status.PASSED, Status.SKIPPED):
-        error = next(iter(errors_of(after.result.line)), None)
+        error = next(iter(errors_of(after.result)), None)
     if before is not None and after is not None and before.side.verdict == after.side.verdict == Verdict.PASSED:
         diff = _difference(before.result, after.result)
         kinds += ["changed"] if diff else []

@@ -8,15 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from runner.compare.judged_cases import judged_cases, says_the_same
 from runner.errors import ConfigurationError
 from runner.record.combining import usage_of
+from runner.record.events import RunEnd
 from runner.record.fold import counted, status_of
 from runner.record.keys import ResultKey
 from runner.record.lines import as_read
-from runner.record.model import TestResult, key_of
+from runner.record.model import Suite, TestResult, key_of
 from runner.record.report import Report, in_order
 from runner.record.stability import Attempt, answer_of_run, normalised, shown_of, stability_of
-from runner.record.suites import suite_of
-from runner.record.summary import certainty_of, counts_record, usage_record
-from scripttest.typing_names import Record
 from scripttest.values import Value
 
 
@@ -37,11 +35,11 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> PooledRuns:
     runs = _distinct(reports, names)
     cases = [judged_cases(report) for report in reports]
     last = {key: (at, case) for at, known in enumerate(cases) for key, case in known.items()}
-    suites: dict[str, Record] = {}
+    suites: dict[str, Suite] = {}
     found: dict[ResultKey, list[TestResult]] = {}
     said = []
     for name, report, known in zip(names, reports, cases, strict=True):
-        suites |= {suite["id"]: suite for suite in report.suites}
+        suites |= {suite.id: suite for suite in report.suites}
         other = [key for key, case in known.items() if not says_the_same(case, last[key][1])]
         if other:
             which = ", ".join(key.name for key in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
@@ -51,31 +49,36 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> PooledRuns:
             found.setdefault(key, []).append(of_report[key])
     said += _of_several_connectors(found)
     newest = reports[-1]
-    least = newest.start.get("min_pass_rate", 100)
-    pooled = [as_read(_pooled(made, least), suite_of(suites[key.suite]), key.suite) for key, made in found.items()]
-    results = in_order(list(suites.values()), pooled)
+    least = newest.start.min_pass_rate
+    pooled = [as_read(_pooled(made, least), suites[key.suite], key.suite) for key, made in found.items()]
+    results = in_order(tuple(suites.values()), pooled)
     errors = list(dict.fromkeys(error for report in reports for error in report.errors))
-    counts = counted(results)
-    start: Record = {**newest.start, "suites": list(suites.values()), "min_pass_rate": least}
-    start["runs_per_case"] = max((len(result.attempts) for result in results), default=1)
-    for name in ("flags", "result_flags"):
-        if any(report.start.get(name) != newest.start.get(name) for report in reports):
-            start.pop(name, None)
-    start.pop("shard", None)
-    start.pop("run_id", None)
-    if runs:
-        start["run_ids"] = list(runs)
-    summary = {
-        **counts_record(counts),
-        **usage_record(counts),
-        **certainty_of(counts),
-        "duration_ms": sum(report.summary["duration_ms"] for report in reports),
-        "status": status_of(counts, bool(errors)),
-        "completed_at": newest.summary.get("completed_at"),
-    }
-    warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
-    whole = newest.replace(start=start, results=results, errors=errors, warnings=warnings, summary=summary, text="")
-    return PooledRuns(report=whole.replace(origin={}), said=tuple(said))
+    start = newest.start.replace(
+        suites=tuple(suites.values()),
+        runs=max((len(result.attempts) for result in results), default=1),
+        shard=None,
+        run_id=None,
+        run_ids=tuple(runs),
+        resume=None,
+    )
+    if any(report.start.flags != start.flags for report in reports):
+        start = start.replace(flags=())
+    if any(report.start.result_flags != start.result_flags for report in reports):
+        start = start.replace(result_flags=())
+    whole = newest.replace(
+        start=start,
+        results=results,
+        errors=errors,
+        warnings=list(dict.fromkeys(warning for report in reports for warning in report.warnings)),
+        end=RunEnd(
+            status=status_of(counted(results), bool(errors)),
+            seconds=sum(report.end.seconds for report in reports),
+            completed_at=newest.end.completed_at,
+        ),
+        partial=(),
+        text="",
+    )
+    return PooledRuns(report=whole, said=tuple(said))
 
 
 def _distinct(reports: Sequence[Report], names: Sequence[str]) -> dict[str, str]:

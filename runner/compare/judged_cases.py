@@ -10,10 +10,9 @@ from collections.abc import Sequence
 from runner.compare.change_report import ChangeVerdict, ComparedCase, Figures, Noise, Sides
 from runner.record.events import Looks
 from runner.record.keys import ResultKey
-from runner.record.model import TestResult, key_of
+from runner.record.model import Suite, TestResult, key_of
 from runner.record.report import Report
 from runner.record.stability import Attempt
-from runner.record.suites import has_cases
 from runner.record.verdict import DECIDED, Verdict
 from runner.record.votes import score_in
 from runner.statistics import PassCount
@@ -29,7 +28,6 @@ from runner.statistics.change import (
 from runner.statistics.distributions import ALPHA, LOOK_LEVELS
 from runner.statistics.exact_tests import FALL, STEPS, CaseRuns, ScoredCase, broken_cases, single_case, suspects_of
 from runner.statistics.intervals import Estimate, mean_of, suite_rate, variance
-from scripttest.typing_names import Record
 from scripttest.values import Value
 
 PASSED, SCORE = "passed", "score"
@@ -61,16 +59,16 @@ def judged_cases(report: Report) -> dict[ResultKey, JudgedCase]:
     found: dict[ResultKey, list[TestResult]] = {}
     for result in report.results:
         found.setdefault(key_of(result), []).append(result)
-    suites = {suite["id"]: suite for suite in report.suites}
+    suites = {suite.id: suite for suite in report.suites}
     return {key: judged_case(results, suites[key.suite]) for key, results in found.items()}
 
 
-def judged_case(results: Sequence[TestResult], suite: Record) -> JudgedCase:
+def judged_case(results: Sequence[TestResult], suite: Suite) -> JudgedCase:
     """The case that all these results of a suite are of."""
     result = results[-1]
     made = [run for one in results for run in one.runs]
     runs = list({run.run: run for run in made}.values())
-    connector = (result.case.connector if result.case is not None else "") or suite.get("connector")
+    connector = (result.case.connector if result.case is not None else "") or suite.connector
     verdicts = [run.verdict for run in runs]
     first = result.repeat.wave if result.repeat is not None else None
     return JudgedCase(
@@ -83,7 +81,7 @@ def judged_case(results: Sequence[TestResult], suite: Record) -> JudgedCase:
         result=result,
         connectors=frozenset([connector] if connector else []),
         doubled=len(made) - len(runs),
-        is_script=not has_cases(suite),
+        is_script=not suite.has_cases,
         tags=result.case.tags if result.case is not None else (),
     )
 

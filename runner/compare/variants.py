@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from runner.compare.change_report import ChangeReport, Sides
 from runner.compare.change_verdict import adjusted, change_between
 from runner.compare.judged_cases import JudgedCase, judged_cases
-from runner.record.events import looks_in
 from runner.record.keys import ResultKey
 from runner.record.lines import result_of
 from runner.record.model import TestResult, key_of
 from runner.record.report import Report
-from runner.record.result_texts import answer_of, as_text
+from runner.record.result_texts import as_text
 from runner.statistics import PassCount
 from scripttest.values import Value
 
@@ -72,23 +71,19 @@ class MatrixRow(Value):
 
 def variants_of(report: Report) -> list[str]:
     """The names of the variants of a run, in their order; none where it has none."""
-    return list(dict.fromkeys(str(suite["variant"]) for suite in report.suites if suite.get("variant")))
+    return list(dict.fromkeys(suite.variant for suite in report.suites if suite.variant))
 
 
 def part_of(report: Report, variant: str) -> Report:
     """The results of one variant, whose suites bear the names that they have in all variants."""
-    names = {suite["id"]: suite["label"] for suite in report.suites if suite.get("variant") == variant}
-    suites = [
-        {**{key: value for key, value in suite.items() if key != "variant"}, "id": suite["label"]}
-        for suite in report.suites
-        if suite["id"] in names
-    ]
+    names = {suite.id: suite.label for suite in report.suites if suite.variant == variant}
+    suites = tuple(suite.replace(variant="", id=suite.label) for suite in report.suites if suite.id in names)
     results = [
         result_of({**result.line, "variant": "", "suite": names[result.suite]})
         for result in report.results
         if result.suite in names
     ]
-    return report.replace(start={**report.start, "suites": suites}, results=results, text="", origin={})
+    return report.replace(start=report.start.replace(suites=suites, resume=None), results=results, text="")
 
 
 def verdicts_on(report: Report) -> VariantsCompared:
@@ -96,7 +91,7 @@ def verdicts_on(report: Report) -> VariantsCompared:
     names = variants_of(report)
     parts = [part_of(report, name) for name in names]
     found = [
-        change_between(parts[0], part, names=Sides(a=names[0], b=name), looks=looks_in(report.summary))
+        change_between(parts[0], part, names=Sides(a=names[0], b=name), looks=report.end.looks)
         for part, name in zip(parts[1:], names[1:], strict=True)
     ]
     return VariantsCompared(names=names, parts=parts, verdicts=adjusted(found))
@@ -136,5 +131,5 @@ def marked(first: str, other: str) -> Marked:
 
 
 def _answer(result: TestResult | None) -> str:
-    answer = None if result is None else answer_of(result.line)
+    answer = None if result is None or result.case is None else result.case.answer
     return "" if answer is None else as_text(answer)

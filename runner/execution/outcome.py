@@ -10,16 +10,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
-from functools import partial
 from heapq import nlargest
 
 from runner import exit_codes
 from runner.record.events import Event, RunEnd, RunStart, RunStatus
+from runner.record.lines import result_of
+from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite, TestResult
 from runner.record.report import Report, error_line, line_of_event
 from runner.record.result_texts import errors_of, place_of, warnings_of
-from runner.record.suites import suite_of
 from runner.record.texts import json_line, path_below, plain, without_halves
-from runner.record.verdict import Verdict, verdict_in
+from runner.record.verdict import Verdict
 from runner.reporters.console.rerun_command import command_of, has_failed_step
 from runner.reporters.document import Collector, taken
 from runner.version import VERSION
@@ -146,7 +146,7 @@ class Outcome:
         """`directory` is the working directory, from which files are named."""
         self._durations = options.durations or 0
         self._directory = str(directory)
-        self._collector = Collector(partial(taken, self._kept))
+        self._collector = Collector(self._kept)
         self._report: Report | None = None
         self._interrupted = False
         self._written: list[str] = []
@@ -164,11 +164,12 @@ class Outcome:
         """Does nothing."""
 
     @staticmethod
-    def _kept(record: Record) -> Record:
-        if record["status"] == Status.FAILED or record.get("warnings"):
-            return record
+    def _kept(result: TestResult, suite: Suite) -> TestResult:
+        whole = taken(result, suite)
+        if result.status == Status.FAILED or result.outcome.warnings:
+            return whole
         kept = ("suite", "position", "id", "status", "duration_ms")
-        return {**{key: record[key] for key in kept}, "shown": _result(record)}
+        return result_of({**{key: whole.line[key] for key in kept}, "shown": _result(whole.line)})
 
     def text(self, code: int, said: str, written: Iterable[Path]) -> str:
         """The document of a run that has ended with an exit code, as it is printed.
@@ -208,13 +209,14 @@ class Outcome:
         return {"hint": hint} if hint else {}
 
     def _failures(self, report: Report) -> Iterator[Record]:
-        flags = report.start.get("flags") or ()
+        flags = report.start.flags
         for suite, results in report.by_suite():
-            command = command_of(suite_of(suite), flags)
-            for record in (result.line for result in results):
-                if record["status"] != Status.FAILED:
+            command = command_of(suite, flags)
+            for result in results:
+                if result.status != Status.FAILED:
                     continue
-                at = place_of(suite, record)
+                record, outcome = result.line, result.outcome
+                at = place_of(suite, result)
                 place = {"file": self._path(at.file, report.root), "line": at.line, "column": at.column}
                 details = ("input", "output", "expected", "logs", "stack_trace", "turns")
                 more = {
@@ -223,12 +225,12 @@ class Outcome:
                     "attempts": (record.get("runs") or {}).get("attempts"),
                 }
                 yield {
-                    "suite": suite["id"],
+                    "suite": suite.id,
                     "test": record["id"],
-                    "kind": suite["kind"],
-                    "broken": verdict_in(record) is Verdict.BROKEN,
-                    "cause": str(record.get("cause") or "error"),
-                    "message": "\n".join(errors_of(record)) or "it failed",
+                    "kind": AGENT_TEST if suite.has_cases else SCRIPT_TEST,
+                    "broken": result.verdict is Verdict.BROKEN,
+                    "cause": str(outcome.cause or "error"),
+                    "message": "\n".join(errors_of(result)) or "it failed",
                     **{key: value for key, value in place.items() if value},
                     "duration_ms": record["duration_ms"],
                     "problems": self._problems(record, report.root),
@@ -237,11 +239,11 @@ class Outcome:
                 }
 
     def _test_warnings(self, report: Report) -> Iterator[Record]:
-        for record in report.lines:
-            for message, at in warnings_of(record):
+        for result in report.results:
+            for message, at in warnings_of(result):
                 place = {"file": self._path(at.file, report.root), "line": at.line, "column": at.column}
                 known = {key: value for key, value in place.items() if value}
-                yield {"suite": record["suite"], "test": record["id"], "message": message, **known}
+                yield {"suite": result.suite, "test": result.name, "message": message, **known}
 
     def _slowest(self, report: Report) -> list[Record]:
         slow = nlargest(self._durations, report.lines, key=lambda record: int(record["duration_ms"]))

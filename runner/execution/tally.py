@@ -127,16 +127,19 @@ class Rounds:
         from runner.compare.change_report import ChangeVerdict
         from runner.compare.variants import verdicts_on
         from runner.errors import ConfigurationError
+        from runner.record.events import Looks, RunEnd, RunStart, RunStatus
         from runner.record.lines import as_read
         from runner.record.report import Report
-        from runner.record.suites import suite_record
 
+        suites = tuple(suite.in_report for suite in self._suites.values())
         report = Report(
-            start={"timestamp": "", "suites": [suite_record(suite) for suite in self._suites.values()]},
+            start=RunStart(started_at="", version="", suites=suites, environment={}),
             results=[as_read(result, self._suites[result.suite]) for result in self._results()],
             errors=[],
             warnings=[],
-            summary={"rounds": {"made": self.made, "planned": self.planned}},
+            end=RunEnd(
+                status=RunStatus.PASSED, seconds=0, completed_at="", looks=Looks(made=self.made, planned=self.planned)
+            ),
         )
         try:
             verdicts = verdicts_on(report).verdicts

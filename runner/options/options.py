@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runner.errors import ConfigurationError
@@ -256,7 +256,7 @@ class Configured(Value):
     settings: Settings = Settings()
 
 
-def texts_in(arguments: list[str]) -> dict[str, Any] | None:
+def texts_in(arguments: Sequence[str]) -> dict[str, Any] | None:
     """The texts of the flags by field, as click would give them; None for a command line with something that only click
     can say more about: help, mistakes, abbreviations. Loading click takes longer than a small run."""
     by_spelling = {spelling: flag for flag in FLAGS for spelling in flag.spellings}

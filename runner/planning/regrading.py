@@ -27,9 +27,8 @@ from runner.planning.saved_run import made_problem
 from runner.record.checks import HINT, result_problem
 from runner.record.events import looks_in
 from runner.record.lines import result_of
-from runner.record.model import Suite, TestResult
-from runner.record.report import Report
-from runner.record.suites import blank_suite, has_cases, suite_of
+from runner.record.model import Suite, TestResult, suite_in
+from runner.record.saved import start_in
 from runner.security.files import read_bytes
 from scripttest import TestKey
 from scripttest.typing_names import Record
@@ -67,8 +66,7 @@ def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
 
 def _suites_of(start: Record) -> list[Suite]:
     """The suites of a report that have cases."""
-    records = ({**blank_suite(suite["id"], suite["kind"], ""), **suite} for suite in start.get("suites") or ())
-    return [suite_of(record) for record in records if has_cases(record)]
+    return [suite for suite in map(suite_in, start.get("suites") or ()) if suite.has_cases]
 
 
 def _runs(start: Record) -> int:
@@ -107,9 +105,9 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
     if not found:
         why = f", such as {next(iter(refused))}: {next(iter(refused.values()))}" if refused else ""
         raise ConfigurationError(f"Cannot regrade {shown}: none of its results has a transcript{why}", "Run it again")
-    ids = Report(start=start, results=[], errors=[], warnings=[], summary={}).run_ids
+    ids = start_in(start).all_run_ids
     return Transcripts(
-        report=shown, suites=list(suites.values()), results=found, refused=refused, looks=looks, run_ids=tuple(ids)
+        report=shown, suites=list(suites.values()), results=found, refused=refused, looks=looks, run_ids=ids
     )
 
 

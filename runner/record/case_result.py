@@ -378,6 +378,11 @@ class CaseResult(JsonValue):
     }
 
     @property
+    def answer(self) -> Any:
+        """The answer as all output shows it; of a conversation the last one."""
+        return shown_answer(self.output, self.response)
+
+    @property
     def tokens(self) -> int:
         """All tokens."""
         return self.input_tokens + self.output_tokens

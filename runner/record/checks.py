@@ -9,8 +9,7 @@ from typing import Any
 
 from bindings import Answered
 from runner.record.case_result import CaseResult
-from runner.record.model import TestResult
-from runner.record.suites import KINDS
+from runner.record.model import KINDS, TestResult
 from runner.record.texts import is_utf8
 from runner.shapes.codec import misfit_in
 from scripttest import Status

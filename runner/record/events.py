@@ -60,6 +60,7 @@ class Looks(Value):
 
     made: int = 1
     planned: int = 1
+    __members__ = "made! planned!"
 
     @property
     def ended_early(self) -> bool:
@@ -68,11 +69,6 @@ class Looks(Value):
 
 
 ONCE = Looks()
-
-
-def looks_record(looks: Looks) -> dict[str, int] | None:
-    """`{made, planned}` for `rounds` of a summary; None when only one round was planned."""
-    return {"made": looks.made, "planned": looks.planned} if looks.planned > 1 else None
 
 
 def looks_in(summary: dict[str, Any]) -> Looks:
@@ -123,6 +119,23 @@ class RunStart(Value):
     """The id of the run, which no other run has, and under which a store keeps it; None for several runs as one."""
     run_ids: tuple[str, ...] = ()
     """The ids of the runs whose answers it has, if these are others."""
+    __members__ = (
+        "started_at version environment suites flags shard notes regraded_from result_flags run_id run_ids"
+        " runs min_pass_rate"
+    )
+    __keys__ = {"started_at": "timestamp", "runs": "runs_per_case"}  # noqa: RUF012
+    __beside__ = "who_of total_cases resume"
+    __writers__ = {"min_pass_rate": lambda start: ... if start.runs == 1 else start.min_pass_rate}  # noqa: RUF012
+
+    @property
+    def all_run_ids(self) -> tuple[str, ...]:
+        """The ids of the runs whose answers it has; none where it names none."""
+        return self.run_ids or ((self.run_id,) if self.run_id else ())
+
+    @property
+    def in_report(self) -> RunStart:
+        """It as reports have it."""
+        return self.replace(suites=tuple(suite.in_report for suite in self.suites))
 
 
 class SuiteStart(Value):
@@ -237,6 +250,11 @@ class RunEnd(Value):
     """None when the run did nothing with snapshots."""
     coverage: CoverageReport | None = None
     """The coverage; None when it was not measured."""
+
+    @property
+    def milliseconds(self) -> int:
+        """How long the run took."""
+        return round(self.seconds * 1000)
 
 
 Event = (

@@ -264,10 +264,10 @@ def _is_long(data: Any) -> bool:
     return isinstance(data, str) and len(data) >= SHORTEST and re.fullmatch(_BASE64, data) is not None
 
 
-def sizes(attachments: Any) -> list[str]:
-    """A description of the attachments in a record, such as `pic.png (image/png, 3008 bytes)`."""
+def sizes(attachments: Iterable[Record]) -> list[str]:
+    """A description of attachments, such as `pic.png (image/png, 3008 bytes)`."""
     lines = []
-    for one in attachments if isinstance(attachments, list) else ():
+    for one in attachments:
         facts = [str(one.get("media_type") or one.get("type"))]
         facts += [f"{one['size']} bytes"] if "size" in one else []
         name = one.get("name") or one.get("source") or one.get("type")

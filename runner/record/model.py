@@ -13,7 +13,6 @@ from runner.record.keys import ResultKey, TestPlace
 from runner.record.verdict import Verdict, verdict_of
 from runner.shapes.json_value import JsonValue
 from scripttest import Cause, Failure, LogLine, Outcome, ResultWarning, Status, TestKey
-from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,8 +38,29 @@ class SuiteKind(Enum):
     """Cases that an agent or a script made for this run."""
 
 
-class Suite(Value):
-    """One source of tests."""
+SCRIPT_TEST, AGENT_TEST = KINDS = ("script_test", "agent_test")
+"""What the design documents call a test module, and all other suites."""
+
+
+def _kind_in(line: Record) -> SuiteKind:
+    if line["kind"] == SCRIPT_TEST:
+        return SuiteKind.MODULE
+    if line.get("message"):
+        return SuiteKind.MESSAGE
+    return SuiteKind.GENERATED if line.get("generated") else SuiteKind.CASE_FILE
+
+
+def suite_in(line: Record) -> Suite:
+    """The suite of a report, which says at least its `id` and its `kind`."""
+    from runner.shapes.codec import kept
+
+    known = {"label": line["id"], "file": "", "agent": "", "connector": ""}
+    return kept(Suite, {"id": line["id"], "kind": line["kind"], **known, **line})
+
+
+class Suite(JsonValue):
+    """One source of tests. Reports have it as `{id, kind, label, file, agent, connector, variant?, message?,
+    generated?, several_turns?}`, as `in_report` makes it."""
 
     id: str
     """Such as `scripts.expense.setup`; no other suite of the run has it."""
@@ -48,7 +68,7 @@ class Suite(Value):
     label: str
     """Its name for people: the path `expense/src/setup_test.ts`, a message in quotes, or the id of a generator."""
     file: str
-    """Absolute path of its file; empty when there is none."""
+    """Absolute path of its file, in a report from the repository; empty when there is none."""
     agent: str
     """Agent id."""
     connector: str = ""
@@ -58,7 +78,26 @@ class Suite(Value):
     variant: str = ""
     """The variant that its cases run with; empty: the run has no variants."""
     root: str = ""
-    """The folder from which reports name files: the repository, else the application; empty when it is not known."""
+    """The folder from which reports name files: the repository, else the application; empty when it is not known, and
+    in a report."""
+    __members__ = "id kind label file agent connector! variant is_message is_generated multi_turn"
+    __keys__ = {"is_message": "message", "is_generated": "generated", "multi_turn": "several_turns"}  # noqa: RUF012
+    __beside__ = "root"
+    __writers__ = {  # noqa: RUF012
+        "kind": lambda suite: AGENT_TEST if suite.has_cases else SCRIPT_TEST,
+        "message": lambda suite: suite.is_message or ...,
+        "generated": lambda suite: suite.is_generated or ...,
+    }
+    __readers__ = {"kind": _kind_in, "root": lambda _: ""}  # noqa: RUF012
+
+    @property
+    def in_report(self) -> Suite:
+        """It as reports have it: with the name that is the same on all machines, and its file from the repository."""
+        if not self.root and self.id == self.name:
+            return self
+        from runner.record.texts import path_below
+
+        return self.replace(id=self.name, file=path_below(self.root, self.file), root="")
 
     @property
     def without_variant(self) -> str:
@@ -86,6 +125,16 @@ class Suite(Value):
         machines agree."""
         name = self.label if self.has_cases else self.id
         return self.name_of(name)
+
+    @property
+    def shown(self) -> str:
+        """The name in documents: its label, and its variant."""
+        return self.name_of(self.label)
+
+    @property
+    def place(self) -> str:
+        """Its file; its label where it has none."""
+        return self.file or self.label
 
     def name_of(self, test: str) -> str:
         """What names a test where the suite is not named beside it, as `ResultKey.name` does."""

@@ -107,15 +107,28 @@ def _failure_record(failure: Failure) -> Record:
 
 
 def _failures_in(record: Record, named: _Named) -> tuple[Failure, ...]:
-    """The failures of a result, or of a subtest. Other tools write only the text of the error, and its cause."""
+    """The failures of a result, or of a subtest. Other tools write only the text of the error, its cause and place, and
+    what was compared."""
     if record["status"] != Status.FAILED:
         return ()
     if record.get("failures") is not None:
         return tuple(_failure(item, named) for item in record["failures"])
+    if not (record.get("error") or record.get("cause")):
+        return ()
     error = str(record.get("error") or "it failed")
     is_check = error.startswith(_CHECK)
-    cause = _CAUSES.get(str(record.get("cause")), Cause.ASSERTION if is_check else Cause.ERROR)
-    return (Failure(cause=cause, message=error.removeprefix(_CHECK), type=Cause.ASSERTION if is_check else None),)
+    given = record.get("assertion")
+    check: Record = given if is_check and isinstance(given, dict) else {}
+    return (
+        Failure(
+            cause=_CAUSES.get(str(record.get("cause")), Cause.ASSERTION if is_check else Cause.ERROR),
+            message=error.removeprefix(_CHECK),
+            type=str(check.get("type") or Cause.ASSERTION) if is_check else None,
+            expected=check.get("expected"),
+            actual=check.get("actual"),
+            frames=_frame_at(record.get("location"), named),
+        ),
+    )
 
 
 def _failure(record: Record, named: _Named) -> Failure:

@@ -5,54 +5,96 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStart, TestEnd, TestStart, Warned, looks_record
-from runner.record.fold import Execution
+from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStart, TestEnd, TestStart, Warned
+from runner.record.fold import Counts, Execution, counted
 from runner.record.lines import runs_of, whole_text_of
 from runner.record.model import Suite, TestResult
-from runner.record.suites import has_cases, suite_record
-from runner.record.summary import certainty_of, summary_record, usage_record
+from runner.record.summary import Certainty, certainty_of, counts_record, usage_record
 from runner.record.texts import json_line, without_root
+from runner.shapes.codec import json_of
 from scripttest.typing_names import Protocol, Record, TypeVar
-from scripttest.values import Value
+from scripttest.values import Value, fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Self
+
+
+class PartialSuite(Value):
+    """A suite that has other tests than results, or did not end, or whose tests were never known."""
+
+    id: str
+    selected: int | None = None
+    """How many of its tests should run; None: that was never known."""
+    total: int | None = None
+    """How many there are."""
+    ended: bool = True
+    __members__ = "id started selected total ended"
+    __writers__ = {"started": lambda suite: False if suite.selected is None else ...}  # noqa: RUF012
+
+    @property
+    def started(self) -> bool:
+        """Whether its tests were known."""
+        return self.selected is not None
 
 
 class Report(Value):
-    """A run and its results, these in the order of the suites and their tests; all else as JSON values.
+    """A run and its results, these in the order of the suites and their tests."""
 
-    | field | shape |
-    | --- | --- |
-    | `start` | `{timestamp, version, environment: {user_id, team_id, locale}, suites: [suite, ...], shard?, ...}` |
-    | `errors`, `warnings` | texts |
-    | `summary` | `{total, passed, failed, skipped, errors?, warnings?, duration_ms, usage?, status, ...}`;
-    `usage` is `{input_tokens, output_tokens, cost?}` |
-
-    The summary of a run that was stopped also has `stopped`, the reason, and `not_run`, the number of tests that did
-    not run. It has `snapshots`, `{written?, updated?, removed?, obsolete?}`, numbers and the names of obsolete ones;
-    and `rounds`, `{made, planned}`, for variants that were run until they could be told apart. `coverage` is as in
-    `runner.record.coverage`.
-    """
-
-    start: Record
+    start: RunStart
+    """Its suites are as reports have them."""
     results: list[TestResult]
     errors: list[str]
     warnings: list[str]
-    summary: Record
+    end: RunEnd
+    partial: tuple[PartialSuite, ...] = ()
+    """What is known of suites without all their results."""
     root: str = ""
     """The folder from which places are named; no format writes it."""
     hints: Mapping[str, str] = {}
     """Error → what to do about it, where something is known."""
     damage: Sequence[str] = ()
     """Those of the warnings that are about the file which the report was read from."""
-    origin: Mapping[str, Any] = {}
-    """`resume` of the start line of the JSONL file that it was read from; no document has it."""
     clean: Callable[[str], str] = str
     """Takes secrets out of what is read, or asked for, while the report is written; all else is clean."""
     text: str = ""
     """The whole JSONL file that it was read from; empty where it was no such file, or a damaged one."""
+    known_counts: Counts | None = None
+    """The counts, where not all results are here, or they are known; None: they are those of the results."""
+    suite_counts: Mapping[str, Counts] = {}
+    """The same of suites, by their ids."""
+
+    def replace(self, **changes: Any) -> Self:
+        """The same report with other values of some fields; other results are counted anew."""
+        counts = {"known_counts": None, "suite_counts": {}} if "results" in changes else {}
+        return type(self)(**{**fields_of(self), **counts, **changes})
+
+    @property
+    def counts(self) -> Counts:
+        """What the results add up to."""
+        if self.known_counts is not None:
+            return self.known_counts
+        found: Counts | None = self.__dict__.get("_counts")
+        if found is None:
+            found = self.__dict__["_counts"] = counted(self.results)
+        return found
+
+    def counts_of(self, suite: Suite, results: list[TestResult]) -> Counts:
+        """The counts of a suite with these results."""
+        return self.suite_counts.get(suite.id) or counted(results)
+
+    @property
+    def certainty(self) -> Certainty:
+        """Rates and scores, and how sure they are."""
+        found: Certainty | None = self.__dict__.get("_certainty")
+        if found is None:
+            found = self.__dict__["_certainty"] = certainty_of(self.counts)
+        return found
+
+    @property
+    def summary(self) -> Record:
+        """The end of the run as JSON, see `summary_record`."""
+        return summary_record(self.end, self.counts, self.certainty, self.partial)
 
     @property
     def lines(self) -> list[Record]:
@@ -60,105 +102,83 @@ class Report(Value):
         return [result.line for result in self.results]
 
     @property
-    def suites(self) -> list[Record]:
+    def suites(self) -> tuple[Suite, ...]:
         """The sources of the tests, in their order."""
-        found: list[Record] = self.start["suites"]
-        return found
+        return self.start.suites
 
     @property
-    def run_ids(self) -> list[str]:
+    def run_ids(self) -> tuple[str, ...]:
         """The ids of the runs whose answers it has; none for a report that names none."""
-        own = self.start.get("run_id")
-        found: list[str] = self.start.get("run_ids") or ([own] if own else [])
-        return found
+        return self.start.all_run_ids
 
     @property
-    def result_flags(self) -> list[str]:
+    def result_flags(self) -> tuple[str, ...]:
         """The flags that change results, wherever they were set, as words of a command line."""
-        found: list[str] = self.start.get("result_flags") or self.start.get("flags") or []
-        return found
+        return self.start.result_flags or self.start.flags
 
-    def by_suite(self) -> list[tuple[Record, list[TestResult]]]:
+    @property
+    def origin(self) -> Mapping[str, Any]:
+        """`resume` of its start line."""
+        return self.start.resume or {}
+
+    def by_suite(self) -> list[tuple[Suite, list[TestResult]]]:
         """Each suite with its results, also those that have none."""
-        found: dict[str, list[TestResult]] = {suite["id"]: [] for suite in self.suites}
+        found: dict[str, list[TestResult]] = {suite.id: [] for suite in self.suites}
         for result in self.results:
             found[result.suite].append(result)
-        return [(suite, found[suite["id"]]) for suite in self.suites]
+        return [(suite, found[suite.id]) for suite in self.suites]
 
 
-def start_record(start: RunStart) -> Record:
-    """`Report.start`."""
-    record: Record = {
-        "timestamp": start.started_at,
-        "version": start.version,
-        "environment": start.environment,
-        "suites": [suite_record(suite) for suite in start.suites],
-    }
-    if start.flags:
-        record["flags"] = list(start.flags)
-    if start.shard is not None:
-        record["shard"] = start.shard
-    if start.notes:
-        record["notes"] = list(start.notes)
-    if start.regraded_from is not None:
-        record["regraded_from"] = start.regraded_from
-    if start.result_flags:
-        record["result_flags"] = list(start.result_flags)
-    if start.run_id is not None:
-        record["run_id"] = start.run_id
-    if start.run_ids:
-        record["run_ids"] = list(start.run_ids)
-    if start.runs == 1:
-        return record
-    return {**record, "runs_per_case": start.runs, "min_pass_rate": start.min_pass_rate}
+def summary_record(
+    end: RunEnd, counts: Counts, certainty: Certainty | None = None, partial: Sequence[PartialSuite] = ()
+) -> Record:
+    """`{total, passed, failed, skipped, errors?, warnings?, duration_ms, snapshots?, rounds?, coverage?, usage?, ...,
+    status, stopped?, not_run?, suites?, completed_at}`, as `counts_record` and `certainty_of` say. A run that was
+    stopped has `stopped`, the reason, and `not_run`, the number of tests that did not run. `snapshots` is `{written?,
+    updated?, removed?, obsolete?}`, numbers and the names of obsolete ones; `rounds`, `{made, planned}`, is of variants
+    that were run until they could be told apart; `coverage` as in `runner.record.coverage`.
 
-
-def end_record(run: Execution) -> Record:
-    """`Report.summary`."""
-    end = run.end
-    assert end is not None
-    summary: Record = summary_record(run.counts, end.seconds * 1000)
-    stopped = {"stopped": end.stopped, "not_run": end.not_run} if end.stopped else {}
+    `suites` is `[{id, selected, total, ended?}]` for suites that have other tests than results, or did not end
+    (`ended: false`), and `[{id, started: false}]` for those whose tests were never known."""
+    record: Record = {**counts_record(counts), "duration_ms": end.milliseconds}
     if end.snapshots is not None:
-        from runner.record.summary import snapshot_record
-
-        summary["snapshots"] = snapshot_record(end.snapshots)
-    if (rounds := looks_record(end.looks)) is not None:
-        summary["rounds"] = rounds
+        record["snapshots"] = json_of(end.snapshots)
+    if end.looks.planned > 1:
+        record["rounds"] = json_of(end.looks)
     if end.coverage is not None:
         from runner.record.coverage import coverage_record
 
-        summary["coverage"] = coverage_record(end.coverage)
-    usage = usage_record(run.counts)
-    lists = {"suites": found} if (found := _lists(run)) else {}
-    return {
-        **summary,
-        **usage,
-        **certainty_of(run.counts),
-        "status": end.status,
-        **stopped,
-        **lists,
-        "completed_at": end.completed_at,
-    }
+        record["coverage"] = coverage_record(end.coverage)
+    record |= {**usage_record(counts), **json_of(certainty or certainty_of(counts)), "status": end.status}
+    if end.stopped:
+        record |= {"stopped": end.stopped, "not_run": end.not_run}
+    if partial:
+        record["suites"] = list(map(json_of, partial))
+    return {**record, "completed_at": end.completed_at or None}
 
 
-def _lists(run: Execution) -> list[Record]:
-    """`[{id, selected, total, ended?}]` for suites that have other tests than results, or did not end (`ended: false`),
-    and `[{id, started: false}]` for those whose tests were never known."""
-    found: list[Record] = []
+def end_record(run: Execution) -> Record:
+    """The same of a run that has ended."""
+    assert run.end is not None
+    return summary_record(run.end, run.counts, partial=partial_suites(run))
+
+
+def partial_suites(run: Execution) -> tuple[PartialSuite, ...]:
+    """The suites of a run without all their results."""
+    found: list[PartialSuite] = []
     for suite in run.suites.values():
         ended, listed = run.counts_by_suite[suite.id].total, run.listed.get(suite.id)
         if listed is None:
-            found.append({"id": suite.name, "started": False})
+            found.append(PartialSuite(id=suite.name))
         elif (listed.selected, listed.total) != (ended, ended) or suite.id not in run.ended:
-            record = {"id": suite.name, "selected": listed.selected, "total": listed.total}
-            found.append(record if suite.id in run.ended else {**record, "ended": False})
-    return found
+            has_ended = suite.id in run.ended
+            found.append(PartialSuite(id=suite.name, selected=listed.selected, total=listed.total, ended=has_ended))
+    return tuple(found)
 
 
-def in_order(suites: list[Record], results: list[Placed]) -> list[Placed]:
+def in_order(suites: Sequence[Suite], results: list[Placed]) -> list[Placed]:
     """Results in the order of the suites and of the tests in them."""
-    places = {suite["id"]: place for place, suite in enumerate(suites)}
+    places = {suite.id: place for place, suite in enumerate(suites)}
     return sorted(results, key=lambda result: (places[result.suite], result.position))
 
 
@@ -177,7 +197,7 @@ class HasPlace(Protocol):
 Placed = TypeVar("Placed", bound=HasPlace)
 
 
-OF_SOME = (
+_OF_SOME = (
     *("notes", "flags", "result_flags", "shard", "regraded_from", "runs_per_case", "min_pass_rate"),
     *("run_id", "run_ids"),
 )
@@ -198,7 +218,7 @@ def line_of_event(event: Event, so_far: Execution, goes_on: bool = False) -> str
         if goes_on:
             return None
         resumed = {"resume": event.resume} if event.resume else {}
-        return json_line({**start_line(start_record(event), event.total_cases), **resumed})
+        return json_line({**start_line(event.in_report), **resumed})
     if isinstance(event, RunError):
         return json_line(error_line(without_root(event.message, so_far.root), event.hint))
     if isinstance(event, Warned):
@@ -208,21 +228,20 @@ def line_of_event(event: Event, so_far: Execution, goes_on: bool = False) -> str
     return None
 
 
-def start_line(start: Record, total_cases: int | None) -> Record:
+def start_line(start: RunStart) -> Record:
     """The first line, of `Report.start`."""
-    suites = start["suites"]
-    more = {key: start[key] for key in OF_SOME if key in start}
+    record = json_of(start)
     return {
         "type": "start",
-        "timestamp": start["timestamp"],
-        "agent_id": ",".join(sorted({suite["agent"] for suite in suites})),
-        "total_cases": total_cases,
-        "scripts": [suite["id"] for suite in suites if not has_cases(suite)],
-        "inputs": [suite["label"] for suite in suites if has_cases(suite)],
-        "suites": suites,
-        "environment": start["environment"],
-        "version": start["version"],
-        **more,
+        "timestamp": start.started_at,
+        "agent_id": ",".join(sorted({suite.agent for suite in start.suites})),
+        "total_cases": start.total_cases,
+        "scripts": [suite.id for suite in start.suites if not suite.has_cases],
+        "inputs": [suite.label for suite in start.suites if suite.has_cases],
+        "suites": record["suites"],
+        "environment": start.environment,
+        "version": start.version,
+        **{key: record[key] for key in _OF_SOME if key in record},
     }
 
 

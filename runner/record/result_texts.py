@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from runner.record.case_result import shown_answer
+from runner.record.outcomes import error_text
 from runner.record.summary import unjudged
 from scripttest import Cause, Status
-from scripttest.typing_names import Record
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -17,10 +16,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.assertions.base import AssertionResult, ToolUse
+    from runner.record.case_result import TrialsNoise
+    from runner.record.fold import Counts
+    from runner.record.model import Suite, TestResult
+    from scripttest import Failure, Outcome, ResultWarning
 
 
 ERRORS = 50
 """At most this many errors of one result are listed."""
+SIDES = ("expected", "actual")
 
 
 class FilePlace(Value):
@@ -34,150 +38,162 @@ class FilePlace(Value):
     """From 1."""
 
 
-def errors_of(record: Record) -> list[str]:
-    """Every error of a result and its subtests, each once, in order: a timeout comes after what failed before it."""
-    own: list[Any] = record.get("errors") or [record.get("error")]
-    checks: list[Any] = record.get("assertion_errors") or []
-    found = [*checks, *own] if record.get("cause") == Cause.TIMEOUT else [*own, *checks]
-    for step in _failed_steps(record):
-        found += [f"{step.get('name')}: {error}" for error in step.get("errors") or [step.get("error")] if error]
-    return list(dict.fromkeys(str(error) for error in found if error))[:ERRORS]
+def errors_of(result: TestResult) -> list[str]:
+    """Every error of a result and its subtests, each once, in order: a timeout comes after what failed before it. Of a
+    case: the one that decides, and its assertions."""
+    outcome = result.outcome
+    own = [outcome.decisive] if result.case is not None and outcome.decisive else list(outcome.failures)
+    checks = [failure for failure in outcome.failures if failure.type] if result.case is not None else []
+    found = list(map(error_text, [*checks, *own] if outcome.cause == Cause.TIMEOUT else [*own, *checks]))
+    for step in _failed_steps(outcome):
+        found += [f"{step.name}: {error_text(failure)}" for failure in step.failures]
+    return list(dict.fromkeys(filter(None, found)))[:ERRORS]
 
 
-def warnings_of(record: Record) -> list[tuple[str, FilePlace]]:
+def warnings_of(result: TestResult) -> list[tuple[str, FilePlace]]:
     """The warnings of a result, each with its place; an empty one when it has none."""
-    return [(str(item["message"]), _place(item) or FilePlace(file="")) for item in record.get("warnings") or ()]
+    return [(one.message, _place(one) or FilePlace(file="")) for one in result.outcome.warnings]
 
 
-def place_of(suite: Record, record: Record) -> FilePlace:
+def placed_failure(result: TestResult) -> Failure | None:
+    """The failure of which a result names the place: the one that decides, of a case the first that has a place."""
+    outcome = result.outcome
+    if result.case is None:
+        return outcome.decisive if outcome.decisive and outcome.decisive.frames else None
+    return next((failure for failure in outcome.failures if failure.frames), None)
+
+
+def place_of(suite: Suite, result: TestResult) -> FilePlace:
     """Where a result failed: in a script, else the place of its case."""
-    for part in (record, *_failed_steps(record)):
-        if place := _place(part):
+    for failure in (placed_failure(result), *(step.decisive for step in _failed_steps(result.outcome))):
+        if failure is not None and (place := _place(failure)):
             return place
-    return FilePlace(file=str(suite["file"] or suite["label"]), line=record.get("line") or None)
+    return FilePlace(file=suite.place, line=case_line(result))
 
 
-def line_of(suite: Record, record: Record) -> int | None:
+def case_line(result: TestResult) -> int | None:
+    """The line of a case in its file; None when there is none."""
+    return (result.case.line or None) if result.case is not None else None
+
+
+def line_of(suite: Suite, result: TestResult) -> int | None:
     """The line in the file of its suite where a result failed, else where its case is; None when that is not known."""
-    if record["status"] != Status.FAILED:
-        return record.get("line") or None
-    place = place_of(suite, record)
-    return place.line if place.file == (suite["file"] or suite["label"]) else None
+    if result.status != Status.FAILED:
+        return case_line(result)
+    place = place_of(suite, result)
+    return place.line if place.file == suite.place else None
 
 
-def values_of(assertion: Record, limit: int = 0) -> list[tuple[str, str]]:
-    """The values that an assertion compared, as `(side, text)`; two never read the same. `limit` bounds each text."""
+def checked_failure(result: TestResult) -> Failure | None:
+    """The first failure of an assertion of a script test."""
+    failures = result.outcome.failures if result.case is None else ()
+    return next((failure for failure in failures if failure.type), None)
+
+
+def values_of(check: Failure | AssertionResult, limit: int = 0, given: Sequence[str] = SIDES) -> list[tuple[str, str]]:
+    """The values that an assertion compared, as `(side, text)`, for the sides that are `given`; two never read the
+    same. `limit` bounds each text."""
     from runner.look_alikes import sides
 
-    given = [side for side in ("expected", "actual") if side in assertion]
-    if len(given) == 2 and assertion["expected"] != assertion["actual"]:
-        return list(zip(given, sides(assertion["expected"], assertion["actual"], limit), strict=True))
-    return [(side, sides(assertion[side], None, limit)[0]) for side in given]
+    if len(given) == len(SIDES) and check.expected != check.actual:
+        return list(zip(SIDES, sides(check.expected, check.actual, limit), strict=True))
+    return [(side, sides(getattr(check, side), None, limit)[0]) for side in given]
 
 
-def told_of(record: Record, limit: int = 0) -> list[str]:
+def told_of(result: TestResult, limit: int = 0) -> list[str]:
     """Every error of a result, each followed by the values that it compared, `expected: ...` and `actual: ...`."""
-    errors = errors_of(record)
+    errors = errors_of(result)
     compared: dict[int, list[str]] = {}
-    for part in (record, *_failed_steps(record)):
-        for failure in part.get("failures") or ():
-            values = {side: failure.get(side) for side in ("expected", "actual") if f"{side}_text" in failure}
-            said = (at for at, error in enumerate(errors) if at not in compared and failure["message"] in error)
-            if values and (at := next(said, None)) is not None:
-                compared[at] = [f"{side}: {text}" for side, text in values_of(values, limit)]
+    for failure in (one for part in (result.outcome, *_failed_steps(result.outcome)) for one in part.failures):
+        said = (at for at, error in enumerate(errors) if at not in compared and failure.message in error)
+        shown = [side for side in SIDES if getattr(failure, f"{side}_text") is not None]
+        if shown and (at := next(said, None)) is not None:
+            compared[at] = [f"{side}: {text}" for side, text in values_of(failure, limit, shown)]
     for at, error in enumerate(errors):
         if at not in compared:
-            compared[at] = [line for message, lines in _graded(record, limit) if message in error for line in lines]
+            compared[at] = [line for message, lines in _graded(result, limit) if message in error for line in lines]
     return [line for at, error in enumerate(errors) for line in (error, *compared.get(at, ()))]
 
 
-def _graded(record: Record, limit: int) -> Iterator[tuple[str, list[str]]]:
+def _graded(result: TestResult, limit: int) -> Iterator[tuple[str, list[str]]]:
     """The assertions of turns that failed, each as its message and the values that it compared: the error of a score
     is about several."""
-    for turn in record.get("turns") or ():
-        for check in turn.get("assertions") or ():
-            if check.get("passed") is False and check.get("message"):
-                where = f"turn {turn['turn']}, {check['type']}"
-                yield check["message"], [f"{where}, {side}: {text}" for side, text in values_of(check, limit)]
+    for turn in result.case.turns if result.case is not None else ():
+        for check in turn.assertions:
+            if not check.passed and check.message:
+                where = f"turn {turn.turn}, {check.type}"
+                yield check.message, [f"{where}, {side}: {text}" for side, text in values_of(check, limit)]
 
 
-def name_of(record: Record, *, alone: bool = False) -> str:
+def name_of(result: TestResult, *, alone: bool = False) -> str:
     """The id of a result, and which run it was if there were several; `alone`, with its variant, where no suite is
     named beside it."""
-    variant = record.get("variant") if alone else None
-    name = f"{record['id']} [{variant}]" if variant else str(record["id"])
-    return f"{name} (run {record['run']})" if record.get("run") else name
+    name = f"{result.name} [{result.variant}]" if alone and result.variant else result.name
+    return f"{name} (run {result.run})" if result.run else name
 
 
-def remarks_of(record: Record) -> list[str]:
+def remarks_of(result: TestResult) -> list[str]:
     """Remarks on a result besides its status: that criteria were not judged, how certain the mean of its trials is, or
     that it checks nothing."""
-    said = [unjudged(record["not_judged"])] if record.get("not_judged") else []
-    said += [trials_text(record["trials_noise"])] if record.get("trials_noise") else []
-    return [*said, "It checks nothing"] if record.get("checks_nothing") else said
+    said = [unjudged(result.outcome.not_judged)] if result.outcome.not_judged else []
+    if (case := result.case) is None:
+        return said
+    said += [trials_text(case.trials_noise)] if case.trials_noise else []
+    return [*said, "It checks nothing"] if case.checks_nothing else said
 
 
-def trials_text(noise: Record) -> str:
+def trials_text(noise: TrialsNoise) -> str:
     """`The mean score of the trials is sure to ± 0.08; of the noise of one trial 64 % is the judge's, 36 % the
     agent's`, two standard errors."""
-    said = f"The mean score of the trials is sure to ± {2 * noise['error']:.2f}"
-    if not noise["judge"]:
+    said = f"The mean score of the trials is sure to ± {2 * noise.error:.2f}"
+    if not noise.judge:
         return said
-    share = 100 * noise["judge"] / (noise["judge"] + noise["agent"])
+    share = 100 * noise.judge / (noise.judge + noise.agent)
     return f"{said}; of the noise of one trial {share:.0f} % is the judge's, {100 - share:.0f} % the agent's"
 
 
-def counts_text(summary: Record) -> str:
-    """What a summary counts: `3 passed, 1 failed, 0 skipped, 2 errors, 1 warning`."""
-    text = f"{summary['passed']} passed, {summary['failed']} failed, {summary['skipped']} skipped"
-    for name in ("errors", "warnings"):
-        if number := summary.get(name):
+def counts_text(counts: Counts) -> str:
+    """What a run counts: `3 passed, 1 failed, 0 skipped, 2 errors, 1 warning`."""
+    text = f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped"
+    for name, number in (("errors", counts.errors), ("warnings", counts.warnings)):
+        if number:
             text += f", {number} {name.removesuffix('s') if number == 1 else name}"
     return text
 
 
-def agents_of(suites: list[Record]) -> str:
+def agents_of(suites: Iterable[Suite]) -> str:
     """The ids of the tested agents."""
-    return ", ".join(dict.fromkeys(suite["agent"] for suite in suites if suite["agent"]))
+    return ", ".join(dict.fromkeys(suite.agent for suite in suites if suite.agent))
 
 
-def connectors_of(suites: list[Record], results: list[Record]) -> str:
+def connectors_of(suites: Iterable[Suite], results: Iterable[TestResult]) -> str:
     """The ids of the connectors that were used."""
-    found = {suite["connector"] for suite in suites} | {record.get("connector") or "" for record in results}
-    return ", ".join(sorted(map(str, found - {""})))
+    found = {suite.connector for suite in suites} | {one.case.connector for one in results if one.case is not None}
+    return ", ".join(sorted(found - {""}))
 
 
-def differences_of(record: Record) -> list[str]:
+def differences_of(result: TestResult) -> list[str]:
     """How JSON answers of a case differ from what was expected, one text for each assertion that failed."""
+    if (case := result.case) is None:
+        return []
     from runner.assertions.values import COMPARED, difference
 
-    parts = [record, *(record.get("turns") or [])]
-    items = [
-        *(item for part in parts for item in part.get("assertions") or []),
-        *(record.get("final_assertions") or []),
-    ]
-    failed = [item for item in items if not item.get("passed") and item.get("type") in COMPARED]
-    found = (difference(item.get("expected"), item.get("actual")) for item in failed)
+    checks = [*case.assertions, *(check for turn in case.turns for check in turn.assertions)]
+    checks += case.final_assertions or ()
+    failed = (check for check in checks if not check.passed and check.type in COMPARED)
+    found = (difference(check.expected, check.actual) for check in failed)
     return [text for text in found if text is not None]
 
 
-def tokens_of(usage: Record) -> int:
-    """The sum of all tokens."""
-    return int(usage.get("input_tokens") or 0) + int(usage.get("output_tokens") or 0)
+def _place(part: Failure | ResultWarning) -> FilePlace | None:
+    at = part.location
+    return FilePlace(file=at.file, line=at.line, column=at.column) if at is not None else None
 
 
-def _place(part: Record) -> FilePlace | None:
-    location = part.get("location")
-    if not location:
-        return None
-    file, line, column = ([*str(location).rsplit(":", 2), "", ""])[:3]
-    return FilePlace(file=file, line=int(line), column=int(column)) if line.isdecimal() and column.isdecimal() else None
-
-
-def _failed_steps(record: Record) -> Iterator[Record]:
+def _failed_steps(outcome: Outcome) -> Iterator[Outcome]:
     """Subtests that failed, outermost first."""
-    for step in record.get("steps") or []:
-        if step.get("status") == Status.FAILED:
+    for step in outcome.steps:
+        if step.status == Status.FAILED:
             yield step
             yield from _failed_steps(step)
 
@@ -216,12 +232,6 @@ def text_of(said: Any) -> str:
 def as_text(value: Any, indent: int | None = None) -> str:
     """A text as it is, any other value as JSON; with `indent` blanks for each level, over several lines."""
     return value if isinstance(value, str) else json.dumps(value, indent=indent, ensure_ascii=False)
-
-
-def answer_of(record: Record) -> Any:
-    """The answer in the record of a result or of a turn; of a conversation the last one."""
-    output = record.get("final_output") if "test_id" in record else record.get("output")
-    return shown_answer(output, record.get("response") or "")
 
 
 def as_value(output: Any) -> Any:

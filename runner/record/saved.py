@@ -5,41 +5,39 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError
 from runner.record.checks import HINT, result_problem, start_problem
 from runner.record.combining import apply_inconclusive_policy, of_runs, policy_in
-from runner.record.events import RunStatus, looks_in, looks_record
+from runner.record.coverage import coverage_in
+from runner.record.events import RunEnd, RunStart, RunStatus, looks_in
 from runner.record.fold import counted, status_of
 from runner.record.lines import as_read, from_seed, result_of
-from runner.record.model import TestResult
-from runner.record.report import Report, in_order
-from runner.record.suites import AGENT_TEST, KINDS, SCRIPT_TEST, blank_suite, has_cases, suite_of
-from runner.record.summary import certainty_of, counts_record, usage_record
+from runner.record.model import AGENT_TEST, KINDS, SCRIPT_TEST, Suite, TestResult, suite_in
+from runner.record.report import PartialSuite, Report, in_order
+from runner.record.summary import snapshots_in
 from runner.record.texts import plain
 from runner.record.upstream import from_upstream, is_upstream
 from runner.security.files import read_bytes
+from runner.shapes.codec import json_of, value_of
 from scripttest.typing_names import Record
 
 _RUN_STATUSES = {status.value: status for status in RunStatus}
-OF_RUNS = ("runs_per_case", "min_pass_rate")
-"""Fields of the start line if each test ran several times."""
-OF_START = ("shard", "regraded_from", "run_id")
+_TEXTS = ("shard", "regraded_from", "run_id")
 """Texts of the start of some runs."""
-LISTS_OF_START = ("flags", "result_flags", "run_ids")
+_LISTS = ("flags", "result_flags", "run_ids")
 """Lists of texts of it."""
-OF_WHOLE = ("snapshots", "coverage")
-"""Objects of a summary that are not computed from its results."""
+_NUMBERS = {"runs_per_case": "runs", "min_pass_rate": "min_pass_rate"}
+"""Numbers of it → fields of `RunStart`."""
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """JSON's escape for half of a surrogate pair, which other tools write."""
 
 
-def load(path: Path, *, count: bool = True) -> Report:
-    """Reads the report in a file. Counting its results takes as long as reading them; without it, the summary has only
-    what the file says about the whole run.
+def load(path: Path) -> Report:
+    """Reads the report in a file.
 
     A JSONL report that ends in the middle of a line, or without a summary, is read as far as possible, with a warning.
     Blocks. Raises ConfigurationError if the file cannot be read or is not a report.
@@ -59,22 +57,57 @@ def load(path: Path, *, count: bool = True) -> Report:
             line = content.count(b"\n", 0, at) + 1
             raise _broken(f"{path}:{line}", "it is not UTF-8 text", HINT) from error
         text, cut = content[:at].decode("utf-8-sig"), True
-    return read_text(path, text, cut, count=count)
+    return read_text(path, text, cut)
 
 
-def read_text(path: object, text: str, cut: bool = False, *, count: bool = True) -> Report:
+def read_text(path: object, text: str, cut: bool = False) -> Report:
     """The same of the text of a report; `path` is what messages call it, and `cut` says whether the text ends in the
     middle of a letter."""
-    return _Reader(path, count, plain if _HALF.search(text) else None).read(text, cut)
+    return _Reader(path, plain if _HALF.search(text) else None).read(text, cut)
+
+
+def start_in(record: Record) -> RunStart:
+    """The start of a run, of a line that `start_problem` finds nothing wrong with."""
+    known = record["environment"] if isinstance(record.get("environment"), dict) else {}
+    said: Record = {key: record[key] for key in _TEXTS if isinstance(record.get(key), str)}
+    said |= {key: tuple(map(str, record[key])) for key in _LISTS if isinstance(record.get(key), list)}
+    said |= {field: record[key] for key, field in _NUMBERS.items() if key in record}
+    return RunStart(
+        started_at=str(record.get("timestamp") or ""),
+        version=str(record.get("version") or ""),
+        suites=tuple(map(suite_in, record.get("suites") or ())),
+        environment={**known, **{key: str(known.get(key, "")) for key in ("user_id", "team_id", "locale")}},
+        total_cases=record["total_cases"] if isinstance(record.get("total_cases"), int) else None,
+        resume=record["resume"] if isinstance(record.get("resume"), dict) else None,
+        **said,
+    )
+
+
+def end_in(ended: Record, results: Sequence[TestResult], has_errors: bool) -> RunEnd:
+    """The end of a run, of the summary of its report, which is empty where it did not end; what that does not say is as
+    its results are. Raises ValueError for coverage that cannot be read."""
+    status = _RUN_STATUSES.get(str(ended.get("status"))) or status_of(counted(results), has_errors)
+    duration, left = ended.get("duration_ms"), ended.get("not_run")
+    if not isinstance(duration, int):
+        duration = sum(result.line["duration_ms"] for result in results)
+    return RunEnd(
+        status=status if ended else RunStatus.INTERRUPTED,
+        seconds=duration / 1000,
+        completed_at=str(ended.get("completed_at") or ""),
+        stopped=str(ended["stopped"]) if ended.get("stopped") else None,
+        not_run=left if isinstance(left, int) else 0,
+        looks=looks_in(ended),
+        snapshots=snapshots_in(ended),
+        coverage=coverage_in(ended),
+    )
 
 
 class _Reader:
-    def __init__(self, path: object, count: bool, clean: Callable[[Any], Any] | None) -> None:
+    def __init__(self, path: object, clean: Callable[[Any], Any] | None) -> None:
         self._path = path
-        self._count = count
         self._clean = clean
-        self._start: Record = {}
-        self._suites: dict[str, Record] = {}
+        self._start: RunStart | None = None
+        self._suites: dict[str, Suite] = {}
         self._results: list[TestResult] = []
         self._errors: list[str] = []
         self._warnings: list[str] = []
@@ -82,7 +115,6 @@ class _Reader:
         self._hints: dict[str, str] = {}
         self._text = ""
         self._summary: Record = {}
-        self._origin: Record = {}
 
     def read(self, text: str, cut: bool) -> Report:
         first = text.lstrip().partition("\n")[0]
@@ -112,10 +144,10 @@ class _Reader:
             where = f"{self._path}:{number}"
             if not isinstance(record, dict) or not isinstance(record.get("type"), str):
                 raise _broken(where, 'it is not an object with a "type"', HINT)
-            if not self._start and record["type"] != "start":
+            if self._start is None and record["type"] != "start":
                 raise _broken(where, "the first line is not the start of a report", HINT)
             position += self._take(record, where, position)
-        if not self._start:
+        if self._start is None:
             raise _broken(self._path, "it was cut off within its first line", None)
         if not self._summary:
             self._damage.append(f"{self._path}: the run did not end, there is no summary")
@@ -149,19 +181,10 @@ class _Reader:
         if problem:
             raise _broken(where, problem, HINT)
         line = self._cleaned(line)
-        for suite in line["suites"]:
-            self._suites.setdefault(suite["id"], {**blank_suite(suite["id"], suite["kind"], ""), **suite})
-        if not self._start:
-            self._start = self._started(line.get("timestamp"), line.get("version"), line.get("environment"))
-            self._start |= {key: line[key] for key in OF_RUNS if key in line}
-            self._start |= _flags(line)
-            self._origin = line["resume"] if isinstance(line.get("resume"), dict) else {}
-
-    @staticmethod
-    def _started(timestamp: Any, version: Any, environment: Any) -> Record:
-        known = environment if isinstance(environment, dict) else {}
-        who = {key: str(known.get(key, "")) for key in ("user_id", "team_id", "locale")}
-        return {"timestamp": str(timestamp or ""), "version": str(version or ""), "environment": {**known, **who}}
+        start = start_in(line)
+        for suite in start.suites:
+            self._suites.setdefault(suite.id, suite)
+        self._start = self._start or start
 
     def _result(self, record: Record, where: str, position: int) -> TestResult:
         problem = result_problem(record)
@@ -173,8 +196,8 @@ class _Reader:
         known = self._suites.get(suite)
         if known is None:
             kind = SCRIPT_TEST if "script" in record else AGENT_TEST
-            known = self._suites[suite] = blank_suite(suite, kind, str(self._start.get("agent_id") or ""))
-        of_script = {} if has_cases(known) else {"script": suite}
+            known = self._suites[suite] = suite_in({"id": suite, "kind": kind})
+        of_script = {} if known.has_cases else {"script": suite}
         head = {"type": "result", "suite": suite, "position": record.get("position", position), "id": record["id"]}
         return result_of(
             {**head, **of_script, **record, "suite": suite, "position": head["position"], "duration_ms": duration}
@@ -194,26 +217,24 @@ class _Reader:
             raise _broken(self._path, f"it is {_named(value)}, not a report of a run", HINT)
         metadata = value.get("metadata") or {}
         summary = value.get("summary") or {}
-        self._start = self._started(metadata.get("started_at"), metadata.get("version"), value.get("environment"))
-        self._start |= _flags(metadata)
-        if summary.get("runs_per_case", 1) != 1:
-            self._start["runs_per_case"] = summary["runs_per_case"]
-        if "min_pass_rate" in metadata:
-            self._start["min_pass_rate"] = metadata["min_pass_rate"]
+        start = {
+            **metadata,
+            "timestamp": metadata.get("started_at"),
+            "environment": value.get("environment"),
+            "runs_per_case": summary.get("runs_per_case", 1),
+        }
         for number, part in enumerate(parts, 1):
             self._part(part, f"{self._path}: report {number}" if several else f"{self._path}")
-        problem = start_problem({**self._start, "suites": list(self._suites.values())})
+        start["suites"] = [json_of(suite) for suite in self._suites.values()]
+        problem = start_problem(start)
         if problem:
             raise _broken(self._path, problem, HINT)
+        self._start = start_in(start)
         self._errors += map(str, value.get("errors") or [])
         self._warnings += map(str, value.get("warnings") or [])
         if isinstance(value.get("hints"), dict):
             self._hints = {error: str(hint) for error, hint in value["hints"].items()}
-        self._summary = {"duration_ms": summary.get("duration_ms"), "completed_at": metadata.get("completed_at")}
-        self._summary |= {
-            key: summary[key] for key in ("status", "stopped", "not_run", "suites", "rounds") if key in summary
-        }
-        self._summary |= {key: summary[key] for key in OF_WHOLE if isinstance(summary.get(key), dict)}
+        self._summary = {**summary, "completed_at": metadata.get("completed_at")}
 
     def _part(self, part: Record, where: str) -> None:
         is_script = part["type"] == SCRIPT_TEST
@@ -227,7 +248,7 @@ class _Reader:
         known = known if isinstance(known, dict) and known.get("id") == id else {}
         if isinstance(part.get("file"), str):
             known = {"file": part["file"], **known}
-        self._suites[id] = {**blank_suite(id, part["type"], agent), "label": label, **known, "kind": part["type"]}
+        self._suites[id] = suite_in({"id": id, "label": label, "agent": agent, **known, "kind": part["type"]})
         for position, record in enumerate(results):
             if not isinstance(record, dict):
                 raise _broken(where, f"result {position + 1} is not an object", HINT)
@@ -239,60 +260,38 @@ class _Reader:
             self._results.append(self._result(line, f"{where}, result {position + 1}", position))
 
     def _report(self) -> Report:
-        suites = list(self._suites.values())
-        about: Record = {key: self._start[key] for key in ("timestamp", "version", "environment") if key in self._start}
-        start = {**about, "suites": suites, **_flags(self._start)}
-        start |= {key: self._start[key] for key in OF_RUNS if key in self._start}
-        results = in_order(suites, self._together())
-        ended = self._summary
-        of_whole = {key: ended[key] for key in OF_WHOLE if isinstance(ended.get(key), dict)}
-        if rounds := looks_record(looks_in(ended)):
-            of_whole["rounds"] = rounds
+        assert self._start is not None
+        suites = tuple(self._suites.values())
+        results = in_order(suites, self._together(self._start))
+        try:
+            end = end_in(self._summary, results, bool(self._errors))
+        except ValueError as error:
+            raise _broken(self._path, "its coverage is not as yao-test writes it", HINT) from error
         return Report(
-            start=start,
+            start=self._start.replace(suites=suites),
             results=results,
             errors=self._errors,
             warnings=[*self._warnings, *self._damage],
-            summary=self._counted(results, of_whole) if self._count else of_whole,
+            end=end,
+            partial=_partial_in(self._summary.get("suites")),
             hints=self._hints,
             damage=self._damage,
-            origin=self._origin,
             text=self._text,
         )
 
-    def _counted(self, results: list[TestResult], of_whole: Record) -> Record:
-        """The summary of the results, with what the file has about the whole run."""
-        counts, ended = counted(results), self._summary
-        status = _RUN_STATUSES.get(str(ended.get("status"))) or status_of(counts, bool(self._errors))
-        duration = ended.get("duration_ms")
-        return {
-            **counts_record(counts),
-            "duration_ms": duration
-            if isinstance(duration, int)
-            else sum(result.line["duration_ms"] for result in results),
-            **of_whole,
-            **usage_record(counts),
-            **certainty_of(counts),
-            "status": status if ended else RunStatus.INTERRUPTED,
-            **_stopped(ended),
-            **({"suites": lists} if (lists := _lists(ended.get("suites"))) else {}),
-            "completed_at": ended.get("completed_at"),
-        }
-
-    def _together(self) -> list[TestResult]:
+    def _together(self, start: RunStart) -> list[TestResult]:
         """The results; one for all runs of a test."""
         found: dict[tuple[str, int, str], list[TestResult]] = {}
         for result in self._results:
             found.setdefault((result.suite, result.position, result.name), []).append(result)
-        least = self._start.get("min_pass_rate", 100)
-        policy = policy_in((*self._start.get("flags", ()), *self._start.get("result_flags", ())))
+        policy = policy_in((*start.flags, *start.result_flags))
         results: list[TestResult] = []
         for made in found.values():
             runs = sorted((result for result in made if result.run), key=lambda result: result.run)
             results += [result for result in made if not result.run]
             if runs:
-                combined = apply_inconclusive_policy(of_runs(runs, least), policy)
-                results.append(as_read(combined, suite_of(self._suites[combined.suite]), combined.suite))
+                combined = apply_inconclusive_policy(of_runs(runs, start.min_pass_rate), policy)
+                results.append(as_read(combined, self._suites[combined.suite], combined.suite))
         return results
 
     def _bad_json(self, error: Exception, line: int) -> ConfigurationError:
@@ -311,29 +310,17 @@ def _lines_of(text: str) -> Iterator[tuple[int, str]]:
             yield number, line.rstrip("\r")
 
 
-def _stopped(summary: Record) -> Record:
-    """Why a run ended before its time, and what it left."""
-    reason, left = summary.get("stopped"), summary.get("not_run")
-    return {"stopped": str(reason), "not_run": left if isinstance(left, int) else 0} if reason else {}
-
-
-def _lists(said: Any) -> list[Record]:
+def _partial_in(said: Any) -> tuple[PartialSuite, ...]:
     """Suites with other tests than results."""
     entries = said if isinstance(said, list) else []
     numbers = ("selected", "total")
-    return [
-        entry
+    return tuple(
+        value_of(PartialSuite, entry)
         for entry in entries
         if isinstance(entry, dict)
         and isinstance(entry.get("id"), str)
         and (entry.get("started") is False or all(isinstance(entry.get(key), int) for key in numbers))
-    ]
-
-
-def _flags(said: Any) -> Record:
-    """`{flags?, result_flags?, run_ids?, shard?, regraded_from?, run_id?}`: how a report was made."""
-    found: Record = {key: list(map(str, said[key])) for key in LISTS_OF_START if isinstance(said.get(key), list)}
-    return found | {key: said[key] for key in OF_START if isinstance(said.get(key), str)}
+    )
 
 
 def _is_part(value: Any) -> bool:

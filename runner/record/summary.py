@@ -4,11 +4,10 @@ mean scores, and what a run did with snapshots. All counts come from `runner.rec
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from runner.amounts import cost_record
 from runner.record.events import SnapshotCounts
-from runner.record.fold import Counts, counted
 from runner.record.stability import pass_rate
 from runner.record.verdict import DECIDED, Verdict
 from runner.record.votes import Group
@@ -20,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from runner.record.fold import GroupCounts
+    from runner.record.fold import Counts, GroupCounts
     from runner.record.model import TestResult
     from runner.statistics.intervals import Estimate
 
@@ -29,31 +28,14 @@ COST_DIGITS = 12
 """Digits of a sum of costs, in US dollars: what the order of adding changes comes behind them."""
 
 
-def counts_of(results: Iterable[TestResult]) -> Record:
-    """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, checks_nothing?,
-    checks_nothing_first?}`; see `summary_record`."""
-    return counts_record(counted(results))
-
-
-def usage_of(results: Iterable[TestResult]) -> Record:
-    """`{usage: {input_tokens, output_tokens, cost?}}`: what all results took together; empty where no model was
-    asked."""
-    return usage_record(counted(results))
-
-
-def summary_record(counts: Counts, milliseconds: float) -> dict[str, Any]:
-    """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, stopped_early?,
-    checks_nothing?, checks_nothing_first?, duration_ms}`. `errors` counts results with the cause `infrastructure` or
-    `inconclusive`, which are in none of the other counts. `warnings` counts warnings of results, `missing_calls` calls
-    that nothing answered, `not_judged` criteria, and `checks_nothing` cases; `checks_nothing_first` has the ids of the
-    first of these. `stopped_early` is `{not_needed, of, cost?}`: how many runs of cases with a policy were not needed,
-    of how many, and about what they would have cost, in US dollars.
-    """
-    return {**counts_record(counts), "duration_ms": round(milliseconds)}
-
-
 def counts_record(counts: Counts) -> dict[str, Any]:
-    """The same without the time."""
+    """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, stopped_early?,
+    checks_nothing?, checks_nothing_first?}`. `errors` counts results with the cause `infrastructure` or `inconclusive`,
+    which are in none of the other counts. `warnings` counts warnings of results, `missing_calls` calls that nothing
+    answered, `not_judged` criteria, and `checks_nothing` cases; `checks_nothing_first` has the ids of the first of
+    these. `stopped_early` is `{not_needed, of, cost?}`: how many runs of cases with a policy were not needed, of how
+    many, and about what they would have cost, in US dollars.
+    """
     record: dict[str, Any] = {name: getattr(counts, name) for name in ("total", "passed", "failed", "skipped")}
     optional = ("errors", "warnings", "missing_calls", "not_judged")
     record |= {name: number for name in optional if (number := getattr(counts, name))}
@@ -72,7 +54,12 @@ def usage_record(counts: Counts) -> dict[str, Any]:
     if not (counts.tokens or counts.cost):
         return {}
     usage: dict[str, Any] = {"input_tokens": counts.input_tokens, "output_tokens": counts.output_tokens}
-    return {"usage": {**usage, **cost_record(None if counts.cost is None else round(counts.cost, COST_DIGITS))}}
+    return {"usage": {**usage, **cost_record(cost_of(counts))}}
+
+
+def cost_of(counts: Counts) -> float | None:
+    """What all results cost, in US dollars, without what the order of adding changes."""
+    return None if counts.cost is None else round(counts.cost, COST_DIGITS)
 
 
 def stability_summary(results: Sequence[TestResult]) -> Record:
@@ -96,16 +83,15 @@ def stability_summary(results: Sequence[TestResult]) -> Record:
     }
 
 
-def remarks(summary: dict[str, Any]) -> list[str]:
-    """Remarks on a summary: calls that nothing answered, criteria that were not judged, and cases that check
-    nothing."""
+def remarks(counts: Counts, with_calls: bool = True) -> list[str]:
+    """Remarks on a run: calls that nothing answered, criteria that were not judged, and cases that check nothing."""
     said = []
-    if number := summary.get("missing_calls"):
-        said.append(missing_calls(number))
-    if number := summary.get("not_judged"):
-        said.append(unjudged(number))
-    if number := summary.get("checks_nothing"):
-        first = summary["checks_nothing_first"]
+    if counts.missing_calls and with_calls:
+        said.append(missing_calls(counts.missing_calls))
+    if counts.not_judged:
+        said.append(unjudged(counts.not_judged))
+    if number := counts.checks_nothing:
+        first = counts.checks_nothing_first
         names = in_line(", ".join(first))
         more = f" and {number - len(first)} more" if number > len(first) else ""
         said.append(f"{number} {'case checks' if number == 1 else 'cases check'} nothing: {names}{more}")
@@ -117,13 +103,13 @@ def missing_calls(number: int) -> str:
     return f"{number} missing {'call' if number == 1 else 'calls'}"
 
 
-def savings(summary: Mapping[str, Any]) -> str:
+def savings(counts: Counts) -> str:
     """`Stopped early: 61 of 150 runs not needed (about $0.24)`; empty where no case has a policy."""
-    early = summary.get("stopped_early")
-    if not early:
+    if not counts.repeated:
         return ""
-    cost = f" (about ${early['cost']:.2g})" if early.get("cost") else ""
-    return f"Stopped early: {early['not_needed']} of {early['of']} runs not needed{cost}"
+    saved = round(counts.saved_cost or 0, 6)
+    cost = f" (about ${saved:.2g})" if saved else ""
+    return f"Stopped early: {counts.not_needed} of {counts.repeated + counts.not_needed} runs not needed{cost}"
 
 
 def unjudged(number: int) -> str:
@@ -144,20 +130,55 @@ PARTS = 200
 """At most this many parts of a kind are in a summary."""
 
 
-def certainty_of(counts: Counts) -> dict[str, Any]:
-    """`{pass_rate, pass_rate_interval?, mean_score?, mean_score_interval?, judges_noise?, parts?}`. All figures are
-    from 0 to 1; an interval is `[low, high]` at 95 %. Empty if no case was judged. Each case has the same weight,
-    however often it ran. `judges_noise` is `{answers, pass_rate, mean_score?}`: half the width of the intervals that
-    the votes of judges alone cause, and the number of answers with several votes.
+class Figures(Value):
+    """A pass rate and a mean score, from 0 to 1, with their intervals at 95 %, `(low, high)`."""
 
-    `parts` is `[{kind, name, cases, runs?, pass_rate?, pass_rate_interval?, mean_score?, mean_score_interval?}]`, for
-    suites if there are several, tags, criteria and checkpoints: of each kind those with the most cases, at most
-    `PARTS`.
-    """
+    pass_rate: float | None = None
+    pass_rate_interval: tuple[float, ...] | None = None
+    mean_score: float | None = None
+    mean_score_interval: tuple[float, ...] | None = None
+
+
+class GroupFigures(Figures):
+    """Those of a suite, a tag, a criterion or a checkpoint."""
+
+    kind: str
+    name: str
+    cases: int
+    runs: int = 0
+    __members__ = "kind name cases runs"
+
+    @property
+    def is_rate(self) -> bool:
+        """Whether it is of more than a single run, which has no rate to speak of."""
+        return max(self.cases, self.runs) > 1
+
+
+class NoiseFigures(Value):
+    """Half the width of the intervals that the votes of judges alone cause."""
+
+    answers: int
+    """How many answers have several votes."""
+    pass_rate: float
+    mean_score: float | None = None
+    __members__ = "answers pass_rate mean_score"
+
+
+class Certainty(Figures):
+    """The figures of a run."""
+
+    judges_noise: NoiseFigures | None = None
+    parts: tuple[GroupFigures, ...] = ()
+    """Of suites, if there are several, tags, criteria and checkpoints: of each kind those with the most cases, at most
+    `PARTS`."""
+
+
+def certainty_of(counts: Counts) -> Certainty:
+    """How sure the figures of a run are, in which each case has the same weight, however often it ran; none if no case
+    was judged."""
     if not counts.rates:
-        return {}
-    parts = _parts(counts)
-    return {**_figures(counts), **_noise(counts), **({"parts": parts} if parts else {})}
+        return Certainty()
+    return Certainty(**_figures(counts), judges_noise=_noise(counts), parts=tuple(_parts(counts)))
 
 
 class GroupRow(Value):
@@ -172,71 +193,79 @@ class GroupRow(Value):
     """... and its mean score."""
 
 
-def part_rows(summary: dict[str, Any], limit: int = PARTS) -> list[GroupRow]:
-    """A row for each part of a summary, but for parts of a single run, which have no rate to speak of; of each kind
-    `limit` at most, and then a row that says how many more there are."""
+def part_rows(known: Certainty, limit: int = PARTS) -> list[GroupRow]:
+    """A row for each part, but for parts of a single run; of each kind `limit` at most, and then a row that says how
+    many more there are."""
     rows: list[GroupRow] = []
     for kind in KINDS:
-        found = [part for part in summary.get("parts") or () if part["kind"] == kind and _is_rate(part)]
+        found = [part for part in known.parts if part.kind == kind and part.is_rate]
         rows += [
             GroupRow(
-                group=Group(kind=kind, name=part["name"]),
-                cases=str(part["cases"]),
+                group=Group(kind=kind, name=part.name),
+                cases=str(part.cases),
                 rate=rate_text(part),
-                score=rate_text(part, "mean_score"),
+                score=score_text(part),
             )
-            for part in _most(found, limit, lambda part: part["cases"])
+            for part in _most(found, limit, lambda part: part.cases)
         ]
         if len(found) > limit:
             rows.append(GroupRow(group=Group(kind=kind, name=f"... and {len(found) - limit} more")))
     return rows
 
 
-def rate_text(summary: dict[str, Any], name: str = "pass_rate") -> str:
-    """A rate such as `90.7% (82.1-95.4%)`, without the interval if there is none; empty when nothing was judged."""
-    if name not in summary:
+def rate_text(known: Figures) -> str:
+    """A pass rate such as `90.7% (82.1-95.4%)`, without the interval if there is none; empty when nothing was
+    judged."""
+    return _with_interval(known.pass_rate, known.pass_rate_interval)
+
+
+def score_text(known: Figures) -> str:
+    """The same of a mean score."""
+    return _with_interval(known.mean_score, known.mean_score_interval)
+
+
+def _with_interval(value: float | None, interval: tuple[float, ...] | None) -> str:
+    if value is None:
         return ""
-    value = _percent(summary[name])
-    if (ends := summary.get(f"{name}_interval")) is None:
-        return value
-    low, high = map(_percent, ends)
-    return f"{value} ({low.removesuffix('%')}-{high})"
+    if interval is None:
+        return _percent(value)
+    low, high = map(_percent, interval)
+    return f"{_percent(value)} ({low.removesuffix('%')}-{high})"
 
 
-def judges_text(summary: dict[str, Any]) -> str:
+def judges_text(known: Certainty) -> str:
     """`±3.1 points of the pass rate, ±1.2 of the mean score (95 %, by the votes on 60 answers)`; empty where there were
     too few votes to say."""
-    noise = summary.get("judges_noise")
+    noise = known.judges_noise
     if noise is None:
         return ""
-    if not any(noise.get(name) for name in ("pass_rate", "mean_score")):
-        return f"none that shows: the votes on {noise['answers']} answers never differ"
-    of_score = f", ±{100 * noise['mean_score']:.1f} of the mean score" if "mean_score" in noise else ""
-    of_rate = f"±{100 * noise['pass_rate']:.1f} points of the pass rate"
-    return f"{of_rate}{of_score} (95 %, by the votes on {noise['answers']} answers)"
+    if not (noise.pass_rate or noise.mean_score):
+        return f"none that shows: the votes on {noise.answers} answers never differ"
+    of_score = "" if noise.mean_score is None else f", ±{100 * noise.mean_score:.1f} of the mean score"
+    of_rate = f"±{100 * noise.pass_rate:.1f} points of the pass rate"
+    return f"{of_rate}{of_score} (95 %, by the votes on {noise.answers} answers)"
 
 
-def _noise(counts: Counts) -> dict[str, Any]:
+def _noise(counts: Counts) -> NoiseFigures | None:
     from runner.record.votes import noise_of
 
     noise = noise_of(counts.noise) if counts.noise is not None else None
     if noise is None:
-        return {}
-    of_score = {"mean_score": round(noise.score, DIGITS)} if counts.scores else {}
-    return {"judges_noise": {"answers": noise.answers, "pass_rate": round(noise.passed, DIGITS), **of_score}}
+        return None
+    of_score = round(noise.score, DIGITS) if counts.scores else None
+    return NoiseFigures(answers=noise.answers, pass_rate=round(noise.passed, DIGITS), mean_score=of_score)
 
 
 def _figures(counts: Counts | GroupCounts) -> dict[str, Any]:
     from runner.statistics.intervals import mean_of, suite_rate
 
     return {
-        **_record("pass_rate", suite_rate(list(counts.rates.elements()))),
-        **_record("mean_score", mean_of(list(counts.scores.elements()))),
+        **_estimated("pass_rate", suite_rate(list(counts.rates.elements()))),
+        **_estimated("mean_score", mean_of(list(counts.scores.elements()))),
     }
 
 
-def _parts(counts: Counts) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+def _parts(counts: Counts) -> Iterator[GroupFigures]:
     for kind in KINDS:
         known = {
             part.name: figures if kind in OF_CASES else _one(figures)
@@ -246,12 +275,8 @@ def _parts(counts: Counts) -> list[dict[str, Any]]:
         if kind == "suite" and len(known) < 2:
             continue
         most = _most(list(known.items()), PARTS, lambda item: _cases(item[1]))
-        found += [{"kind": kind, "name": name, **_sizes(part), **_figures(part)} for name, part in most]
-    return found
-
-
-def _is_rate(part: dict[str, Any]) -> bool:
-    return bool(max(part["cases"], part.get("runs", 0)) > 1)
+        for name, part in most:
+            yield GroupFigures(kind=kind, name=name, **_sizes(part), **_figures(part))
 
 
 def _most(items: Sequence[Item], limit: int, cases: Callable[[Item], int]) -> Sequence[Item]:
@@ -276,22 +301,22 @@ def _one(part: GroupCounts) -> GroupCounts:
     return whole
 
 
-def _sizes(part: GroupCounts) -> dict[str, int]:
+def _sizes(part: GroupCounts) -> dict[str, Any]:
     runs = sum(of_case.judged * cases for of_case, cases in part.rates.items())
-    return {"cases": _cases(part), **({"runs": runs} if runs else {})}
+    return {"cases": _cases(part), "runs": runs}
 
 
 def _cases(part: GroupCounts) -> int:
     return max(part.rates.total(), part.scores.total())
 
 
-def _record(name: str, estimate: Estimate) -> dict[str, Any]:
+def _estimated(name: str, estimate: Estimate) -> dict[str, Any]:
     if estimate.value is None:
         return {}
-    record: dict[str, Any] = {name: round(estimate.value, DIGITS)}
+    found: dict[str, Any] = {name: round(estimate.value, DIGITS)}
     if estimate.interval is not None:
-        record[f"{name}_interval"] = [round(estimate.interval.low, DIGITS), round(estimate.interval.high, DIGITS)]
-    return record
+        found[f"{name}_interval"] = (round(estimate.interval.low, DIGITS), round(estimate.interval.high, DIGITS))
+    return found
 
 
 def _percent(share: float) -> str:
@@ -306,14 +331,8 @@ NAMED = 50
 """At most this many obsolete snapshots are named."""
 
 
-def snapshot_record(counts: SnapshotCounts) -> Record:
-    """`{written?, updated?, removed?, obsolete?}`: numbers, and the names of the obsolete ones."""
-    record: Record = {"written": counts.written, "updated": counts.updated, "removed": counts.removed}
-    return {key: value for key, value in (record | {"obsolete": list(counts.obsolete)}).items() if value}
-
-
 def snapshots_in(record: Record) -> SnapshotCounts | None:
-    """What `snapshot_record` was made from; None when a summary has none."""
+    """The counts of the summary of a saved report; None when it has none."""
     if not isinstance(record.get("snapshots"), dict):
         return None
     given = record["snapshots"]
@@ -323,16 +342,16 @@ def snapshots_in(record: Record) -> SnapshotCounts | None:
     )
 
 
-def together(records: list[Record]) -> Record:
-    """Adds up what several runs did with snapshots, as one record."""
-    found = list(filter(None, map(snapshots_in, records)))
-    whole = SnapshotCounts(
+def snapshots_together(found: Sequence[SnapshotCounts]) -> SnapshotCounts | None:
+    """What several runs did with snapshots, added up; None where none did anything."""
+    if not any(counts != SnapshotCounts() for counts in found):
+        return None
+    return SnapshotCounts(
         written=sum(counts.written for counts in found),
         updated=sum(counts.updated for counts in found),
         removed=sum(counts.removed for counts in found),
         obsolete=tuple(dict.fromkeys(name for counts in found for name in counts.obsolete)),
     )
-    return snapshot_record(whole)
 
 
 def in_words(counts: SnapshotCounts) -> str:

@@ -14,7 +14,7 @@ import json
 from hashlib import blake2b
 from typing import Any
 
-from runner.record.suites import AGENT_TEST
+from runner.record.model import AGENT_TEST
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
 

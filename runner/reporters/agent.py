@@ -81,7 +81,7 @@ class AgentReporter(DocumentReporter):
         if self._path is None:
             return None
         beside = self._path.with_name(f"{self._path.name}.json")
-        write_whole(beside, json_text(json_document(report), len(report.lines)))
+        write_whole(beside, json_text(json_document(report), len(report.results)))
         return beside
 
 

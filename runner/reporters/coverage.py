@@ -9,7 +9,8 @@ from posixpath import basename, dirname
 from xml.sax.saxutils import quoteattr
 
 from runner.errors import ConfigurationError
-from runner.record.coverage import Figure, coverage_in, figures, lines, totals
+from runner.record.coverage import Figure, figures, lines, totals
+from runner.record.model import Suite, TestResult
 from runner.record.report import Report
 from runner.reporters.document import DocumentReporter
 from scripttest.typing_names import Record
@@ -25,12 +26,12 @@ class CoverageReporter(DocumentReporter):
     name: str
     """Of the file."""
 
-    def keep(self, record: Record) -> None:
+    def take(self, _result: TestResult, _suite: Suite) -> None:
         """Nothing of a result."""
 
     def render(self, report: Report) -> str:
         """The document. Raises ConfigurationError when the report has no coverage."""
-        found = coverage_in(report.summary)
+        found = report.end.coverage
         if found is None:
             why = f"Cannot write {self.name}: the report has no coverage"
             raise ConfigurationError(why, "Run the tests with --coverage")
@@ -71,7 +72,7 @@ class CoberturaReporter(CoverageReporter):
     def document(self, report: Report, files: Mapping[str, Record]) -> str:
         """The document."""
         whole = totals(files.values())
-        ended = str(report.summary.get("completed_at") or report.start["timestamp"])
+        ended = report.end.completed_at or report.start.started_at
         stamp = int(datetime.fromisoformat(ended).timestamp() * 1000)
         figures = {
             "lines-valid": whole["lines"].total,
@@ -82,7 +83,7 @@ class CoberturaReporter(CoverageReporter):
             "branch-rate": _rate(whole["branches"]),
             "timestamp": stamp,
             "complexity": 0,
-            "version": report.start["version"],
+            "version": report.start.version,
         }
         packages: dict[str, dict[str, Record]] = {}
         for path, file in files.items():

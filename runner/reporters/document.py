@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from io import BufferedWriter, TextIOWrapper
 from pathlib import Path
 
@@ -12,9 +12,8 @@ from runner.record.fold import Execution
 from runner.record.line_file import is_pipe, open_part, open_pipe
 from runner.record.lines import line_of, result_of
 from runner.record.model import Suite, TestResult
-from runner.record.report import Report, end_record, in_order, start_record
+from runner.record.report import Report, in_order, partial_suites
 from runner.record.texts import utf8, without_root
-from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class Collector:
     def __init__(self, take: Callable[[TestResult, Suite], Any]) -> None:
         """`take` says what is needed of a result, with its `suite` and `position`; None when nothing is."""
         self._take_one = take
-        self._start: Record = {}
+        self._start: RunStart | None = None
         self._ended: list[tuple[TestResult, Suite]] = []
         self._results: list[Any] = []
         self._warnings: list[str] = []
@@ -49,25 +48,29 @@ class Collector:
             if len(self._ended) == BATCH:
                 self._take()
         elif isinstance(event, RunStart):
-            self._start = start_record(event)
+            self._start = event.in_report
         elif isinstance(event, Warned):
             self._warnings.append(without_root(event.message, so_far.root))
 
     def report(self, run: Execution) -> Report:
         """The report of a run that has ended."""
+        assert self._start is not None and run.end is not None
         self._take()
         errors = [without_root(problem.message, run.root) for problem in run.errors]
-        results = in_order(self._start["suites"], self._results)
+        results = in_order(self._start.suites, self._results)
         hints = {without_root(problem.message, run.root): problem.hint for problem in run.errors if problem.hint}
         return Report(
             start=self._start,
             results=results,
             errors=errors,
             warnings=self._warnings,
-            summary=end_record(run),
+            end=run.end,
+            partial=partial_suites(run),
             root=run.root,
             hints=hints,
             clean=run.clean,
+            known_counts=run.counts,
+            suite_counts={suite.name: run.counts_by_suite[suite.id] for suite in run.suites.values()},
         )
 
     def _take(self) -> None:
@@ -76,14 +79,17 @@ class Collector:
         self._ended.clear()
 
 
-def taken(keep: Callable[[Record], Record | None], result: TestResult, suite: Suite) -> TestResult | None:
-    """The result with that part of its line which is kept."""
-    line = keep(line_of(result, suite))
-    return None if line is None else result_of(line)
+def taken(result: TestResult, suite: Suite, unused: Collection[str] = ()) -> TestResult:
+    """The result as reports have it, without the members of its line that are `unused`."""
+    line = line_of(result, suite)
+    return result_of({key: value for key, value in line.items() if key not in unused} if unused else line)
 
 
 class DocumentReporter:
     """A reporter that writes one document when the run has ended. A subclass makes the text in `render`."""
+
+    unused: tuple[str, ...] = ()
+    """Members of a result that the document has no place for."""
 
     def __init__(self, target: Path | TextIO) -> None:
         """`target` is a file, which is replaced whole, a pipe, or a stream. Raises ConfigurationError for a pipe that
@@ -111,12 +117,8 @@ class DocumentReporter:
             self._pipe.close()
 
     def take(self, result: TestResult, suite: Suite) -> Any:
-        """What is kept of a result until the end of the run, with its `suite` and `position`."""
-        return taken(self.keep, result, suite)
-
-    def keep(self, record: Record) -> Record | None:
-        """What the document needs of a record; None when it needs nothing. The record belongs to others too."""
-        return record
+        """What is kept of a result until the end of the run, with its `suite` and `position`; None: nothing."""
+        return taken(result, suite, self.unused)
 
     def render(self, report: Report) -> str:
         """The document."""

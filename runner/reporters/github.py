@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from secrets import token_hex
 
 from runner.record.events import Event, RunEnd, RunStart
 from runner.record.fold import Execution
+from runner.record.model import Suite, TestResult
+from runner.record.outcomes import stack_trace
 from runner.record.report import Report
-from runner.record.result_texts import FilePlace, name_of, place_of, told_of, warnings_of
-from runner.record.suites import shown_name
-from runner.record.summary import in_lines, remarks, snapshots_in
+from runner.record.result_texts import FilePlace, case_line, name_of, place_of, placed_failure, told_of, warnings_of
+from runner.record.summary import in_lines, remarks
 from runner.record.texts import utf8
 from runner.reporters.document import Collector, taken
 from runner.reporters.markdown import LIMIT, markdown
@@ -42,7 +42,7 @@ class GithubReporter:
         self._write = write
         self._workspace = variables.get("GITHUB_WORKSPACE", "")
         self._summary = variables.get("GITHUB_STEP_SUMMARY", "")
-        self._collector = Collector(partial(taken, lambda line: line))
+        self._collector = Collector(taken)
         self._stopped = ""
         """What lets the runner take commands again."""
 
@@ -79,48 +79,45 @@ class GithubReporter:
 def commands(report: Report, workspace: str) -> str:
     """A line for each failure and warning, for what broke outside any test, and for what passed without being judged;
     files are named from the repository, else from the workspace."""
-    suites = {suite["id"]: suite for suite in report.suites}
+    suites = {suite.id: suite for suite in report.suites}
     lines = [f"::error title=yao-test::{_message(error)}\n" for error in report.errors[:ANNOTATIONS]]
-    failed = [record for record in report.lines if record["status"] == Status.FAILED]
+    failed = [result for result in report.results if result.status == Status.FAILED]
     shown = failed[: ANNOTATIONS - len(lines)]
-    for record in shown:
-        suite = suites[record["suite"]]
-        named = (workspace, report.root)
-        lines.append(_annotation("error", suite, record, place_of(suite, record), _said(record), named))
-    lines += [f"::warning title=yao-test::{_message(said)}\n" for said in remarks(report.summary)]
+    named = (workspace, report.root)
+    for result in shown:
+        suite = suites[result.suite]
+        lines.append(_annotation("error", suite, result, place_of(suite, result), _said(result), named))
+    lines += [f"::warning title=yao-test::{_message(said)}\n" for said in remarks(report.counts)]
     if len(shown) < len(failed):
         lines.append(f"::notice title=yao-test::{len(failed) - len(shown)} more failures are in the report\n")
-    warned = [(record, *said) for record in report.lines for said in warnings_of(record)]
+    warned = [(result, *said) for result in report.results for said in warnings_of(result)]
     told = warned[: ANNOTATIONS - len(shown)]
-    for record, message, place in told:
-        suite = suites[record["suite"]]
-        place = (
-            place
-            if place.file
-            else FilePlace(file=str(suite["file"] or suite["label"]), line=record.get("line") or None)
-        )
-        lines.append(_annotation("warning", suite, record, place, message, (workspace, report.root)))
+    for result, message, place in told:
+        suite = suites[result.suite]
+        place = place if place.file else FilePlace(file=suite.place, line=case_line(result))
+        lines.append(_annotation("warning", suite, result, place, message, named))
     if len(told) < len(warned):
         lines.append(f"::notice title=yao-test::{len(warned) - len(told)} more warnings are in the report\n")
-    if (counts := snapshots_in(report.summary)) is not None:
-        lines.append(f"::notice title=yao-test::{_message(chr(10).join(in_lines(counts)))}\n")
+    if report.end.snapshots is not None:
+        lines.append(f"::notice title=yao-test::{_message(chr(10).join(in_lines(report.end.snapshots)))}\n")
     return "".join(lines)
 
 
-def _said(record: Record) -> str:
+def _said(result: TestResult) -> str:
     """What failed, the compared values, and the details of an error."""
-    lines = told_of(record, VALUE_LIMIT) or ["it failed"]
-    lines += [line for line in str(record.get("stack_trace") or "").split("\n") if line.startswith(" ")]
-    return "\n".join(lines)
+    lines = told_of(result, VALUE_LIMIT) or ["it failed"]
+    placed = placed_failure(result)
+    stack = stack_trace(placed).split("\n") if placed is not None else []
+    return "\n".join([*lines, *(line for line in stack if line.startswith(" "))])
 
 
 def _annotation(
-    level: str, suite: Record, record: Record, place: FilePlace, message: str, named: tuple[str, str]
+    level: str, suite: Suite, result: TestResult, place: FilePlace, message: str, named: tuple[str, str]
 ) -> str:
     properties: Record = {}
-    if suite["file"] or place.line:
+    if suite.file or place.line:
         properties = {"file": _named(place.file, *named), "line": place.line, "col": place.column}
-    properties["title"] = f"{shown_name(suite)} › {name_of(record)}"[:TITLE_LIMIT]
+    properties["title"] = f"{suite.shown} › {name_of(result)}"[:TITLE_LIMIT]
     written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
     return f"::{level} {written}::{_message(message)}\n"
 

@@ -5,17 +5,15 @@ keys of its "Stability Report"."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 
-from runner.record.events import Event, RunEnd
-from runner.record.fold import Counts, Execution, counted
+from runner.record.case_result import json_of
+from runner.record.fold import Counts
 from runner.record.lines import as_in_seed
-from runner.record.model import TestResult
+from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite, TestResult
 from runner.record.report import Report
 from runner.record.result_texts import agents_of, connectors_of
 from runner.record.stability import pass_rate
-from runner.record.suites import has_cases
-from runner.record.summary import BARS, certainty_of, stability_summary, summary_record, usage_record
+from runner.record.summary import BARS, certainty_of, counts_record, stability_summary, usage_record
 from runner.record.texts import indented, json_line, plain, without_halves
 from runner.reporters.document import DocumentReporter
 from scripttest.typing_names import Record
@@ -40,17 +38,9 @@ PLACE = "\0results\0"
 class JsonReporter(DocumentReporter):
     """Keeps every result and writes the document once, at the end."""
 
-    _counts: Mapping[str, Counts] = {}
-
-    def on_event(self, event: Event, so_far: Execution) -> None:
-        """See `DocumentReporter`."""
-        if isinstance(event, RunEnd):
-            self._counts = {suite.name: so_far.counts_by_suite[suite.id] for suite in so_far.suites.values()}
-        super().on_event(event, so_far)
-
     def render(self, report: Report) -> str:
         """The document as text."""
-        return json_text(json_document(report, self._counts), len(report.results))
+        return json_text(json_document(report), len(report.results))
 
 
 def json_text(document: Record, results: int) -> str:
@@ -86,23 +76,20 @@ def _text(document: Record, results: int) -> str:
     return "".join(parts) + "\n"
 
 
-def json_document(report: Report, counts: Mapping[str, Counts] | None = None) -> Record:
-    """The report as one JSON value; `counts` are those of the suites, where they are known."""
-    parts = [
-        _part(report, suite, results, (counts or {}).get(suite["id"]) or counted(results))
-        for suite, results in report.by_suite()
-    ]
+def json_document(report: Report) -> Record:
+    """The report as one JSON value."""
+    parts = [_part(report, suite, results) for suite, results in report.by_suite()]
     errors: Record = {"errors": report.errors} if report.errors else {}
     errors |= {"warnings": report.warnings} if report.warnings else {}
     errors |= {"hints": dict(report.hints)} if report.hints else {}
     if len(parts) == 1:
         (part,) = parts
-        part["summary"] |= _counts(report.summary)
+        part["summary"] |= _counts(report)
         return {**part, **errors}
     return {
         "type": "test_run",
-        "summary": {**_counts(report.summary), **_stability(report, report.results)},
-        "environment": report.start["environment"],
+        "summary": {**_counts(report), **_stability(report, report.results)},
+        "environment": report.start.environment,
         "reports": parts,
         **errors,
         "metadata": _metadata(report),
@@ -114,73 +101,74 @@ def custom_report(report: Report) -> Record:
     results, errors?, metadata}`; results of several suites say theirs."""
     several = len(report.suites) > 1
     results = [
-        {**({"suite": suite["id"]} if several else {}), **_result(suite, result.line)}
+        {**({"suite": suite.id} if several else {}), **_result(suite, result.line)}
         for suite, of_suite in report.by_suite()
         for result in of_suite
     ]
-    of_agents = _agent_summary(report.summary, agents_of(report.suites), connectors_of(report.suites, report.lines))
+    of_agents = _agent_summary(report.counts, agents_of(report.suites), connectors_of(report.suites, report.results))
     return {
-        "summary": {**_counts(report.summary), **of_agents, **_stability(report, report.results)},
-        "environment": report.start["environment"],
+        "summary": {**_counts(report), **of_agents, **_stability(report, report.results)},
+        "environment": report.start.environment,
         "results": results,
         **({"errors": report.errors} if report.errors else {}),
         "metadata": _metadata(report),
     }
 
 
-def _part(report: Report, suite: Record, results: list[TestResult], counts: Counts) -> Record:
-    summary: Record = {**summary_record(counts, counts.milliseconds), **usage_record(counts)}
-    summary |= certainty_of(counts)
-    if has_cases(suite):
-        what = {"input": suite["label"], **({"file": suite["file"]} if suite["file"] else {})}
-        if suite.get("variant"):
-            what = {"input": suite["id"], "suite": suite}
-        connector = suite["connector"] or next(
+def _part(report: Report, suite: Suite, results: list[TestResult]) -> Record:
+    counts = report.counts_of(suite, results)
+    summary: Record = {**counts_record(counts), "duration_ms": counts.milliseconds, **usage_record(counts)}
+    summary |= json_of(certainty_of(counts))
+    if suite.has_cases:
+        what: Record = {"input": suite.label, **({"file": suite.file} if suite.file else {})}
+        if suite.variant:
+            what = {"input": suite.id, "suite": json_of(suite)}
+        connector = suite.connector or next(
             (case.connector for one in results if (case := one.case) and case.connector), ""
         )
-        summary |= _agent_summary(summary, suite["agent"], connector)
+        summary |= _agent_summary(counts, suite.agent, connector)
     else:
-        what = {"script": suite["id"], "script_path": suite["label"]}
+        what = {"script": suite.id, "script_path": suite.label}
     summary |= _stability(report, results)
     return {
-        "type": suite["kind"],
+        "type": AGENT_TEST if suite.has_cases else SCRIPT_TEST,
         **what,
         "summary": summary,
-        "environment": report.start["environment"],
+        "environment": report.start.environment,
         "results": [_result(suite, result.line) for result in results],
         "metadata": _metadata(report),
     }
 
 
-def _result(suite: Record, record: Record) -> Record:
+def _result(suite: Suite, record: Record) -> Record:
     """A result without what only lines need; script tests have a name instead of an id."""
     rest = dict(as_in_seed(record))
     for key in OF_LINES:
         rest.pop(key, None)
-    return rest if has_cases(suite) else {"name": rest.pop("id"), **rest}
+    return rest if suite.has_cases else {"name": rest.pop("id"), **rest}
 
 
-def _agent_summary(counts: Record, agent: str, connector: str) -> Record:
-    rate = pass_rate(counts["passed"], counts["passed"] + counts["failed"])
+def _agent_summary(counts: Counts, agent: str, connector: str) -> Record:
+    rate = pass_rate(counts.passed, counts.passed + counts.failed)
     return {"agent_id": agent, "connector": connector, "runs_per_case": 1, "overall_pass_rate": rate}
 
 
 def _stability(report: Report, results: list[TestResult]) -> Record:
-    runs = report.start.get("runs_per_case", 1)
+    runs = report.start.runs
     return {} if runs == 1 else {"runs_per_case": runs, **stability_summary(results)}
 
 
-def _counts(summary: Record) -> Record:
+def _counts(report: Report) -> Record:
+    summary = report.summary
     kept = ["total", "passed", "failed", "skipped", "errors", "warnings", *MARKS, "duration_ms", "usage", *BARS]
     kept += ["snapshots", "coverage"]
-    kept += ["status", "stopped", "not_run"] if "stopped" in summary else []
+    kept += ["status", "stopped", "not_run"] if report.end.stopped else []
     kept += ["suites"]
     return {key: summary[key] for key in kept if key in summary}
 
 
-def _metadata(report: Report) -> dict[str, Any]:
-    start = report.start
-    completed = report.summary.get("completed_at")
+def _metadata(report: Report) -> Record:
+    start, completed = json_of(report.start), report.end.completed_at or None
     about = {"started_at": start["timestamp"], "completed_at": completed, "version": start["version"]}
     some = ("flags", "result_flags", "shard", "regraded_from", "run_id", "run_ids", "min_pass_rate")
     return {**about, **{key: start[key] for key in some if key in start}}

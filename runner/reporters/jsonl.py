@@ -13,7 +13,6 @@ from runner.record.events import Event
 from runner.record.fold import Execution
 from runner.record.line_file import LineFile
 from runner.record.report import Report, error_line, line_of_event, start_line
-from runner.record.suites import has_cases
 from runner.record.texts import json_line
 from scripttest.typing_names import Record
 
@@ -44,8 +43,8 @@ class JsonlReporter:
         if report.text:
             self.line_file.write(report.text.removesuffix("\n"))
             return
-        total = report.summary["total"] if all(has_cases(suite) for suite in report.suites) else None
-        self._write(start_line(report.start, total))
+        total = report.counts.total if all(suite.has_cases for suite in report.suites) else None
+        self._write(start_line(report.start.replace(total_cases=total)))
         for warning in report.warnings:
             self._write({"type": "warning", "warning": warning})
         for record in report.lines:

@@ -13,25 +13,27 @@ from itertools import chain
 from pathlib import PurePath
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from runner.record.fold import Counts, counted
+from runner.record.case_result import json_of
+from runner.record.fold import Counts
 from runner.record.lines import sizes
-from runner.record.model import TestResult
+from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite, TestResult
+from runner.record.outcomes import error_text, log_members, stack_trace
 from runner.record.report import Report
 from runner.record.result_texts import (
     FilePlace,
-    answer_of,
     as_text,
+    checked_failure,
     differences_of,
     errors_of,
     line_of,
     name_of,
+    placed_failure,
     remarks_of,
     values_of,
     warnings_of,
 )
-from runner.record.suites import has_cases
-from runner.record.summary import BARS, certainty_of, counts_record, in_lines, snapshots_in, usage_record
-from runner.record.verdict import Verdict, verdict_in
+from runner.record.summary import certainty_of, counts_record, in_lines, usage_record
+from runner.record.verdict import Verdict
 from runner.reporters.document import DocumentReporter
 from runner.reporters.json_report import MARKS
 from runner.security.terminal import inert
@@ -40,8 +42,8 @@ from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    pass
-
+    from runner.record.case_result import CaseResult, TurnResult
+    from runner.record.summary import Certainty, Figures
 
 TEXT_LIMIT = 131_072
 """Characters of one text that are written."""
@@ -51,8 +53,6 @@ BATCH = 100
 """Cases that are written at a time: as elements they take several times the memory of their text."""
 END = "\n  </testsuite>"
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
-UNUSED = ("transcript", "tools", "sent", "metadata", "trials", "trace")
-"""Parts of a result that the format has no place for."""
 
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufddf\ufffe\uffff]")
 
@@ -60,9 +60,7 @@ _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udff
 class JunitReporter(DocumentReporter):
     """Writes a document for CI servers."""
 
-    def keep(self, record: Record) -> Record | None:
-        """What the format has a place for."""
-        return {key: value for key, value in record.items() if key not in UNUSED}
+    unused = ("transcript", "tools", "sent", "metadata", "trials", "trace")
 
     def render(self, report: Report) -> str:
         """The document."""
@@ -73,24 +71,24 @@ class JunitReporter(DocumentReporter):
             totals.update(counts)
             texts += parts
         counts = {key: totals[key] for key in COUNTED}
-        time = _seconds(report.summary["duration_ms"])
+        time = _seconds(report.end.milliseconds)
         whole = Element("testsuites", _attributes({"name": "yao-test", **counts, "time": time}))
         whole.text = "\n"
         head, end = _written(whole).split("\n")
         return "".join([f"{DECLARATION}\n{head}\n", *texts, f"{end}\n"])
 
 
-def _suite(report: Report, suite: Record, results: list[TestResult]) -> tuple[dict[str, int], list[str]]:
+def _suite(report: Report, suite: Suite, results: list[TestResult]) -> tuple[dict[str, int], list[str]]:
     """What a suite counts, and the parts of its text."""
-    counts = counted(results)
+    counts = report.counts_of(suite, results)
     numbers = {"tests": counts.total, "failures": counts.failed, "errors": counts.errors}
-    file = suite["file"] or suite["label"]
+    file = suite.place
     attributes = {
-        "name": suite["id"],
+        "name": suite.id,
         **numbers,
         "skipped": counts.skipped,
         "time": _seconds(counts.milliseconds),
-        "timestamp": report.start["timestamp"].removesuffix("Z"),
+        "timestamp": report.start.started_at.removesuffix("Z"),
         "file": file,
     }
     element = Element("testsuite", _attributes(attributes))
@@ -100,112 +98,110 @@ def _suite(report: Report, suite: Record, results: list[TestResult]) -> tuple[di
             SubElement(inner, "property", _attributes({"name": name, "value": value}))
     indent(element, level=1)
     texts = [_written(element).removesuffix(END)]
-    stem = PurePath(suite["label"]).stem if suite["file"] else suite["label"]
-    stem += f"-{suite['variant']}" if suite.get("variant") else ""
-    class_name = suite["id"] if not has_cases(suite) else f"{suite['agent']}.{stem}".strip(".")
+    stem = PurePath(suite.label).stem if suite.file else suite.label
+    stem += f"-{suite.variant}" if suite.variant else ""
+    class_name = f"{suite.agent}.{stem}".strip(".") if suite.has_cases else suite.id
     same = (_legal(class_name), _legal(file))
     for start in range(0, len(results), BATCH):
         cases = Element("testsuite")
         for result in results[start : start + BATCH]:
-            _case(cases, suite, same, result.line)
+            _case(cases, suite, same, result)
         indent(cases, level=1)
         texts.append(_written(cases).removeprefix("<testsuite>").removesuffix(END))
     return numbers, ["  ", *texts, f"{END}\n"]
 
 
-def _properties(report: Report, suite: Record, counts: Counts) -> Record:
-    environment = report.start["environment"]
+def _properties(report: Report, suite: Suite, counts: Counts) -> Record:
+    environment, end = report.start.environment, report.end
     return {
-        "kind": suite["kind"],
-        "agent": suite["agent"],
-        "connector": suite["connector"],
+        "kind": AGENT_TEST if suite.has_cases else SCRIPT_TEST,
+        "agent": suite.agent,
+        "connector": suite.connector,
         **{key: environment.get(key) for key in ("user_id", "team_id", "locale")},
-        "yao-test": report.start["version"],
+        "yao-test": report.start.version,
         **{
             key: ", ".join(value) if isinstance(value, list) else str(value)
             for key, value in counts_record(counts).items()
             if key in MARKS
         },
-        **_snapshots(report),
+        **({} if end.snapshots is None else {"snapshots": "\n".join(in_lines(end.snapshots))}),
         **usage_record(counts).get("usage", {}),
         **_bars(certainty_of(counts)),
-        **{key: report.summary[key] for key in ("stopped", "not_run") if key in report.summary},
+        **({"stopped": end.stopped, "not_run": end.not_run} if end.stopped else {}),
     }
 
 
-def _bars(known: Record) -> Record:
+def _bars(known: Certainty) -> Record:
     """Rates and mean scores with their intervals, of the suite and of its parts: `tag smoke pass_rate`."""
-    bars = {key: _interval(value) for key, value in known.items() if key not in ("parts", "judges_noise")}
-    bars |= {f"judges_noise {name}": value for name, value in known.get("judges_noise", {}).items()}
-    for part in known.get("parts") or ():
-        of = f"{part['kind']} {part['name']}"
-        bars |= {f"{of} {key}": _interval(part[key]) for key in BARS if key in part}
+    bars = _figures(known, "")
+    if known.judges_noise is not None:
+        bars |= {f"judges_noise {name}": value for name, value in json_of(known.judges_noise).items()}
+    for part in known.parts:
+        bars |= _figures(part, f"{part.kind} {part.name} ")
     return bars
 
 
-def _interval(value: float | list[float]) -> float | str:
-    return "-".join(map(str, value)) if isinstance(value, list) else value
+def _figures(known: Figures, of: str) -> Record:
+    said = {
+        "pass_rate": known.pass_rate,
+        "pass_rate_interval": known.pass_rate_interval,
+        "mean_score": known.mean_score,
+        "mean_score_interval": known.mean_score_interval,
+    }
+    return {f"{of}{name}": "-".join(map(str, one)) if isinstance(one, tuple) else one for name, one in said.items()}
 
 
-def _snapshots(report: Report) -> Record:
-    """Properties of the run that each suite repeats: what was done with snapshots."""
-    counts = snapshots_in(report.summary)
-    return {} if counts is None else {"snapshots": "\n".join(in_lines(counts))}
-
-
-def _case(parent: Element, suite: Record, same: tuple[str, str], record: Record) -> None:
+def _case(parent: Element, suite: Suite, same: tuple[str, str], result: TestResult) -> None:
     """Adds a test case; `same` is what all cases of the suite have, class name and file."""
     class_name, file = same
-    time = _seconds(record["duration_ms"])
-    attributes = {"name": _legal(name_of(record)), "classname": class_name, "time": time, "file": file}
-    if line := line_of(suite, record):
+    time = _seconds(result.outcome.milliseconds)
+    attributes = {"name": _legal(name_of(result)), "classname": class_name, "time": time, "file": file}
+    if line := line_of(suite, result):
         attributes["line"] = str(line)
     case = SubElement(parent, "testcase", attributes)
-    verdict = verdict_in(record)
+    verdict = result.verdict
     if verdict is Verdict.FAILED or verdict.is_none:
-        _failed(case, record, "error" if verdict.is_none else "failure")
+        _failed(case, result, "error" if verdict.is_none else "failure")
     elif verdict is Verdict.SKIPPED:
-        SubElement(case, "skipped", _attributes({"message": record.get("skip_reason")}))
-    if out := _output(record, is_script=not has_cases(suite)):
+        SubElement(case, "skipped", _attributes({"message": result.outcome.skip_reason}))
+    if out := _output(result):
         SubElement(case, "system-out").text = _legal(out)
-    if said := [f"warning: {message}{_at(place)}" for message, place in warnings_of(record)]:
+    if said := [f"warning: {message}{_at(place)}" for message, place in warnings_of(result)]:
         SubElement(case, "system-err").text = _legal("\n".join(said))
 
 
-def _failed(case: Element, record: Record, tag: str) -> None:
-    errors = errors_of(record) or ["it failed"]
-    assertion = record.get("assertion") or {}
+def _failed(case: Element, result: TestResult, tag: str) -> None:
+    errors = errors_of(result) or ["it failed"]
+    check = checked_failure(result)
     lines = list(errors)
-    lines += [f"{side}: {text}" for side, text in values_of(assertion)]
-    lines += differences_of(record)
-    lines += [record["stack_trace"]] if record.get("stack_trace") else []
-    decided = record.get("cause") == Cause.TIMEOUT
-    kind = (not decided and assertion.get("type")) or record.get("cause") or "assertion"
-    message = record["error"] if decided else errors[0]
+    lines += [f"{side}: {text}" for side, text in values_of(check)] if check is not None else []
+    lines += differences_of(result)
+    placed, cause = placed_failure(result), result.outcome.cause
+    lines += [stack_trace(placed)] if placed is not None else []
+    decided = result.outcome.decisive if cause == Cause.TIMEOUT else None
+    kind = (check.type if check is not None and decided is None else None) or cause or "assertion"
+    message = errors[0] if decided is None else error_text(decided)
     attributes = _attributes({"message": message.split("\n")[0], "type": kind})
     SubElement(case, tag, attributes).text = _legal("\n".join(lines))
 
 
-def _output(record: Record, is_script: bool) -> str:
-    parts = remarks_of(record)
-    if not is_script:
-        turns = record.get("turns") or []
-        answer_too = not turns or record.get("mode") == "conversation"
-        parts += _said("", record, answer_too)
-        for turn in turns:
-            parts += _said(f"turn {turn.get('turn')} ", turn, answer_too=True)
-    parts += record.get("logs") or []
-    return "\n".join(parts)
+def _output(result: TestResult) -> str:
+    parts, case = remarks_of(result), result.case
+    if case is not None:
+        parts += _said("", case, answer_too=not case.turns or case.mode == "conversation")
+        for turn in case.turns:
+            parts += _said(f"turn {turn.turn} ", turn, answer_too=True)
+    return "\n".join([*parts, *log_members(result.logs)["logs"]])
 
 
 def _at(place: FilePlace) -> str:
     return f"\n  at {place.file}:{place.line}:{place.column}" if place.file else ""
 
 
-def _said(when: str, part: Record, answer_too: bool) -> list[str]:
-    lines = [f"{when}input: {as_text(part['input'])}"] if part.get("input") is not None else []
-    lines += [f"{when}attachment: {line}" for line in sizes(part.get("attachments"))]
-    if answer_too and (answer := answer_of(part)) is not None:
+def _said(when: str, part: CaseResult | TurnResult, answer_too: bool) -> list[str]:
+    lines = [f"{when}input: {as_text(part.input)}"] if part.input is not None else []
+    lines += [f"{when}attachment: {line}" for line in sizes(part.attachments)]
+    if answer_too and (answer := part.answer) is not None:
         lines.append(f"{when}output: {as_text(answer)}")
     return lines
 

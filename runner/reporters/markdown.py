@@ -6,20 +6,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from runner.amounts import cost_in, dollars
+from runner.amounts import dollars
 from runner.record.events import RunStatus
-from runner.record.model import TestResult
+from runner.record.fold import Counts
+from runner.record.model import Suite, TestResult
 from runner.record.report import Report
 from runner.record.result_texts import agents_of, connectors_of
 from runner.record.stability import pass_rate
-from runner.record.suites import AGENT_TEST, SCRIPT_TEST, has_cases, shown_name
-from runner.record.summary import counts_of, in_words, judges_text, part_rows, rate_text, remarks, savings, snapshots_in
+from runner.record.summary import cost_of, in_words, judges_text, part_rows, rate_text, remarks, savings, score_text
 from runner.record.texts import utf8
-from runner.record.verdict import Verdict, verdict_in
+from runner.record.verdict import Verdict
 from runner.reporters.document import DocumentReporter
 from runner.reporters.markdown_pieces import LINE_LIMIT, MARKS, block, body, duration, heading, inline, table
 from scripttest import Status
-from scripttest.typing_names import Record
 
 LIMIT = 1_000_000
 """Bytes of a document; GitHub takes 1 MiB."""
@@ -50,16 +49,16 @@ def markdown(report: Report, limit: int = LIMIT) -> str:
     results are left out, which is said. Failures come first."""
     parts = [_head(report, limit // 4), "## Results\n\n"]
     size = sum(map(_size, parts))
-    suites = {suite["id"]: suite for suite in report.suites}
+    suites = {suite.id: suite for suite in report.suites}
     left_out = Counter[str]()
-    for record in sorted(report.lines, key=lambda record: record["status"] != Status.FAILED):
-        text = title = heading(record)
+    for result in sorted(report.results, key=lambda result: result.status != Status.FAILED):
+        text = title = heading(result)
         if size < limit * WHOLE:
-            text += body(record, suites[record["suite"]], len(suites) > 1)
+            text += body(result, suites[result.suite], len(suites) > 1)
         if left_out or size + _size(text) > limit - RESERVE:
             text = title
         if left_out or size + _size(text) > limit - RESERVE:
-            left_out[verdict_in(record).counted] += 1
+            left_out[result.verdict.counted] += 1
             continue
         parts.append(text)
         size += _size(text)
@@ -78,10 +77,10 @@ def _head(report: Report, limit: int) -> str:
     """Everything above the results, in about `limit` bytes at the most."""
     text = f"# {_title(report)}\n\n## Summary\n\n"
     text += table(("Metric", "Value"), _metrics(report))
-    text += "".join(f"{inline(said, LINE_LIMIT)}\n\n" for said in remarks(report.summary))
-    text += f"{inline(saved)}\n\n" if (saved := savings(report.summary)) else ""
+    text += "".join(f"{inline(said, LINE_LIMIT)}\n\n" for said in remarks(report.counts))
+    text += f"{inline(saved)}\n\n" if (saved := savings(report.counts)) else ""
     text += _parts(report)
-    who = report.start["environment"]
+    who = report.start.environment
     rows = [(title, inline(who.get(key, ""))) for title, key in _SETTINGS if who.get(key)]
     text += f"## Environment\n\n{table(('Setting', 'Value'), rows)}" if rows else ""
     for title, said in (("Errors", report.errors), ("Warnings", report.warnings)):
@@ -91,12 +90,14 @@ def _head(report: Report, limit: int) -> str:
                 text += block(message) if _size(text) < limit else ""
             text += f"{len(said)} in all.\n\n" if len(said) > ROWS or _size(text) >= limit else ""
     if len(report.suites) > 1:
-        broke = bool(report.summary.get("errors"))
-        rows_of_suites = (row for row in part_rows(report.summary) if row.group.kind == "suite")
+        broke = bool(report.counts.errors)
+        rows_of_suites = (row for row in part_rows(report.certainty) if row.group.kind == "suite")
         rates = {row.group.name: (row.rate, row.score) for row in rows_of_suites}
         heads = [head for at, head in enumerate(RATES) if any(row[at] for row in rates.values())]
         found = (
-            _suite_row(suite, results, broke, rates.get(suite["id"], ("", ""))[: len(heads)])
+            _suite_row(
+                suite, results, report.counts_of(suite, results), broke, rates.get(suite.id, ("", ""))[: len(heads)]
+            )
             for suite, results in report.by_suite()
         )
         suites = sorted(found, key=lambda row: ORDER.index(row[0]))
@@ -107,7 +108,7 @@ def _head(report: Report, limit: int) -> str:
 
 
 def _parts(report: Report) -> str:
-    rows = [row for row in part_rows(report.summary, PART_ROWS) if row.group.kind != "suite"]
+    rows = [row for row in part_rows(report.certainty, PART_ROWS) if row.group.kind != "suite"]
     if not rows:
         return ""
     cells = [(f"{row.group.kind} {inline(row.group.name)}", row.cases, row.rate, row.score) for row in rows]
@@ -117,61 +118,61 @@ def _parts(report: Report) -> str:
 
 
 def _title(report: Report) -> str:
-    kinds = {suite["kind"] for suite in report.suites}
-    if kinds == {AGENT_TEST}:
-        return "Agent Test Report"
-    return "Script Test Report" if kinds == {SCRIPT_TEST} else "Test Report"
+    kinds = {suite.has_cases for suite in report.suites}
+    return "Test Report" if len(kinds) != 1 else "Agent Test Report" if kinds == {True} else "Script Test Report"
 
 
 def _metrics(report: Report) -> list[tuple[str, str]]:
-    counts = report.summary
-    judged = counts["passed"] + counts["failed"]
+    counts, end = report.counts, report.end
     agents = agents_of(report.suites)
     rows = [("Agents" if ", " in agents else "Agent", inline(agents))] if agents else []
-    if [suite["kind"] for suite in report.suites] == [SCRIPT_TEST]:
-        rows.append(("Script", inline(report.suites[0]["id"])))
-    connectors = connectors_of(report.suites, report.lines)
+    alone = report.suites[0] if len(report.suites) == 1 else None
+    rows += [("Script", inline(alone.id))] if alone is not None and not alone.has_cases else []
+    connectors = connectors_of(report.suites, report.results)
     rows += [("Connector", inline(connectors))] if connectors else []
-    rows += [("Total", str(counts["total"])), ("Passed", str(counts["passed"])), ("Failed", str(counts["failed"]))]
-    rows += [("Skipped", str(counts["skipped"]))] if counts["skipped"] else []
-    rows += [("Errors", str(counts["errors"]))] if counts.get("errors") else []
-    rows += [("Warnings", str(counts["warnings"]))] if counts.get("warnings") else []
-    rows += [("Missing calls", str(counts["missing_calls"]))] if counts.get("missing_calls") else []
-    rows += [("Not judged", str(counts["not_judged"]))] if counts.get("not_judged") else []
-    rows += [("Check nothing", str(counts["checks_nothing"]))] if counts.get("checks_nothing") else []
+    rows += [("Total", str(counts.total)), ("Passed", str(counts.passed)), ("Failed", str(counts.failed))]
+    some = {
+        "Skipped": counts.skipped,
+        "Errors": counts.errors,
+        "Warnings": counts.warnings,
+        "Missing calls": counts.missing_calls,
+        "Not judged": counts.not_judged,
+        "Check nothing": counts.checks_nothing,
+    }
+    rows += [(title, str(number)) for title, number in some.items() if number]
     rows += [
-        ("Pass Rate", _rate(report, judged)),
-        *((("Mean Score", said),) if (said := rate_text(counts, "mean_score")) else ()),
-        *((("Judges' Noise", said),) if (said := judges_text(counts)) else ()),
-        ("Duration", duration(counts["duration_ms"])),
+        ("Pass Rate", _rate(report)),
+        *((("Mean Score", said),) if (said := score_text(report.certainty)) else ()),
+        *((("Judges' Noise", said),) if (said := judges_text(report.certainty)) else ()),
+        ("Duration", duration(end.milliseconds)),
     ]
-    if usage := counts.get("usage"):
-        rows.append(("Tokens", f"{usage['input_tokens']} in, {usage['output_tokens']} out"))
-        rows += [("Cost", inline(dollars(cost_in(usage))))] if usage.get("cost") is not None else []
-    if "stopped" in counts:
-        rows += [("Stopped", inline(counts["stopped"])), ("Not Run", str(counts["not_run"]))]
-    if (snapshots := snapshots_in(counts)) is not None:
-        rows.append(("Snapshots", inline(in_words(snapshots))))
-        rows += [("Obsolete", inline(name)) for name in snapshots.obsolete[:ROWS]]
-    if counts["status"] in (RunStatus.ERROR, RunStatus.INTERRUPTED):
-        rows.append(("Status", counts["status"]))
-    if len(report.suites) == 1 and has_cases(report.suites[0]):
-        rows.append(("Input", inline(report.suites[0]["label"])))
+    if counts.tokens or counts.cost:
+        rows.append(("Tokens", f"{counts.input_tokens} in, {counts.output_tokens} out"))
+        rows += [("Cost", inline(dollars(cost)))] if (cost := cost_of(counts)) is not None else []
+    if end.stopped:
+        rows += [("Stopped", inline(end.stopped)), ("Not Run", str(end.not_run))]
+    if end.snapshots is not None:
+        rows.append(("Snapshots", inline(in_words(end.snapshots))))
+        rows += [("Obsolete", inline(name)) for name in end.snapshots.obsolete[:ROWS]]
+    if end.status in (RunStatus.ERROR, RunStatus.INTERRUPTED):
+        rows.append(("Status", end.status))
+    rows += [("Input", inline(alone.label))] if alone is not None and alone.has_cases else []
     return rows
 
 
-def _rate(report: Report, judged: int) -> str:
+def _rate(report: Report) -> str:
     """The pass rate of cases with its interval; with script tests among them, without an interval."""
-    of_cases = rate_text(report.summary) if all(map(has_cases, report.suites)) else ""
-    rate = f"{pass_rate(report.summary['passed'], judged)}%" if judged else "none, as nothing was judged"
+    judged = report.counts.passed + report.counts.failed
+    of_cases = rate_text(report.certainty) if all(suite.has_cases for suite in report.suites) else ""
+    rate = f"{pass_rate(report.counts.passed, judged)}%" if judged else "none, as nothing was judged"
     return of_cases or rate
 
 
-def _suite_row(suite: Record, results: list[TestResult], broke: bool, rates: Sequence[str]) -> tuple[str, ...]:
+def _suite_row(
+    suite: Suite, results: list[TestResult], counts: Counts, broke: bool, rates: Sequence[str]
+) -> tuple[str, ...]:
     """A suite in the table; `broke`: with its errors, as some suite has some; `rates`: its pass rate and mean score."""
-    counts = counts_of(results)
-    errors = counts.get("errors", 0)
-    verdict = "failed" if counts["failed"] else "broken" if errors else "passed" if counts["passed"] else "skipped"
-    time = sum(result.line["duration_ms"] for result in results)
-    numbers = [counts["passed"], counts["failed"], counts["skipped"], *([errors] if broke else [])]
-    return (MARKS[verdict], inline(shown_name(suite)), *map(str, numbers), *rates, duration(time))
+    verdict = "failed" if counts.failed else "broken" if counts.errors else "passed" if counts.passed else "skipped"
+    time = sum(result.outcome.milliseconds for result in results)
+    numbers = [counts.passed, counts.failed, counts.skipped, *([counts.errors] if broke else [])]
+    return (MARKS[verdict], inline(suite.shown), *map(str, numbers), *rates, duration(time))

@@ -8,27 +8,32 @@ from collections.abc import Iterable, Iterator, Sequence
 from runner.amounts import cost_in, dollars
 from runner.look_alikes import raw
 from runner.record.lines import sizes
+from runner.record.outcomes import error_text, log_members, place, stack_trace
 from runner.record.result_texts import (
-    answer_of,
     as_text,
+    case_line,
+    checked_failure,
     cut,
     differences_of,
     errors_of,
     name_of,
+    placed_failure,
     remarks_of,
     values_of,
-    warnings_of,
 )
-from runner.record.suites import shown_name
-from runner.record.verdict import Verdict, verdict_in
+from runner.record.verdict import Verdict
 from runner.reporters.console.style import first_and_last
 from runner.security.terminal import spelled
 from scripttest import Status
-from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from runner.assertions.base import AssertionResult, ToolUse
+    from runner.record.case_result import CaseResult, CheckpointResult, CriterionResult, TurnResult
+    from runner.record.model import Suite, TestResult
+    from scripttest import Outcome
 
 
 VALUE_LIMIT = 4000
@@ -98,103 +103,104 @@ def duration(milliseconds: float) -> str:
     return f"{seconds:.1f}s" if seconds < 60 else f"{int(seconds // 60)}m{int(seconds % 60)}s"
 
 
-def heading(record: Record) -> str:
+def heading(result: TestResult) -> str:
     """`### ✅ T001 - Passed (234ms)`."""
-    verdict = verdict_in(record)
+    verdict = result.verdict
     said = "Error" if verdict is Verdict.BROKEN else verdict.capitalize()
-    name = inline(name_of(record, alone=True))
-    return f"### {MARKS[verdict]} {name} - {said} ({duration(record['duration_ms'])})\n\n"
+    name = inline(name_of(result, alone=True))
+    return f"### {MARKS[verdict]} {name} - {said} ({duration(result.outcome.milliseconds)})\n\n"
 
 
-def _place(suite: Record, record: Record) -> str:
+def _place(suite: Suite, result: TestResult) -> str:
     """The suite of a result; of a case its line, in the file as it is named from the repository."""
-    line = f":{record['line']}" if record.get("line") else ""
-    if not line or not suite["file"]:
-        return shown_name(suite) + line
-    variant = f" [{suite['variant']}]" if suite.get("variant") else ""
-    return f"{suite['file']}{line}{variant}"
+    line = case_line(result)
+    if not line:
+        return suite.shown
+    return suite.name_of(f"{suite.file}:{line}") if suite.file else f"{suite.shown}:{line}"
 
 
-def body(record: Record, suite: Record, names_suite: bool) -> str:
+def body(result: TestResult, suite: Suite, names_suite: bool) -> str:
     """The text below the heading."""
-    facts = [f"**{inline(record['name'])}**"] if record.get("name") and "script" not in record else []
-    facts += [code(_place(suite, record))] if names_suite else []
-    facts += [f"cause: {inline(record['cause'])}"] if record.get("cause") else []
-    facts += [f"tags: {inline(', '.join(map(str, record['tags'])))}"] if record.get("tags") else []
+    outcome, case = result.outcome, result.case
+    facts = [f"**{inline(case.title)}**"] if case is not None and case.title else []
+    facts += [code(_place(suite, result))] if names_suite else []
+    facts += [f"cause: {inline(outcome.cause)}"] if outcome.cause else []
+    facts += [f"tags: {inline(', '.join(case.tags))}"] if case is not None and case.tags else []
     text = f"{' · '.join(facts)}\n\n" if facts else ""
-    text += "".join(block(error) for error in errors_of(record))
-    text += "".join(block(difference, "diff") for difference in differences_of(record))
-    if record.get("location"):
-        text += f"at {code(record['location'])}\n\n"
-    if record["status"] == Status.SKIPPED and record.get("skip_reason"):
-        text += f"Skipped: {inline(record['skip_reason'])}\n\n"
-    for message, place in warnings_of(record):
-        text += f"⚠️ {inline(message)}\n\n"
-        text += f"at {code(f'{place.file}:{place.line}:{place.column}')}\n\n" if place.file else ""
-    text += "".join(f"{inline(said)}\n\n" for said in remarks_of(record))
-    text += _runs(record)
-    content = "".join(_content(record))
+    text += "".join(block(error) for error in errors_of(result))
+    text += "".join(block(difference, "diff") for difference in differences_of(result))
+    if failure := placed_failure(result):
+        text += f"at {code(place(failure) or '')}\n\n"
+    if result.status == Status.SKIPPED and outcome.skip_reason:
+        text += f"Skipped: {inline(outcome.skip_reason)}\n\n"
+    for warning in outcome.warnings:
+        text += f"⚠️ {inline(warning.message)}\n\n"
+        text += f"at {code(place(warning) or '')}\n\n" if warning.frames else ""
+    text += "".join(f"{inline(said)}\n\n" for said in remarks_of(result))
+    text += _runs(result)
+    content = "".join(_content(result))
     return text + (details("Details", content) if content else "")
 
 
-def _runs(record: Record) -> str:
-    runs = record.get("runs")
-    if not runs:
+def _runs(result: TestResult) -> str:
+    runs = result.stability
+    if runs is None:
         return ""
-    low, high = runs["confidence_interval"]
+    low, high = runs.confidence_interval
     facts = [
-        f"{runs['passed']} of {runs['count']} runs passed ({runs['pass_rate']}%, 95% interval {low}% to {high}%)",
-        str(runs["classification"]),
-        f"consistency {runs['consistency']}",
-        f"{duration(runs['min_duration_ms'])} to {duration(runs['max_duration_ms'])}",
+        f"{runs.passed} of {runs.judged} runs passed ({runs.pass_rate}%, 95% interval {low}% to {high}%)",
+        runs.classification,
+        f"consistency {runs.consistency}",
+        f"{duration(runs.min_duration_ms)} to {duration(runs.max_duration_ms)}",
     ]
     rows = [
-        (
-            str(run["run"]),
-            MARKS[verdict_in(run)],
-            duration(run["duration_ms"]),
-            _cell(run.get("error")),
-        )
-        for run in _some(runs.get("attempts"))
+        (str(run.run), MARKS[run.verdict], duration(run.duration_ms), _cell(run.error))
+        for run in result.attempts[:ITEMS]
     ]
     return f"{', '.join(facts)}\n\n" + table(("Run", "", "Duration", "Error"), rows)
 
 
-def _content(record: Record) -> Iterator[str]:
-    assertion = record.get("assertion")
-    if assertion:
-        told = dict(values_of(assertion))
-        for side in ("expected", "actual"):
-            value = assertion.get(side)
-            yield _titled(side.capitalize(), value if told.get(side, raw(value)) == raw(value) else told[side])
-    is_case = "script" not in record
-    if is_case and record.get("input") is not None:
-        yield _titled("Input", record["input"])
-    yield _attachments(record)
-    if is_case and not record.get("turns") and (answer := answer_of(record)) is not None:
+def _content(result: TestResult) -> Iterator[str]:
+    outcome, case = result.outcome, result.case
+    if failure := checked_failure(result):
+        for side, told in values_of(failure):
+            value = getattr(failure, side)
+            yield _titled(side.capitalize(), value if told == raw(value) else told)
+    if case is not None:
+        yield from _answered(case)
+    if outcome.steps:
+        yield "".join(["**Subtests**\n\n", *(_step(step, 0) for step in outcome.steps[:ITEMS]), "\n"])
+    if result.logs:
+        lines = log_members(result.logs)["logs"]
+        yield _titled("Output" if case is None else "Output of the script", "\n".join(first_and_last(lines)))
+    if (failure := placed_failure(result)) and (stack := stack_trace(failure)):
+        yield _titled("Stack", stack)
+    if case is not None:
+        yield _trace(case.trace)
+        yield _usage(case)
+
+
+def _answered(case: CaseResult) -> Iterator[str]:
+    if case.input is not None:
+        yield _titled("Input", case.input)
+    yield _attachments(case)
+    if not case.turns and (answer := case.answer) is not None:
         yield _titled("Output", answer)
-    if record.get("expected") is not None:
-        yield _titled("Expected", record["expected"])
-    yield _assertions("Assertions", record.get("assertions"))
-    for turn in _some(record.get("turns")):
+    if case.expected is not None:
+        yield _titled("Expected", case.expected)
+    yield _assertions("Assertions", case.assertions)
+    for turn in case.turns[:ITEMS]:
         yield _turn(turn)
-    yield _assertions("Final assertions", record.get("final_assertions"))
-    yield _checkpoints(record.get("checkpoints"))
-    yield _scores(record)
-    yield "" if record.get("turns") else _tools(record.get("tools"))
-    steps = "".join(_step(step, 0) for step in _some(record.get("steps")))
-    yield f"**Subtests**\n\n{steps}\n" if steps else ""
-    if record.get("logs"):
-        yield _titled("Output of the script" if is_case else "Output", "\n".join(first_and_last(record["logs"])))
-    if record.get("stack_trace"):
-        yield _titled("Stack", record["stack_trace"])
-    yield _trace(record.get("trace"))
-    yield _usage(record)
+    yield _assertions("Final assertions", case.final_assertions or ())
+    yield _checkpoints(case.checkpoints or ())
+    yield _scores(case)
+    yield "" if case.turns else _tools(case.tools)
 
 
 def _trace(trace: Any) -> str:
-    steps = _some((trace or {}).get("steps"))
-    if not steps:
+    steps = (trace or {}).get("steps") or []
+    shown = steps[:ITEMS]
+    if not shown:
         return ""
     heads = ("Turn", "Who", "Asked", "Duration", "Tokens", "Cost")
     rows = [
@@ -206,20 +212,20 @@ def _trace(trace: Any) -> str:
             f"{step['input_tokens']} in, {step.get('output_tokens', 0)} out" if "input_tokens" in step else "",
             inline(dollars(cost_in(step), 6)) if step.get("cost") is not None else "",
         )
-        for step in steps
+        for step in shown
     ]
     used = [at for at in range(len(heads)) if any(row[at] for row in rows)]
     text = "**Trace**\n\n" + table([heads[at] for at in used], [[row[at] for at in used] for row in rows])
-    if len(trace["steps"]) > len(steps):
-        text += f"... and {len(trace['steps']) - len(steps)} more\n\n"
-    for number, step in enumerate(steps, 1):
+    if len(steps) > len(shown):
+        text += f"... and {len(steps) - len(shown)} more\n\n"
+    for number, step in enumerate(shown, 1):
         said = {key: step[key] for key in ("messages", "answer", "arguments", "result", "error") if key in step}
         text += _titled(f"Step {number}", said) if said.keys() - {"error"} else ""
     return text
 
 
-def _attachments(part: Record) -> str:
-    lines = sizes(part.get("attachments"))
+def _attachments(part: CaseResult | TurnResult) -> str:
+    lines = sizes(part.attachments)
     return f"Attachments: {inline(', '.join(lines), 1000)}\n\n" if lines else ""
 
 
@@ -227,117 +233,107 @@ def _titled(title: str, value: Any) -> str:
     return f"**{title}**\n\n{block(value)}"
 
 
-def _some(items: Any) -> list[Any]:
-    return items[:ITEMS] if isinstance(items, list) else []
-
-
 def _cell(value: Any) -> str:
     return "" if value is None else inline(as_text(value, indent=2))
 
 
-def _mark(item: Record) -> str:
+def _mark(item: AssertionResult | CriterionResult | CheckpointResult) -> str:
     """The sign of a check; one that was not judged is neither passed nor failed."""
-    return MARKS["failed" if not item.get("passed") else "passed" if item.get("judged", True) else "skipped"]
+    return MARKS["failed" if not item.passed else "passed" if item.judged else "skipped"]
 
 
-def _why(item: Record) -> str:
-    said = str(item.get("message") or item.get("reason") or "")
-    return said if item.get("judged", True) else f"not judged: {said}" if said else "not judged"
+def _why(said: str, is_judged: bool) -> str:
+    return said if is_judged else f"not judged: {said}" if said else "not judged"
 
 
-def _assertions(title: str, items: Any) -> str:
+def _assertions(title: str, items: Sequence[AssertionResult]) -> str:
     if not items:
         return ""
-    held = sum(bool(item.get("passed") and item.get("judged", True)) for item in items)
+    held = sum(item.passed and item.judged for item in items)
     rows = [
         (
             _mark(item),
-            inline(" ".join(filter(None, (item.get("type"), item.get("path"), item.get("name"))))),
-            _cell(item.get("expected")),
-            _cell(item.get("actual")) if not item.get("passed") else "",
-            _cell(_why(item) or None),
+            inline(" ".join(filter(None, (item.type, item.path, item.name)))),
+            _cell(item.expected),
+            _cell(item.actual) if not item.passed else "",
+            _cell(_why(item.message, item.judged) or None),
         )
-        for item in _some(items)
+        for item in items[:ITEMS]
     ]
     title = f"**{title}**: {held} of {len(items)} passed\n\n"
     return title + table(("", "Assertion", "Expected", "Actual", "Message"), rows)
 
 
-def _turn(turn: Record) -> str:
-    source = turn.get("input_source")
-    said = f", {source}" if source and source != "static" else ""
-    text = f"**Turn {turn.get('turn')}** {MARKS.get(turn.get('status', ''), '')} "
-    text += f"({duration(turn.get('duration_ms') or 0)}{said})\n\n"
-    if turn.get("input") is not None:
-        text += f"User:\n\n{block(turn['input'])}"
+def _turn(turn: TurnResult) -> str:
+    said = f", {turn.source}" if turn.source and turn.source != "static" else ""
+    text = f"**Turn {turn.turn}** {MARKS[turn.status]} ({duration(turn.milliseconds)}{said})\n\n"
+    if turn.input is not None:
+        text += f"User:\n\n{block(turn.input)}"
     text += _attachments(turn)
-    if (answer := answer_of(turn)) is not None:
+    if (answer := turn.answer) is not None:
         text += f"Agent:\n\n{block(answer)}"
-    text += _tools(turn.get("tool_calls"))
-    text += _assertions("Assertions", turn.get("assertions"))
-    for key in ("error", "skip_reason", "note"):
-        if turn.get(key):
-            text += f"{inline(str(turn[key]))}\n\n"
-    return text
+    text += _tools(turn.tools)
+    text += _assertions("Assertions", turn.assertions)
+    return text + "".join(f"{inline(said)}\n\n" for said in (turn.error, turn.skip_reason, turn.note) if said)
 
 
-def _tools(items: Any) -> str:
+def _tools(items: Sequence[ToolUse]) -> str:
     if not items:
         return ""
     rows = [
         (
-            _cell(item.get("name")),
-            _cell(item.get("arguments", item.get("args"))),
-            f"error: {_cell(item['error'])}" if item.get("error") is not None else _cell(item.get("result")),
+            _cell(item.name),
+            _cell(item.arguments),
+            _cell(item.result) if item.error is None else f"error: {_cell(item.error)}",
         )
-        for item in _some(items)
+        for item in items[:ITEMS]
     ]
     return table(("Tool", "Arguments", "Result"), rows)
 
 
-def _checkpoints(items: Any) -> str:
+def _checkpoints(items: Sequence[CheckpointResult]) -> str:
     if not items:
         return ""
     rows = [
         (
-            _mark(item) if item.get("passed") or item.get("required", True) else MARKS["skipped"],
-            _cell(item.get("id")) + ("" if item.get("required", True) else " (optional)"),
-            _cell(item.get("reached_at_turn")),
-            _cell(_why(item) or item.get("description")),
+            _mark(item) if item.passed or item.required else MARKS["skipped"],
+            _cell(item.id) + ("" if item.required else " (optional)"),
+            _cell(item.reached_at_turn),
+            _cell(_why(item.message, item.judged) or item.description),
         )
-        for item in _some(items)
+        for item in items[:ITEMS]
     ]
     return table(("", "Checkpoint", "Turn", "Message"), rows)
 
 
-def _scores(record: Record) -> str:
-    if record.get("score") is None and not record.get("scores"):
+def _scores(case: CaseResult) -> str:
+    if case.score is None and not case.scores:
         return ""
-    threshold = f" (threshold {record['threshold']:g})" if record.get("threshold") is not None else ""
-    rows = [
-        (_cell(item.get("name")), _cell(item.get("score")), _cell(item.get("verdict")))
-        for item in _some(record.get("scores"))
-    ]
-    score = "none" if record.get("score") is None else f"{record['score']:.2f}{threshold}"
+    threshold = f" (threshold {case.threshold:g})" if case.threshold is not None else ""
+    shown = case.scores[:ITEMS]
+    rows = [(_cell(item.name), _cell(item.score), _cell(item.verdict)) for item in shown]
+    score = "none" if case.score is None else f"{case.score:.2f}{threshold}"
     text = f"**Score**: {score}\n\n" + (table(("Part", "Score", "Verdict"), rows) if rows else "")
-    criteria = [criterion for item in _some(record.get("scores")) for criterion in _some(item.get("assertions"))]
-    unjudged = [(_mark(item), _cell(item.get("text")), _cell(_why(item))) for item in criteria if "judged" in item]
+    unjudged = [
+        (_mark(item), _cell(item.text), _cell(_why(item.reason, item.judged)))
+        for part in shown
+        for item in part.assertions[:ITEMS]
+        if not item.judged
+    ]
     return text + (table(("", "Criterion", "Message"), unjudged) if unjudged else "")
 
 
-def _step(step: Record, depth: int) -> str:
-    status = step.get("status", "")
-    reason = step.get("skip_reason") or (step.get("error") if status == Status.FAILED else None)
-    text = f"{'  ' * depth}- {MARKS.get(status, '')} {inline(str(step.get('name')))}"
-    text += f" ({duration(step.get('duration_ms') or 0)})" + (f": {inline(reason)}" if reason else "") + "\n"
-    return text + "".join(_step(inner, depth + 1) for inner in _some(step.get("steps")))
+def _step(step: Outcome, depth: int) -> str:
+    reason = step.skip_reason or (error_text(step.decisive) if step.decisive else None)
+    text = f"{'  ' * depth}- {MARKS[step.status]} {inline(step.name)}"
+    text += f" ({duration(step.milliseconds)})" + (f": {inline(reason)}" if reason else "") + "\n"
+    return text + "".join(_step(inner, depth + 1) for inner in step.steps[:ITEMS])
 
 
-def _usage(record: Record) -> str:
-    usage = record.get("usage") or {}
-    facts = [f"connector: {inline(record['connector'])}"] if record.get("connector") else []
-    if usage:
-        facts.append(f"tokens: {usage.get('input_tokens', 0)} in, {usage.get('output_tokens', 0)} out")
-    if usage.get("cost") is not None:
-        facts.append(f"cost: {inline(dollars(cost_in(usage)))}")
+def _usage(case: CaseResult) -> str:
+    facts = [f"connector: {inline(case.connector)}"] if case.connector else []
+    if case.tokens or case.cost is not None:
+        facts.append(f"tokens: {case.input_tokens} in, {case.output_tokens} out")
+    if case.cost is not None:
+        facts.append(f"cost: {inline(dollars(case.cost))}")
     return f"{', '.join(facts)}\n\n" if facts else ""

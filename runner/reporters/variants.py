@@ -17,7 +17,6 @@ from runner.reporters.console.change_lines import VERDICT_COLORS, aligned, overv
 from runner.reporters.console.style import DOUBLE, Style
 from runner.reporters.console.verdict_lines import Row, sentences
 from runner.reporters.document import Collector, taken
-from scripttest.typing_names import Record
 
 ROWS = 50
 """Cases of the matrix."""
@@ -34,7 +33,7 @@ class VariantReporter:
     def __init__(self, write: Callable[[str], object], style: Style) -> None:
         self._write = write
         self._style = style
-        self._collector = Collector(partial(taken, _kept))
+        self._collector = Collector(partial(taken, unused=_NOT_NEEDED))
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Collects results; writes at the end of the run."""
@@ -82,10 +81,6 @@ def answers_text(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) 
     """The answers of cases that do not pass as often in each variant, below each other."""
     shown = [row for row in rows if row.differs and len(set(row.answers)) > 1][:ANSWERS]
     return "".join(f"\n  {row.key.name}\n{_answers(row, names, style)}" for row in shown)
-
-
-def _kept(line: Record) -> Record:
-    return {key: value for key, value in line.items() if key not in _NOT_NEEDED}
 
 
 def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:

@@ -175,6 +175,7 @@ class Member:
 
 
 _known: dict[type[Value], tuple[tuple[Member, ...], dict[str, Member]]] = {}
+_read: dict[tuple[type[Value], str], Member] = {}
 
 
 def members_of(cls: type[Value]) -> tuple[Member, ...]:
@@ -235,9 +236,11 @@ def kept(cls: type[AnyValue], line: Record) -> AnyValue:
 
 def read_field(value: Value, name: str) -> Any:
     """A field of a value that keeps its object."""
-    member = _form(type(value))[1][name]
-    line = value.__dict__["_line"]
-    return member.read(line)
+    key = (type(value), name)
+    member = _read.get(key)
+    if member is None:  # what the others are made of need not be loaded
+        member = _read[key] = Member(*key, is_always=False)
+    return member.read(value.__dict__["_line"])
 
 
 def misfit_in(cls: type[Value], line: Any) -> str | None:

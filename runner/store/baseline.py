@@ -7,18 +7,15 @@ more there are, the smaller a difference shows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from runner.compare.histories import as_runs
 from runner.errors import ConfigurationError, did_you_mean
 from runner.record.fingerprint_changes import changed_in
-from runner.record.fold import counted
 from runner.record.keys import ResultKey
 from runner.record.lines import result_of
 from runner.record.model import TestResult
 from runner.record.model import key_of as result_key
 from runner.record.report import Report
-from runner.record.summary import counts_record
 from runner.store.rows import key_of
 from runner.store.store import Store
 from runner.store.stored import StoredRun
@@ -70,9 +67,8 @@ def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = No
             newest.setdefault(result_key(result), result)
         if results:
             suites = {result.suite for result in results}
-            start = {**report.start, "suites": [suite for suite in report.suites if suite["id"] in suites]}
-            summary = {**report.summary, **counts_record(counted(results))}
-            parts.append((one, report.replace(start=start, results=results, summary=summary, text="")))
+            start = report.start.replace(suites=tuple(suite for suite in report.suites if suite.id in suites))
+            parts.append((one, report.replace(start=start, results=results, text="")))
     if not parts:
         raise ConfigurationError(
             f"Cannot compare with {name}: its runs in the store {store.folder} have none of these tests",
@@ -87,14 +83,15 @@ def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = No
 
 def _in_all_runs(report: Report) -> Report:
     """A report whose suites are named as they are in all runs, wherever it was made."""
-    keys = {suite["id"]: key_of(suite) for suite in report.suites}
+    keys = {suite.id: key_of(suite) for suite in report.suites}
     if len(set(keys.values())) < len(keys):
         return report
-    suites = [{**suite, "id": keys[suite["id"]]} for suite in report.suites]
-    results = [result_of({**result.line, "suite": keys[result.suite]}) for result in report.results]
-    listed = [{**one, "id": keys.get(one["id"], one["id"])} for one in report.summary.get("suites") or ()]
-    summary = {**report.summary, **({"suites": listed} if listed else {})}
-    return report.replace(start={**report.start, "suites": suites}, results=results, summary=summary, text="")
+    return report.replace(
+        start=report.start.replace(suites=tuple(suite.replace(id=keys[suite.id]) for suite in report.suites)),
+        results=[result_of({**result.line, "suite": keys[result.suite]}) for result in report.results],
+        partial=tuple(one.replace(id=keys.get(one.id, one.id)) for one in report.partial),
+        text="",
+    )
 
 
 def _named(store: Store, name: str) -> Sequence[StoredRun]:
@@ -108,15 +105,10 @@ def _named(store: Store, name: str) -> Sequence[StoredRun]:
 
 def _whole_suites(run: Report) -> frozenset[str]:
     """The suites of a run of which all tests ran, so that a missing test no longer exists."""
-    listed: Mapping[str, Any] = {one["id"]: one for one in run.summary.get("suites") or ()}
-    suites = (suite["id"] for suite in run.suites)
-    if run.summary.get("stopped"):
+    if run.end.stopped:
         return frozenset()
-    return frozenset(
-        id
-        for id in suites
-        if id not in listed or (listed[id].get("ended", True) and listed[id].get("selected") == listed[id].get("total"))
-    )
+    partial = {one.id for one in run.partial if not (one.ended and one.selected == one.total)}
+    return frozenset(suite.id for suite in run.suites) - partial
 
 
 def _counts(

@@ -11,8 +11,7 @@ from typing import Any
 
 from runner.amounts import Estimate
 from runner.compare.judged_cases import judged_case
-from runner.record.model import TestResult
-from runner.record.suites import has_cases
+from runner.record.model import Suite, TestResult
 from runner.record.texts import json_line
 from runner.record.votes import score_in
 from scripttest.typing_names import Record
@@ -40,20 +39,17 @@ class Row(Value):
     """The digests of what it depends on, as JSON."""
 
 
-def kind_of(suite: Record) -> str:
+def kind_of(suite: Suite) -> str:
     """`module`, `file` for a file of cases, and `other` for cases that are in none."""
-    if not has_cases(suite):
+    if not suite.has_cases:
         return MODULE
-    return CASE_FILE if suite["file"] else OTHER
+    return CASE_FILE if suite.file else OTHER
 
 
-def key_of(suite: Record) -> str:
+def key_of(suite: Suite) -> str:
     """What names a suite in all runs, wherever they were started: the id of a test module, the file of cases from the
     repository; with its variant."""
-    if kind_of(suite) != CASE_FILE:
-        return str(suite["id"])
-    variant = suite.get("variant")
-    return f"{suite['file']} [{variant}]" if variant else str(suite["file"])
+    return suite.name_of(suite.file) if kind_of(suite) == CASE_FILE else suite.id
 
 
 def id_of(start: Record) -> str:
@@ -66,11 +62,11 @@ def id_of(start: Record) -> str:
     return digest_of(json.dumps([told, suites], sort_keys=True))
 
 
-def row_of(suite: Record, result: TestResult, line: str | None, attempt: int) -> Row:
+def row_of(suite: Suite, result: TestResult, line: str | None, attempt: int) -> Row:
     """The row of a result.
 
     Args:
-        suite: the record of its suite.
+        suite: its suite, as reports have it.
         line: the line to store, without the fingerprint; None for a verdict without a line.
         attempt: 0 for the verdict on a test, otherwise the number of the run.
     """
@@ -92,7 +88,7 @@ def row_of(suite: Record, result: TestResult, line: str | None, attempt: int) ->
         "tokens": _mean([run.tokens or None for run in runs]),
         "cost": cost,
         "cost_estimated": int(isinstance(cost, Estimate)),
-        "connector": (case.connector if case is not None else "") or suite.get("connector") or None,
+        "connector": (case.connector if case is not None else "") or suite.connector or None,
         "made_of": digest_of(made_of) if made_of is not None else None,
         "line": None if line is None else packed(line),
     }

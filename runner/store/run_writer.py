@@ -15,17 +15,15 @@ from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStart, 
 from runner.record.fold import Execution
 from runner.record.lines import whole_text_of
 from runner.record.report import line_of_event
-from runner.record.suites import suite_record
 from runner.store.database import RunLock, StoreError, changing, close, open_for_writing, open_store, understood
 from runner.store.places import FILE
 from runner.store.rows import COLUMNS, Row, key_of, kind_of, line_without_fingerprint, row_of
 from runner.store.stored import RUNS, read
-from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.options.values import StoreKeep
-    from runner.record.model import TestResult
+    from runner.record.model import Suite, TestResult
     from runner.store.fallback_report import FallbackReport
     from runner.store.places import Revision
 
@@ -66,7 +64,7 @@ class RunWriter:
         self._spare = spare
         self._keep = keep
         self._now = now
-        self._suites: dict[str, Record] = {}
+        self._suites: dict[str, Suite] = {}
         self._session = 0
         """Set, and read, on the thread of the writer."""
         self._lock: RunLock | None = None
@@ -155,11 +153,11 @@ class RunWriter:
             raise StoreError(said, error.hint) from error
 
     def _begin(self, event: RunStart, so_far: Execution) -> None:
-        self._suites = {suite.id: suite_record(suite) for suite in event.suites}
+        self._suites = {suite.id: suite.in_report for suite in event.suites}
         line = line_of_event(event, so_far)
         code = self._revision
         values = (code.branch, code.commit, code.place, self._profile, json.dumps(self._reports), line)
-        suites = [(key_of(suite), suite["id"], kind_of(suite)) for suite in self._suites.values()]
+        suites = [(key_of(suite), suite.id, kind_of(suite)) for suite in self._suites.values()]
 
         def begin(database: sqlite3.Connection) -> None:
             self._lock = RunLock(self._folder, self._run)

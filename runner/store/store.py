@@ -38,7 +38,7 @@ from runner.store.stored import (
     record_in,
     reports_in,
     result_in,
-    start_in,
+    run_start_in,
     summary_in,
 )
 from scripttest import Status, kind_of
@@ -246,7 +246,7 @@ class Store:
         ((last,),) = self.rows(RESULTS, "SELECT coalesce(max(seq), 0) AS seq FROM results WHERE run = ?", (id,))
         ((labels,),) = self.rows({}, "SELECT count(*) FROM labels WHERE run = ? AND passed IS NOT NULL", (id,))
         with parsing(self.folder, f"run {id}"):
-            parsed = reports_in(reports), start_in(start), summary_in(summary)
+            parsed = reports_in(reports), run_start_in(start), summary_in(summary)
         return StoredRun(
             id=id,
             started_at=started_at,

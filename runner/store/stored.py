@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from runner.record.checks import result_problem
-from runner.record.suites import KINDS
+from runner.record.events import RunStart
+from runner.record.model import KINDS
+from runner.record.saved import start_in
 from runner.record.verdict import Verdict
 from runner.store.database import damaged, understood
 from scripttest.typing_names import Record
@@ -143,7 +145,7 @@ def read(
     return rows
 
 
-def start_in(text: str) -> Record:
+def run_start_in(text: str) -> RunStart:
     """The first line of the report of a run. Raises ValueError when it is damaged."""
     start = record_in(text)
     suites = start.get("suites")
@@ -151,7 +153,7 @@ def start_in(text: str) -> Record:
         raise ValueError("the start of a run does not name its suites")
     if not isinstance(start.get("flags", []), list):
         raise ValueError("the start of a run does not name its flags")
-    return start
+    return start_in(start)
 
 
 def summary_in(text: str | None) -> Record:
@@ -230,8 +232,8 @@ class StoredRun(Value):
     """What its tests have asked so far, in the order of their names."""
     reports: tuple[str, ...]
     """Its `.jsonl` reports, which `--resume` takes."""
-    start: Record
-    """The start line of its report: `suites`, `version`, `environment`, `flags`, `resume` ..."""
+    start: RunStart
+    """As its report has it."""
     summary: Record
     """The last line of it; empty while there is none."""
     session: int

@@ -11,6 +11,7 @@ from runner.judging.judgements import Judgement, JudgementKey, judgements_in
 from runner.judging.labels import Label, text_of_labels
 from runner.record.lines import result_of
 from runner.record.result_texts import as_text, text_of
+from runner.store.rows import key_of
 from runner.store.store import Store
 from runner.store.stored import StoredLabel
 from runner.view.runs import StoredRuns
@@ -100,7 +101,7 @@ class Labelling:
         if not isinstance(place, int) or isinstance(place, bool):
             raise ConfigurationError("Cannot find the result: it has no place")
         result = self._runs.result(id, place)
-        return self._runs.suite(id, result)["key"], str(result["id"])
+        return key_of(self._runs.suite(id, result)), result.name
 
     def _label(
         self, said: Mapping[str, Any], questions: list[Question], run: str, suite: str, test: str

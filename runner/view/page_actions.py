@@ -11,7 +11,9 @@ from runner.compare.comparison import compare
 from runner.compare.variants import VariantsCompared
 from runner.errors import ConfigurationError
 from runner.record.fingerprint_changes import ARROW, change_text
-from runner.record.result_texts import answer_of, as_text
+from runner.record.lines import result_of
+from runner.record.outcomes import error_text
+from runner.record.result_texts import as_text
 from runner.reporters.html.compared import comparison_record, variants_record
 from runner.security.files import application_of, read_named
 from runner.store.history import Since, TestHistory, histories, history_of
@@ -121,10 +123,10 @@ class PageActions:
         run, result = self.runs.run(id), self.runs.result(id, place)
         if application is None or self.runs.elsewhere(run):
             return None
-        parts = (result, *(result.get("turns") or ()))
-        attachments = (one for part in parts for one in (part.get("attachments") or ()))
+        case = result.case
+        attachments = [*case.attachments, *(one for turn in case.turns for one in turn.attachments)] if case else []
         sent = next((one for one in attachments if one.get("source") == source), None)
-        file = self.runs.root / self.runs.suite(id, result)["file"]
+        file = self.runs.root / self.runs.suite(id, result).file
         if sent is None or not source.startswith(SCHEME) or application_of(file) != application:
             return None
         try:
@@ -203,7 +205,7 @@ def _test(history: TestHistory, last: str) -> Record:
 
 
 def _occurrence(store: Store, run: StoredRun, one: StoredResult, asked: str) -> Record:
-    names = {key_of(suite): suite["id"] for suite in run.start["suites"]}
+    names = {key_of(suite): suite.id for suite in run.start.suites}
     about = {
         "name": names.get(one.suite, one.suite),
         "started_at": run.started_at,
@@ -212,8 +214,12 @@ def _occurrence(store: Store, run: StoredRun, one: StoredResult, asked: str) -> 
         "asked": asked,
     }
     last = max(store.of_test(one.run, one.suite, one.test), key=lambda other: other.attempt)  # of several runs
-    line = store.line(last.seq)
-    said = {"answer": answer_of(line), "error": line.get("error")}
+    result = result_of(store.line(last.seq))
+    decisive = result.outcome.decisive
+    said = {
+        "answer": result.case.answer if result.case is not None else None,
+        "error": error_text(decisive) if decisive is not None else None,
+    }
     texts = {name: _excerpt(as_text(value)) for name, value in said.items() if value is not None}
     return {**{name: getattr(one, name) for name in FIGURES}, **about, **texts}
 

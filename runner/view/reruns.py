@@ -17,7 +17,7 @@ from runner.errors import ConfigurationError
 from runner.filters import Filter
 from runner.options.carried import taken_over, walls_in
 from runner.options.options import FLAGS, RunOptions, options_from, texts_in
-from runner.record.suites import suite_of
+from runner.record.model import Suite, TestResult
 from runner.reporters.console.rerun_command import pattern_of
 from runner.store.places import place_of
 from runner.store.stored import StoredRun
@@ -49,7 +49,12 @@ def elsewhere(run: StoredRun, application: Path | None) -> str:
 
 
 def commands_of(
-    run: StoredRun, suites: Sequence[Record], chosen: Sequence[Record], application: Path, root: Path, store: Path
+    run: StoredRun,
+    suites: Sequence[Suite],
+    chosen: Sequence[TestResult],
+    application: Path,
+    root: Path,
+    store: Path,
 ) -> list[Words]:
     """The command lines, without the program: one for all tests that the run had selected, or some for each suite of
     the chosen results.
@@ -63,16 +68,16 @@ def commands_of(
         store: folder for the results.
     """
     flags = [*_options(run, application).words(lambda _: True, joined=True), f"--store={store}"]
-    inputs = {suite["id"]: f"--input={_input(suite, application, root)}" for suite in suites}
+    inputs = {suite.id: f"--input={_input(suite, application, root)}" for suite in suites}
     if not chosen:
-        return _selected(run.start.get("resume") or {}, suites, inputs, flags)
+        return _selected(run.start.resume or {}, suites, inputs, flags)
     named: dict[str, list[str]] = {}
     for result in chosen:
-        named.setdefault(inputs[result["suite"]], []).append(str(result["id"]))
+        named.setdefault(inputs[result.suite], []).append(result.name)
     return _by_name(named, flags)
 
 
-def _selected(origin: Record, suites: Sequence[Record], inputs: Mapping[str, str], flags: Words) -> list[Words]:
+def _selected(origin: Record, suites: Sequence[Suite], inputs: Mapping[str, str], flags: Words) -> list[Words]:
     """The command lines for what a run had selected; `origin` is the `resume` of its start line."""
     options, failed = origin.get("options") or {}, origin.get("failed") or {}
     pattern = options.get("run")
@@ -84,9 +89,9 @@ def _selected(origin: Record, suites: Sequence[Record], inputs: Mapping[str, str
     named: dict[str, list[str]] = {}
     whole: list[Words] = []
     for suite in suites:
-        given = inputs[suite["id"]]
+        given = inputs[suite.id]
         names = failed.get(given.partition("=")[2], ())  # the key of a suite is its input
-        if suite_of(suite).has_cases or all(map(kind_of, names)):
+        if suite.has_cases or all(map(kind_of, names)):
             named[given] = [name for name in names if not pattern or Filter(pattern).match(name)]
         else:  # a module that could not be loaded, of which all tests ran
             whole.append([given, *by_run, *flags])
@@ -198,7 +203,7 @@ class Reruns:
 
 def _options(run: StoredRun, application: Path) -> RunOptions:
     """The flags of a run. Raises ConfigurationError when it cannot be run again with them."""
-    values = texts_in([str(word) for word in run.start.get("flags") or ()])
+    values = texts_in(run.start.flags)
     if values is None or any(flag.is_given(values) and not flag.of_test for flag in FLAGS):
         raise ConfigurationError("its flags are not those of this version")
     options = options_from(values).replace(app=None)
@@ -207,11 +212,10 @@ def _options(run: StoredRun, application: Path) -> RunOptions:
     return options
 
 
-def _input(suite: Record, application: Path, root: Path) -> str:
-    found = suite_of(suite)
-    if not found.has_cases or not found.file or found.is_message or found.is_generated:
-        return found.input
-    return os.path.relpath(root / found.file, application)
+def _input(suite: Suite, application: Path, root: Path) -> str:
+    if not suite.has_cases or not suite.file or suite.is_message or suite.is_generated:
+        return suite.input
+    return os.path.relpath(root / suite.file, application)
 
 
 def _signal(process: subprocess.Popen[str], number: int) -> None:

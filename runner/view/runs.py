@@ -12,12 +12,11 @@ from threading import Lock
 
 from runner.application.application import repository_of
 from runner.errors import MissingError, RunnerError
+from runner.record.case_result import json_of
 from runner.record.fold import Counts
-from runner.record.model import TestResult
+from runner.record.model import Suite, TestResult, suite_in
 from runner.record.model import key_of as result_key
 from runner.record.report import Report
-from runner.record.suites import shown_name
-from runner.record.summary import certainty_of, summary_record, usage_record
 from runner.record.texts import json_line
 from runner.record.verdict import Verdict
 from runner.reporters.html.compared import variants_of
@@ -107,7 +106,7 @@ class StoredRuns:
         skipped, errors}, planned, duration_ms, cost, cost_estimated, labels,
         elsewhere}`
         """
-        suites, usage = run.start.get("suites") or [], run.summary.get("usage") or {}
+        usage = run.summary.get("usage") or {}
         counts = dict.fromkeys(("total", "passed", "failed", "skipped", "errors"), 0)
         for verdict, number in run.counts.items():
             counts[Verdict(verdict).counted] += number
@@ -116,13 +115,13 @@ class StoredRuns:
             "id": run.id,
             "started_at": run.started_at,
             "status": _status_of(run),
-            "suites": list(dict.fromkeys(shown_name(suite) for suite in suites)),
+            "suites": list(dict.fromkeys(suite.shown for suite in run.start.suites)),
             "branch": run.branch,
             "revision": run.commit,
             "profile": run.profile,
             "connectors": list(run.connectors),
             "counts": counts,
-            "planned": run.start.get("total_cases"),
+            "planned": run.start.total_cases,
             "duration_ms": run.summary.get("duration_ms"),
             "cost": usage.get("cost"),
             "cost_estimated": usage.get("cost_estimated"),
@@ -151,30 +150,30 @@ class StoredRuns:
     def variants(self, id: str) -> Record | None:
         """The data about the variants of a run; None if it has none."""
         report = self.report(id)
-        return variants_of(report) if any(suite.get("variant") for suite in report.suites) else None
+        return variants_of(report) if any(suite.variant for suite in report.suites) else None
 
     def report(self, id: str) -> Report:
         """The run as a report, whose results are in the order of their places on the page."""
         return self._current(id)[1].report
 
-    def result(self, id: str, place: int) -> Record:
+    def result(self, id: str, place: int) -> TestResult:
         """The result at a place. Raises MissingError."""
         results = self.report(id).results
         if not 0 <= place < len(results):
             raise MissingError(f"Run {id} has no result {place}")
-        return results[place].line
+        return results[place]
 
-    def suite(self, id: str, result: Record) -> Record:
-        """The suite of a result of a run, as reports have it; `key` is what the store calls it."""
-        return next(suite for suite in self.report(id).suites if suite["id"] == result["suite"])
+    def suite(self, id: str, result: TestResult) -> Suite:
+        """The suite of a result of a run, as reports have it."""
+        return next(suite for suite in self.report(id).suites if suite.id == result.suite)
 
-    def chosen(self, id: str, keys: Sequence[str]) -> list[Record]:
+    def chosen(self, id: str, keys: Sequence[str]) -> list[TestResult]:
         """The results of these rows. Raises MissingError for a key that no row has."""
         _, shown = self._current(id)
         places = [shown.place_of(key) for key in keys]
         if None in places:
             raise MissingError(f"Run {id} has no result {keys[places.index(None)]}")
-        return [shown.report.results[place].line for place in places if place is not None]
+        return [shown.report.results[place] for place in places if place is not None]
 
     def run(self, id: str) -> StoredRun:
         """A run of the store. Raises MissingError."""
@@ -196,19 +195,18 @@ class StoredRuns:
             if known.state == state:
                 pass
             elif run.state == UNDER_WAY:
-                known.shown.add(self._prepared(run, store.ended_tests(id, known.seen, run.last_seq)))
+                known.shown.add(self._prepared(store.ended_tests(id, known.seen, run.last_seq)), _status_of(run))
             else:
-                known.shown.take(self._prepared(run, store.report(id)))
+                known.shown.take(self._prepared(store.report(id)), _status_of(run))
             self._shown[id] = _Known(state=state, seen=run.last_seq, shown=known.shown)
             while len(self._shown) > IN_MEMORY:
                 self._shown.popitem(last=False)
             return run, known.shown
 
-    def _prepared(self, run: StoredRun, report: Report) -> Report:
-        suites = [{**suite, "key": key_of(suite)} for suite in report.suites]
+    def _prepared(self, report: Report) -> Report:
+        suites = (suite_in({**json_of(suite), "key": key_of(suite)}) for suite in report.suites)
         return report.replace(
-            start={**report.start, "suites": suites},
-            summary={**report.summary, "status": _status_of(run)},
+            start=report.start.replace(suites=tuple(suites)),
             root=str(self.root) if self.application else "",
             clean=self._clean,
             text="",
@@ -262,14 +260,14 @@ class RunPages:
         self._shown: list[_Shown] = []
         self._counts = Counts()
 
-    def take(self, report: Report) -> None:
+    def take(self, report: Report, status: str) -> None:
         """Takes what the whole run is now."""
         if self._places.keys() - {_where(result) for result in report.results}:
             self._forget()  # a run that was resumed is without a test that it had
         rows = self._put_all(report)
-        self._show(report, rows)
+        self._show(report, status, rows)
 
-    def add(self, part: Report) -> None:
+    def add(self, part: Report, status: str) -> None:
         """Reads the tests of a running run that have ended since the last call."""
         known = len(self._shown)
         rows = self._put_all(part)
@@ -279,9 +277,8 @@ class RunPages:
             result = self._shown[place].result
             self._counts.add(result, result.suite, result_key(result).name, place)
             self._counts.take_case(result.case)
-        counts = self._counts
-        figures = {**summary_record(counts, counts.milliseconds), **usage_record(counts), **certainty_of(counts)}
-        self._show(part.replace(summary={**figures, "status": part.summary["status"]}), rows)
+        end = part.end.replace(seconds=self._counts.milliseconds / 1000)
+        self._show(part.replace(known_counts=self._counts, end=end), status, rows)
 
     def index(self) -> Record:
         """The index with all rows, and the `revision` that it is of."""
@@ -302,9 +299,11 @@ class RunPages:
         """The place of a row by its key."""
         return self._keys.index(key) if key in self._keys else None
 
-    def _show(self, report: Report, rows: Rows) -> None:
-        self.report = report.replace(results=[shown.result for shown in self._shown])
+    def _show(self, report: Report, status: str, rows: Rows) -> None:
+        results = [shown.result for shown in self._shown]
+        self.report = report.replace(results=results, known_counts=report.known_counts)
         self._index = index_of(report, rows.frames, (), range(0, len(self._shown), SIZE))
+        self._index["summary"]["status"] = status
 
     def _put_all(self, report: Report) -> Rows:
         self.revision = next(self._revisions)

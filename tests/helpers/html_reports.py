@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from runner.record.lines import result_of
 from runner.record.report import Report
-from runner.record.summary import counts_of
+from runner.record.saved import end_in, start_in
+from scripttest.values import fields_of
 
 Record = dict[str, Any]
 
@@ -27,23 +29,36 @@ def result(suite: str, id: str, status: str = "passed", ms: int = 12, **more: An
 def report(suites: list[Record], results: list[Record], **more: Any) -> Report:
     """A report of results, whose summary is counted."""
     made = list(map(result_of, results))
-    counts = counts_of(made)
+    start = {
+        "timestamp": more.get("timestamp", "2026-11-22T09:30:00Z"),
+        "version": "0.9.0",
+        "environment": {"user_id": "test-user", "team_id": "test-team", "locale": "en-us"},
+        "suites": suites,
+    }
+    end = {"duration_ms": sum(one["duration_ms"] for one in results)}
     return Report(
-        start={
-            "timestamp": more.get("timestamp", "2026-11-22T09:30:00Z"),
-            "version": "0.9.0",
-            "environment": {"user_id": "test-user", "team_id": "test-team", "locale": "en-us"},
-            "suites": suites,
-        },
+        start=start_in(start),
         results=made,
         errors=more.get("errors", []),
         warnings=more.get("warnings", []),
-        summary={
-            **counts,
-            "duration_ms": sum(one["duration_ms"] for one in results),
-            "status": "failed" if counts["failed"] or counts.get("errors") else "passed",
-        },
+        end=end_in(end, made, has_errors=False),
     )
+
+
+class Summed(Report):
+    """A report whose summary says more than its results."""
+
+    more: Mapping[str, Any]
+
+    @property
+    def summary(self) -> Record:
+        """The summary."""
+        return super().summary | dict(self.more)
+
+
+def summed(report: Report, **more: Any) -> Report:
+    """The report with members of its summary made up."""
+    return Summed(**fields_of(report), more=more)
 
 
 def assertion(

@@ -26,7 +26,7 @@ class KeptRunUnderWay:
         self.id = resumed or new_run()
         self._so_far = Execution()
         self._events: Iterator[Event] = events_of(report)
-        now = report.start["timestamp"]
+        now = report.start.started_at
         self._keeper = RunWriter(
             folder,
             self.id,

@@ -28,8 +28,7 @@ from runner.planning.planner import make_plan
 from runner.planning.resume import retain
 from runner.planning.saved_run import read_saved, with_saved_options
 from runner.record import saved
-from runner.record.model import Suite
-from runner.record.suites import suite_of
+from runner.record.model import Suite, suite_in
 from runner.security.secrets import Secrets
 
 Record = dict[str, Any]
@@ -65,7 +64,7 @@ def report(request: pytest.FixtureRequest, shared_app: MakeApplication) -> Repor
     app.run("-i", case_file(), "-i", "scripts.demo.some", "--runs", str(request.param), "-o", str(path))
     content = path.read_bytes()
     start, *lines = map(json.loads, content.splitlines())
-    suites = tuple(map(suite_of, start["suites"]))
+    suites = tuple(map(suite_in, start["suites"]))
     done = [key(line) for line in lines if line["type"] == "result"]
     assert len(done) == len(set(done)) >= 6, content
     options = with_saved_options(RunOptions(inputs=(), resume=str(path)), app.root).replace(resume=None)

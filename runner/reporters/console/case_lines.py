@@ -23,7 +23,7 @@ from runner.record.result_texts import as_text, called, cut, one_line, text_of, 
 from runner.reporters.console.style import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
 from runner.security.terminal import in_line
 from scripttest import Status
-from scripttest.values import Value, fields_of
+from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -301,7 +301,7 @@ class CaseLines:
             lines.append(f"{self._style.mark(trial.status)} Trial {trial.trial}: {score}({time})")
         passed = sum(trial.status == Status.PASSED for trial in trials)
         if noise is not None:
-            lines.append(trials_text(fields_of(noise)))
+            lines.append(trials_text(noise))
         return _Branch(head=f"Trials: {passed} of {len(trials)} passed", details=lines)
 
     def _final(self, results: tuple[AssertionResult, ...], shows_all: bool) -> _Branch:

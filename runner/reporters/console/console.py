@@ -254,9 +254,9 @@ class ConsoleReporter:
         if self._stability is not None and not self._options.quiet:
             text += self._stability.table(self._options.runs)
             if counts.repeated:
-                from runner.record.summary import counts_record, savings
+                from runner.record.summary import savings
 
-                text += f"  {savings(counts_record(counts))}\n"
+                text += f"  {savings(counts)}\n"
         if counts.rates and not self._options.quiet:
             from runner.reporters.console.tables import rate_table
 
@@ -278,10 +278,10 @@ class ConsoleReporter:
             color = "red" if event.status != RunStatus.PASSED else "green"
             text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{self._rates(run)}{usage_line(run)}{DOUBLE}\n"
         if counts.not_judged or counts.checks_nothing:
-            from runner.record.summary import counts_record, remarks
+            from runner.record.summary import remarks
 
-            record = {**counts_record(counts), "missing_calls": 0}  # the line above has counted them
-            text += "".join(self._paint(f"  {said}\n", "yellow") for said in remarks(record))
+            said = remarks(counts, with_calls=False)  # the line above has counted them
+            text += "".join(self._paint(f"  {one}\n", "yellow") for one in said)
         if event.snapshots is not None:
             from runner.record.summary import in_lines
 

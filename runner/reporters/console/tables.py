@@ -11,7 +11,7 @@ from runner.columns import aligned
 from runner.record.fold import Counts
 from runner.record.model import Suite, TestResult
 from runner.record.stability import CLASSES, Stability, pass_rate
-from runner.record.summary import certainty_of, judges_text, part_rows, rate_text
+from runner.record.summary import certainty_of, judges_text, part_rows, rate_text, score_text
 from runner.record.votes import Group
 from runner.reporters.console.style import SINGLE, WIDTH, Style, count, in_milliseconds
 from runner.security.terminal import in_line
@@ -43,7 +43,7 @@ GOOD, FAIR = 80.0, 50.0
 def rate_lines(counts: Counts) -> list[str]:
     """The pass rate and the mean score of all cases with their intervals, each where there is one."""
     known = certainty_of(counts)
-    said = [("Pass rate: ", rate_text(known)), ("Mean score:", rate_text(known, "mean_score"))]
+    said = [("Pass rate: ", rate_text(known)), ("Mean score:", score_text(known))]
     said.append(("Judges' noise:", judges_text(known)))
     return [f"  {title} {text}" for title, text in said if text]
 

@@ -18,7 +18,7 @@ from runner.record.lines import line_of, text_of
 from runner.record.model import Suite, TestResult
 from runner.record.report import Report
 from runner.record.result_texts import counts_text
-from runner.record.summary import in_words, remarks, snapshots_in
+from runner.record.summary import in_words, remarks
 from runner.record.texts import json_line
 from runner.reporters.console.style import count
 from runner.reporters.document import DocumentReporter
@@ -78,7 +78,7 @@ class HtmlReporter(DocumentReporter):
 
     def render(self, report: Report) -> str:
         """The page."""
-        if not any(suite.get("variant") for suite in report.suites):
+        if not any(suite.variant for suite in report.suites):
             return render(report)
         from runner.reporters.html.compared import variants_in
 
@@ -104,17 +104,16 @@ def render(
     """
     script, style = web_app("app")
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
-    counts = report.summary
-    snapshots = snapshots_in(counts)
+    counts, snapshots = report.counts, report.end.snapshots
     summary = _plain("; ".join([counts_text(counts), *remarks(counts), *([in_words(snapshots)] if snapshots else [])]))
     parts = [
         PAGE.format(
             policy=policy + "base-uri 'none'; form-action 'none'",
-            version=_plain(str(report.start["version"])),
+            version=_plain(report.start.version),
             title=_plain(f"{_verdict(report)} – {_subject(report)}"),
             summary=summary,
             style=style,
-            icon=GREEN_ICON if counts["status"] == RunStatus.PASSED else RED_ICON,
+            icon=GREEN_ICON if report.end.status == RunStatus.PASSED else RED_ICON,
         )
     ]
     blocks = list(blocks_of(report, ""))
@@ -138,14 +137,14 @@ def _compared(
 
 
 def _verdict(report: Report) -> str:
-    counts = report.summary
-    bad = [f"{counts['failed']} failed"] if counts["failed"] else []
-    bad += [count(counts["errors"], "error")] if counts.get("errors") else []
-    return ", ".join(bad) or str(counts["status"])
+    counts = report.counts
+    bad = [f"{counts.failed} failed"] if counts.failed else []
+    bad += [count(counts.errors, "error")] if counts.errors else []
+    return ", ".join(bad) or str(report.end.status)
 
 
 def _subject(report: Report) -> str:
-    labels = [suite["label"] for suite in report.suites]
+    labels = [suite.label for suite in report.suites]
     return "tests" if not labels else labels[0] if len(labels) == 1 else f"{len(labels)} suites"
 
 

@@ -18,12 +18,13 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from runner.record.coverage import METRICS, CoverageReport, Figure, coverage_in, figures, lines, totals, uncovered
-from runner.record.model import TestResult
+from runner.record.case_result import json_of
+from runner.record.coverage import METRICS, CoverageReport, Figure, figures, lines, totals, uncovered
+from runner.record.events import RunStart
+from runner.record.model import Suite, TestResult
 from runner.record.report import Report
 from runner.record.result_texts import text_of
 from runner.record.stability import normalised
-from runner.record.suites import suite_of
 from runner.record.texts import json_line
 from runner.record.verdict import Verdict, verdict_in, verdict_of
 from runner.reporters.console.rerun_command import command_of, has_failed_step
@@ -60,8 +61,8 @@ class Rows:
 
     def __init__(self, report: Report) -> None:
         self.frames = Frames(report.root, report.clean)
-        self._places = {suite["id"]: place for place, suite in enumerate(report.suites)}
-        self._commands = [command_of(suite_of(suite), _flags(suite, report.start)) for suite in report.suites]
+        self._places = {suite.id: place for place, suite in enumerate(report.suites)}
+        self._commands = [command_of(suite, _flags(suite, report.start)) for suite in report.suites]
         self._taken: dict[str, int] = {}
 
     def made(self, result: TestResult | Entry, key: str | None = None) -> tuple[Record, str]:
@@ -105,7 +106,7 @@ def blocks_of(report: Report, prefix: str) -> Iterator[tuple[str, str]]:
 def index_of(report: Report, frames: Frames, rows: Sequence[Record], starts: Sequence[int]) -> Record:
     """The index of a report with these rows, in blocks that begin with these."""
     index = {
-        "start": report.start,
+        "start": json_of(report.start),
         "blameless": [cause for cause in Cause if verdict_of(Status.FAILED, cause).is_none],
         "summary": {key: value for key, value in report.summary.items() if key != "coverage"},
         "errors": report.errors,
@@ -113,8 +114,8 @@ def index_of(report: Report, frames: Frames, rows: Sequence[Record], starts: Seq
         "rows": rows,
         "blocks": starts,
     }
-    if covered := coverage_in(report.summary):
-        index["coverage"] = covered_record(covered, frames)
+    if report.end.coverage is not None:
+        index["coverage"] = covered_record(report.end.coverage, frames)
     return index
 
 
@@ -230,14 +231,13 @@ def _runs(runs: Record) -> Record:
     return figures
 
 
-def _flags(suite: Record, start: Record) -> Sequence[str]:
+def _flags(suite: Suite, start: RunStart) -> Sequence[str]:
     """The flags that its results may depend on; where the report does not say, those that its results show."""
-    if "flags" in start:
-        flags: list[str] = start["flags"]
-        return flags
-    environment = start["environment"]
+    if start.flags:
+        return start.flags
+    environment = start.environment
     shown = {
-        "--connector": suite.get("connector"),
+        "--connector": suite.connector,
         "--user": environment.get("user_id"),
         "--team": environment.get("team_id"),
     }

@@ -53,7 +53,7 @@ def test_a_run_is_kept_as_its_report_has_it(here: Application) -> None:
         (found,) = store.runs()
         again = store.report(found.id)
         assert (again.start, again.lines, again.summary) == (report.start, report.lines, report.summary)
-        assert report.start["run_id"] == found.id
+        assert report.start.run_id == found.id
         assert (found.state, found.reports) == ("failed", ("r.jsonl",))
         assert found.counts == {"passed": 2, "failed": 2, "skipped": 1}
         results = {result.test: result for result in store.results(found.id)}
@@ -344,7 +344,7 @@ def test_a_run_without_a_report_to_resume_has_a_spare_one(
     with kept(here) as store:
         (found,) = store.runs()
         assert (found.state, found.counts) == ("failed", {"passed": 1, "failed": 1})
-        assert found.start["run_id"] == found.id == load(spare).start["run_id"]
+        assert found.start.run_id == found.id == load(spare).start.run_id
 
 
 def test_a_spare_report_goes_where_it_can_be_written(here: Application, temporary: Path) -> None:

@@ -111,7 +111,7 @@ COPIES = (
 @pytest.mark.parametrize("copy", COPIES)
 @pytest.mark.parametrize("first", ["one.jsonl", "one.json", "both.json"])
 def test_a_run_and_its_copy_are_not_two_runs(ran: Application, first: str, copy: str) -> None:
-    id = load(ran.root / "one.jsonl").start["run_id"]
+    id = load(ran.root / "one.jsonl").start.run_id
     copy = copy.replace("first", id)
 
     run = ran.run("merge", first, copy, "--as-runs", "-o", "h.jsonl")
@@ -125,7 +125,7 @@ def test_a_run_and_its_copy_are_not_two_runs(ran: Application, first: str, copy:
 
 
 def test_honest_runs_of_one_second_are_runs(ran: Application) -> None:
-    times = {load(ran.root / f"{name}.jsonl").start["timestamp"] for name in ("one", "two")}
+    times = {load(ran.root / f"{name}.jsonl").start.started_at for name in ("one", "two")}
     for name in ("one", "two"):  # as when both began in the same second
         path = ran.root / f"{name}.jsonl"
         (ran.root / f"same-{name}.jsonl").write_text(path.read_text().replace(max(times), min(times)))

@@ -11,6 +11,7 @@ from command import Application, MakeApplication
 from saved_runs import case, run_of
 
 from runner.commands.show import named, safe
+from runner.record.lines import result_of
 from runner.record.saved import load
 
 GOLDEN = Path(__file__).parents[2] / "runner/reporters/files/golden"
@@ -254,7 +255,7 @@ def test_a_name_becomes_one_that_every_file_system_takes(name: str, file: str) -
 def test_files_of_equal_names_are_told_apart() -> None:
     ids = ["a", "A", "a/", "a-2", "a", "é", "e\u0301"]
 
-    names = [name for name, _ in named([case(id) for id in ids], several=False)]
+    names = [name for name, _ in named([result_of(case(id)) for id in ids], several=False)]
 
     assert names == ["a", "A-2", "a-3", "a-2-2", "a-4", "é", "é-2"]
 
@@ -291,7 +292,7 @@ def test_merge_joins_parts_and_the_later_one_wins(app: MakeApplication) -> None:
         ("b", "passed"),
         ("c", "skipped"),
     ]
-    assert whole.start["timestamp"] == "2024-12-17T09:00:00Z"
+    assert whole.start.started_at == "2024-12-17T09:00:00Z"
     assert {**whole.summary, "completed_at": None} == {
         "total": 3,
         "passed": 2,

@@ -26,8 +26,8 @@ def test_lines_and_document_hold_the_same(stream: str) -> None:
 
     assert document.lines == lines.lines
     assert document.summary == lines.summary
-    assert document.start["environment"] == lines.start["environment"]
-    assert [suite["id"] for suite in document.suites] == [suite["id"] for suite in lines.suites]
+    assert document.start.environment == lines.start.environment
+    assert [suite.id for suite in document.suites] == [suite.id for suite in lines.suites]
 
 
 def test_a_file_that_ends_anywhere_gives_every_whole_line(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from runner.record.model import Suite, SuiteKind
-from runner.record.suites import suite_of, suite_record
+from runner.record.model import Suite, SuiteKind, suite_in
 from runner.reporters.console.rerun_command import command_of
+from runner.shapes.codec import json_of
 
 
 def suite(kind: SuiteKind, label: str, file: str = "", id: str = "") -> Suite:
@@ -28,7 +28,7 @@ SUITES = (
 
 @pytest.mark.parametrize("one", SUITES, ids=lambda one: one.label)
 def test_a_suite_is_read_as_it_was_written(one: Suite) -> None:
-    assert suite_of(suite_record(one)) == one.replace(id=one.name)
+    assert suite_in(json_of(one.in_report)) == one.replace(id=one.name)
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_a_suite_is_read_as_it_was_written(one: Suite) -> None:
 )
 def test_the_command_that_runs_a_test_again_goes_by_the_kind_of_its_suite(one: Suite, command: str) -> None:
     assert command_of(one, ())("TestSum") == command
-    assert command_of(suite_of(suite_record(one)), ())("TestSum") == command
+    assert command_of(suite_in(json_of(one.in_report)), ())("TestSum") == command

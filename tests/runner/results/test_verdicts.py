@@ -10,11 +10,12 @@ import pytest
 
 from runner.commands.merge import merge, merged
 from runner.environment import Environment
-from runner.record.fold import counted, status_of
+from runner.record.fold import counted
 from runner.record.lines import result_of
 from runner.record.model import TestResult
 from runner.record.report import Report
-from runner.record.summary import counts_of, usage_of
+from runner.record.saved import end_in, start_in
+from runner.record.summary import counts_record, usage_record
 from runner.record.verdict import Verdict, verdict_of
 from runner.reporters import maker_for_file
 from runner.reporters.html import render
@@ -33,10 +34,9 @@ BROKEN = result("broken", "failed", cause="infrastructure", error="the judge is 
 
 
 def report(*results: TestResult, errors: tuple[str, ...] = ()) -> Report:
-    counts = counted(results)
-    start = {"timestamp": "2026-01-01T00:00:00Z", "version": "1", "environment": {}, "suites": [SUITE]}
-    summary = {**counts_of(results), "duration_ms": 9, "status": status_of(counts, bool(errors)), "completed_at": None}
-    return Report(start=start, results=list(results), errors=list(errors), warnings=[], summary=summary)
+    start = start_in({"timestamp": "2026-01-01T00:00:00Z", "version": "1", "suites": [SUITE]})
+    end = end_in({"duration_ms": 9}, results, bool(errors))
+    return Report(start=start, results=list(results), errors=list(errors), warnings=[], end=end)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,14 @@ def test_only_what_broke_is_no_verdict_on_the_test(status: str, cause: str | Non
 
 def test_counts_tell_what_broke_from_what_failed() -> None:
     results = [result("a", "passed", warnings=[{"message": "odd"}]), result("b", "failed", cause="timeout"), BROKEN]
-    assert counts_of(results) == {"total": 3, "passed": 1, "failed": 1, "skipped": 0, "errors": 1, "warnings": 1}
+    assert counts_record(counted(results)) == {
+        "total": 3,
+        "passed": 1,
+        "failed": 1,
+        "skipped": 0,
+        "errors": 1,
+        "warnings": 1,
+    }
     assert counted(results).milliseconds == 9
 
 
@@ -73,8 +80,10 @@ def test_the_time_of_a_test_is_that_of_all_its_runs() -> None:
 def test_usage_is_counted_where_there_is_some() -> None:
     used = result("a", "passed", usage={"input_tokens": 2, "output_tokens": 3, "cost": 0.1})
     more = result("b", "passed", usage={"input_tokens": 1, "output_tokens": 0, "cost": 0.2})
-    assert usage_of([used, more, BROKEN]) == {"usage": {"input_tokens": 3, "output_tokens": 3, "cost": 0.3}}
-    assert usage_of([BROKEN]) == {}
+    assert usage_record(counted([used, more, BROKEN])) == {
+        "usage": {"input_tokens": 3, "output_tokens": 3, "cost": 0.3}
+    }
+    assert usage_record(counted([BROKEN])) == {}
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def test_a_test_that_a_resumed_run_is_without_leaves_the_page(tmp_path: Path) ->
     going.end()
     update = runs.since(going.id, revision)
     assert (update["count"], [(at, row["id"]) for at, row in update["rows"]]) == (3, [(0, "a"), (1, "c"), (2, "d")])
-    assert runs.result(going.id, 2)["output"] == "d"
+    assert runs.result(going.id, 2).line["output"] == "d"
     runs.close()
 
 

@@ -135,7 +135,7 @@ def test_a_run_from_elsewhere_is_not_run_again(view: View, runs: list[dict[str, 
 def test_flags_that_no_run_has_are_not_taken(tmp_path: Path, flags: list[str]) -> None:
     application = make_application(tmp_path, FILES)
     made = report([suite("a.jsonl")], [result("a.jsonl", "a", input="x")])
-    made.start["flags"] = flags
+    made = made.replace(start=made.start.replace(flags=tuple(flags)))
     id = keep(tmp_path / "store", made, Revision(place=place_of(application.root)))
     with serving(tmp_path / "store", application.root) as view:
         response = view.client.post(f"/api/runs/{id}/again/plan", json={"keys": []})
@@ -154,7 +154,7 @@ def test_what_runs_can_be_stopped(tmp_path: Path) -> None:
         (first,) = store.runs()
     with serving(application.root / FOLDER, application.root, {**application.environment}) as view:
         with Store(application.root / FOLDER) as store:
-            assert store.run(first.id).start["flags"] == ["--timeout", "100ms"]
+            assert store.run(first.id).start.flags == ("--timeout", "100ms")
         view.client.post(f"/api/runs/{first.id}/again", json={"keys": []})
         eventually(
             lambda: "Running" in view.get("/api/again")["output"] or view.get("/api/again")["state"] == "ended",

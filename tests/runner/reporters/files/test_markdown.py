@@ -40,16 +40,16 @@ def test_a_report_begins_as_the_design_document_prints_it() -> None:
 
 ## Summary
 
-| Metric    | Value         |
-| --------- | ------------- |
-| Agent     | keyword       |
-| Connector | deepseek.v3   |
-| Total     | 42            |
-| Passed    | 40            |
-| Failed    | 2             |
-| Pass Rate | 95.2%         |
-| Duration  | 12.3s         |
-| Input     | tests/a.jsonl |
+| Metric    | Value              |
+| --------- | ------------------ |
+| Agent     | keyword            |
+| Connector | deepseek.v3        |
+| Total     | 42                 |
+| Passed    | 40                 |
+| Failed    | 2                  |
+| Pass Rate | 95.2% (84.2-98.7%) |
+| Duration  | 12.3s              |
+| Input     | tests/a.jsonl      |
 
 ## Environment
 

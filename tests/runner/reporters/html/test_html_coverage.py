@@ -8,7 +8,7 @@ from typing import Any
 from html_reports import report, result, suite
 from playwright.sync_api import expect
 
-from runner.record.coverage import CoverageReport, coverage_record
+from runner.record.coverage import CoverageReport
 
 SOURCE = "export function Fee(amount: number) {\n  if (amount < 0) {\n    return '<b>';\n  }\n  return 1;\n}\n"
 
@@ -31,12 +31,11 @@ def covered(root: Path | None) -> Any:
         "b": {"0": [0, 3]},
     }
     made = report([suite("scripts.fees.fees")], [result("scripts.fees.fees", "TestFee")])
-    coverage = coverage_record(CoverageReport(files={path: file}))
     if root is not None:
         (root / path).parent.mkdir(parents=True)
         (root / path).write_text(SOURCE)
         made = made.replace(root=str(root))
-    return made.replace(summary={**made.summary, "coverage": coverage})
+    return made.replace(end=made.end.replace(coverage=CoverageReport(files={path: file})))
 
 
 def test_figures_and_lines_are_shown(open_report: Any, tmp_path: Path) -> None:

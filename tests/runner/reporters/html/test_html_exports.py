@@ -20,7 +20,7 @@ from runner.record.fold import counted
 from runner.record.lines import result_of
 from runner.record.report import Report
 from runner.record.saved import load
-from runner.record.summary import summary_record
+from runner.record.summary import counts_record
 from runner.record.verdict import verdict_in
 from runner.reporters.html.data import blocks_of
 
@@ -106,7 +106,7 @@ def test_the_shown_results_are_exported_as_json_that_can_be_read_again(
         "failed": 4,
         "skipped": 0,
     }
-    assert read.start["environment"] == whole[0].start["environment"]
+    assert read.start.environment == whole[0].start.environment
 
 
 def made_up(seed: int) -> Report:
@@ -166,7 +166,7 @@ def test_an_export_counts_as_the_fold_does(open_report: Any, seed: int) -> None:
 
 def of_fold(results: list[dict[str, Any]]) -> dict[str, Any]:
     counts = counted(map(result_of, results))
-    return summary_record(counts, counts.milliseconds)
+    return {**counts_record(counts), "duration_ms": counts.milliseconds}
 
 
 def test_the_shown_results_are_exported_as_csv_without_formulas(open_report: Any, tmp_path: Path) -> None:

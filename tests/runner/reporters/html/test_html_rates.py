@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from html_reports import report, result, suite
+from html_reports import report, result, suite, summed
 from playwright.sync_api import expect
 
 PARTS = [
@@ -19,7 +19,7 @@ SUMMARY = {"pass_rate": 0.8, "pass_rate_interval": [0.4, 0.96], "mean_score": 0.
 
 def rated() -> Any:
     made = report([suite("a.jsonl")], [result("a.jsonl", "a"), result("a.jsonl", "b")])
-    return made.replace(summary={**made.summary, **SUMMARY, "parts": PARTS})
+    return summed(made, **SUMMARY, parts=PARTS)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -58,7 +58,7 @@ def test_many_parts_are_shown_when_somebody_asks(open_report: Any) -> None:
 
 def test_a_run_without_parts_has_no_such_section(open_report: Any) -> None:
     made = rated()
-    page = open_report(made.replace(summary={**made.summary, "parts": []}))
+    page = open_report(made.replace(more={**made.more, "parts": []}))
 
     expect(page.get_by_role("heading", name="Rates")).to_have_count(0)
     expect(page.locator(".summary .whisker")).to_have_count(1)

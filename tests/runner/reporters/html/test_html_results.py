@@ -103,7 +103,7 @@ def test_results_are_filtered(page: Page, name: str, value: str, wanted: list[st
 
 def test_filters_work_together_and_the_numbers_above_are_filters(page: Page) -> None:
     page.get_by_role("button", name="4 failed Failed").click()
-    page.get_by_label("Tag").select_option("money")
+    page.get_by_label("Tag", exact=True).select_option("money")
     page.get_by_label("Agent").select_option("expense")
 
     expect_ids(page, "T002")

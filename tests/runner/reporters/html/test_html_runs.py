@@ -329,7 +329,11 @@ def test_variants_are_a_matrix_with_their_answers_side_by_side(chromium: Chromiu
     kept = report(suites, results)
     entries = [entry_of(record, json_line(record)) for record in kept.lines]
     path = tmp_path / "variants.html"
-    path.write_text(render(kept.replace(results=entries), variants=variants_in(kept.replace(results=entries))))
+    path.write_text(
+        render(
+            kept.replace(results=entries, known_counts=kept.counts), variants=variants_in(kept.replace(results=entries))
+        )
+    )
     page = chromium.usual
     page.goto(path.as_uri())
 

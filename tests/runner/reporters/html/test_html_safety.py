@@ -50,8 +50,8 @@ def nasty() -> Any:
         errors=[NASTY],
         warnings=[NASTY],
     )
-    made.start["environment"]["user_id"] = NASTY
-    made.start["version"] = NASTY
+    who = {**made.start.environment, "user_id": NASTY}
+    made = made.replace(start=made.start.replace(environment=who, version=NASTY))
     return made
 
 

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from html_reports import CASES, SCRIPT, TALKS, assertion, report, result, suite
+from html_reports import CASES, SCRIPT, TALKS, assertion, report, result, suite, summed
 from playwright.sync_api import Page, expect
 from test_html_results import expand, expect_ids
 
@@ -59,9 +59,8 @@ def test_files_are_shown_with_their_type_and_size(open_report: Any) -> None:
 def test_the_summary_says_what_did_not_run_and_what_it_took(open_report: Any) -> None:
     ended = report(SUITES, [failed("a", "x", "y", "no")])
     usage = {"input_tokens": 1200, "output_tokens": 34, "cost": 0.5}
-    summary = {**ended.summary, "usage": usage, "stopped": "--fail-fast", "not_run": 41}
 
-    page = open_report(ended.replace(summary=summary))
+    page = open_report(summed(ended, usage=usage, stopped="--fail-fast", not_run=41))
 
     expect(page.locator(".left")).to_have_text("41 tests did not run: the run ended early (--fail-fast)")
     expect(page.locator(".surroundings")).to_contain_text("1,234 ($0.50)")
@@ -133,7 +132,7 @@ def test_a_copied_link_keeps_the_search(open_report: Any) -> None:
     page = open_report(many(), permissions=["clipboard-read", "clipboard-write"])
     page.get_by_role("searchbox").fill('"trip 1"')
     expect_ids(page, "C1", "C3", "C5")
-    page.get_by_label("Tag").select_option("odd")
+    page.get_by_label("Tag", exact=True).select_option("odd")
     expand(page, "C3").get_by_role("button", name="Copy link").click()
 
     link = page.evaluate("navigator.clipboard.readText()")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from html_reports import report, result, suite
+from html_reports import report, result, suite, summed
 from playwright.sync_api import expect
 
 from runner.compare.variants import verdicts_on
@@ -110,7 +110,7 @@ def test_votes_of_judges_are_shown(open_report: Any) -> None:
     )
     made = report([suite(FILE)], [talk])
     noise = {"answers": 12, "pass_rate": 0.031, "mean_score": 0.02}
-    page = open_report(made.replace(summary={**made.summary, "judges_noise": noise}))
+    page = open_report(summed(made, judges_noise=noise))
 
     expect(page.locator(".summary .ends").filter(has_text="noise")).to_have_text(
         "Judges' noise ±3.1 %, of the mean score ±2 %"
