@@ -66,7 +66,7 @@ class Report(Value):
 
     def replace(self, **changes: Any) -> Self:
         """The same report with other values of some fields; other results are counted anew."""
-        counts = {"known_counts": None, "suite_counts": {}} if "results" in changes else {}
+        counts: Record = {"known_counts": None, "suite_counts": {}} if "results" in changes else {}
         return type(self)(**{**fields_of(self), **counts, **changes})
 
     @property

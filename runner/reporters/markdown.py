@@ -93,11 +93,10 @@ def _head(report: Report, limit: int) -> str:
         broke = bool(report.counts.errors)
         rows_of_suites = (row for row in part_rows(report.certainty) if row.group.kind == "suite")
         rates = {row.group.name: (row.rate, row.score) for row in rows_of_suites}
+        none = ("",) * len(RATES)
         heads = [head for at, head in enumerate(RATES) if any(row[at] for row in rates.values())]
         found = (
-            _suite_row(
-                suite, results, report.counts_of(suite, results), broke, rates.get(suite.id, ("", ""))[: len(heads)]
-            )
+            _suite_row(suite, results, report.counts_of(suite, results), broke, rates.get(suite.id, none)[: len(heads)])
             for suite, results in report.by_suite()
         )
         suites = sorted(found, key=lambda row: ORDER.index(row[0]))
