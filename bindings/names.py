@@ -22,11 +22,12 @@ _NAMES_OF_PART = {
     "locale": "toLocaleString toLocaleDateString toLocaleTimeString localeCompare toLocaleUpperCase toLocaleLowerCase",
     "zone": "Date",
     "functions": "constructor getPrototypeOf toString toStringTag",
+    "early": "__yaoEarly catch then allSettled",
 }
 
 SCRIPT_GLOBALS = {name: part for part, names in _NAMES_OF_PART.items() for name in names.split()}
 """Global name → part; for `locale`, `zone` and `functions`, what names the methods of built-ins that they put in
-place."""
+place; for `early`, the words of which a script needs one to see an error."""
 
 
 PREFIX = "agents:"

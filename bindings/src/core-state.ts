@@ -235,6 +235,8 @@ export interface Core extends Kernel {
   clock(): number;
   /** The engine's `Date`, if realms get another one; see `local-time.ts`. */
   Date?: DateConstructor;
+  /** What the engine calls for errors that a script could catch. */
+  caught?: unknown;
   /** A function that the script declared. */
   declared(name: string): ((...args: unknown[]) => unknown) | undefined;
 }

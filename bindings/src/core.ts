@@ -22,6 +22,7 @@ import { certain } from "./certain";
 import type { Recorder } from "./check/record";
 import type { Boot, Core, HostBridge, Outcome, Plan } from "./core-state";
 import type { Random } from "./mocks/random";
+import type { Caught } from "./realm/caught";
 import type { Flow } from "./realm/flow";
 import type { Zone } from "./yao/zone";
 
@@ -195,6 +196,10 @@ function install(pair: string): void {
   if (part === "locale") return core.part(part); // methods of built-ins
   if (part === "functions") {
     if (own(globals, "__yaoAsync")) nameFunctions();
+    return;
+  }
+  if (part === "early" && name !== "__yaoEarly") {
+    (Error as { prepareStackTrace?: unknown }).prepareStackTrace = core.caught = (error: unknown, sites: unknown) => ((parts.caught ??= load("caught")) as Caught)(error, sites);
     return;
   }
   if (part === "zone") {

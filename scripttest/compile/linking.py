@@ -5,7 +5,7 @@ A bundle has a part for each file, under a comment with its path. If some of the
 becomes several scripts, evaluated one after the other; all declarations are global, so that nothing else changes.
 
 `const`, `let` and `class` at the top, which esbuild turns into `var`, are variables again that nobody can read before
-their line. Tests and functions around them stay properties of the global object, where they are looked for. So do names
+their line; in modules that run when `import()` loads them, the bindings see to that (`realm/early.ts`). Tests and functions around them stay properties of the global object, where they are looked for. So do names
 that two scripts of a realm declare, of which the last one wins, as in Yao.
 
 esbuild also changes names of functions and classes where two things of a bundle have the same, or a class names itself.
@@ -18,6 +18,7 @@ Code is read by lines and words here, in every run: the parser of `syntax` takes
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
@@ -37,6 +38,10 @@ _OWN_ASYNC = "(self, args, body) => __yaoAsync(self, args, body)"
 """The same by the bindings, which know who calls it and what has not ended."""
 _GENERATORS = r"^var __(?:asyncGenerator|forAwait) = .*?;\n(?=\S)(?!\};)"
 """esbuild's helpers for asynchronous generators and `for await`."""
+_LATER = r"^var ([^\n=]+);(?=\nvar init_\S+ = __esm\(\{$)"
+"""The variables of a module that runs when it is first imported, before the function that runs it."""
+_UNSET = rb"(?:^|,)\s*+([\w$]++)\s*+(?::[^=,]*+)?+(?!=(?![=>]))"
+"""A variable without a value in what follows `let`."""
 _COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
 _VARIABLE = "\nvar "
 _DECLARING = ("function ", "function* ", "async function ", "async function* ", "class ", "var ", "let ", "const ")
@@ -112,10 +117,12 @@ class Linker:
         twice = set.intersection(*map(names_at_top, codes)) if len(codes) > 1 else set[str]()
         tests = {local for name, local in exports.items() if is_found_by_name(name)}
         scripts, line = [], _FIRST_LINE
+        is_caught = any("catch" in code for code in codes)
         for output, code in zip(outputs, codes, strict=True):
             is_global = _among(tests | twice)
             if output.is_bundle:
-                pieces = self._pieces(code, is_global)
+                renamed = numbered(code, output.source_map) if is_caught else set[str]()
+                pieces = self._pieces(code, is_global, renamed)
             else:
                 pieces = [named_first(with_globals(code, output.constants, is_global))]
             skipped = 0
@@ -125,8 +132,8 @@ class Linker:
                 skipped, line = skipped + lines, line + lines
         return tuple(scripts), exports
 
-    def _pieces(self, code: str, is_global: Callable[[str], bool]) -> list[str]:
-        """A bundle, cut where its files begin or end to be strict."""
+    def _pieces(self, code: str, is_global: Callable[[str], bool], renamed: set[str]) -> list[str]:
+        """A bundle, cut where its files begin or end to be strict. `renamed`: names that may have got a number."""
         text = f"\n{code}"  # so that a place in it is the end of a line before the comment
         found = [(match.start(), file) for match in re.finditer(_FILE, text) if (file := self._files.get(match[1]))]
         if not found:
@@ -136,16 +143,19 @@ class Linker:
         head = code[: found[0][0]]
         is_strict: bool | None = None
         for (start, file), (end, _) in pairwise([*found, (len(code), found[-1][1])]):
-            part = with_lexical(code[start:end], file.declared, is_global, plain)
+            part = with_early(code[start:end], file.declared, is_global)
+            part = with_lexical(part, file.declared, is_global, plain)
             if file.is_strict == is_strict:
                 pieces[-1] += part
             else:
                 pieces.append(f"{head}{part}")
                 strict.append(file.is_strict)
             is_strict, head = file.is_strict, ""
-        return [
-            f"{DIRECTIVE if first else ''}{named_first(piece)}" for piece, first in zip(pieces, strict, strict=True)
-        ]
+        starts = [DIRECTIVE if first else "" for first in strict]
+        known = set[str]().union(*(file.declared.lexical for _, file in found)) if renamed else set[str]()
+        if given := {name: _written(name, known) for name in renamed - known}:
+            starts[0] += f"var __yaoWritten = {{ ...__yaoWritten, ...{json.dumps(given)} }};"
+        return [f"{start}{named_first(piece)}" for start, piece in zip(starts, pieces, strict=True)]
 
 
 def _among(names: set[str]) -> Callable[[str], bool]:
@@ -205,12 +215,17 @@ class Declared(Value):
     lexical: frozenset[str]
     variables: frozenset[str]
     """By `var`; `""` stands for a pattern."""
+    unset: frozenset[str]
+    """Those that may be read before anything is assigned to them: enums, namespaces, and variables without a value."""
 
 
 def declared_in(text: bytes) -> Declared:
     """What a file declares, by its text. The text of comments and literals counts, too."""
     lexical = frozenset().union(*(words_behind(word, text) for word in (b"const", b"let", b"class")))
-    return Declared(lexical=lexical - {""}, variables=words_behind(b"var", text))
+    unset = frozenset().union(*(words_behind(word, text) for word in (b"enum", b"namespace", b"module")))
+    for found in re.finditer(rb"\blet\s((?:,\s*\n|[^;\n])*)", text) if b"let" in text else ():
+        unset |= {name.decode(errors="replace") for name in re.findall(_UNSET, found[1])}
+    return Declared(lexical=lexical - {""}, variables=words_behind(b"var", text), unset=unset)
 
 
 def names_at_top(code: str) -> set[str]:
@@ -220,7 +235,8 @@ def names_at_top(code: str) -> set[str]:
         if line.startswith(_DECLARING):
             rest = line.removeprefix("async ").partition(" ")[2]
             words = words_only(rest).split()
-            names.update(words if rest.startswith(("{", "[")) else words[:1])
+            is_list = rest.startswith(("{", "[")) or (", " in rest and "=" not in rest)
+            names.update(words if is_list else words[:1])
     return names
 
 
@@ -255,6 +271,33 @@ def with_lexical(code: str, declared: Declared, is_global: Callable[[str], bool]
     return first + "".join(keyword(rest) + rest for rest in others)
 
 
+def with_early(code: str, declared: Declared, is_global: Callable[[str], bool]) -> str:
+    """The part of a bundle that comes from one file, where nothing can be read before its line: for a module that runs
+    when it is first imported."""
+    found = re.search(_LATER, code, re.MULTILINE) if " = __esm({" in code else None
+    if found is None:
+        return code
+    early, names = dict[str, str](), found[1].split(", ")
+    for printed in names:
+        name = plain(printed)
+        known = {name, name.rstrip("0123456789")}
+        is_made_up = name.startswith(("import_", "_")) and not known & declared.lexical
+        if is_made_up or is_global(name) or known & (declared.variables | declared.unset):
+            continue
+        at = re.escape(printed)
+        if re.search(rf"^    (?:(?:\S.*, )?{at} = |\(?[{{[].*(?<![\w$.]){at}[^\w$].* = )", code, re.MULTILINE):
+            early[printed] = _written(name, declared.lexical)
+    left = ", ".join(name for name in names if name not in early)
+    lines = f"{f'var {left};' if left else ''}__yaoEarly({json.dumps(early)});" if early else found[0]
+    return f"{code[: found.start()]}{lines}{code[found.end() :]}"
+
+
+def _written(name: str, known: Collection[str]) -> str:
+    """A name as an author wrote it, to which the compiler may have put a number, or which it may have made up."""
+    stem = name.rstrip("0123456789")
+    return "default" if stem.endswith("_default") and not known & {name, stem} else name if name in known else stem
+
+
 def with_globals(code: str, constants: Collection[str], is_global: Callable[[str], bool]) -> str:
     """A script that is not a bundle, with `var` for what must be a property of the global object. Columns change in
     lines of classes only.
@@ -284,12 +327,16 @@ def has_other_names(code: str, source_map: bytes) -> bool:
     """Whether a function or a class of a script may have another name than it was given."""
     if ("_default" in code or " = class _" in code) and re.search(_MADE_UP, code):
         return True
+    return any(_is_function(name, code) for name in numbered(code, source_map))
+
+
+def numbered(code: str, source_map: bytes) -> set[str]:
+    """The names in a script that may have got a number from the compiler."""
     start = source_map.rfind(_NAMES) + len(_NAMES)
     names = set(source_map[start : source_map.find(b"]", start)].decode().replace('"', "").split(", "))
     if names == {""}:
-        return False
-    numbered = {word for word in words_only(code).split() if word[-1].isdigit() and _without_number(word) & names}
-    return any(_is_function(name, code) for name in numbered)
+        return set()
+    return {word for word in words_only(code).split() if word[-1].isdigit() and _without_number(word) & names}
 
 
 def _is_function(name: str, code: str) -> bool:

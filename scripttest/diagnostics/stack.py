@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
@@ -27,6 +26,13 @@ _FRAME = r"^[ \t]*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>\n]+)>:(?P<line>\d{
 _NO_FUNCTION = "TypeError: not a function"
 _TOO_EARLY = r"ReferenceError: ([\w$]+) is not (initialized|defined)"
 """What the engine says of a `const`, `let` or class that is read before its line."""
+_SAID_EARLY = r"ReferenceError: Cannot access '.*?' before initialization"
+"""The same where a script could catch it; then the stack ends with the name that stands in the code."""
+_NAMED_EARLY = r"^([\w$]+) is not (initialized)$"
+_WITHOUT_SUPER = (
+    "ReferenceError: Must call super constructor in derived class before accessing 'this' or returning from derived"
+    " constructor"
+)
 _AWAITED = "async "
 """Before the name of a function that awaited what failed."""
 _ASYNC = "__async"
@@ -78,9 +84,11 @@ class StackMapper:
         if "ReferenceError: " in message:
             top = next(self._written(stack), None)
             if top and (mapper := self._mapper_of(top["script"])):
-                if not frames and (said := re.search(_TOO_EARLY, message)) and (place := mapper.mention(said[1])):
+                named = re.search(_NAMED_EARLY, stack, re.MULTILINE)
+                pattern, said = (_SAID_EARLY, named) if named else (_TOO_EARLY, re.search(_TOO_EARLY, message))
+                if not frames and said and (place := mapper.mention(said[1])):
                     frames = [StackFrame(function="", location=place)]
-                message = re.sub(_TOO_EARLY, partial(mapper.too_early, frames), message)
+                message = re.sub(pattern, lambda found: mapper.too_early(frames, named or found), message)
         match = next(self._written(stack), None) if message == _NO_FUNCTION else None
         match = match if match and match.start() == 0 else None
         mapper = self._mapper_of(match["script"]) if match else None
@@ -172,10 +180,15 @@ class StackMapper:
     def _declared_at(self, name: str, *, later: bool) -> Location | None:
         """Where a script declares a `const`, `let` or class at its top level; `later`: a script that may not have begun
         when another one ran."""
-        pattern = re.compile(rf"^(?:let|const|class) {re.escape(name)}\b", re.MULTILINE)
-        for script in self._scripts[later:]:
-            if found := pattern.search(script.code):
-                return self._located(script, found.end() - len(name))
+        own = rf"({re.escape(name)})(?![\w$])"
+        listed = rf"(?:\S.*, )?{own} = |\(?[{{[].*(?<![\w$.]){own}.* = "
+        imported = rf"^    (?:{listed})"  # in a module that `import()` loads
+        for pattern in (rf"^(?:let|const|class) {own}", rf"^(?:let|const) (?:{listed})", imported):
+            for script in self._scripts[later:]:
+                if found := re.search(pattern, script.code, re.MULTILINE):
+                    return self._located(
+                        script, max(found.span(group)[0] for group in range(1, 1 + len(found.groups())))
+                    )
         return None
 
     def mention(self, name: str) -> Location | None:
@@ -190,6 +203,8 @@ class StackMapper:
         """The error of what is read before it is there as other engines say it, with the files of a cycle of
         imports."""
         name, is_unknown = said[1], said[2] == "defined"
+        if name == "this":
+            return _WITHOUT_SUPER
         place = self._declared_at(name, later=is_unknown)
         if is_unknown and place is None:
             return said[0]

@@ -1,25 +1,21 @@
 /**
- * Records where scripts awaited an error, because the engine's stack of an error ends at the last `await` before it.
+ * Records where scripts awaited an error, because the engine's stack of an error ends at the last `await` before it. An
+ * error of what is read too early says that as other engines do.
  *
- * Loaded when the first promise is rejected with an error. From then on, the engine calls `prepare` for each error that is
- * created or rethrown (`Error.prepareStackTrace`). An error that is thrown at an `await` goes through the `throw` of a
+ * Loaded when the first promise is rejected with an error. From then on, the engine calls `prepare` for each error that is created or rethrown (`Error.prepareStackTrace`). An error that is thrown at an `await` goes through the `throw` of a
  * generator; that place is added to the error's trail. The engine reports rethrown errors only while it has no stack of an
  * uncaught error. So `prepare` stores the stack of a new error as a property, and returns nothing.
  */
 
 import type { Core } from "../core-state";
+import { frame, type CallSite } from "../stack-frame";
+import type { Early } from "./early";
 
 export interface Awaits {
   /** Call this when an error rejects a promise, and before it is thrown where it was awaited. */
   rejected(error: unknown): void;
-}
-
-interface CallSite {
-  getFunctionName(): string | null;
-  getFileName(): string | null;
-  getLineNumber(): number | null;
-  getColumnNumber(): number | null;
-  isNative(): boolean;
+  /** Notes for the host which name was read too early: the one that stands in the code. */
+  note(error: object, name: string): void;
 }
 
 const trailLimit = 4_000;
@@ -27,13 +23,8 @@ const trailLimit = 4_000;
 export default function (core: Core): Awaits {
   const { std } = core;
   const trails = new std.WeakMap<object, string>();
+  const unready = ReferenceError.prototype;
   const engine = std.Error as unknown as { prepareStackTrace?: unknown };
-
-  /** A line of a stack, in the engine's format. */
-  function frame(site: CallSite, before: string): string {
-    const place = site.isNative() ? "native" : `${site.getFileName()}:${site.getLineNumber()}:${site.getColumnNumber()}`;
-    return `    at ${before}${site.getFunctionName() || "<anonymous>"} (${place})\n`;
-  }
 
   function prepare(error: unknown, sites: CallSite[]): string | undefined {
     let text = "";
@@ -46,6 +37,7 @@ export default function (core: Core): Awaits {
       }
       for (let i = 0; i < sites.length; i++) text += frame(sites[i], "");
       if (!(error instanceof std.Error) || (error as Error).stack !== undefined) return text;
+      if (std.getPrototypeOf(error) === unready) core.part<Early>("early").tell(error);
       std.define(error, "stack", { __proto__: null, value: text, writable: true, configurable: true } as PropertyDescriptor);
       return undefined;
     } catch {
@@ -53,9 +45,14 @@ export default function (core: Core): Awaits {
     }
   }
 
+  function note(error: object, name: string): void {
+    std.weakSet(trails, error, `${name} is not initialized\n`);
+  }
+
   core.trail = (error) => (std.weakGet(trails, error) as string | undefined) ?? "";
 
   return {
+    note,
     rejected(error) {
       try {
         if (!(error instanceof std.Error)) return;
@@ -64,7 +61,7 @@ export default function (core: Core): Awaits {
       }
       if (std.weakGet(trails, error) === undefined) std.weakSet(trails, error, "");
       // A function that the script has set is not replaced.
-      if (engine.prepareStackTrace === undefined) engine.prepareStackTrace = prepare;
+      if (engine.prepareStackTrace === undefined || engine.prepareStackTrace === core.caught) engine.prepareStackTrace = prepare;
       try {
         throw undefined; // makes the engine forget the stack of the last uncaught error
       } catch {

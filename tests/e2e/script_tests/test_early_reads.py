@@ -44,6 +44,16 @@ CYCLES = {
         "import Base from './a';\nexport class B extends Base {}\n",
         "default",
     ),
+    "a pattern": (
+        "import { B } from './b';\nexport const { other, LIMIT } = { LIMIT: 1 };\nexport const A = B;\n",
+        "import { LIMIT } from './a';\nexport const B = LIMIT;\n",
+        "LIMIT",
+    ),
+    "one of several": (
+        "import { B } from './b';\nexport const first = 1, LIMIT = 'a';\nexport const A = B;\n",
+        "import { LIMIT } from './a';\nexport const B = LIMIT;\n",
+        "LIMIT",
+    ),
     "a name twice": (
         "import { B } from './b';\nexport const LIMIT = 'a';\nexport const A = B;\n",
         "import { LIMIT as other } from './a';\nconst LIMIT = 1;\nexport const B = [other, LIMIT];\n",
@@ -57,16 +67,114 @@ CYCLES = {
 }
 
 
+CAUGHT = {
+    "in a function": "const f = () => LIMIT; f(); const LIMIT = 1;",
+    "renamed": "{ const LIMIT = 1; } const f = () => LIMIT; f(); const LIMIT = 1;",
+    "a class": "new LIMIT(); class LIMIT {}",
+    "imported": "await import('./cycle');",
+}
+
+
 @pytest.mark.parametrize("name", EARLY)
 def test_it_is_named(app: MakeApplication, name: str) -> None:
     (record,) = app(EARLY[name]).results("-i", "scripts.demo.a").values()
     assert "ReferenceError: Cannot access 'LIMIT' before initialization" in record["error"]
 
 
+@pytest.mark.parametrize("name", CAUGHT)
+def test_who_catches_it_reads_what_other_engines_say(app: MakeApplication, name: str) -> None:
+    here = app(
+        {
+            "cycle.ts": "import { B } from './other';\nexport const LIMIT = B;\n",
+            "other.ts": "import { LIMIT } from './cycle';\nexport const B = [LIMIT];\n",
+            "a_test.ts": f"""
+                const LIMIT = 1;
+                export async function TestA(t) {{
+                  let seen;
+                  try {{ {CAUGHT[name]} }} catch (error) {{ seen = error; }}
+                  t.assert.Equal([seen.name, seen.message], ["ReferenceError", "Cannot access 'LIMIT' before initialization"]);
+                  t.assert.True(seen instanceof ReferenceError);
+                  t.assert.Match(seen.stack, /^    at /);
+                }}
+                export async function TestLater(t) {{
+                  const [{{ reason }}] = await Promise.allSettled([(async () => {{ {CAUGHT[name]} }})()]);
+                  t.assert.Equal(reason.message, "Cannot access 'LIMIT' before initialization");
+                }}
+                export function TestOther(t) {{
+                  try {{ missing; }} catch (error) {{ t.assert.Equal(error.message, "missing is not defined"); }}
+                  const deep = () => deep() + 1;
+                  try {{ deep(); t.fail("no end"); }} catch (error) {{ t.assert.Equal(error.name, "RangeError"); }}
+                }}
+            """,
+        }
+    )
+    assert {record["status"] for record in here.results("-i", "scripts.demo.a").values()} == {"passed"}
+
+
+LAZY = """
+import { early } from "./user";
+const one = 1, two = one + 1;
+let bare; let typed: number, third = 3;
+let /* none */ odd; let later!: string;
+let x = 1,
+  y: string,
+  z = (a, b) => a;
+export const { p, q: [r] } = { p: 1, q: [2] };
+export const [first = 4] = [];
+enum Color { Red }
+namespace Space { export const inner = 1; }
+namespace Space { export const more = 2; }
+export class Kept { static made = new Kept(); constructor(public v = two) {} }
+export default class { y = 1 }
+var old;
+export function read() {
+  return [one, two, bare, typed, third, odd, later, x, y, typeof z, p, r, first, Color.Red, Space.inner, Space.more, Kept.made.v, old];
+}
+bare = bare ?? 9;
+export let count = 0;
+export const increase = () => { count++; return count; };
+export function peek(name) {
+  return { one: () => one, two: () => two, x: () => x, z: () => z, p: () => p, r: () => r, first: () => first, Kept: () => Kept,
+    bare: () => bare, typed: () => typed, third: () => third, odd: () => odd, y: () => y, old: () => old, Color: () => Color }[name]();
+}
+export { early };
+"""
+
+
+def test_modules_that_import_loads_have_what_is_there(app: MakeApplication) -> None:
+    """Names with a value are read too early; variables without one, enums and `var` are not."""
+    here = app(
+        {
+            "lazy.ts": LAZY,
+            "user.ts": """
+                import { peek } from "./lazy";
+                const of = (name) => { try { return String(peek(name)); } catch (error) { return error.message; } };
+                export const early = Object.fromEntries(
+                  "one two x z p r first Kept third bare typed odd y old Color".split(" ").map((name) => [name, of(name)]),
+                );
+            """,
+            "a_test.ts": """
+                export async function TestA(t) {
+                  const m = await import("./lazy");
+                  t.assert.Equal(JSON.stringify(m.read()), '[1,2,9,null,3,null,null,1,null,"function",1,2,4,0,1,2,2,null]');
+                  t.assert.Equal([m.increase(), m.increase(), m.count, new m.default().y, m.default.name], [1, 2, 2, 1, "default"]);
+                  for (const [name, seen] of Object.entries(m.early)) {
+                    const has = "bare typed odd y old Color".split(" ").includes(name);
+                    t.assert.Equal(seen, has ? "undefined" : `Cannot access '${name}' before initialization`);
+                  }
+                }
+            """,
+        }
+    )
+    (record,) = here.results("-i", "scripts.demo.a").values()
+    assert record["status"] == "passed", record
+
+
+@pytest.mark.parametrize("test", ["import {{ A }} from './a';\n{}", "{}const {{ A }} = await import('./a');"])
 @pytest.mark.parametrize("name", CYCLES)
-def test_a_cycle_names_both_files(app: MakeApplication, name: str) -> None:
+def test_a_cycle_names_both_files(app: MakeApplication, name: str, test: str) -> None:
     a, b, read = CYCLES[name]
-    test = "import { A } from './a';\nexport function TestA(t) { t.assert.NotNil(A); }\n"
+    test = f"{test.format('export async function TestA(t) { ')} t.assert.NotNil(A); }}\n"
     (record,) = app({"a.ts": a, "b.ts": b, "c_test.ts": test}).results("-i", "scripts.demo").values()
     line = 1 + next(at for at, text in enumerate(a.split("\n")) if read in text)
     assert record["error"].endswith(
