@@ -5,8 +5,9 @@ A bundle has a part for each file, under a comment with its path. If some of the
 becomes several scripts, evaluated one after the other; all declarations are global, so that nothing else changes.
 
 `const`, `let` and `class` at the top, which esbuild turns into `var`, are variables again that nobody can read before
-their line; in modules that run when `import()` loads them, the bindings see to that (`realm/early.ts`). Tests and functions around them stay properties of the global object, where they are looked for. So do names
-that two scripts of a realm declare, of which the last one wins, as in Yao.
+their line; in modules that run when `import()` loads them, the bindings see to that (`realm/early.ts`). Tests and
+functions around them stay properties of the global object, where they are looked for. So do names that two scripts of a
+realm declare, of which the last one wins, as in Yao.
 
 esbuild also changes names of functions and classes where two things of a bundle have the same, or a class names itself.
 Such a bundle shows it: by names with a number at the end, of which the source map has the original, and names that the
