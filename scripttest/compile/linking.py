@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from itertools import pairwise
 from pathlib import Path
 
@@ -293,7 +293,7 @@ def with_early(code: str, declared: Declared, is_global: Callable[[str], bool]) 
     return f"{code[: found.start()]}{lines}{code[found.end() :]}"
 
 
-def _written(name: str, known: Collection[str]) -> str:
+def _written(name: str, known: Set[str]) -> str:
     """A name as an author wrote it, to which the compiler may have put a number, or which it may have made up."""
     stem = name.rstrip("0123456789")
     return "default" if stem.endswith("_default") and not known & {name, stem} else name if name in known else stem

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
@@ -88,7 +89,8 @@ class StackMapper:
                 pattern, said = (_SAID_EARLY, named) if named else (_TOO_EARLY, re.search(_TOO_EARLY, message))
                 if not frames and said and (place := mapper.mention(said[1])):
                     frames = [StackFrame(function="", location=place)]
-                message = re.sub(pattern, lambda found: mapper.too_early(frames, named or found), message)
+                too_early = partial(mapper.too_early, frames)
+                message = re.sub(pattern, lambda found: too_early(named or found), message)
         match = next(self._written(stack), None) if message == _NO_FUNCTION else None
         match = match if match and match.start() == 0 else None
         mapper = self._mapper_of(match["script"]) if match else None
