@@ -39,6 +39,7 @@ GLOBALS = {
 
 UNDECLARED = {
     "global __yaoAsync*": "what the compiler makes `async` functions of",
+    "global __yaoEarly*": "what keeps variables from being read before their line",
     "agent.Context.toJSON": "makes it its data where it is printed as JSON",
     "*.__release": "`Use` calls it; scripts call `Release` where there is something to release",
     "FS.name": "shows which volume it is when it is printed",

@@ -162,6 +162,13 @@ export interface Calls {
   Promise: new (executor: Executor) => object;
 }
 
+/** The part "early". */
+export interface Early {
+  /** Gives an error the message of other engines if it is about a name that is read too early. */
+  tell(error: Error): void;
+  globals: object;
+}
+
 /** The state that the core and the parts share. Scripts never see it. */
 export interface Core extends Kernel {
   boot: Boot;

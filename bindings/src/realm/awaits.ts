@@ -7,9 +7,8 @@
  * uncaught error. So `prepare` stores the stack of a new error as a property, and returns nothing.
  */
 
-import type { Core } from "../core-state";
+import type { Core, Early } from "../core-state";
 import { frame, type CallSite } from "../stack-frame";
-import type { Early } from "./early";
 
 export interface Awaits {
   /** Call this when an error rejects a promise, and before it is thrown where it was awaited. */

@@ -4,9 +4,8 @@
  * is rejected.
  */
 
-import type { Core } from "../core-state";
+import type { Core, Early } from "../core-state";
 import { frame, type CallSite } from "../stack-frame";
-import type { Early } from "./early";
 
 export type Caught = (error: unknown, sites: unknown) => string;
 

@@ -4,14 +4,8 @@
  * engines say.
  */
 
-import type { Core } from "../core-state";
+import type { Core, Early } from "../core-state";
 import type { Awaits } from "./awaits";
-
-export interface Early {
-  /** Gives an error the message of other engines if it is about a name that is read too early. */
-  tell(error: Error): void;
-  globals: object;
-}
 
 const tooEarly = /^([\w$]+) is not initialized$/;
 
