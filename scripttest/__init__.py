@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from scripttest.folder_locks import HeldFolder, hold
     from scripttest.git import GitError, read_at
+    from scripttest.habits import filled, habit, row_of
     from scripttest.results import (
         BENCHMARK,
         EVERY_RUN,
@@ -135,6 +136,8 @@ __all__ = [
     "code_frame",
     "compile_all",
     "end_ahead",
+    "filled",
+    "habit",
     "hide_environment",
     "hold",
     "holds_secrets",
@@ -151,6 +154,7 @@ __all__ = [
     "parts_below",
     "read_at",
     "read_file",
+    "row_of",
     "run_jailed",
     "sandbox_of",
     "start_processes",
@@ -191,6 +195,7 @@ __getattr__ = lazy_names(
         "extras": "install_command",
         "files": "DATA_LIMIT RefusedFileError anywhere holds_secrets open_file parts_below read_file written_files",
         "folder_locks": "HeldFolder hold",
+        "habits": "filled habit row_of",
         "git": "GitError read_at",
         "results": "BENCHMARK Broken Cause CompileError EVERY_RUN Ended FUZZ Failure HostError HostRecord"
         " Inlined Line Listed Location LogLine MissingScriptError MockedCalls Outcome ResultWarning"

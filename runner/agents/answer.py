@@ -130,6 +130,11 @@ class Answer(Value):
         return _said_by_tools(self.tools) or (None if self.completion.tool_calls else "")
 
     @property
+    def ends_with_tools(self) -> bool:
+        """Whether the model has called tools and nobody answered afterwards, as with a hook script without `Next`."""
+        return self.next is None and self.completion is not None and not self.content and bool(self.tools)
+
+    @property
     def finish_reason(self) -> str:
         """Of the completion, as its host said it; empty if there is none."""
         return self.completion.finish_reason if self.completion is not None else ""

@@ -23,6 +23,7 @@ from runner.cases.problems import Problem, Problems
 from runner.errors import did_you_mean
 from runner.shapes.fast_validation import json_of
 from runner.shapes.fields import FREE
+from scripttest import habit
 from scripttest.values import Value
 
 Places = dict[JsonPath, Position]
@@ -213,13 +214,23 @@ def list_of(keys: Mapping[str, Any]) -> str | None:
     return next((name for name in LISTS if name in keys), None)
 
 
+def _foreign(key: str) -> str | None:
+    """What to write for a field of a file of another tool."""
+    line = habit("field", key)
+    return f"Write: {line}" if line else None
+
+
 def check_beside(key: str, is_text: bool, place: Position, listed: str, problems: Problems) -> None:
     """Adds what is wrong with a field beside the list; `is_text` tells of its value, if that is not null."""
     if key in _TEXTS and not is_text:
         problems.add(Problem(position=place, text=f'"{key}" must be a string'))
     elif key not in (*_TEXTS, DEFAULTS) and not key.startswith(FREE):
         known = (*_TEXTS, DEFAULTS, listed)
-        hint = did_you_mean(key, known) or f'Beside "{listed}" may stand {", ".join(known[:-1])}, and x- fields'
+        hint = (
+            did_you_mean(key, known)
+            or _foreign(key)
+            or f'Beside "{listed}" may stand {", ".join(known[:-1])}, and x- fields'
+        )
         problems.add(Problem(position=place, text=f'unknown field "{key}"', hint=hint))
 
 

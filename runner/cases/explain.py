@@ -7,10 +7,13 @@ value has a wrong shape.
 
 from __future__ import annotations
 
+import json
+import re
 from functools import lru_cache
 from typing import Any
 
 from runner.application.json_parts import JsonPath
+from runner.assertions import TYPES
 from runner.assertions.model import Assertion
 from runner.cases.kinds import CONVERSATION_MODE, further_models, known_elsewhere, misplaced
 from runner.cases.mocks import UNKNOWN_PART, WRONG_REPLY, known_parts
@@ -19,6 +22,7 @@ from runner.cases.problems import Finding
 from runner.errors import did_you_mean
 from runner.shapes.declared import Model, fields_of, schema_of, validation_errors
 from runner.shapes.fields import NO_DURATION, NO_TIME, TOO_LARGE, known_fields, model_at, same_fields
+from scripttest import filled, row_of
 from scripttest.values import Value
 
 _SHAPES = {
@@ -40,6 +44,8 @@ _BOUNDS = {
 _OWNERS = {"Assertion": "assertion ", "Grader": "assertion ", "Message": "message ", "MessagePart": "part "}
 """Model → what its fields are said to be of."""
 _LARGEST = "The largest is 1.8e308; a larger one can be a text"
+_LONGEST = 160
+"""Characters of a line with the values that it replaces; a longer one has none."""
 _KINDS = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
 
 
@@ -100,7 +106,7 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
     if kind == "missing":
         return Finding(path=path, text=f'"{name}" is missing{_inside(path[:-1])}')
     if kind == "literal_error":
-        return _no_choice(path, str(actual), model_at(path, case), model)
+        return _no_choice(path, str(actual), model_at(path, case), model, value)
     if kind in ("string_pattern_mismatch", "too_short"):
         return Finding(path=path, text=f"{written(path)} must not be empty")
     if kind == "string_unicode":
@@ -136,12 +142,15 @@ def _unknown(path: JsonPath, value: dict[str, Any], model: type[Model] | None, c
     if found:
         return found
     known = tuple(known_fields(model)) if model else ()
-    hint = _closest(name, known + (known_elsewhere(case) if len(path) == 1 else ()))
+    hint = foreign_word("field", name, around, path) if len(path) == 1 else None
+    hint = hint or _closest(name, known + (known_elsewhere(case) if len(path) == 1 else ()))
     hint = hint or f"It takes {', '.join(known)}, and any field that starts with x-"
     return Finding(path=path, text=f'unknown field "{name}"{_inside(path[:-1])}', hint=hint, unknown=True)
 
 
-def _no_choice(path: JsonPath, actual: str, inside: type[Model] | None, model: type[Model] | None) -> Finding:
+def _no_choice(
+    path: JsonPath, actual: str, inside: type[Model] | None, model: type[Model] | None, value: dict[str, Any]
+) -> Finding:
     """A word that a field does not accept; `inside` is the model, if the field is its `type`."""
     owner, field = (inside, "type") if inside else (model, str(path[-1]))
     assert owner is not None
@@ -151,9 +160,37 @@ def _no_choice(path: JsonPath, actual: str, inside: type[Model] | None, model: t
         known = tuple(dict.fromkeys(name for model in (owner, *further_models()) for name in _choices(model, field)))
     if owner is Assertion and (actual == "rubrics" or " " in actual):
         return Finding(path=path, text=what, hint=f"Criteria in words need {CONVERSATION_MODE}")
-    return Finding(
-        path=path, text=what, hint=_closest(actual, known) or f"It is {'one of ' * (len(known) > 1)}{', '.join(known)}"
+    hint = (
+        foreign_word("type", actual, at(value, path[:-1]), path)
+        if issubclass(owner, Assertion) and field == "type"
+        else None
     )
+    hint = hint or _closest(actual, known) or f"It is {'one of ' * (len(known) > 1)}{', '.join(known)}"
+    return Finding(path=path, text=what, hint=hint)
+
+
+def foreign_word(place: str, word: str, around: Any, path: JsonPath) -> str | None:
+    """What to write for a field of a case, or a type of an assertion, that another tool has; None for any other word.
+    `around` is the object that it stands in."""
+    negated = place == "type" and re.match(r"not[-_]", word) is not None
+    base = word[4:] if negated else word
+    own = base.replace("-", "_")
+    row = (f'"assert": {{"type": "{own}", "value": <value>}}', "") if own in TYPES else row_of(place, base)
+    if row is None or (place == "type" and word.replace("-", "_") in TYPES):
+        return None
+    fields = around if isinstance(around, dict) else {}
+    value = fields.get("value", fields.get("threshold", "...")) if place == "type" else fields.get(word)
+    each = [{"type": "contains", "value": one} for one in value] if isinstance(value, list) else value
+    given = {"value": value, "contains": each}
+    line = filled(row[0], **{name: json.dumps(one, ensure_ascii=False) for name, one in given.items()})
+    if len(line) > _LONGEST:
+        line = filled(row[0], value='"..."', contains="[...]")
+    if negated:
+        line = line.removesuffix("}") + ', "negate": true}'
+    within = [part for part in path[:-1] if isinstance(part, str)]
+    if within and within[-1] not in ("assert", "assertions"):
+        line = line.removeprefix('"assert": ')
+    return f"Write: {line}" + f" ({row[1]})" * bool(row[1])
 
 
 def at(value: Any, path: JsonPath) -> Any:

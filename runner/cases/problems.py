@@ -16,7 +16,7 @@ SHOWN = 20
 
 
 LONG_HINT = 80
-"""A hint with more characters is shown only if there is a single problem."""
+"""A hint with more characters that is no line to write is shown only if there is a single problem."""
 
 
 class Finding(Value):
@@ -40,7 +40,8 @@ class Problem(Value):
     hint: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.text}. {self.hint}" if self.hint and len(self.hint) < LONG_HINT else self.text
+        is_line = self.hint is not None and self.hint.startswith("Write: ")
+        return f"{self.text}. {self.hint}" if self.hint and (is_line or len(self.hint) < LONG_HINT) else self.text
 
 
 class Problems:

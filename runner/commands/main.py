@@ -111,7 +111,8 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
 
 def _texts_or_code(words: list[str], environment: Environment) -> dict[str, Any] | int:
     """The texts of the flags of a run, or the exit code of another command, or of click."""
-    if texts := texts_in(words):
+    texts = texts_in(words)
+    if texts and not (texts["reporter"] or _is_count(texts["name"])):
         return texts
     if words[0] not in COMMANDS:
         from runner.commands.words import meant
@@ -122,6 +123,11 @@ def _texts_or_code(words: list[str], environment: Environment) -> dict[str, Any]
     from runner.commands.parser import read_or_run
 
     return read_or_run(words, environment, COMMANDS)
+
+
+def _is_count(name: str | None) -> bool:
+    """Whether `-n` has what it has in pytest."""
+    return name is not None and (name.isdecimal() or name in ("auto", "logical"))
 
 
 def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) -> int:

@@ -19,6 +19,7 @@ from runner.errors import ConfigurationError
 from runner.options.options import FLAGS, absolute
 from runner.planning.inputs import is_generator
 from runner.planning.nearest import closest, missing_path_hint
+from scripttest import habit
 from scripttest.values import Value
 
 VERBS = ("run", "test", "eval", "watch")
@@ -49,12 +50,14 @@ def meant(arguments: Sequence[str], environment: Environment, commands: Collecti
     """The command line in which all words are values of flags, or one that begins with the name of a command. Raises
     ConfigurationError for words that name nothing."""
     directory = environment.directory
-    refuse_habits(arguments)
     tokens = list(tokens_of(arguments))
+    line = _Line(tokens, directory, environment.variables.get("YAO_ROOT"), commands)
     words = [token for token in tokens if not token.is_flag]
     if words[:1] and words[0].text == AGENT and words[1:] and words[1].text in (*VERBS, "extract"):
         tokens.remove(words.pop(0))
     first = words[0].text if words else ""
+    if words[:1] != tokens[:1] or first not in commands:
+        refuse_habits(arguments, line.has_agent)
     if first in commands:
         return [first, *(word for token in tokens if token is not words[0] for word in token.words)]
     if first == "help" or any(token.is_flag and token.text in _HELP for token in tokens):
@@ -63,7 +66,6 @@ def meant(arguments: Sequence[str], environment: Environment, commands: Collecti
     if first in VERBS:
         tokens.remove(words[0])
         del words[0]
-    line = _Line(tokens, directory, environment.variables.get("YAO_ROOT"), commands)
     return [*line.plain(words), *(["--watch"] if first == "watch" and "--watch" not in arguments else [])]
 
 
@@ -145,6 +147,10 @@ class _Line:
                 plain += self._input(token.text, before, alone=len(words) == 1)
         return plain
 
+    def has_agent(self, id: str) -> bool:
+        """Whether there is an agent of this id."""
+        return self._agent(id) is not None
+
     def _agent_and_message(self, words: Sequence[str]) -> tuple[str, str | None]:
         """The agent that the first word names when the second one is for it. Raises ConfigurationError for a message
         whose words are not in quotes, and for a first word that names nothing."""
@@ -218,6 +224,11 @@ class _Line:
             return ConfigurationError(f'Cannot run "{word[:60]}": there is no such file or folder', hint)
         modules = [module.id for module in application.modules()] if application is not None else []
         named = [id for id in modules if id.rpartition(".")[2] == word]
+        if not named and (line := habit("command", word)):
+            rest = [one for token in self._tokens if token.text != word for one in token.words]
+            return ConfigurationError(
+                f'Cannot run "{word}": there is no such command', f"Type: {' '.join([line, join(rest)]).strip()}"
+            )
         agents = [agent.id for agent in application.agents()] if application is not None else []
         near = named[:1] or [closest(word, [*self._commands, *VERBS, *agents, *modules]) or ""]
         if near == [""]:

@@ -268,6 +268,13 @@ class CaseAttempt:
         return trace_of(self.chat.steps, self.chat.calls, environment.clean, whole=whole, spans=spans)
 
 
+ENDED = """\
+  The agent ended with its tool calls: it has a hook script whose Next does not answer. Write in src/index.ts:
+  export function Next(ctx: agent.Context, payload: agent.Payload): agent.Next { return { data: payload.tools }; }
+  Without hooks, the model gets the results of the tools and answers."""
+"""The details of a failure whose output are the names of tools."""
+
+
 class Mode:
     """How one case is run. `run` runs it; however that ends, `outcome` is what has come of it."""
 
@@ -323,7 +330,11 @@ class Mode:
     def _judge(self, results: Sequence[AssertionResult], phase: str | None = None) -> None:
         """Adds assertions, and a failure for each failed one; `phase` is the place, such as `turn 2`."""
         self._assertions += results
-        self._failures += [failure_of(result).replace(phase=phase) for result in results if not result.passed]
+        failures = [failure_of(result).replace(phase=phase) for result in results if not result.passed]
+        if self._answer is not None and self._answer.ends_with_tools:
+            output = self._answer.output
+            failures = [one.replace(details=ENDED) if one.actual == output else one for one in failures]
+        self._failures += failures
 
 
 def _world_of(case: Case, suite: str, run: int, seed: int | None) -> World:

@@ -134,7 +134,8 @@ def policy(text: str, where: str) -> str:
     try:
         read_policy(text)
     except PolicyError as error:
-        raise ConfigurationError(f'Cannot read {where} "{text}": {error}', error.hint) from error
+        hint = f"Type: --runs {text}" if text.isdecimal() else error.hint
+        raise ConfigurationError(f'Cannot read {where} "{text}": {error}', hint) from error
     return text
 
 

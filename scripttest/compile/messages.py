@@ -46,7 +46,15 @@ def compile_error(test: Path, messages: list[Message], boundary: Boundary) -> Co
     hint = None
     if text.startswith("Could not resolve"):
         notes = " ".join(note["text"] for note in messages[0]["notes"])
-        hint = _hint(notes.partition("You can mark")[0].strip(" ."), relative='"./' in text or '"../' in text)
+        from scripttest.habits import habit
+
+        named = re.search(r'Could not resolve "([^"]+)"', text)
+        hint = habit("import", named[1]) if named else None
+        hint = (
+            f"Write: {hint}"
+            if hint
+            else _hint(notes.partition("You can mark")[0].strip(" ."), relative='"./' in text or '"../' in text)
+        )
     elif text.startswith(_CANNOT_IMPORT):
         hint = "Scripts import files of the application and packages in node_modules"
     error = CompileError(text, found[0].location or Location(file=str(test), line=0, column=0), hint)

@@ -78,9 +78,9 @@ class StackMapper:
                 break
         return frames
 
-    def error(self, message: str, stack: str) -> tuple[str, tuple[StackFrame, ...]]:
+    def error(self, message: str, stack: str, misspelt: str = "") -> tuple[str, tuple[StackFrame, ...]]:
         """The message of an error, with what was not a function or not there yet where the engine does not say it, and
-        its frames."""
+        its frames. `misspelt` is the assertion that there is not, if the test asked for one."""
         frames = self.frames(stack)
         if "ReferenceError: " in message:
             top = next(self._written(stack), None)
@@ -95,6 +95,7 @@ class StackMapper:
         match = match if match and match.start() == 0 else None
         mapper = self._mapper_of(match["script"]) if match else None
         names = mapper._callees(int(match["line"]), int(match["column"])) if match and mapper else []
+        names = [name for name in names if _may_be_missing(name, misspelt)] or names
         if not names or "TypeError" in names:  # the script threw it
             return message, tuple(frames)
         if len(names) == 1 and (member := re.search(r"[\w$]+$", names[0])):
@@ -305,6 +306,13 @@ def at_call(location: Location, name: str) -> Location:
             return Location(file=location.file, line=line, column=found[-1].start() + 1, length=len(name))
         text = lines[line - 2] if line > 1 else ""
     return location
+
+
+def _may_be_missing(callee: str, misspelt: str) -> bool:
+    """Whether a callee may be no function: of assertions only the misspelt one, and then nothing else."""
+    if misspelt:
+        return re.search(r"[\w$]+$", callee) is not None and callee.rpartition(".")[2] == misspelt
+    return re.search(r"\b(?:assert|require)\.\w+$", callee) is None
 
 
 def _original_name(name: str, location: Location | None) -> str:

@@ -29,7 +29,7 @@ DEEPEST = 100
 MOST_NESTED = 800
 """Greatest depth of the result of a function. What is made of it, such as reports, must not exceed the recursion limit
 of Python, with several calls for each level."""
-_TEXTS = ("stack", "origin", "phase", "type", "reason", "expected_text", "actual_text", "diff")
+_TEXTS = ("stack", "origin", "phase", "type", "reason", "expected_text", "actual_text", "diff", "misspelt", "meant")
 """Fields of a failure that are text or absent."""
 
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler, Instrument
 from scripttest.protocol import MessageError, encode
-from scripttest.results import Cause, CompileError, HostError, LogLine, MockedCalls, StackFrame
+from scripttest.results import Cause, CompileError, HostError, Location, LogLine, MockedCalls, StackFrame
 from scripttest.shortcuts.slicing import Boots
 from scripttest.values import Value
 from scripttest.workers.answers import Begun, EarlyFailure, FunctionResult, HostCall, Logged, Message, mocked_of
@@ -341,7 +341,8 @@ class LoadedScript:
             raise missing
         failure = record["error"]
         message, frames = self.mapper.error(failure["message"], failure.get("stack") or "")
-        error = FunctionError(message, frames[0].location if frames else None)
+        place = frames[0].location if frames else None
+        error = FunctionError(message, place, _hint(message, place))
         error.frames = frames
         error.code = failure.get("code")
         error.logs = logs
@@ -363,6 +364,14 @@ class LoadedScript:
 
             self._mapper = StackMapper(self.compiled, self._root, self._called)
         return self._mapper
+
+
+def _hint(message: str, place: Location | None) -> str | None:
+    if not message.startswith("ReferenceError: "):
+        return None
+    from scripttest.diagnostics.foreign_calls import what_to_write
+
+    return what_to_write(message, place)
 
 
 def compile_failure(error: CompileError) -> FunctionError:

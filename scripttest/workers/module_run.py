@@ -288,7 +288,7 @@ class ModuleRun:
     def _failure(self, record: dict[str, Any], index: int | None, seconds: float | None = None) -> Failure:
         kind, phase = record["kind"], record.get("phase")
         stack = record.get("stack") or ""
-        message, frames = self.mapper.error(record["message"], stack)
+        message, frames = self.mapper.error(record["message"], stack, record.get("misspelt") or "")
         if record.get("stopped"):
             frames = self.mapper.stopped(stack)
         if frames and record.get("type"):
@@ -320,7 +320,7 @@ class ModuleRun:
             phase=phase,
             frames=frames,
             code_frame=_code_frame(frames[0].location) if known else "",
-            details=self._details(record["details"]) if record.get("details") else "",
+            details=self._details(record["details"]) if record.get("details") else _hint(message, record, frames),
         )
 
     def _with_origin(self, frames: tuple[StackFrame, ...], origin: str) -> tuple[StackFrame, ...]:
@@ -344,6 +344,18 @@ class ModuleRun:
                 at = frames[0].location
                 lines.append(f"{indent}  at {at.file.removeprefix(f'{self._root}/')}:{at.line}:{at.column}")
         return "\n".join(lines)
+
+
+def _hint(message: str, record: dict[str, Any], frames: Sequence[StackFrame]) -> str:
+    """What to write instead of what a test wrote, as a line of details; empty where nobody knows."""
+    if not message.startswith(("ReferenceError: ", "TypeError: ")):
+        return ""
+    from scripttest.diagnostics.foreign_calls import what_to_write
+
+    hint = what_to_write(message, frames[0].location if frames else None)
+    if hint is None and record.get("meant"):
+        hint = f"There is no assertion {record['misspelt']}: did you mean {record['meant']}?"
+    return f"  {hint}" if hint else ""
 
 
 def timeout_text(seconds: float, of_module: bool) -> str:

@@ -62,10 +62,9 @@ export default function (core: Core): Recorder {
     const found = typeof error === "object" && error !== null ? core.part<(error: unknown) => Detail[]>("details")(error) : std.list<Detail>();
     const name = typeof core.misspelt === "string" && message === "TypeError: not a function" ? core.misspelt : "";
     core.misspelt = undefined;
-    const other = name && meant(core, name);
-    if (other) found[found.length] = { depth: 1, text: "There is no assertion " + name + ": did you mean " + other + "?" };
+    const misspelt = name || undefined;
     const details = found.length ? found : undefined;
-    fail(t, core.isBroken(error) ? "infrastructure" : "error", message, { stack: stack && bounded(std, stack), phase, details }, ends);
+    fail(t, core.isBroken(error) ? "infrastructure" : "error", message, { stack: stack && bounded(std, stack), phase, details, misspelt, meant: misspelt && meant(core, name) }, ends);
   }
 
   function encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[], mocked?: unknown, inlined?: object[]): string {

@@ -76,7 +76,7 @@ function* around(code: string, path: Node[], from: number): Generator<Node> {
         break;
       case "MemberExpression":
       case "OptionalMemberExpression":
-        if (is("object") && !(parent.computed && isQuiet(code, child(parent, "property")!))) return;
+        if (is("object") && !(parent.computed ? isQuiet(code, child(parent, "property")!) : !isCalled(parent, path[at - 2]))) return;
         break;
       case "ArrayExpression":
         if (!listed("elements")) return;
@@ -108,6 +108,11 @@ function* around(code: string, path: Node[], from: number): Generator<Node> {
         return;
     }
   }
+}
+
+/** Whether a node is the callee of a call, which records the position of its name. Reading a member records none. */
+function isCalled(node: Node, parent: Node | undefined): boolean {
+  return parent !== undefined && isCall(parent) && child(parent, "callee") === node;
 }
 
 /** Whether evaluating a node records no position. */

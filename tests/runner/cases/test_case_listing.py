@@ -196,7 +196,7 @@ REFUSED = {
         "a.yaml",
         "tests: [{id: A, input: Hi}]\nprovider: gpt\n",
         'Cannot read cases from a.yaml:2:1: unknown field "provider" '
-        '[Beside "tests" may stand name, description, defaults, and x- fields]',
+        '[Write: "options": {"connector": ...}]',
     ),
     "a number as a name": (
         "a.yaml",

@@ -316,7 +316,7 @@ BAD_YAML = {
     ),
     "beside the list": (
         "tests: [{id: A, input: Hi}]\ntitle: x\n",
-        'a.yaml:2:1: unknown field "title" [Beside "tests" may stand name, description, defaults, and x- fields]',
+        'a.yaml:2:1: unknown field "title" [Write: "name": ...]',
     ),
     "a scalar": ("- hello\n", "a.yaml:1:3: 'hello' is not a case [A case is a mapping with id and input]"),
     "bytes": (

@@ -376,7 +376,7 @@ REFUSED = {
     ),
     "expected_output of a standard case": (
         '{"id": "C", "input": "a", "expected_output": "b"}',
-        ':1:27: case "C": unknown field "expected_output" [Did you mean "expected"?]',
+        ':1:27: case "C": unknown field "expected_output" [Write: "expected": "b"]',
     ),
     "expected_output of a multi-turn case": (
         '{"id": "C", "turns": [{"input": "a"}], "expected_output": "b"}',

@@ -52,7 +52,7 @@ HINTS = {
     "a file": (message('Could not resolve "./b"'), None),
     "a note": (message('Could not resolve "b"', notes=("Did you mean c? You can mark it",)), "Did you mean c?"),
     "a module of Node.js": (
-        message('Could not resolve "fs"', notes=('The package "fs" was not found, but is built into node.',)),
+        message('Could not resolve "sys"', notes=('The package "sys" was not found, but is built into node.',)),
         "It is a module of Node.js, which scripts do not have",
     ),
     "another file": (refusal("x"), "Scripts import files of the application and packages in node_modules"),
