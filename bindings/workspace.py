@@ -20,7 +20,7 @@ from typing import Any
 
 from bindings.errors import ProcessError
 from bindings.rooted import Place, Rooted
-from scripttest import hold
+from scripttest import hold, written_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -288,6 +288,7 @@ class Scratch:
             place = self._volume().find(f"{PLACE}/{PREFIX}{token_hex(6)}", follow=False, make=True)
             place.make_folder(0o700)
             self._held = place.open_folder()
+            written_files.hold(os.path.realpath(self._data) + place.shown)
             if hold(self._held) is not False and place.exists():
                 return place.shown
             os.close(self._held)  # another run took it for one that was left behind

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         open_file,
         parts_below,
         read_file,
-        written_files,
     )
     from scripttest.folder_locks import HeldFolder, hold
     from scripttest.git import GitError, read_at
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
     from scripttest.workers.mutant_host import MutantHost, Trial, Tried, Walked
     from scripttest.workers.services import FunctionCall, FunctionError, Link, MissingFunctionError, Returned, Services
     from scripttest.workers.worker import Processes, start_processes
+    from scripttest.written import written_files
 
 __all__ = [
     "BENCHMARK",
@@ -193,7 +193,7 @@ __getattr__ = lazy_names(
         "diagnostics.sources": "code_frame",
         "diagnostics.written_calls": "WrittenCall WrittenCalls",
         "extras": "install_command",
-        "files": "DATA_LIMIT RefusedFileError anywhere holds_secrets open_file parts_below read_file written_files",
+        "files": "DATA_LIMIT RefusedFileError anywhere holds_secrets open_file parts_below read_file",
         "folder_locks": "HeldFolder hold",
         "habits": "filled habit row_of",
         "git": "GitError read_at",
@@ -213,5 +213,6 @@ __getattr__ = lazy_names(
         "workers.mutant_host": "MutantHost Trial Tried Walked",
         "workers.services": "FunctionCall FunctionError Link MissingFunctionError Returned Services",
         "workers.worker": "Processes start_processes",
+        "written": "written_files",
     },
 )

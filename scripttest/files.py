@@ -70,36 +70,6 @@ _KINDS = {
 }
 
 
-class WrittenFiles:
-    """What the scripts of this process have written: it is data, whatever leads to it later."""
-
-    def __init__(self) -> None:
-        self._paths: set[str] = set()
-        self.refused: list[str] = []
-        """The real paths of those that were to be more than data, since a run began."""
-
-    def note(self, path: str) -> None:
-        """Takes note of what a script writes, or moves to its place, by its real path."""
-        self._paths.add(path)
-
-    def refuse(self, path: str | os.PathLike[str]) -> bool:
-        """Whether a file is among them, which is to be a definition or a program, and so is refused."""
-        if not self._paths:
-            return False
-        real = os.path.realpath(path)
-        ends = (*(at for at, sign in enumerate(real) if sign == "/"), len(real))
-        if not any(real[:end] in self._paths for end in ends):
-            return False
-        self.refused += [] if real in self.refused else [real]
-        return True
-
-    def __bool__(self) -> bool:
-        return bool(self._paths)
-
-
-written_files = WrittenFiles()
-
-
 class RefusedFileError(PermissionError):
     """A file that must not be read. `strerror` says why, and what to do if that is not obvious."""
 

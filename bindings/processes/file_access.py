@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from bindings.errors import ProcessError
 from bindings.policy import HostCall, Volume
@@ -100,7 +100,7 @@ class FileAccess:
     def write(self, place: Place, data: bytes, mode: int, flags: int = os.O_TRUNC) -> int:
         """Writes to a file and returns the number of bytes. Replaces the content, unless `flags` say otherwise."""
         self.note(place)
-        with open(place.open(CREATE | flags, mode), "wb") as file:
+        with self.changing(place), open(place.open(CREATE | flags, mode), "wb") as file:
             found = os.fstat(file.fileno())
             if not found.st_size:
                 self._written.add(found)
@@ -109,7 +109,20 @@ class FileAccess:
 
     def note(self, place: Place) -> None:
         """Takes note that a script has written at a place."""
-        written_files.note(os.path.realpath(self.volume.root) + place.shown)
+        written_files.note(self._real(place))
+
+    @contextmanager
+    def changing(self, *places: Place) -> Iterator[None]:
+        """In which a script writes at places, or moves or removes what is there."""
+        paths = [self._real(place) for place in places]
+        written_files.begin(*paths)
+        try:
+            yield
+        finally:
+            written_files.end(*paths)
+
+    def _real(self, place: Place) -> str:
+        return os.path.realpath(self.volume.root) + place.shown
 
     def below(self, folder: Place) -> Iterator[Place]:
         """Everything open in a folder, sorted by name, each folder before its content; links are not followed."""
@@ -153,7 +166,11 @@ def zip_files(files: FileAccess) -> Json:
     found = files.few(files.below(source)) if source.is_folder() else [source.shown]
     top = len(source.shown.rstrip("/")) + 1 if source.is_folder() else len(source.shown) - len(source.name)
     files.note(target)
-    with open(target.open(CREATE | os.O_TRUNC, ANY_MODE), "wb") as file, zipfile.ZipFile(file, "w") as archive:
+    with (
+        files.changing(target),
+        open(target.open(CREATE | os.O_TRUNC, ANY_MODE), "wb") as file,
+        zipfile.ZipFile(file, "w") as archive,
+    ):
         for path in found:
             real = files.reaches(path)
             if real is not None and path != target.shown and is_file(real):

@@ -115,7 +115,8 @@ def _remover(remove: Callable[[Place], None]) -> Method:
         except (FileNotFoundError, NotADirectoryError):
             return None
         files.must_not_be_root(place)
-        remove(place)
+        with files.changing(place):
+            remove(place)
         return None
 
     return run
@@ -228,13 +229,14 @@ def _move(files: FileAccess) -> Json:
     target = files.place(2, make=True)
     files.must_not_be_root(target)
     files.note(target)
-    try:
-        source.rename(target)
-    except OSError as error:
-        if error.errno != EXDEV:  # only between two file systems
-            raise
-        _copy_to(files, source, target)
-        source.remove_all()
+    with files.changing(source, target):
+        try:
+            source.rename(target)
+        except OSError as error:
+            if error.errno != EXDEV:  # only between two file systems
+                raise
+            _copy_to(files, source, target)
+            source.remove_all()
     return None
 
 
@@ -265,7 +267,8 @@ def _move_append(files: FileAccess) -> Json:
     source = files.place(1, write=True)
     data = files.read(source)
     files.write(files.place(2, make=True), data, ANY_MODE, os.O_APPEND)
-    source.remove()
+    with files.changing(source):
+        source.remove()
     return None
 
 
@@ -273,7 +276,8 @@ def _move_insert(files: FileAccess) -> Json:
     source, offset = files.place(1, write=True), _offset(files.given, 3)
     data = files.read(source)
     _insert_at(files, files.place(2, make=True), offset, data, ANY_MODE)
-    source.remove()
+    with files.changing(source):
+        source.remove()
     return None
 
 

@@ -11,7 +11,9 @@ from hashlib import blake2b
 from pathlib import Path
 from threading import Condition
 
+from runner.options.options import RunOptions, absolute, report_path
 from runner.security.walk import walk
+from scripttest import written_files
 from scripttest.values import Value
 
 STEP = 5
@@ -88,7 +90,7 @@ class Contents:
 
     def within(self, path: str) -> list[str]:
         """The files of a changed path: itself, or all files of a folder that was created or removed."""
-        if any(part in IGNORED for part in path[len(self._root) :].split("/")):
+        if any(part in IGNORED or part.startswith(".yao-test.") for part in path[len(self._root) :].split("/")):
             return []
         known = [file for file in self._known if file.startswith(f"{path}/")]
         return [path, *known, *(_files(path) if os.path.isdir(path) else [])]
@@ -107,6 +109,7 @@ class Changes:
         self._tell = tell
         self._contents = Contents(root)
         self._stop = threading.Event()
+        self._places: tuple[str, ...] = ()
 
     def start(self) -> None:
         """Begins."""
@@ -115,6 +118,21 @@ class Changes:
     def expect(self, path: Path, content: bytes) -> None:
         """Takes note of what the command itself is about to write."""
         self._contents.expect(str(path), content)
+
+    def leave_out(self, places: Iterable[Path]) -> None:
+        """From now on, what the command writes at these places, files or folders, is no change."""
+        self._places = tuple(map(str, places))
+
+    def _is_of_run(self, path: str) -> bool:
+        """Whether a file is one of these, or one that is written first and renamed then."""
+        folder, name = os.path.split(path)
+        for place in self._places:
+            above, own = os.path.split(place)
+            stem = os.path.splitext(own)[0]
+            beside = name.startswith((f".{own}.", f"{stem}.calls.", f"{own}.json"))
+            if path == place or path.startswith(f"{place}/") or (folder == above and beside):
+                return True
+        return False
 
     def stop(self) -> None:
         """Ends the thread, soon."""
@@ -149,8 +167,16 @@ class Changes:
             if not looked:
                 looked = True
                 changed |= self._contents.all_changed()
+            changed = {path for path in changed if not (written_files.is_own(path) or self._is_of_run(path))}
             if changed:
                 self._tell(changed)
+
+
+def written_by(options: RunOptions, directory: Path) -> list[Path]:
+    """Where a run writes what flags ask for: files and folders."""
+    places = [options.record, options.record_missing, options.db, options.store]
+    reports = [report_path(output, directory) for output in options.outputs]
+    return [*reports, *(absolute(place, directory) for place in places if place)]
 
 
 def _files(folder: str) -> list[str]:
@@ -183,6 +209,8 @@ class Saved(Value):
     """A file was saved or removed."""
 
     path: str
+    in_run: bool = False
+    """Whether something ran at that time."""
 
 
 class Pressed(Value):

@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 FOR_ALL = ("tsconfig", "jsconfig", "package.json", "app.yao", "yao-test.toml", ".env")
 """Beginnings of names of files on which everything depends."""
-SOURCES = (*CODE, ".json", ".txt")
-"""Files that a module may want which cannot be loaded."""
+DEFINITIONS = (*CODE, ".yao", ".yml", ".yaml", ".jsonc")
+"""Files that suites may have read which have no result yet."""
+SOURCES = (*DEFINITIONS, ".json", ".jsonl", ".txt")
+"""Files that suites may want which could not be loaded."""
 ATTACHMENTS = "attachments"
 OF_FILES = ("script", "module", ATTACHMENTS)
 """Kinds of parts that consist of several files."""
@@ -102,9 +104,10 @@ class Dependents:
         if any(Path(path).name.startswith(FOR_ALL) for path in paths):
             return set(self._suites)
         has_source = any(path.endswith(SOURCES) for path in paths)
+        has_definition = any(path.endswith(DEFINITIONS) for path in paths)
         with self._lock:
             suites = [(id, suite, dict(self._parts.get(id, {}))) for id, suite in self._suites.items()]
-            files, broken = dict(self._files), {*self._broken, *self._waiting}
+            files, broken, waiting = dict(self._files), set(self._broken), set(self._waiting)
         included = frozenset[str]().union(*files.values())
         instead = {_imported_as(path) for path in paths - included if path.endswith(SOURCES)}
         found, digests = set(), None
@@ -116,7 +119,8 @@ class Dependents:
                     self._sends_otherwise.add(id)
             if (
                 paths & own
-                or (id in broken and (has_source or suite.has_cases))
+                or (has_source and id in broken)
+                or (has_definition and id in waiting)
                 or any(paths & files.get(part, set()) for part in scripts)
                 or (instead and any(_imported_as(path) in instead for part in scripts for path in files.get(part, ())))
             ):
@@ -195,6 +199,11 @@ class ObservedRun(Observer):
     def begin(self, parts: PartDigests) -> None:
         """See `Observer`."""
         self._parts = parts
+
+    def learn(self) -> None:
+        """Learns of which files the scripts are made that are compiled by now. From any thread."""
+        if self._parts is not None:
+            self._dependents.learn(dict(self._parts.files))
 
     def writes(self, path: Path, content: bytes) -> None:
         """See `Observer`."""

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from runner.planning.plan import RunRequest
 from runner.planning.selection import Selection
 from runner.record.events import STALE
 from runner.reporters.console.style import Style
-from runner.watch.changes import Broke, Changes, Inbox, Message, Pressed, Saved
+from runner.watch.changes import Broke, Changes, Inbox, Message, Pressed, Saved, written_by
 from runner.watch.dependents import Dependents, ObservedRun
 from runner.watch.screen import ESCAPE, Keys, Screen
 from scripttest import HeldFolder, Status, start_processes
@@ -45,6 +46,8 @@ RUNS: Mapping[str, Mapping[str, object]] = {
     "u": {"last_failed": True, "update_snapshots": True},
 }
 """Key that runs all suites → changes of the options."""
+MOST = 3
+"""How many runs in a row a file may stop, or start although it has changed while they ran: then the runs write it."""
 DECIDING = (*RUNS, "q", "\n", "")
 """Keys that end the current run."""
 HELD_BACK = "the model would be asked something new, which only a key starts while files are watched: press Enter"
@@ -82,6 +85,10 @@ class Watch:
         self._last: tuple[set[str] | None, Mapping[str, object]] = (None, {})
         """What ran last: suites (None: all), and options in addition to those of the command line."""
         self._results: dict[str, dict[str, str]] = {}
+        self._stopped: Counter[str] = Counter()
+        """Changed file → how many runs it has stopped since one ended by itself."""
+        self._started: Counter[str] = Counter()
+        """Changed file → how many runs it has started, one after the other, although it changed while the last ran."""
         self._held: set[str] = set()
         """Suites whose models are not asked in this run."""
         self._answers = HeldFolder("yao-test-watch-")
@@ -115,7 +122,7 @@ class Watch:
 
     def _on_change(self, changed: set[str]) -> None:
         """Files changed; on the thread of the changes."""
-        self._inbox.put(Saved(path=path) for path in changed)
+        self._inbox.put(Saved(path=path, in_run=self._current is not None) for path in changed)
         self._give_up_stale(changed)
 
     def _on_key(self, key: str) -> None:
@@ -131,7 +138,12 @@ class Watch:
 
     def _give_up_stale(self, changed: set[str]) -> None:
         current = self._current
-        if current is not None and changed and current.open & self._affected(changed):
+        changed = {path for path in changed if self._stopped[path] < MOST}
+        if current is None or not changed:
+            return
+        current.learn()
+        if current.open & self._affected(changed):
+            self._stopped.update(changed if current.stop.reason is None else ())
             current.stop.request(STALE, 0)
 
     def _give_up_for(self, keys: set[str]) -> None:
@@ -149,6 +161,10 @@ class Watch:
         if not isinstance(message, Saved):
             return self._take(message)
         changed, others = self._inbox.gathered({message.path})
+        if not message.in_run:
+            self._started.clear()
+        self._started.update(changed)
+        changed = {path for path in changed if self._started[path] <= MOST}
         there = self._there()
         suites = self._stale(changed, there)
         for other in others:
@@ -317,6 +333,7 @@ class Watch:
             self._look_at_waiting,
         )
         self._look_at_waiting()
+        self._changes.leave_out(written_by(narrowed, self._environment.directory))
         try:
             request = RunRequest(
                 options=narrowed,
@@ -331,6 +348,8 @@ class Watch:
             self._results |= current.kept
         if current.stop.code is not None:
             raise Interrupted(current.stop.code)
+        if current.stop.reason is None:
+            self._stopped.clear()
         return current.stop.reason == STALE and not current.is_given_up
 
     def _read(self) -> RunOptions:
