@@ -47,7 +47,41 @@ def find(value: Json, path: str) -> list[Json]:
     if len(path) > MAX_PATH:
         raise JsonPathError(path, f"it is longer than {MAX_PATH} characters")
     steps = _plain_steps(path.strip())
-    return _find_with_library(value, path) if steps is None else _follow(value, steps)
+    return [match.value for match in _matches_of(value, path)] if steps is None else _follow(value, steps)
+
+
+def places(value: Json, path: str) -> list[list[str | int]]:
+    """The places of all values that a path matches, each as the keys and indexes on the way to it.
+
+    Raises:
+        JsonPathError: as `find` does.
+    """
+    if len(path) > MAX_PATH:
+        raise JsonPathError(path, f"it is longer than {MAX_PATH} characters")
+    steps = _plain_steps(path.strip())
+    if steps is None:
+        return [_place(match) for match in _matches_of(value, path)]
+    place: list[str | int] = []
+    for step in steps:
+        found = _follow(value, [step])
+        if not found:
+            return []
+        if isinstance(value, list):
+            place.append(int(step) % len(value))
+        else:
+            place.append(str(step))
+        value = found[0]
+    return [place]
+
+
+def _place(match: Any) -> list[str | int]:
+    """The keys and indexes on the way to a match of the library."""
+    place: list[str | int] = []
+    while match.context is not None:
+        path = match.path
+        place += path.fields if hasattr(path, "fields") else path.indices if hasattr(path, "indices") else []
+        match = match.context
+    return place[::-1]
 
 
 def _plain_steps(path: str) -> list[str | int] | None:
@@ -87,7 +121,8 @@ def _follow(value: Json, steps: list[str | int]) -> list[Json]:
     return [value]
 
 
-def _find_with_library(value: Json, path: str) -> list[Json]:
+def _matches_of(value: Json, path: str) -> list[Any]:
+    """What the library finds."""
     parse = _library()
     try:
         tree = parse(path)
@@ -95,7 +130,7 @@ def _find_with_library(value: Json, path: str) -> list[Json]:
         raise JsonPathError(path, _reason(error)) from error
     _check_work(value, path, tree)
     try:
-        return [match.value for match in tree.find(value)]
+        return list(tree.find(value))
     except RecursionError as error:
         raise JsonPathError(path, "the path or the value is nested too deeply") from error
     except Exception as error:  # comparing or sorting values of different kinds, a pattern that Go refuses

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from scripttest import Link, Outcome, Services, TestKey, kind_of
+from scripttest import Link, Outcome, Selected, Services, TestKey, kind_of
 from scripttest.typing_names import Protocol
 
 TYPE_CHECKING = False
@@ -48,7 +48,7 @@ class ProcessRouter(Services):
         host: HostProcesses,
         providers: Mapping[str, Provider],
         context: Mapping[str, Any],
-        selects: Callable[[str, str], bool],
+        select: Callable[[str, Mapping[str, str]], Selected],
         worlds: Worlds,
         arrange: Callable[[str, Sequence[str]], Sequence[int]] | None = None,
         kinds: Mapping[str, Callable[[], TestKind]] | None = None,
@@ -62,7 +62,7 @@ class ProcessRouter(Services):
             providers: answer groups of processes, by the first word of their names in lower case, or by a whole name. A
                 whole name has priority.
             context: the fields of the run's context.
-            selects: whether a test runs, by its module and name.
+            select: which tests of a module run, by their names and sources.
             worlds: the worlds of the tests. Whoever ends a test ends its world.
             arrange: returns the order in which the tests of a module run, as positions; None: the order of the file.
             kinds: kind of tests, in lower case → a function that returns the object that runs them.
@@ -74,7 +74,7 @@ class ProcessRouter(Services):
         self._host = host
         self._providers = dict(providers)
         self._context = context
-        self._selects = selects
+        self._select = select
         self._arrange = arrange
         self._wanted = wanted
         self.worlds = worlds
@@ -110,9 +110,9 @@ class ProcessRouter(Services):
         """The file of a script; see `scripttest.Services`."""
         return self._host.library(script)
 
-    def selects(self, module: str, test: str) -> bool:
-        """Whether a test is to be run; see `scripttest.Services`."""
-        return self._selects(module, test)
+    def selected(self, module: str, tests: Mapping[str, str]) -> Selected:
+        """Which tests of a module run; see `scripttest.Services`."""
+        return self._select(module, tests)
 
     def wanted(self) -> str | None:
         """See `Services`."""

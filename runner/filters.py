@@ -32,6 +32,11 @@ class Filter:
         self.text = text
         self._alternatives = [[matcher(level, flag) for level in levels] for levels in alternatives_of(text)]
 
+    @property
+    def names_subtests(self) -> bool:
+        """Whether a pattern selects among subtests."""
+        return any(len(levels) > 1 for levels in self._alternatives)
+
     def match(self, name: str) -> Match | None:
         """How `TestX` or `TestX/subtest` is selected; None when it is not."""
         parts = name.split("/")

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from scripttest.shortcuts.imports import ModuleFile, import_quickly
     from scripttest.syntax.coverage import Coverage
     from scripttest.syntax.mutants import Mutant, Mutants, Planted
-    from scripttest.syntax.parser import inline_calls
+    from scripttest.syntax.parser import Focus, focus_of, inline_calls
     from scripttest.walls.jailed import ProgramResult, run_jailed
     from scripttest.walls.machine import Wall, hide_environment, missing_walls, sandbox_of, system_walls
     from scripttest.workers.functions import FunctionPool, FunctionServices
@@ -69,7 +69,15 @@ if TYPE_CHECKING:
     from scripttest.workers.launch import end_ahead, launch_ahead, worker_command
     from scripttest.workers.module_run import Module
     from scripttest.workers.mutant_host import MutantHost, Trial, Tried, Walked
-    from scripttest.workers.services import FunctionCall, FunctionError, Link, MissingFunctionError, Returned, Services
+    from scripttest.workers.services import (
+        FunctionCall,
+        FunctionError,
+        Link,
+        MissingFunctionError,
+        Returned,
+        Selected,
+        Services,
+    )
     from scripttest.workers.worker import Processes, start_processes
     from scripttest.written import written_files
 
@@ -86,6 +94,7 @@ __all__ = [
     "Ended",
     "FUZZ",
     "Failure",
+    "Focus",
     "FunctionCall",
     "FunctionError",
     "FunctionPool",
@@ -119,6 +128,7 @@ __all__ = [
     "Returned",
     "ScriptError",
     "ScriptHost",
+    "Selected",
     "Services",
     "Source",
     "StackFrame",
@@ -137,6 +147,7 @@ __all__ = [
     "compile_all",
     "end_ahead",
     "filled",
+    "focus_of",
     "habit",
     "hide_environment",
     "hold",
@@ -203,7 +214,7 @@ __getattr__ = lazy_names(
         "shortcuts.imports": "ModuleFile import_quickly",
         "syntax.coverage": "Coverage",
         "syntax.mutants": "Mutant Mutants Planted",
-        "syntax.parser": "inline_calls",
+        "syntax.parser": "Focus focus_of inline_calls",
         "walls.jailed": "ProgramResult run_jailed",
         "walls.machine": "Wall hide_environment missing_walls sandbox_of system_walls",
         "workers.functions": "FunctionPool FunctionServices",
@@ -211,7 +222,7 @@ __getattr__ = lazy_names(
         "workers.launch": "end_ahead launch_ahead worker_command",
         "workers.module_run": "Module",
         "workers.mutant_host": "MutantHost Trial Tried Walked",
-        "workers.services": "FunctionCall FunctionError Link MissingFunctionError Returned Services",
+        "workers.services": "FunctionCall FunctionError Link MissingFunctionError Returned Selected Services",
         "workers.worker": "Processes start_processes",
         "written": "written_files",
     },

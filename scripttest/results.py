@@ -74,6 +74,7 @@ class ResultWarning(Placed):
 
     kind: str
     """What it is about, in one word: `pending` for unfinished work, `usage` for odd figures of a model's answer,
+    `todo` for a test that is marked as unfinished and passes, `mask` for a mask of a snapshot that matches nothing,
     `cut` for an answer that is not whole, as its host says, `after` for a hook after a case that failed, `retried` for
     a result that a test had only when it ran again."""
     message: str
@@ -118,6 +119,10 @@ class Outcome(Value):
     assertions: int = 0
     """How many checks were made."""
     skip_reason: str | None = None
+    todo: bool = False
+    """Whether it is skipped because `t.todo` marks it as unfinished."""
+    only: bool = False
+    """Whether it has called `t.only`, so that the tests beside it did not run."""
     steps: tuple[Outcome, ...] = ()
     """Subtests, in the order in which they ended."""
     warnings: tuple[ResultWarning, ...] = ()
@@ -128,6 +133,11 @@ class Outcome(Value):
     """Calls that mocks have answered in the realm of the test."""
     inlined: tuple[Inlined, ...] = ()
     """Of the test and all of its subtests, which have none of their own."""
+
+    @property
+    def skip_text(self) -> str:
+        """Why it was skipped, with `todo` before the reason if it is marked as unfinished; empty if it is not said."""
+        return ": ".join(filter(None, ("todo" if self.todo else "", self.skip_reason)))
 
     @property
     def cause(self) -> Cause | None:
@@ -152,6 +162,8 @@ class Listed(Value):
     """Names of the tests that will run, in source order."""
     known: tuple[str, ...]
     """Names of all tests of the module, before filtering."""
+    beside: int = 0
+    """How many tests do not run because others call `t.only`."""
 
 
 class Broken(Value):

@@ -166,6 +166,16 @@ def _find(given: Arguments, call: HostCall) -> Json:
         raise given.error(str(error)) from error
 
 
+def _places(given: Arguments, call: HostCall) -> Json:
+    from bindings.json_path import JsonPathError, places
+
+    value, paths = given.any(1), given.any(2)
+    try:
+        return [places(value, str(path)) for path in (paths if isinstance(paths, list) else [])]
+    except JsonPathError as error:
+        raise given.error(str(error)) from error
+
+
 def _match(given: Arguments, call: HostCall) -> Json:
     from bindings.patterns import PatternError, search
 
@@ -176,5 +186,5 @@ def _match(given: Arguments, call: HostCall) -> Json:
         raise given.error(str(error)) from error
 
 
-JSON_PATH = host_functions("jsonpath", {"Find": _find})
+JSON_PATH = host_functions("jsonpath", {"Find": _find, "Places": _places})
 REGEX = host_functions("regex", {"Match": _match})

@@ -30,6 +30,10 @@ export interface Plan {
   run?: number;
   /** seed of its random numbers */
   seed?: string;
+  /** what `t.only` does: the test is known to call it (`runs`), or no test may (`forbidden`) */
+  only?: "runs" | "forbidden";
+  /** whether the host tells which subtests call `t.only` */
+  focus?: boolean;
   /** the part that runs it, "fuzz" or "benchmark"; undefined for a plain test */
   kind?: string;
 }
@@ -49,6 +53,10 @@ export interface Outcome {
   notJudged: number;
   skipped: boolean;
   skipReason?: string;
+  /** The place where `t.todo` was called, as a stack. */
+  todo?: string;
+  /** Whether it has called `t.only`. */
+  only?: boolean;
   /** one function for each subtest, which returns its outcome as JSON */
   steps: (() => string)[];
   /** set for a subtest that has ended and passed; records in its parent that the subtest failed later */
@@ -71,6 +79,12 @@ export interface State {
   /** how often each name of a subtest or snapshot was used */
   subtests: Record<string, number>;
   snapshots: Record<string, number>;
+  /** the function of a subtest; undefined for the test itself */
+  body?: unknown;
+  /** whether only those of its subtests run that call `t.only`; undefined before the first one */
+  focused?: boolean;
+  /** whether a subtest has run that does not */
+  others?: boolean;
   /** subtests that are running */
   open: T[];
   /** ends this subtest */
@@ -234,6 +248,8 @@ export interface Core extends Kernel {
   asked?: number;
   /** Inline snapshots that are missing in the source or differ, for the command to write. */
   inlined?: object[];
+  /** Warnings about the test, besides those about what it left unfinished. */
+  warnings?: object[];
   /** Errors from something that tests need and that broke. Undefined before the first one. */
   broken?: WeakSet<object>;
   began: number;

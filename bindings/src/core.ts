@@ -93,7 +93,7 @@ const core = {
   declared: (name: string) => (own(globals, name) && typeof globals[name] === "function" ? globals[name] : undefined),
 } as unknown as Core;
 
-const methods = " failed log error skip fail fatal cleanup run snapshot mock db ";
+const methods = " failed log error skip todo only fail fatal cleanup run each snapshot mock db any matching close contains ";
 /** The names in `assert/index.ts`, with a space before and after each; defined by the build. */
 declare const ASSERTIONS: string;
 const assertions = ASSERTIONS;
@@ -258,8 +258,8 @@ function nameZone(method: "toString" | "toTimeString"): void {
 
 function result(): string {
   const outcome = core.outcomeOf(core.root);
-  const { failures, assertions, notJudged, skipped, steps } = outcome;
-  if (failures.length || notJudged || skipped || steps.length || core.left || core.mocked || core.inlined) {
+  const { failures, assertions, notJudged, skipped, only, todo, steps } = outcome;
+  if (failures.length || notJudged || skipped || only || todo || steps.length || core.left || core.mocked || core.inlined || core.warnings) {
     return core.part<Recorder>("record").encodeTest();
   }
   return '{"status":"passed","duration_ms":' + core.milliseconds + ',"assertions":' + assertions + ',"failures":[],"steps":[]}';

@@ -55,9 +55,22 @@ export interface Kernel {
   now(): number;
   /** The mocks of the running test, newest last. The part "mock" adds them. */
   mocks: Mocks;
+  /** What `t.any` and the like returned, and places that a snapshot masks. Undefined before the first one. */
+  matchers?: WeakMap<object, Matcher>;
   /** The `Exception` class that scripts see. */
   Exception: new (message: string, code?: number) => Error & { code: number };
 }
+
+/** What a matcher is: how it was made, and which values it equals. */
+export interface Matcher {
+  /** The method of `t` that made it; empty for a place that a snapshot masks. */
+  name: string;
+  args: readonly unknown[];
+  holds(value: unknown): boolean;
+}
+
+/** The part "matchers": makes what `t.any` and the like return. Throws a TypeError for arguments that it cannot take. */
+export type MakeMatcher = (name: string, args: readonly unknown[]) => object;
 
 export interface Mock {
   /** A name, or a pattern in which `*` stands for any characters. */

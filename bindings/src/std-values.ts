@@ -55,7 +55,8 @@ export const values = {
   mapForEach: uncurry(Map.prototype.forEach) as (self: unknown, visit: (value: unknown, key: unknown) => void) => void,
   setSize: getter(Set.prototype, "size") as (self: unknown) => number,
   setHas: uncurry(Set.prototype.has) as (self: unknown, item: unknown) => boolean,
-  setForEach: uncurry(Set.prototype.forEach) as (self: unknown, visit: (item: unknown) => void) => void,
+  setAdd: uncurry(Set.prototype.add) as (self: unknown, item: unknown) => unknown,
+  setForEach: uncurry(Set.prototype.forEach) as (self: unknown, visit: (item: unknown, same: unknown) => void) => void,
   viewLength: getter(typedArray, "length") as (self: unknown) => number,
   /** The primitive value of a wrapper object. A wrong receiver throws. */
   numberValue: uncurry(Number.prototype.valueOf) as (self: unknown) => number,

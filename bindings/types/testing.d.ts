@@ -120,6 +120,33 @@ declare namespace testing {
     skip(reason?: string): never;
 
     /**
+     * Marks the test as unfinished. It runs, and is reported as skipped, with `todo`, when it fails or checks nothing. If it
+     * passes, a warning says that the mark can go. Call it first.
+     *
+     * @example
+     * ```ts
+     * if (ctx.Locale === "ja-jp") t.todo("amounts in yen");
+     * t.assert.Equal((1050 / 100).toFixed(2), "10.50");
+     * ```
+     *
+     * @param reason Shown in the report.
+     */
+    todo(reason?: string): void;
+
+    /**
+     * Lets only this test of its module run, or only this subtest of its test, beside others that call it too. It has to
+     * be the first statement of the function, as it is read before anything runs. The summary names it; with
+     * `--forbid-only`, which is on where `CI` is set, the test fails instead, and all others run.
+     *
+     * @example
+     * ```ts
+     * t.only();
+     * t.assert.True(true);
+     * ```
+     */
+    only(): void;
+
+    /**
      * Marks the test as failed. The test goes on.
      *
      * @example
@@ -167,6 +194,77 @@ declare namespace testing {
      * @returns Whether the subtest passed; a promise of it when `fn` returns a promise.
      */
     run<R>(name: string, fn: (t: T, ctx: agent.Context) => R): Verdict<R>;
+
+    /**
+     * Runs a subtest for each row of a table, one after the other. The items of a row that is a list, or any other row,
+     * fill `%s`, `%d`, `%i`, `%f`, `%j` (JSON) and `%o` in its name one by one; `$a.b` is a member of a row, `%#` its number
+     * from 0, `%$` from 1, and `%%` a percent sign. What nothing fills stays. A table without rows fails.
+     *
+     * @example
+     * ```ts
+     * t.each([{ text: "1+1", sum: 2 }, { text: "2+3", sum: 5 }], "$text is $sum", (t, { text, sum }) => {
+     *   const [a = 0, b = 0] = text.split("+").map(Number);
+     *   t.assert.Equal(a + b, sum);
+     * });
+     * ```
+     *
+     * @param rows A list, or anything else that can be iterated.
+     * @param name The name of each subtest; names are handled as in `run`.
+     * @param fn The subtest; it may be `async`.
+     * @returns Whether all passed; a promise of it when `fn` returns promises.
+     */
+    each<Row, R>(rows: Iterable<Row>, name: string, fn: (t: T, row: Row, ctx: agent.Context) => R): Verdict<R>;
+
+    /**
+     * Equals any value of a type, wherever values are compared: in `Equal`, `NotEqual`, `Contains`, `JSONPath`, at any depth.
+     * In a snapshot it is stored as it is written.
+     *
+     * @example
+     * ```ts
+     * t.assert.Equal({ id: "a7", at: new Date() }, { id: t.any("string"), at: t.any(Date) });
+     * ```
+     *
+     * @param type A name as `Type` has them, such as `string`, `array` or `null`; or a class.
+     */
+    any(type: keyof Types | Function): any;
+
+    /**
+     * Equals any text in which a pattern matches; see `any`.
+     *
+     * @example
+     * ```ts
+     * t.assert.Equal({ ref: "inv-2025-001" }, { ref: t.matching("^inv-[0-9]{4}-") });
+     * ```
+     *
+     * @param pattern In the syntax of Go (RE2), or a `RegExp`.
+     */
+    matching(pattern: string | RegExp): any;
+
+    /**
+     * Equals any number that differs by less than half of the last digit that counts; see `any`.
+     *
+     * @example
+     * ```ts
+     * t.assert.Equal({ total: 0.1 + 0.2 }, { total: t.close(0.3, 10) });
+     * ```
+     *
+     * @param value The number.
+     * @param digits How many digits behind the point count; 2 if left out.
+     */
+    close(value: number, digits?: number): any;
+
+    /**
+     * Equals an object that has at least these properties, a list that has at least these items, in any order, or a text
+     * that has this one in it. That goes for what is nested too, but for nested texts, which are equal. See `any`.
+     *
+     * @example
+     * ```ts
+     * t.assert.Equal({ user: { id: 7, name: "Ada" }, tags: ["x", "y"] }, t.contains({ user: { id: 7 }, tags: ["y"] }));
+     * ```
+     *
+     * @param part What is contained.
+     */
+    contains(part: object | string): any;
 
     /**
      * Registers a function to be called when the test has ended, however it ended. The last one registered runs first.
@@ -328,15 +426,17 @@ declare namespace testing {
    * Compares a value, in its printed form, with the value that an earlier run stored in `__snapshots__` beside the test
    * file. If there is none, the value is stored; in CI, a missing value is a failure. `--update-snapshots` stores all
    * values again, and removes those that no test uses any more. A value of more than 1 000 000 characters fails. The
-   * name distinguishes several snapshots of one test; without a name, they are numbered in the order of calls. Returns
-   * whether the values are equal.
+   * name distinguishes several snapshots of one test; without a name, they are numbered in the order of calls. `mask` has
+   * JSONPaths of what is not compared, such as times and ids: it is stored as `[masked]`. A mask that matches nothing is a
+   * warning. Returns whether the values are equal.
    *
    * @example
    * ```ts
    * t.snapshot({ title: "Travel", amount: 500 }, "draft");
+   * t.snapshot({ title: "Travel", created_at: new Date() }, { mask: ["$..created_at"] });
    * ```
    */
-  type StoredSnapshot = (value: unknown, name?: string) => boolean;
+  type StoredSnapshot = (value: unknown, options?: string | { name?: string; mask?: string[] }) => boolean;
 
   /** Given to `TestMain`. */
   interface M {

@@ -202,9 +202,9 @@ class CaseJudges:
         except HostError as error:
             raise NotEvaluated(error.message, infrastructure=True) from error
 
-    def warn(self, text: str) -> None:
+    def warn(self, text: str, kind: str = "judge") -> None:
         """Adds a warning to the result; see `Judges`."""
-        self._chat.world.warn("judge", text)
+        self._chat.world.warn(kind, text)
 
     def match_snapshot(self, name: str, value: Any) -> str | None:
         """Compares with a stored snapshot; see `Judges`."""

@@ -252,8 +252,8 @@ class Judges(Protocol):
         `tests.Validate`) and returns its JSON value; `roles` are the function names to take when it names none. Raises
         NotEvaluated."""
 
-    def warn(self, text: str) -> None:
-        """Adds a warning to the result of the case, once."""
+    def warn(self, text: str, kind: str = "judge") -> None:
+        """Adds a warning to the result of the case, once; `kind` as in `ResultWarning`."""
 
     def match_snapshot(self, name: str, value: Any) -> str | None:
         """Compares with the stored snapshot, or stores it; None when they agree, else what differs."""

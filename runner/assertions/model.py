@@ -57,6 +57,8 @@ class Assertion(Model):
     """For `agent`, `preference` and `rubrics`: how many votes are taken, and of which judges."""
     mode: Literal["exact", "in_order", "any_order", "strict", "unordered", "subset", "superset"] | None = None
     """For `tool_sequence` and `trajectory`: how strictly the order and other calls count."""
+    mask: list[str] | None = None
+    """Of a `snapshot`: JSONPaths of what is not compared, such as `$..created_at`."""
     message: str | None = None
     """What to say when it fails."""
     negate: bool = False

@@ -10,8 +10,9 @@ from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import AssertionKind, CheckResult, NotEvaluated
+from runner.assertions.json_values import problem_with_path
 from runner.assertions.results import decide
-from runner.assertions.values import form_only
+from runner.assertions.values import form_only, json_in
 from runner.look_alikes import apart, visible
 
 if TYPE_CHECKING:
@@ -30,9 +31,15 @@ WIDTH = 300
 
 async def snapshot(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The output agrees with the snapshot of the case, or with the one of the name given; there being none, it is
-    stored."""
+    stored. What `mask` names is not compared."""
     name = f"{evidence.case} {assertion.name}" if assertion.name else evidence.case
-    return _compared(assertion, judges, name, evidence.output, "the output")
+    value = evidence.output
+    if assertion.mask:
+        inside = json_in(evidence, yaml=False)
+        value, unmatched = masked(value if inside is None else inside, assertion.mask)
+        for path in unmatched:
+            judges.warn(f'The mask {path} of the snapshot "{name}" matches nothing', "mask")
+    return _compared(assertion, judges, name, value, "the output")
 
 
 async def file_exists(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
@@ -71,7 +78,9 @@ async def workspace(assertion: Assertion, evidence: Evidence, judges: Judges) ->
 
 def problem_with_snapshot(assertion: Assertion) -> str | None:
     """What is wrong with a `snapshot` or a `workspace`."""
-    return f'"{assertion.type}" needs a "name" that is not empty' if assertion.name == "" else None
+    if assertion.name == "":
+        return f'"{assertion.type}" needs a "name" that is not empty'
+    return next(filter(None, (problem_with_path("snapshot", path) for path in assertion.mask or ())), None)
 
 
 def problem_with_file(assertion: Assertion) -> str | None:
@@ -81,6 +90,32 @@ def problem_with_file(assertion: Assertion) -> str | None:
     if assertion.type == "file_contains" and (not isinstance(assertion.value, str) or not assertion.value):
         return '"file_contains" needs a text as "value"'
     return None
+
+
+def masked(value: Any, paths: list[str]) -> tuple[Any, list[str]]:
+    """A copy of a value with `[masked]` at the places that JSONPaths match, and those paths that match nothing. Raises
+    NotEvaluated."""
+    from copy import deepcopy
+
+    from bindings import json_path as library
+
+    whole: list[Any] = [deepcopy(value)]
+    unmatched: list[str] = []
+    for path in paths:
+        try:
+            places = library.places(value, path)
+        except library.JsonPathError as error:
+            raise NotEvaluated(str(error)) from error
+        unmatched += [] if places else [path]
+        for place in places:
+            inside: Any = whole
+            keys: list[Any] = [0, *place]
+            *outer, last = keys
+            for key in outer:
+                inside = inside[key] if isinstance(inside, dict | list) else None
+            if isinstance(inside, dict | list):  # not within something that is masked
+                inside[last] = "[masked]"
+    return whole[0], unmatched
 
 
 def printed(value: Any, indent: str = "") -> str:
@@ -168,7 +203,7 @@ def _line(line: str) -> str:
 
 
 ASSERTIONS = {
-    "snapshot": AssertionKind(check=snapshot, problem=problem_with_snapshot, fields=("name",)),
+    "snapshot": AssertionKind(check=snapshot, problem=problem_with_snapshot, fields=("name", "mask")),
     "file_exists": AssertionKind(check=file_exists, problem=problem_with_file, fields=("path",), needs=("path",)),
     "file_contains": AssertionKind(
         check=file_contains, problem=problem_with_file, fields=("path", "value"), needs=("path",)

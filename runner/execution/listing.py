@@ -40,7 +40,8 @@ def print_plan(plan: RunPlan, records: Iterator[HostRecord]) -> int:
     code = exit_codes.FAILED if is_broken else exit_codes.PASSED
     if not (known or any(source.total for source in plan.sources) or is_empty_shard or is_broken):
         code = exit_codes.CONFIGURATION
-    left_out = _left_out(plan, known - sum(len(record.tests) for record in tests))
+    beside = sum(record.beside for record in tests)
+    left_out = _left_out(plan, known - beside - sum(len(record.tests) for record in tests), beside)
     suites = _suites(plan, listed)
     if options.json:
         _print_json(plan, suites, left_out, code)
@@ -65,13 +66,14 @@ def _suites(plan: RunPlan, listed: dict[str, Listed | Broken]) -> Suites:
             yield suite.id, broken_failure(record)
 
 
-def _left_out(plan: RunPlan, filtered: int) -> list[LeftOut]:
-    """What flags leave out; `filtered` is the number of tests of modules that names and tags leave out."""
+def _left_out(plan: RunPlan, filtered: int, beside: int) -> list[LeftOut]:
+    """What flags and `t.only` leave out; `filtered` is the number of tests of modules that names and tags leave out,
+    `beside` that of tests beside those that call `t.only`."""
     left = {one.flag: one for one in plan.left_out}
     if filtered:
         flags = plan.options.selecting
         left[flags] = left.get(flags, LeftOut(flag=flags)).plus(filtered)
-    return list(left.values())
+    return [*left.values(), *([LeftOut(flag="t.only", tests=beside)] if beside else [])]
 
 
 def _planned(case: Case, repeat: str | None) -> str:

@@ -39,8 +39,8 @@ MOST = 4_000
 LEAST = 200
 """Characters that each item of a long list or object may have at least."""
 DETAILS = (
-    *("variant", "connector", "finish_reason", "skip_reason", "cause", "error", "output", "tools", "assertions"),
-    *("score", "usage", "logs", "turns", "trace"),
+    *("variant", "connector", "finish_reason", "skip_reason", "todo", "only", "cause", "error", "output", "tools"),
+    *("assertions", "score", "usage", "logs", "turns", "trace"),
 )
 """What the document has of a result, if it has it."""
 FORMAT = 1

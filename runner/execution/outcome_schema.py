@@ -72,6 +72,9 @@ def outcome_schema() -> Schema:
             "test": _TEXT,
             "status": {"enum": ["passed", "failed", "skipped"]},
             "duration_ms": _MILLISECONDS,
+            "skip_reason": _TEXT,
+            "todo": {"const": True, "description": "It is skipped because t.todo marks it as unfinished."},
+            "only": {"const": True, "description": "It called t.only, so that tests beside it did not run."},
             "output": {"description": "What the agent answered, of a case."},
             "tools": {"type": "array", "description": "The tools that it called, with arguments and results."},
             "assertions": {"type": "array", "description": "What was checked, and whether it held."},
@@ -85,7 +88,8 @@ def outcome_schema() -> Schema:
     summary = _record(
         "total passed failed skipped duration_ms",
         {
-            **dict.fromkeys(("total", "passed", "failed", "skipped", "errors", "warnings", "not_run"), _COUNT),
+            **dict.fromkeys(("total", "passed", "failed", "skipped", "errors", "warnings", "todo", "not_run"), _COUNT),
+            "only": _list(_TEXT, "The first tests that called t.only, so that those beside them did not run."),
             "duration_ms": _MILLISECONDS,
             "usage": _record("input_tokens output_tokens", {"input_tokens": _COUNT, "output_tokens": _COUNT}),
             "stopped": {**_TEXT, "description": "Why the run ended before its time."},

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from runner.record.events import Event
     from runner.record.fold import Execution
     from runner.reporters.console.terminal import Progress
-    from scripttest import Coverage, Instrument, Processes, ScriptHost
+    from scripttest import Coverage, Focus, Instrument, Processes, ScriptHost, Selected
 
 H = TypeVar("H")
 
@@ -259,14 +259,25 @@ class Run:
             self._results.write(text)
             self._results.flush()
 
-    def _selects(self, module: str, test: str) -> bool:
-        """Whether a test of a module runs: flags select it, and it has no result yet."""
-        names = self.plan.picked.get(module)
-        if names is not None and test not in names:
-            return False
-        again, selection = self._again.get(module), self.plan.selection
-        is_done = test in self._retained.get(module, ()) or (again is not None and test not in again)
-        return (selection is None or selection.test(test)) and not is_done
+    def _select(self, module: str, tests: Mapping[str, str]) -> Selected:
+        """The tests of a module that run: flags select them, no other one calls `t.only`, and they have no result
+        yet."""
+        from scripttest import Selected
+
+        names, selection = self.plan.picked.get(module), self.plan.selection
+        wanted = [test for test in tests if names is None or test in names]
+        wanted = [test for test in wanted if selection is None or selection.test(test)]
+        only = [test for test in wanted if ".only(" in tests[test] and _focus_of(tests[test]).only]
+        forbidden = self.options.forbids_only(self.environment.ci)
+        run = only if only and not forbidden else wanted
+        retained, again = self._retained.get(module, ()), self._again.get(module)
+        return Selected(
+            tests=frozenset(test for test in run if test not in retained and (again is None or test in again)),
+            only=only,
+            beside=len(wanted) - len(run),
+            forbidden=forbidden,
+            focuses=selection is None or not selection.names_subtests,
+        )
 
     def _router(self) -> ProcessRouter:
         services, snapshots, selection = self.services, self.snapshots, self.plan.selection
@@ -275,6 +286,7 @@ class Run:
             "agent.JudgeRequired": self._is_judge_required,
             "agent.Verdict": _read_verdict,
             "agent.Vote": self._count_votes,
+            "subtest.Focus": _read_focus,
             "snapshot.Inline": lambda world, name, args: snapshots.match_inline(args),
             "snapshot.Match": lambda world, name, args: snapshots.match(world.suite, world.key.label, args),
         }
@@ -288,7 +300,7 @@ class Run:
             services.processes,
             providers,
             self.plan.context,
-            self._selects,
+            self._select,
             services.worlds,
             self.plan.arrange,
             kinds,
@@ -306,6 +318,19 @@ class Run:
         world.is_judged = True
         options = self.options
         return count_votes(world, options.judge_samples, options.judge_connector or "", options.require_judge, args)
+
+
+def _focus_of(source: str) -> Focus:
+    from scripttest import focus_of
+
+    return focus_of(source)
+
+
+def _read_focus(world: World, name: str, args: list[Any]) -> dict[str, Any]:
+    """Which functions call `t.only`, by the source of one."""
+    from scripttest.values import fields_of
+
+    return fields_of(_focus_of(str(args[0])))
 
 
 def _read_verdict(world: World, name: str, args: list[Any]) -> dict[str, Any]:

@@ -65,6 +65,11 @@ class Selection:
         self._offered: dict[str, None] = {}
         """Names of subtests that were met."""
 
+    @property
+    def names_subtests(self) -> bool:
+        """Whether it selects among subtests."""
+        return self._filter.names_subtests
+
     def test(self, name: str) -> bool:
         """Whether a test runs."""
         return self._filter.match(name) is not None

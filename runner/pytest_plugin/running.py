@@ -83,7 +83,7 @@ class PytestRuns:
             texts = [failure_text(observed.suites[one.suite], one, observed.flags, self._environment) for one in failed]
             raise TestFailedError(unsteered(inert("\n\n".join([head, *texts]))))
         if results[0].outcome.status == Status.SKIPPED:
-            raise _skipped(unsteered(inert(results[0].outcome.skip_reason or "skipped")))
+            raise _skipped(unsteered(inert(results[0].outcome.skip_text or "skipped")))
 
     def end_file(self) -> None:
         """Ends the run of a file, if one is open. Fails what pytest does meanwhile if something broke outside tests."""

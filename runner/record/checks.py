@@ -89,7 +89,8 @@ def _misfit_of_outcome(record: Record) -> str | None:
         "logs": lambda line: isinstance(line, str),
         "log_levels": lambda level: isinstance(level, str),
     }
-    return next((key for key, fits in lists.items() if not _all(record.get(key), fits)), None)
+    marks = (key for key in ("todo", "only") if not isinstance(record.get(key, False), bool))
+    return next((key for key, fits in lists.items() if not _all(record.get(key), fits)), next(marks, None))
 
 
 def _all(items: Any, fits: Callable[[Any], bool]) -> bool:

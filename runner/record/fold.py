@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from bindings import Answered
 from runner.record.events import (
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from runner.record.case_result import CaseResult
     from runner.record.stability import Attempt
     from runner.record.votes import Judging, NoiseSum
+    from scripttest import Outcome
 
 
 class Execution:
@@ -108,7 +109,7 @@ class Execution:
 
 
 NAMED = 10
-"""At most so many cases that check nothing are named."""
+"""At most so many cases that check nothing, or tests that call `t.only`, are named."""
 SUITE, TAG = "suite", "tag"
 
 
@@ -156,6 +157,7 @@ class Counts:
         "noise",
         "not_judged",
         "not_needed",
+        "only",
         "output_tokens",
         "passed",
         "rates",
@@ -163,6 +165,7 @@ class Counts:
         "saved_cost",
         "scores",
         "skipped",
+        "todo",
         "warnings",
     )
 
@@ -181,6 +184,10 @@ class Counts:
         """Sum over all runs, in whole milliseconds, as in reports."""
         self.not_judged = 0
         """Criteria that no judge could judge."""
+        self.todo = 0
+        """Tests that are skipped because they are marked as unfinished."""
+        self.only: list[str] = []
+        """Names of the first tests and subtests that called `t.only`, so that those beside them did not run."""
         self.checks_nothing = 0
         """Cases that passed and check nothing."""
         self.first_of_nothing: list[Unchecked] = []
@@ -232,6 +239,8 @@ class Counts:
             warnings=len(outcome.warnings),
             missing_calls=sum(call.count for call in result.outside if call.answered is Answered.MISSING),
             not_judged=outcome.not_judged,
+            todo=outcome.todo,
+            only=[f"{suite} › {name}" for name in _only_in(outcome)],
             milliseconds=sum(run.duration_ms for run in attempts) if attempts else round(outcome.milliseconds),
             nothing=Unchecked(suite=order, position=result.position, name=name) if is_empty else None,
         )
@@ -333,6 +342,8 @@ class Counts:
         warnings: int,
         missing_calls: int,
         not_judged: int,
+        todo: bool,
+        only: Sequence[str],
         milliseconds: int,
         nothing: Unchecked | None,
     ) -> None:
@@ -342,6 +353,8 @@ class Counts:
         self.warnings += warnings
         self.missing_calls += missing_calls
         self.not_judged += not_judged
+        self.todo += todo
+        self.only = [*self.only, *only][:NAMED]
         self.milliseconds += milliseconds
         if nothing is not None and verdict is Verdict.PASSED:
             self.checks_nothing += 1
@@ -352,6 +365,8 @@ class Counts:
                 warnings=warnings,
                 missing_calls=missing_calls,
                 not_judged=not_judged,
+                todo=todo,
+                only=only,
                 milliseconds=milliseconds,
                 nothing=nothing,
             )
@@ -364,6 +379,14 @@ def counted(results: Iterable[TestResult]) -> Counts:
         counts.add(result, result.suite, key_of(result).name, order)
         counts.take_case(result.case)
     return counts
+
+
+def _only_in(outcome: Outcome) -> Iterator[str]:
+    """Names of the test and those of its subtests that called `t.only`."""
+    if outcome.only:
+        yield outcome.name
+    for step in outcome.steps:
+        yield from _only_in(step)
 
 
 def _decided(runs: Sequence[Attempt]) -> list[Attempt]:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _HEAD = "type suite position id name script status input output expected duration_ms error response messages_count"
 _TAIL = (
-    "assertion location stack_trace errors failures assertion_count skip_reason not_judged steps warnings pass"
-    " earlier_errors logs log_levels"
+    "assertion location stack_trace errors failures assertion_count skip_reason todo only not_judged steps warnings"
+    " pass earlier_errors logs log_levels"
 )
 _CASE_TAIL = (
     "not_judged checks_nothing cause assertion_errors location stack_trace failures assertion_count skip_reason"

@@ -25,7 +25,8 @@ _Named = Callable[[str], str]
 
 def outcome_members(outcome: Outcome) -> Record:
     """What a test, or a subtest, says of how it ended: `{status, duration_ms, error?, cause?, assertion?, location?,
-    stack_trace?, errors?, failures?, assertion_count?, skip_reason?, not_judged?, steps?, warnings?}`."""
+    stack_trace?, errors?, failures?, assertion_count?, skip_reason?, todo?, only?, not_judged?, steps?, warnings?}`;
+    `todo`: it is skipped because it is marked as unfinished, `only`: tests beside it did not run."""
     decisive, failures = outcome.decisive, outcome.failures
     found: Record = {"status": outcome.status, "duration_ms": round(outcome.milliseconds)}
     if decisive is not None:
@@ -43,6 +44,7 @@ def outcome_members(outcome: Outcome) -> Record:
         found["assertion_count"] = outcome.assertions
     if outcome.skip_reason is not None:
         found["skip_reason"] = outcome.skip_reason
+    found |= {name: True for name in ("todo", "only") if getattr(outcome, name)}
     if outcome.not_judged:
         found["not_judged"] = outcome.not_judged
     if outcome.steps:
@@ -65,6 +67,8 @@ def outcome_in(line: Record, root: str = "") -> Outcome:
         failures=_failures_in(line, named),
         assertions=line.get("assertion_count") or 0,
         skip_reason=line.get("skip_reason"),
+        todo=line.get("todo") is True,
+        only=line.get("only") is True,
         steps=tuple(outcome_in(step, root) for step in line.get("steps") or ()),
         warnings=_warnings_in(line, named),
         not_judged=line.get("not_judged") or 0,

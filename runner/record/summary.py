@@ -29,15 +29,16 @@ COST_DIGITS = 12
 
 
 def counts_record(counts: Counts) -> dict[str, Any]:
-    """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, stopped_early?,
-    checks_nothing?, checks_nothing_first?}`. `errors` counts results with the cause `infrastructure` or `inconclusive`,
-    which are in none of the other counts. `warnings` counts warnings of results, `missing_calls` calls that nothing
-    answered, `not_judged` criteria, and `checks_nothing` cases; `checks_nothing_first` has the ids of the first of
-    these. `stopped_early` is `{not_needed, of, cost?}`: how many runs of cases with a policy were not needed, of how
-    many, and about what they would have cost, in US dollars.
+    """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, todo?, only?,
+    stopped_early?, checks_nothing?, checks_nothing_first?}`. `errors` counts results with the cause
+    `infrastructure` or `inconclusive`, which are in none of the other counts. `warnings` counts warnings of
+    results, `missing_calls` calls that nothing answered, `not_judged` criteria, `todo` skipped tests that are
+    marked as unfinished, and `checks_nothing` cases; `only` has the names of the first tests that called `t.only`,
+    `checks_nothing_first` the ids of the first of these. `stopped_early` is `{not_needed, of, cost?}`: how many
+    runs of cases with a policy were not needed, of how many, and about what they would have cost, in US dollars.
     """
     record: dict[str, Any] = {name: getattr(counts, name) for name in ("total", "passed", "failed", "skipped")}
-    optional = ("errors", "warnings", "missing_calls", "not_judged")
+    optional = ("errors", "warnings", "missing_calls", "not_judged", "todo", "only")
     record |= {name: number for name in optional if (number := getattr(counts, name))}
     if counts.repeated:
         record["stopped_early"] = {"not_needed": counts.not_needed, "of": counts.repeated + counts.not_needed}
@@ -84,12 +85,17 @@ def stability_summary(results: Sequence[TestResult]) -> Record:
 
 
 def remarks(counts: Counts, with_calls: bool = True) -> list[str]:
-    """Remarks on a run: calls that nothing answered, criteria that were not judged, and cases that check nothing."""
+    """Remarks on a run: calls that nothing answered, criteria that were not judged, tests that are marked as
+    unfinished or run alone, and cases that check nothing."""
     said = []
     if counts.missing_calls and with_calls:
         said.append(missing_calls(counts.missing_calls))
     if counts.not_judged:
         said.append(unjudged(counts.not_judged))
+    if counts.todo:
+        said.append(f"{counts.todo} todo")
+    if counts.only:
+        said.append(f"t.only: tests beside {in_line(', '.join(counts.only))} did not run")
     if number := counts.checks_nothing:
         first = counts.checks_nothing_first
         names = in_line(", ".join(first))

@@ -11,7 +11,7 @@ from runner.record.result_texts import errors_of, name_of, place_of, placed_fail
 from runner.record.summary import BARS
 from runner.reporters.document import DocumentReporter
 from runner.reporters.json_report import MARKS, json_text
-from scripttest import Outcome, Status
+from scripttest import Outcome
 from scripttest.typing_names import Record
 
 OF_TEST = (
@@ -64,8 +64,8 @@ def ctrf(report: Report) -> Record:
                 "tests": counts.total,
                 "passed": counts.passed,
                 "failed": counts.bad,
-                "skipped": counts.skipped,
-                "pending": 0,
+                "skipped": counts.skipped - counts.todo,
+                "pending": counts.todo,
                 "other": 0,
                 "suites": len(report.suites),
                 "start": start,
@@ -82,7 +82,7 @@ def _test(suite: Suite, result: TestResult) -> Record:
     outcome, case, runs = result.outcome, result.case, result.stability
     test: Record = {
         "name": name_of(result) or "(no name)",
-        "status": result.status,
+        "status": _status(outcome),
         "duration": outcome.milliseconds,
         "suite": [suite.id or "(no name)"],
         "type": AGENT_TEST if suite.has_cases else SCRIPT_TEST,
@@ -90,7 +90,7 @@ def _test(suite: Suite, result: TestResult) -> Record:
     place, placed = place_of(suite, result), placed_failure(result)
     errors = errors_of(result)
     more = {
-        "message": "\n".join(errors) or outcome.skip_reason or "\n".join(remarks_of(result)),
+        "message": "\n".join(errors) or outcome.skip_text or "\n".join(remarks_of(result)),
         "trace": stack_trace(placed) if placed is not None else None,
         "rawStatus": outcome.cause,
         "filePath": place.file,
@@ -113,11 +113,15 @@ def _extra(result: TestResult) -> Record:
 
 
 def _steps(outcome: Outcome) -> list[Record]:
-    return [inner for step in outcome.steps for inner in (_step(step.name, step.status), *_steps(step))]
+    return [inner for step in outcome.steps for inner in (_step(step.name, _status(step)), *_steps(step))]
 
 
-def _step(name: str, status: Status) -> Record:
+def _step(name: str, status: str) -> Record:
     return {"name": name, "status": status}
+
+
+def _status(outcome: Outcome) -> str:
+    return "pending" if outcome.todo else outcome.status
 
 
 def _milliseconds(timestamp: str) -> int:

@@ -29,8 +29,8 @@ INDENTED = 1000
 """Results up to which a document is indented throughout."""
 LISTS = ("results", "tests")
 """Keys of the lists of results."""
-MARKS = ("missing_calls", "not_judged", "checks_nothing", "checks_nothing_first")
-"""Keys of a summary that say what passed without being judged, or without what it called."""
+MARKS = ("missing_calls", "not_judged", "todo", "only", "checks_nothing", "checks_nothing_first")
+"""Keys of a summary that say what passed without being judged, or without what it called, and what is not finished."""
 PLACE = "\0results\0"
 """A placeholder for a list while the rest is made."""
 

@@ -163,7 +163,7 @@ def _case(parent: Element, suite: Suite, same: tuple[str, str], result: TestResu
     if verdict is Verdict.FAILED or verdict.is_none:
         _failed(case, result, "error" if verdict.is_none else "failure")
     elif verdict is Verdict.SKIPPED:
-        SubElement(case, "skipped", _attributes({"message": result.outcome.skip_reason}))
+        SubElement(case, "skipped", _attributes({"message": result.outcome.skip_text or None}))
     if out := _output(result):
         SubElement(case, "system-out").text = _legal(out)
     if said := [f"warning: {message}{_at(place)}" for message, place in warnings_of(result)]:

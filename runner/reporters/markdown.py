@@ -136,6 +136,7 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
         "Warnings": counts.warnings,
         "Missing calls": counts.missing_calls,
         "Not judged": counts.not_judged,
+        "Todo": counts.todo,
         "Check nothing": counts.checks_nothing,
     }
     rows += [(title, str(number)) for title, number in some.items() if number]

@@ -131,8 +131,8 @@ def body(result: TestResult, suite: Suite, names_suite: bool) -> str:
     text += "".join(block(difference, "diff") for difference in differences_of(result))
     if failure := placed_failure(result):
         text += f"at {code(place(failure) or '')}\n\n"
-    if result.status == Status.SKIPPED and outcome.skip_reason:
-        text += f"Skipped: {inline(outcome.skip_reason)}\n\n"
+    if result.status == Status.SKIPPED and outcome.skip_text:
+        text += f"Skipped: {inline(outcome.skip_text)}\n\n"
     for warning in outcome.warnings:
         text += f"⚠️ {inline(warning.message)}\n\n"
         text += f"at {code(place(warning) or '')}\n\n" if warning.frames else ""
@@ -324,7 +324,7 @@ def _scores(case: CaseResult) -> str:
 
 
 def _step(step: Outcome, depth: int) -> str:
-    reason = step.skip_reason or (error_text(step.decisive) if step.decisive else None)
+    reason = step.skip_text or (error_text(step.decisive) if step.decisive else None)
     text = f"{'  ' * depth}- {MARKS[step.status]} {inline(step.name)}"
     text += f" ({duration(step.milliseconds)})" + (f": {inline(reason)}" if reason else "") + "\n"
     return text + "".join(_step(inner, depth + 1) for inner in step.steps[:ITEMS])

@@ -3,7 +3,7 @@ another one that plants mutants.
 
 It runs in an engine of its own, in this process: it only reads texts. To evaluate the function takes some 35 ms, and to
 read a text 4 to 5 ms for each KB, so it is asked only where something is to be told of a failure, by `doctor`, for new
-inline snapshots and for coverage.
+inline snapshots, for coverage and for `t.only`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from queue import SimpleQueue
 
 from scripttest.realm.engine import STACK_LIMIT, EngineError, evaluate_apart
 from scripttest.results import HostError
+from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,6 +97,30 @@ def parser() -> Parser:
 def planter() -> Parser:
     """What plants mutants in this process: `src/mutate.ts`. Raises HostError."""
     return Parser("mutate", "regex")
+
+
+class Focus(Value):
+    """Where a function calls `t.only`, as `src/focus.ts` reads it."""
+
+    only: bool = False
+    """Whether it does so itself, in one of its own statements."""
+    focused: bool = False
+    """Whether a subtest that is written in it does."""
+    names: tuple[str, ...] = ()
+    """Functions declared elsewhere that are subtests in it."""
+
+
+@lru_cache(1000)
+def focus_of(source: str) -> Focus:
+    """Where a function of a compiled script calls `t.only`, by its source; nowhere where that cannot be read. Raises
+    HostError."""
+    if ".only(" not in source and ".run(" not in source and ".each(" not in source:
+        return Focus()
+    try:
+        found = parser().ask("focusOf", source)
+    except UnreadableError:
+        return Focus()
+    return Focus(only=found["only"], focused=found["focused"], names=tuple(found["names"]))
 
 
 @lru_cache(2)

@@ -223,6 +223,9 @@ def _outcome(value: Any, depth: int) -> dict[str, Any]:
     _calls(record)
     for name in ("assertions", "not_judged"):
         _count(record, name)
+    for name in ("todo", "only"):
+        if not isinstance(record.get(name, False), bool):
+            raise ValueError(f"a record whose {name} is not a boolean")
     _text_or_nothing(record, "skip_reason")
     for failure in _list(record, "failures"):
         _failure(failure)

@@ -313,7 +313,7 @@ class ScriptHost:
 
     def _listed(self, slot: Slot, run: ModuleRun, functions: answers.Functions) -> None:
         key = run.compiled.source.key
-        listed = run.listed_by(functions.sources, self._kinds, lambda name: self._services.selects(key, name))
+        listed = run.listed_by(functions.sources, self._kinds, lambda tests: self._services.selected(key, tests))
         run.order(self._filter, self._seed)
         self._rest(slot)
         self._out.append(listed)

@@ -33,6 +33,7 @@ from scripttest.results import (
 from scripttest.shortcuts.slicing import Boots
 from scripttest.values import Value
 from scripttest.workers.answers import EarlyFailure, mocked_of
+from scripttest.workers.services import Selected
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class ModuleRun:
         self.module = module
         self.compiled = compiled
         self.slices: Slices | None = None
+        self.selected = Selected(tests=())
         self.tests: tuple[Test, ...] = ()
         """The tests, each as often as it runs: index = position * runs + run - 1."""
         self.orders: list[Order] = []
@@ -110,28 +112,42 @@ class ModuleRun:
         """The position of a test among the listed ones, and which run of it it is, by its index."""
         return index // self._runs, index % self._runs + 1
 
-    def listed_by(self, sources: Mapping[str, str], kinds: tuple[str, ...], selects: Callable[[str], bool]) -> Listed:
-        """Takes the functions that a worker listed, name → source, and keeps the tests among them that `selects`
-        accepts by their names."""
+    def listed_by(
+        self, sources: Mapping[str, str], kinds: tuple[str, ...], select: Callable[[Mapping[str, str]], Selected]
+    ) -> Listed:
+        """Takes the functions that a worker listed, name → source, and keeps the tests among them that `select`
+        says, by their names and sources."""
         from scripttest.shortcuts.slicing import slice_module
 
         compiled = self.compiled
         slices = slice_module(compiled.scripts[-1].code, compiled.entry_start, compiled.exports, sources, kinds)
-        selected = [test for test in slices.tests if selects(test.name)]
+        self.selected = select({test.name: sources.get(test.entry, "") for test in slices.tests})
+        selected = [test for test in slices.tests if test.name in self.selected.tests]
         self.slices = slices
         self.tests = tuple(test for test in selected for _ in range(self._runs))
         self.left = len(self.tests)
         if self.loads_again:
             self.early.clear()
         known = tuple(test.name for test in slices.tests)
-        return Listed(module=compiled.source.key, tests=tuple(test.name for test in selected), known=known)
+        names = tuple(test.name for test in selected)
+        return Listed(module=compiled.source.key, tests=names, known=known, beside=self.selected.beside)
 
     def order(self, filter: bool, seed: int | None) -> None:
         """Makes what a worker gets for each of the tests."""
+        more = {test.name: self._only(test.name) for test in self.tests}
         self.orders = [
-            order_of(test, filter, 0 if self._runs == 1 else self.position(index)[1], seed)
+            order_of(test, filter, 0 if self._runs == 1 else self.position(index)[1], seed, more[test.name])
             for index, test in enumerate(self.tests)
         ]
+
+    def _only(self, name: str) -> str:
+        """What the plan of a test says of `t.only`."""
+        selected = self.selected
+        if selected.forbidden:
+            return ',"only":"forbidden"'
+        focuses = selected.focuses and ".only(" in self.compiled.scripts[-1].code
+        runs = ',"only":"runs"' if name in selected.only else ""
+        return f'{runs},"focus":true' if focuses else runs
 
     def begun(self, index: int) -> list[HostRecord]:
         """The records of a test that begins, with the lines of the module's top-level code."""
@@ -228,6 +244,8 @@ class ModuleRun:
             warnings=tuple([self._warning(warning, index) for warning in record.get("warnings", ())]),
             mocked=mocked_of(record),
             inlined=tuple([self._inlined(item) for item in record.get("inlined") or ()]),
+            todo=bool(record.get("todo")),
+            only=bool(record.get("only")),
             not_judged=record.get("not_judged", 0) + sum([step.not_judged for step in steps]),
         )
 
@@ -364,15 +382,15 @@ def timeout_text(seconds: float, of_module: bool) -> str:
     return f"timeout after {seconds:g}s{more}"
 
 
-def order_of(test: Test, filter: bool, run: int, seed: int | None) -> Order:
+def order_of(test: Test, filter: bool, run: int, seed: int | None, more: str = "") -> Order:
     """What a worker gets for a test. `run` is 0 when the test runs once. Its random numbers depend on its name and on
-    `seed`, if there is one."""
+    `seed`, if there is one. `more` are further members of its plan, each with a comma before it."""
     name, entry = _quoted(test.name), _quoted(test.entry)
     of_run = f',"run":{run}' if run else ""
     of_seed = "" if seed is None else f',"seed":{_quoted(f"{seed} {test.name}")}'
     kind = kind_of(test.name)
     of_kind = "" if kind == TEST else f',"kind":"{kind.lower()}"'
-    plan = f'{{"name":{name},"entry":{entry},"filter":{str(filter).lower()}{of_run}{of_seed}{of_kind}}}'
+    plan = f'{{"name":{name},"entry":{entry},"filter":{str(filter).lower()}{of_run}{of_seed}{of_kind}{more}}}'
     return Order(plan=plan, pieces=test.pieces)
 
 

@@ -3,7 +3,7 @@ test, and calls of single functions of scripts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from scripttest.results import LogLine, Outcome, ScriptError, StackFrame, TestKey
@@ -35,6 +35,20 @@ class Link:
         self._ask(name, arguments, done)
 
 
+class Selected(Value):
+    """Which tests of a module run, and what `t.only` does in it."""
+
+    tests: Collection[str]
+    only: Collection[str] = ()
+    """Those of them that call `t.only`, so that the others do not run."""
+    beside: int = 0
+    """How many others that are."""
+    forbidden: bool = False
+    """Whether a test that calls it fails."""
+    focuses: bool = True
+    """Whether subtests that call it leave out those beside them."""
+
+
 class Services:
     """What the host asks its owner. The owner overrides these methods."""
 
@@ -62,8 +76,9 @@ class Services:
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
         raise NotImplementedError
 
-    def selects(self, module: str, test: str) -> bool:
-        """Whether a test of a module runs."""
+    def selected(self, module: str, tests: Mapping[str, str]) -> Selected:
+        """Which tests of a module run. `tests` are all that it has, in their order: name → the source of its
+        function."""
         raise NotImplementedError
 
     def arranged(self, module: str, tests: Sequence[str]) -> Sequence[int]:

@@ -7,6 +7,8 @@
  * - A property that is undefined equals a missing one. An object without a prototype equals a plain object.
  * - The order of Maps and Sets does not matter; keys and items are compared deeply. Errors are compared by name, message,
  *   cause and, for an `AggregateError`, their errors.
+ * - What `t.any` and the like return equals what it describes. That is not transitive, so realms that have made one compare
+ *   pairs, and look for the best way to pair the items of Sets and Maps.
  * - Functions, promises, iterators and weak collections equal only themselves. Private fields are not compared.
  * - Cyclic values are equal if following them step by step never shows a difference.
  * - An object that throws while it is read equals only itself.
@@ -17,7 +19,7 @@
 
 import { bytesOf, keysOf, kindOf, unbox } from "../assert/kind";
 import { isObject } from "../objects";
-import type { Kernel } from "../kernel";
+import type { Kernel, Matcher } from "../kernel";
 
 /** One comparison in progress. */
 interface State {
@@ -26,7 +28,9 @@ interface State {
    * rank. Equality is transitive, so all objects in a tree are equal.
    */
   links?: Map<object, object | number>;
-  /** The changes to `links`, so that they can be undone: object, former value, object, former value, ... */
+  /** The same in realms with matchers: object → the objects that it is assumed to equal. */
+  pairs?: Map<object, Map<object, boolean>>;
+  /** The changes to `links`, so that they can be undone: object, former value, ...; to `pairs`: objects of one, the other, ... */
   trail: unknown[];
   steps: number;
 }
@@ -41,7 +45,8 @@ interface Loose {
 const stepsWithoutRecord = 50;
 const nestingLimit = 100;
 
-export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
+export default function (kernel: Kernel): (a: unknown, b: unknown) => boolean {
+  const { std } = kernel;
   const identical = (a: unknown, b: unknown): boolean => a === b || (a !== a && b !== b);
   const plain = (proto: unknown): boolean => proto === null || proto === std.objectPrototype;
 
@@ -52,6 +57,11 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
       a = todo[todo.length - 2];
       todo.length -= 2;
       if (identical(a, b)) continue;
+      if (kernel.matchers) {
+        const matched = byMatcher(state, a, b, nesting);
+        if (matched) continue;
+        if (matched === false) return false;
+      }
       if (!isObject(a) || !isObject(b)) return false;
       if (assume(state, a, b)) continue;
       let result: boolean | Loose;
@@ -63,6 +73,14 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
       if (typeof result === "object" ? !pairUp(state, result, todo, nesting) : !result) return false;
     }
     return true;
+  }
+
+  /** What a matcher says; undefined if neither is one. Two of them are equal if they were made in the same way. */
+  function byMatcher(state: State, a: unknown, b: unknown, nesting: number): boolean | undefined {
+    const left = std.weakGet(kernel.matchers, a) as Matcher | undefined;
+    const right = std.weakGet(kernel.matchers, b) as Matcher | undefined;
+    if (left && right) return left.name === right.name && same(state, left.args, right.args, nesting);
+    return right ? right.holds(a) : left?.holds(b);
   }
 
   /** Compares two objects without their content. The content is added to `todo`, or returned if its order is free. */
@@ -139,10 +157,11 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
     std.mapForEach(a, (value, key) => {
       if (isObject(key)) left[left.length] = [key, value];
       else if (std.mapHas(b, key)) add(value, std.mapGet(b, key));
+      else if (kernel.matchers) left[left.length] = [key, value];
       else result = false;
     });
     std.mapForEach(b, (value, key) => {
-      if (isObject(key)) right[right.length] = [key, value];
+      if (isObject(key) || (kernel.matchers && !std.mapHas(a, key))) right[right.length] = [key, value];
     });
     return result && { left, right };
   }
@@ -153,7 +172,7 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
     let result = std.setSize(a) === std.setSize(b);
     std.setForEach(a, (item) => {
       if (std.setHas(b, item)) return;
-      if (isObject(item)) left[left.length] = item;
+      if (isObject(item) || kernel.matchers) left[left.length] = item;
       else result = false;
     });
     std.setForEach(b, (item) => {
@@ -162,7 +181,7 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
     return result && { left, right };
   }
 
-  /** Finds an equal item on the right for each on the left. The first one found will do, as equality is transitive. */
+  /** Finds an equal item on the right for each on the left. Without matchers the first one found will do, as equality is transitive. */
   function pairUp(state: State, { left, right }: Loose, todo: unknown[], nesting: number): boolean {
     const count = left.length;
     if (count === 1) {
@@ -171,6 +190,7 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
       return true;
     }
     if (nesting === nestingLimit) throw new std.Error("maps or sets are nested too deeply to compare");
+    if (kernel.matchers) return pairAll(state, left, right, nesting);
     const groups = new std.Map<string, unknown[]>();
     for (let i = count - 1; i >= 0; i--) {
       const key = sketch(right[i], 2);
@@ -190,6 +210,28 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
       for (; at < group.length - 1; at++) group[at] = group[at + 1];
       group.length--;
     }
+    return true;
+  }
+
+  /** The same with matchers: an item that was paired is paired anew where that lets another one have its partner. */
+  function pairAll(state: State, left: unknown[], right: unknown[], nesting: number): boolean {
+    const partners = std.list<number | undefined>();
+    const pair = (i: number, tried: boolean[]): boolean => {
+      for (let at = 0; at < right.length; at++) {
+        if (tried[at]) continue;
+        const mark = state.trail.length;
+        const fits = same(state, left[i], right[at], nesting + 1);
+        forget(state, mark);
+        if (!fits) continue;
+        tried[at] = true;
+        const other = partners[at];
+        if (other !== undefined && !pair(other, tried)) continue;
+        partners[at] = i;
+        return true;
+      }
+      return false;
+    };
+    for (let i = 0; i < left.length; i++) if (!pair(i, std.list())) return false;
     return true;
   }
 
@@ -214,6 +256,7 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
   /** Assumes from now on that the two are equal. Returns true if that was assumed already. */
   function assume(state: State, a: object, b: object): boolean {
     if (++state.steps < stepsWithoutRecord) return false;
+    if (kernel.matchers) return assumePair(state, a, b);
     state.links ??= new std.Map();
     a = rootOf(state.links, a);
     b = rootOf(state.links, b);
@@ -222,6 +265,17 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
     const rankB = (std.mapGet(state.links, b) ?? 0) as number;
     link(state, rankA < rankB ? a : b, rankA < rankB ? b : a);
     if (rankA === rankB) link(state, a, rankA + 1);
+    return false;
+  }
+
+  function assumePair(state: State, a: object, b: object): boolean {
+    state.pairs ??= new std.Map();
+    let others = std.mapGet(state.pairs, a) as Map<object, boolean> | undefined;
+    if (!others) std.mapSet(state.pairs, a, (others = new std.Map()));
+    if (std.mapGet(others, b)) return true;
+    std.mapSet(others, b, true);
+    state.trail[state.trail.length] = others;
+    state.trail[state.trail.length] = b;
     return false;
   }
 
@@ -239,8 +293,11 @@ export default function ({ std }: Kernel): (a: unknown, b: unknown) => boolean {
     std.mapSet(links, object, to);
   }
 
-  function forget({ links, trail }: State, mark: number): void {
-    for (let i = trail.length - 2; i >= mark; i -= 2) std.mapSet(links, trail[i], trail[i + 1]);
+  function forget({ links, pairs, trail }: State, mark: number): void {
+    for (let i = trail.length - 2; i >= mark; i -= 2) {
+      if (pairs) std.mapSet(trail[i], trail[i + 1], false);
+      else std.mapSet(links, trail[i], trail[i + 1]);
+    }
     trail.length = mark;
   }
 

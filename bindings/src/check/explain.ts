@@ -12,7 +12,8 @@ import { lookAlikes } from "../explain/look-alikes";
 import { printer, type PrintOptions } from "../explain/print";
 import { texts } from "../explain/texts";
 import { descend, otherwise, type Difference } from "../explain/difference";
-import type { Explained, Kernel, Mismatch } from "../kernel";
+import { resolved } from "../explain/resolved";
+import type { Explained, Kernel, Matcher, Mismatch } from "../kernel";
 
 export interface Explain {
   /**
@@ -54,7 +55,7 @@ const unchanged = /^( |[-+] +\.\.\. \d+ more$)/;
 export default function (kernel: Kernel): Explain {
   const { std } = kernel;
   const signs = lookAlikes(std);
-  const { print, label, masks, className } = printer(std, signs.visible);
+  const { print, label, masks, className } = printer(std, signs.visible, (it) => kernel.matchers && (std.weakGet(kernel.matchers, it) as Matcher | undefined));
   const ofTexts = texts(std, signs);
   const formOf = forms(std);
 
@@ -152,15 +153,18 @@ export default function (kernel: Kernel): Explain {
     return inspect(error);
   }
 
-  /** Two different values, printed: the two texts differ, and the difference is within the part that reports show. */
-  function pairOf(expected: unknown, actual: unknown): [string, string] {
+  /**
+   * Two different values, printed: the two texts differ, and the difference is within the part that reports show. `told`
+   * is what is expected without matchers that hold.
+   */
+  function pairOf(expected: unknown, actual: unknown, told: unknown): [string, string] {
     if (typeof expected === "string" && typeof actual === "string") return ofTexts.around(expected, actual);
     const pair: [string, string] = [inspect(expected), inspect(actual)];
-    const same = ofTexts.common(pair[0], pair[1]);
+    const same = ofTexts.common(told === expected ? pair[0] : inspect(told), pair[1]);
     if (pair[0] !== pair[1] && same < shownLimit) return signs.apart(pair[0], pair[1]);
-    const at = difference(expected, actual);
-    const told = pairAt(at);
-    return at.path ? ["at " + at.path + ": " + told[0], "at " + at.path + ": " + told[1]] : told;
+    const at = difference(told, actual);
+    const found = pairAt(at);
+    return at.path ? ["at " + at.path + ": " + found[0], "at " + at.path + ": " + found[1]] : found;
   }
 
   /** The printed form of an item that a list does not contain. If a listed item looks the same, it says why they differ. */
@@ -183,7 +187,8 @@ export default function (kernel: Kernel): Explain {
     const hasActual = std.hasOwn(found, "actual");
     const hasExpected = std.hasOwn(found, "expected");
     const differ = hasActual && hasExpected && !std.is(expected, actual);
-    const pair = differ ? pairOf(expected, actual) : [inspect(expected), inspect(actual)];
+    const told = differ ? resolved(kernel, expected, actual) : expected;
+    const pair = differ ? pairOf(expected, actual, told) : [inspect(expected), inspect(actual)];
     if (hasActual) {
       outcome.actual_text = pair[1];
       outcome.actual = json(actual) ?? std.stringify(outcome.actual_text);
@@ -198,7 +203,7 @@ export default function (kernel: Kernel): Explain {
     }
     if (std.hasOwn(found, "diff")) {
       const compared = isObject(expected) ? isObject(actual) : typeof expected === "string" && typeof actual === "string" && ofTexts.isWorthADiff(expected, actual);
-      if (compared) outcome.diff = diff(expected, actual);
+      if (compared) outcome.diff = diff(told, actual);
     }
     return outcome;
   }

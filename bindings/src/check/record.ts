@@ -24,7 +24,9 @@ export interface Recorder {
   record(error: unknown, phase: string): void;
   /** Marks a text as JSON already, so that `encode` does not quote it. */
   raw(text: string): unknown;
-  encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[]): string;
+  /** Adds a warning to the outcome of the whole test. */
+  warn(kind: string, message: string, stack: string): void;
+  encodeOutcome(name: string, milliseconds: number, outcome: Outcome): string;
   /** The outcome of the whole test, with warnings about timers and calls that it left unfinished. */
   encodeTest(): string;
 }
@@ -67,39 +69,53 @@ export default function (core: Core): Recorder {
     fail(t, core.isBroken(error) ? "infrastructure" : "error", message, { stack: stack && bounded(std, stack), phase, details, misspelt, meant: misspelt && meant(core, name) }, ends);
   }
 
-  function encodeOutcome(name: string, milliseconds: number, outcome: Outcome, warnings?: object[], mocked?: unknown, inlined?: object[]): string {
+  function warn(kind: string, message: string, stack: string): void {
+    const warnings = (core.warnings ??= std.list());
+    warnings[warnings.length] = { kind, message, stack };
+  }
+
+  /** `last` has further members, which are read when the subtests are encoded. */
+  function encodeOutcome(name: string, milliseconds: number, outcome: Outcome, last?: () => object): string {
+    const { failures, skipped, todo, assertions } = outcome;
+    const fails = failures.length > 0;
+    const passed = !fails && !skipped && (!todo || assertions > 0);
+    if (todo && passed) warn("todo", name + " passes, and is marked with t.todo: remove the mark", todo);
+    if (todo && fails) core.log("info", "t.todo: " + name + " fails: " + (std.String(failures[0].message) || std.String(failures[0].kind)));
     const steps = std.list<Raw>();
     for (let i = 0; i < outcome.steps.length; i++) steps[i] = new Raw(outcome.steps[i]());
+    const status = passed ? "passed" : fails && !todo ? "failed" : "skipped";
     return encode(std, {
       name,
-      status: outcome.failures.length ? "failed" : outcome.skipped ? "skipped" : "passed",
+      status,
       duration_ms: milliseconds,
-      assertions: outcome.assertions,
-      skip_reason: outcome.skipReason,
+      assertions,
+      skip_reason: passed ? undefined : outcome.skipReason,
+      todo: (todo !== undefined && !passed) || undefined,
+      only: outcome.only,
       not_judged: outcome.notJudged || undefined,
-      failures: outcome.failures,
+      failures: todo ? std.list() : failures,
       steps,
-      warnings,
-      mocked,
-      inlined,
+      ...last?.(),
     });
   }
 
-  const stood = {
-    kind: "clock",
-    message:
-      "The clock of the test stood still when its time was up: t.mock.now has stopped it; move it with t.mock.advance or time.Sleep",
-    stack: "",
-  };
+  const stood = "The clock of the test stood still when its time was up: t.mock.now has stopped it; move it with t.mock.advance or time.Sleep";
 
   return {
     text,
     fail,
     thrown,
+    warn,
     encodeOutcome,
     encodeTest() {
-      const warnings = core.left ? core.part<() => object[]>("unfinished")() : core.stood ? [stood] : undefined;
-      return encodeOutcome(core.plan!.name, core.milliseconds, core.outcomeOf(core.root), warnings, core.mocked && [...core.mocked], core.inlined);
+      if (!core.left && core.stood) warn("clock", stood, "");
+      const { mocked, inlined } = core;
+      return encodeOutcome(core.plan!.name, core.milliseconds, core.outcomeOf(core.root), () => {
+        const left = core.left ? core.part<() => object[]>("unfinished")() : std.list<object>();
+        const { warnings: told = std.list<object>() } = core;
+        for (let i = 0; i < told.length; i++) left[left.length] = told[i];
+        return { warnings: left.length ? left : undefined, mocked: mocked && [...mocked], inlined };
+      });
     },
 
     raw: (text) => new Raw(text),

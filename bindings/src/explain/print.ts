@@ -1,6 +1,7 @@
 /** Prints values as text of limited length. It is safe even if a value throws while it is read. */
 
 import { bytesOf, keysOf, kindOf, unbox } from "../assert/kind";
+import type { Matcher } from "../kernel";
 import { isObject } from "../objects";
 import type { Std } from "../std";
 
@@ -37,7 +38,7 @@ const secret =
   /(tokens?|secrets?|passw(or)?ds?|pwd|passphrase|credentials?|cookies?|auth|authorization|(api|access|private|secret|signing)[_-]?keys?)$/i;
 const bearer = /^(Bearer|Basic|Token) +\S{6,}/i;
 
-export function printer(std: Std, visible: (text: string) => string): Printer {
+export function printer(std: Std, visible: (text: string) => string, matcherOf: (it: object) => Matcher | undefined): Printer {
   function print(root: unknown, { depth: depthLimit, items: itemLimit, length: limit, forDiff, forReview, onCut, masked }: PrintOptions): string {
     let room = limit;
     const ancestors = std.list();
@@ -70,6 +71,8 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
           return cut(functionText(it), std.String);
       }
       if (!isObject(it)) return spend(std.String(it));
+      const matcher = matcherOf(it);
+      if (matcher) return matcher.name ? call(matcher, column) : spend("[masked]");
       for (let i = 0; i < depth; i++) if (ancestors[i] === it) return spend("[Circular]");
       ancestors[depth++] = it;
       try {
@@ -79,6 +82,16 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
       } finally {
         depth--;
       }
+    }
+
+    /** The call that made a matcher. */
+    function call({ name, args }: Matcher, column: number): string {
+      let text = spend("t." + name + "(");
+      for (let i = 0; i < args.length; i++) {
+        const it = args[i];
+        text += (i ? ", " : "") + (typeof it === "function" ? spend(nameOf(it)) : value(it, column + text.length));
+      }
+      return text + ")";
     }
 
     /** A string of several lines between `"""`, with the escapes of a quoted string but plain quotes. */
@@ -298,18 +311,23 @@ export function printer(std: Std, visible: (text: string) => string): Printer {
 
   function functionText(it: unknown): string {
     let source = "";
-    let name: unknown = "";
     try {
       source = std.functionText(it);
-      name = std.descriptor(it, "name")?.value;
     } catch {
       // a proxy
     }
-    return (
-      (std.slice(source, 0, 5) === "class" ? "[class" : "[Function") +
-      (typeof name === "string" && name ? " " + oneLine(name) : "") +
-      "]"
-    );
+    const name = nameOf(it);
+    return (std.slice(source, 0, 5) === "class" ? "[class" : "[Function") + (name && " " + name) + "]";
+  }
+
+  /** The name of a function; empty if it has none. */
+  function nameOf(it: unknown): string {
+    try {
+      const name = std.descriptor(it, "name")?.value as unknown;
+      return typeof name === "string" ? oneLine(name) : "";
+    } catch {
+      return ""; // a proxy
+    }
   }
 
   /** The name of the object's class; empty for plain objects. */

@@ -2,12 +2,18 @@
 
 import { AWAIT_IT, isThenable } from "../assert/support";
 import { bounded } from "../bounded";
+import type { Mask } from "../check/mask";
 import type { Core, T } from "../core-state";
 import type { Explain } from "../check/explain";
+import { declaredFunction } from "../lexical";
+import { isObject } from "../objects";
 import type { Flow } from "./flow";
 import type { Recorder } from "../check/record";
+import type { MakeMatcher } from "../kernel";
 
 type Body = (t: T, ctx: unknown) => unknown;
+/** What the host reads of a function: whether it calls `t.only` first, whether a subtest in it does, and the names of functions that are subtests in it. */
+type Focus = { only: boolean; focused: boolean; names: string[] };
 /** The host's answer about a snapshot. `store` is the text to write into the source. */
 type Answer = { passed: boolean; expected?: string; reason?: string; store?: string };
 
@@ -38,7 +44,8 @@ export default function (core: Core): true {
     return word;
   }
 
-  function run(t: T, name: unknown, body: unknown): boolean | Promise<boolean> {
+  /** `written` is the function as the script has it, if `body` calls it. */
+  function run(t: T, name: unknown, body: unknown, written = body): boolean | Promise<boolean> {
     if (typeof name !== "string" || typeof body !== "function") throw new std.TypeError("t.run takes (name, function)");
     const { subtests, depth, pending, open } = own(t);
     if (depth >= depthLimit) throw new std.Error("t.run: subtests are nested more than " + depthLimit + " deep");
@@ -51,9 +58,12 @@ export default function (core: Core): true {
     const full = t.name + "/" + short;
     if (core.plan!.filter && core.host("subtest.Selects", [full]) !== true) return true;
 
+    if (core.plan!.focus && isFocused(t) && !focusOf(written).only) return true;
+
     const subtest = new core.T(full);
     const outcome = core.outcomeOf(subtest);
     const inner = own(subtest);
+    inner.body = written;
     inner.parent = t;
     inner.depth = depth + 1;
     const began = core.clock();
@@ -82,32 +92,80 @@ export default function (core: Core): true {
       open.length--;
       const parent = core.outcomeOf(t);
       const milliseconds = core.clock() - began;
+      own(t).others ||= !outcome.only;
       parent.steps[parent.steps.length] = () => recorder().encodeOutcome(full, milliseconds, outcome);
       parent.assertions += outcome.assertions;
-      if (outcome.failures.length) fails();
-      else outcome.fails = fails;
-      finish?.(!outcome.failures.length);
+      if (outcome.todo) finish?.(true);
+      else {
+        if (outcome.failures.length) fails();
+        else outcome.fails = fails;
+        finish?.(!outcome.failures.length);
+      }
     };
     drive(
       runBody(subtest, () => (body as Body)(subtest, core.ctx)),
       inner.end,
     );
     core.current = current; // code that runs while the subtest waits does not belong to it
-    if (over) return !outcome.failures.length;
+    if (over) return outcome.todo !== undefined || !outcome.failures.length;
     inner.waits = true;
     const done = new std.Promise<boolean>((resolve) => (finish = resolve));
     pending[pending.length] = done;
     return done;
   }
 
+  const focusOf = (body: unknown) => core.host("subtest.Focus", [std.functionText(body)]) as Focus;
+
+  /** Whether a subtest of a test calls `t.only`, so that its siblings do not run. */
+  function isFocused(t: T): boolean {
+    const state = own(t);
+    if (state.focused !== undefined) return state.focused;
+    const { focused, names } = focusOf(state.body ?? core.declared(core.plan!.entry));
+    state.focused = focused;
+    for (let i = 0; i < names.length && !state.focused; i++) {
+      const body = declaredFunction(core, names[i]);
+      state.focused = body !== undefined && focusOf(body).only;
+    }
+    return state.focused;
+  }
+
+  function only(t: T): void {
+    const { parent } = own(t);
+    const forbidden = core.plan!.only === "forbidden";
+    if (!forbidden && (parent ? !own(parent).others : core.plan!.only)) return void (core.outcomeOf(t).only = true);
+    const reason = forbidden
+      ? "t.only() leaves other tests out, which --forbid-only refuses; it is on where CI is set. Remove the call"
+      : "t.only() came too late: tests beside this one may have run. Make it the first statement of the test function, or of the function that t.run or t.each gets";
+    fail(t, "fail", reason, undefined, true);
+    throw core.stop;
+  }
+
+  /** The options of a snapshot: a name, or `{name?, mask?}`. */
+  function optionsOf(given: unknown): { name?: unknown; mask: string[] } {
+    if (!isObject(given)) return { name: given, mask: std.list() };
+    const keys = std.keys(given);
+    const mask = std.list<string>();
+    const paths: unknown = given.mask === undefined ? [] : given.mask;
+    for (let i = 0; std.isArray(paths) && i < paths.length; i++) if (typeof paths[i] === "string") mask[i] = paths[i] as string;
+    let fits = std.isArray(paths) && mask.length === paths.length && (given.name === undefined || typeof given.name === "string");
+    for (let i = 0; i < keys.length; i++) fits &&= keys[i] === "mask" || keys[i] === "name";
+    if (!fits) throw new std.TypeError('t.snapshot takes (value, name) or (value, { name, mask: ["$..id"] }), got ' + core.part<Explain>("explain").inspect(given));
+    return { name: given.name, mask };
+  }
+
   /** The value as text for a snapshot. Records a failure and returns undefined if it cannot be one. */
-  function printed(t: T, value: unknown): string | undefined {
+  function printed(t: T, value: unknown, paths: string[] = std.list()): string | undefined {
     core.outcomeOf(t).assertions++;
     if (isThenable(value)) {
       fail(t, "assertion", "The value " + AWAIT_IT, { type: "Snapshot" });
       return undefined;
     }
     const explain = core.part<Explain>("explain");
+    if (paths.length) {
+      const { value: masked, unmatched } = core.part<Mask>("mask")(value, paths);
+      value = masked;
+      for (let i = 0; i < unmatched.length; i++) recorder().warn("mask", "The mask " + unmatched[i] + " of the snapshot matches nothing", core.here());
+    }
     const actual = explain.whole(value);
     if (actual === undefined) {
       const reason = "Too large for a snapshot, which holds 1 000 000 characters, 100 000 items of a list and 100 levels";
@@ -123,15 +181,16 @@ export default function (core: Core): true {
     return false;
   }
 
-  function snapshot(t: T, value: unknown, name: unknown): boolean {
+  function snapshot(t: T, value: unknown, given: unknown): boolean {
     const { snapshots } = own(t);
+    const { name, mask } = optionsOf(given);
     const base = name === undefined ? t.name : t.name + " " + text([name]);
     let number = (snapshots[base] ?? 0) + 1;
     let key = number === 1 && name !== undefined ? base : base + " " + number;
     while (key !== base && snapshots[key]) key = base + " " + ++number;
     snapshots[base] = number;
     snapshots[key] ??= 1;
-    const actual = printed(t, value);
+    const actual = printed(t, value, mask);
     if (actual === undefined) return false;
     const answer = core.host("snapshot.Match", [key, actual]) as Answer;
     return answer.passed || differs(t, "Snapshot", actual, answer);
@@ -169,12 +228,19 @@ export default function (core: Core): true {
       if (reason.length) outcome.skipReason = bounded(std, text(reason));
       throw core.stop;
     },
+    todo(t, ...reason) {
+      const outcome = core.outcomeOf(t);
+      outcome.todo = core.here();
+      if (reason.length) outcome.skipReason = bounded(std, text(reason));
+    },
+    only,
+    each: (t, ...args) => core.part<(t: T, r: typeof run, args: unknown[]) => unknown>("each")(t, run, args),
     cleanup(t, undo) {
       if (typeof undo !== "function") throw new std.TypeError("t.cleanup takes a function");
       const { cleanups } = own(t);
       cleanups[cleanups.length] = undo as () => unknown;
     },
-    run,
+    run: (t, name, body) => run(t, name, body),
   };
   // A member that a script has defined itself is not replaced.
   const define = (name: string, property: PropertyDescriptor) =>
@@ -198,6 +264,11 @@ export default function (core: Core): true {
       return std.apply(method, undefined, list);
     };
     define(names[i], { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
+  }
+  const matchers = ["any", "matching", "close", "contains"];
+  for (let i = 0; i < matchers.length; i++) {
+    const value = (...args: unknown[]) => core.part<MakeMatcher>("matchers")(matchers[i], args);
+    define(matchers[i], { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
   }
   const failed = function (this: T): boolean {
     return core.outcomeOf(this).failures.length > 0;

@@ -163,8 +163,8 @@ class ConsoleReporter:
                 body += "".join(
                     self._style.failure(failure, "    ") for failure in outcome.failures if failure.phase != "subtest"
                 )
-            elif outcome.skip_reason:
-                body += f"    └─ {in_line(outcome.skip_reason)}\n"
+            elif reason := outcome.skip_text:
+                body += f"    └─ {in_line(reason)}\n"
             body += self._warnings(outcome, "    ") + self._runs(result)
             body = self._near(body) if outcome.status != Status.PASSED else body
             self._write(f"► [{in_line(outcome.name)}] ...\n  {self._verdict(outcome)}\n{body}\n")
@@ -205,7 +205,7 @@ class ConsoleReporter:
     def _steps(self, outcome: Outcome, indent: str) -> str:
         text = ""
         for step in outcome.steps:
-            reason = f": {in_line(step.skip_reason)}" if step.skip_reason else ""
+            reason = f": {in_line(said)}" if (said := step.skip_text) else ""
             time = in_milliseconds(step.milliseconds)
             text += f"{indent}  {self._style.mark(step.status)} {in_line(step.name)} ({time}){reason}\n"
             text += "".join(self._style.failure(failure, indent + "    ") for failure in step.failures)
@@ -277,7 +277,7 @@ class ConsoleReporter:
                 summary = f"interrupted: {summary}"
             color = "red" if event.status != RunStatus.PASSED else "green"
             text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{self._rates(run)}{usage_line(run)}{DOUBLE}\n"
-        if counts.not_judged or counts.checks_nothing:
+        if counts.not_judged or counts.checks_nothing or counts.todo or counts.only:
             from runner.record.summary import remarks
 
             said = remarks(counts, with_calls=False)  # the line above has counted them

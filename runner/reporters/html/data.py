@@ -173,7 +173,8 @@ def _row(record: Record) -> Record:
         row["checks_nothing"] = True
     if (score := record.get("score")) is not None:
         row["score"] = score
-    if error := record.get("error") or record.get("skip_reason"):
+    skipped = ": ".join(filter(None, ("todo" if record.get("todo") else "", record.get("skip_reason"))))
+    if error := record.get("error") or skipped:
         row["error"] = _excerpt(error)
     if warnings := record.get("warnings"):
         row["warnings"] = len(warnings)

@@ -2,10 +2,11 @@
 
 import { callees } from "./callees";
 import { callsIn } from "./calls";
+import { focusOf } from "./focus";
 import { inlineCalls } from "./inline";
 import { instrumented } from "./instrument";
 import { lastReturn, loopAt } from "./loops";
 import { throwsIn } from "./throws";
 import { answering } from "./tree";
 
-export default answering({ callees, callsIn, inlineCalls, instrumented, lastReturn, loopAt, throwsIn });
+export default answering({ callees, callsIn, focusOf, inlineCalls, instrumented, lastReturn, loopAt, throwsIn });

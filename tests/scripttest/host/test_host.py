@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from scripttest import (
     Listed,
     Module,
     ScriptHost,
+    Selected,
     Services,
     Source,
     Started,
@@ -34,8 +35,8 @@ TWO = "export function TestA(t) {}\nexport function TestB(t) { t.fail('no'); }\n
 class Answering(Services):
     """Answers host calls, and selects tests by their names."""
 
-    def __init__(self, selected: str = "Test") -> None:
-        self.selected = selected
+    def __init__(self, chosen: str = "Test") -> None:
+        self.chosen = chosen
         self.calls: list[tuple[str, str, str, Any]] = []
 
     def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
@@ -45,8 +46,8 @@ class Answering(Services):
     def library(self, module: str, script: str) -> Path:
         raise NotImplementedError
 
-    def selects(self, module: str, test: str) -> bool:
-        return self.selected in test
+    def selected(self, module: str, tests: Mapping[str, str]) -> Selected:
+        return Selected(tests=[test for test in tests if self.chosen in test])
 
 
 def run(

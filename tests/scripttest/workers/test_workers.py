@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from scripttest import (
     Listed,
     Module,
     ScriptHost,
+    Selected,
     Services,
     Source,
     TestKey,
@@ -69,8 +71,8 @@ class NoServices(Services):
     def library(self, module: str, script: str) -> Path:
         raise NotImplementedError
 
-    def selects(self, module: str, test: str) -> bool:
-        return True
+    def selected(self, module: str, tests: Mapping[str, str]) -> Selected:
+        return Selected(tests=tests)
 
 
 def run(folder: Path, does: str, timeout: float = 20) -> list[HostRecord]:

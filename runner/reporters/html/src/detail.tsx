@@ -90,7 +90,7 @@ function Everything({ at, row, suite, entry, was, facts }: Parts) {
       </div>
       {result.status === "failed" && <Why result={result} extra={extra} />}
       {result.warnings?.map((warning) => <Warning warning={warning} extra={extra} />)}
-      {result.skip_reason && <p class="note">Skipped: {visible(result.skip_reason)}</p>}
+      {(result.todo || result.skip_reason) && <p class="note">{result.todo ? "Todo" : "Skipped"}{result.skip_reason && `: ${visible(result.skip_reason)}`}</p>}
       {result.checks_nothing && <p class="note">It passed without checking anything: it has no assertion.</p>}
       {around?.below(at, row, result)}
       {was && <Earlier now={result} was={was[0]} facts={facts} />}
@@ -248,7 +248,7 @@ function Steps({ steps, extra }: { steps: Step[]; extra: Extra }) {
             <Sign status={step.status} /> <span>{visible(step.name)}</span> <span class="faint">{duration(step.duration_ms)}</span>
           </div>
           {step.error && <pre class="message" dir="auto">{visible(step.error)}</pre>}
-          {step.skip_reason && <p class="faint">{visible(step.skip_reason)}</p>}
+          {(step.todo || step.skip_reason) && <p class="faint">{step.todo && "todo"}{step.todo && step.skip_reason && ": "}{step.skip_reason && visible(step.skip_reason)}</p>}
           {step.assertion && <Values assertion={{ ...step.assertion, passed: false }} />}
           <Where of={step} extra={extra} />
           {step.steps && <Steps steps={step.steps} extra={extra} />}

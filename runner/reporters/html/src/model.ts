@@ -61,6 +61,10 @@ export interface Summary extends Rates {
   missing_calls?: number;
   /** Criteria that no judge could judge. */
   not_judged?: number;
+  /** Tests that are skipped because they are marked as unfinished. */
+  todo?: number;
+  /** Names of the first tests that called `t.only`, so that those beside them did not run. */
+  only?: string[];
   /** Cases that passed and check nothing. */
   checks_nothing?: number;
   /** The ids of the first of them. */
@@ -218,6 +222,7 @@ export interface Turn {
   assertions?: Assertion[];
   error?: string;
   skip_reason?: string;
+  todo?: boolean;
   question?: string;
   note?: string;
   duration_ms: number;
@@ -293,6 +298,7 @@ export interface Step {
   location?: string;
   stack_trace?: string;
   skip_reason?: string;
+  todo?: boolean;
   steps?: Step[];
 }
 

@@ -79,11 +79,13 @@ function verdict({ summary }: Index): string {
   return summary.total === 0 ? "Nothing was run" : summary.passed === summary.total ? "Everything passed" : "Nothing failed";
 }
 
-/** Remarks as on the console: missing calls, criteria that were not judged, cases that check nothing. */
-function remarks({ missing_calls = 0, not_judged = 0, checks_nothing = 0, checks_nothing_first = [] }: Index["summary"]): string[] {
+/** Remarks as on the console: missing calls, criteria that were not judged, tests that are unfinished or run alone, cases that check nothing. */
+function remarks({ missing_calls = 0, not_judged = 0, todo = 0, only = [], checks_nothing = 0, checks_nothing_first = [] }: Index["summary"]): string[] {
   const said: string[] = [];
   if (missing_calls) said.push(`${number(missing_calls)} missing ${missing_calls === 1 ? "call" : "calls"}`);
   if (not_judged) said.push(`${number(not_judged)} ${not_judged === 1 ? "criterion was" : "criteria were"} not judged`);
+  if (todo) said.push(`${number(todo)} todo`);
+  if (only.length) said.push(`t.only: tests beside ${only.join(", ")} did not run`);
   if (checks_nothing) {
     const rest = checks_nothing - checks_nothing_first.length;
     const more = rest > 0 ? ` and ${number(rest)} more` : "";
