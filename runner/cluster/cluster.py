@@ -71,6 +71,9 @@ class Cluster:
     def open(self, run: Run) -> None:
         """See `Remote`."""
         plan = run.plan
+        if plan.options.env_files and not self._address.is_local:
+            hint = "Variables do not travel: set them where the workers run. With --cluster local, -e can be used"
+            raise ConfigurationError("-e and --cluster ADDRESS cannot be used together", hint)
         from runner.cluster.archive import archive_of, check_definitions, content_of
         from runner.cluster.connection import Connection
         from runner.cluster.messages import Job, packed

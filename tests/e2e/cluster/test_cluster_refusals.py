@@ -84,6 +84,15 @@ def test_flags_that_cannot_be(app: MakeApplication, arguments: tuple[str, ...], 
     assert f"Error: {said}\n" in run.stderr
 
 
+def test_variables_of_a_file_reach_workers_of_this_machine_alone(app: MakeApplication) -> None:
+    script = "export function TestA(t) { t.assert.Equal(Process('utils.env.Get', 'PLACE'), 'north'); }\n"
+    here = app({"a_test.ts": script, "/own.env": "PLACE=north\n"})
+    assert here.run("-i", "scripts.demo.a", "-e", "own.env", "--cluster", "local:1").code == 0
+    refused = here.run("-i", "scripts.demo.a", "-e", "own.env", "--cluster", "tcp://127.0.0.1:9")
+    assert (refused.code, refused.stdout) == (2, "")
+    assert "Error: -e and --cluster ADDRESS cannot be used together\nHint: Variables do not travel: " in refused.stderr
+
+
 def test_an_address_where_nobody_listens(app: MakeApplication) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
