@@ -139,6 +139,7 @@ class Cluster:
             resumable=plan.resumable,
             key=plan.resume.origin["key"] if plan.resume is not None and plan.resume.origin is not None else "",
             content_in_spans=self._environment.content_in_spans,
+            named=self._environment.named,
             counts_usage=options.max_cost is not None or options.max_tokens is not None,
             parallel=options.parallel or 0,
             has_modules=bool(plan.modules),

@@ -127,6 +127,8 @@ class Setup(Value):
     """What values of variables are hashed with in results."""
     content_in_spans: bool
     """Whether spans contain messages, as the environment of the command says."""
+    named: frozenset[str]
+    """The variables of `-e` that scripts may read."""
     counts_usage: bool
     """Whether the run has a budget."""
     parallel: int

@@ -77,7 +77,8 @@ class Runner:
         self._root = root
         self._sender = Sender(lambda values: write(frame(EVENT, self._there.packed(values))))
         said = {"CI": "1", CONTENT_IN_SPANS: str(setup.content_in_spans)}
-        self._environment = environment.replace(directory=setup.directory, variables={**environment.variables, **said})
+        variables = {**environment.variables, **said}
+        self._environment = environment.replace(directory=setup.directory, variables=variables, named=setup.named)
         self._application = Application(root)
         if setup.listed is not None:
             belongings_of(os.path.realpath(root)).know(setup.listed)
