@@ -16,7 +16,7 @@ from runner.reporters.console.style import Style
 
 TAKEN = frozenset(
     "inputs name app profile user team locale ctx env_files run tags timeout parallel max_duration seed allow_net"
-    " allow_exec require_trust trust_from sandbox strict quiet no_color".split()
+    " allow_exec require_trust trust_from sandbox strict store json verbose quiet no_color".split()
 )
 """The fields of the flags of a run that the command has, too."""
 OWN = [flag for flag in FLAGS if flag.field in TAKEN]
@@ -26,7 +26,8 @@ OWN = [flag for flag in FLAGS if flag.field in TAKEN]
     "mutate",
     cls=Command,
     help="Plants small faults, mutants, in the handlers that script tests reach, and runs the tests with each: a "
-    "mutant that no test notices is a test that is missing. Files are not changed. Exit codes: 0, or 1 below "
+    "mutant that no test notices is a test that is missing. Of case files, it changes the answers of the agent in ways "
+    "that a user would hate, and grades them again. Files are not changed. Exit codes: 0, or 1 below "
     "--threshold or when tests fail before anything is planted.",
 )
 @click.option(
@@ -38,12 +39,29 @@ OWN = [flag for flag in FLAGS if flag.field in TAKEN]
     "the tests load. Repeatable.",
 )
 @click.option(
+    "--from",
+    "origin",
+    metavar="REPORT",
+    help="Report, or run:ID, whose answers of cases are changed. Default: the newest run that is kept; scripted models "
+    "are asked.",
+)
+@click.option("--ask-judges", is_flag=True, help="Let judges of cases ask real models about changed answers.")
+@click.option(
     "--threshold", metavar="SCORE", help="Lowest score of the run that is good enough, such as 0.8 or 80%. Below it: 1."
 )
 @click.pass_obj
-def mutate(environment: Environment, /, files: tuple[str, ...], threshold: str | None, **values: Any) -> int:
+def mutate(
+    environment: Environment,
+    /,
+    files: tuple[str, ...],
+    origin: str | None,
+    ask_judges: bool,
+    threshold: str | None,
+    **values: Any,
+) -> int:
     """Tries all mutants, prints what came of them, and returns the exit code."""
     from runner.application.configuration import configured, read_configuration
+    from runner.commands.mutate_cases import kinds_of_inputs, weak_cases
     from runner.mutation.console import percent, summary_text, survivors_text
     from runner.mutation.session import MutationOptions, run_mutants
     from runner.mutation.verdicts import score_of
@@ -63,6 +81,12 @@ def mutate(environment: Environment, /, files: tuple[str, ...], threshold: str |
     request = RunRequest(
         options=found.options, settings=found.settings, environment=environment, application=application
     )
+    modules, cases = kinds_of_inputs(request)
+    of_cases = exit_codes.PASSED
+    if cases:
+        of_cases = weak_cases(request, least, origin=origin, ask_judges=ask_judges)
+        if not modules:
+            return of_cases
     outcome = run_mutants(
         request,
         MutationOptions(files=files or tuple(said.get("files", ())), ignore_calls=tuple(said.get("ignore-calls", ()))),

@@ -243,7 +243,7 @@ class Regrading:
         def cases() -> Iterator[LocatedCase]:
             if base is not None:
                 wanted = (located for located in base.cases() if located.case.id in runs)
-                yield from (located.replace(case=_alone(located.case)) for located in wanted)
+                yield from (located.replace(case=alone(located.case)) for located in wanted)
             yield from of_report
 
         selected = sum(1 for _ in cases())
@@ -314,7 +314,7 @@ def _case_in(result: TestResult, regradable: Regradable | None) -> Case:
     return case
 
 
-def _alone(case: Case) -> Case:
+def alone(case: Case) -> Case:
     """The same case without hooks and dependencies, and not marked as skipped."""
     return case.model_copy(update={"before": None, "after": None, "depends_on": [], "skip": False})
 

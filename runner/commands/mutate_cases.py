@@ -1,0 +1,72 @@
+"""`yao-test mutate` on case files: reads the answers of a run that is kept, and prints which changes of them no
+assertion notices."""
+
+from __future__ import annotations
+
+from runner import exit_codes
+from runner.commands.inputs import print_json, read_report
+from runner.mutation.case_console import json_of, text_of
+from runner.mutation.console import percent
+from runner.mutation.weak_cases import find_weak_cases
+from runner.planning.inputs import Modules, everything, resolve_inputs
+from runner.planning.last_failed import store_of
+from runner.reporters.console.style import Style, count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.planning.plan import RunRequest
+    from runner.record.report import Report
+
+
+def kinds_of_inputs(request: RunRequest) -> tuple[bool, bool]:
+    """Whether there are test modules among the inputs, and whether there are cases. Raises ConfigurationError."""
+    from runner.application.application import TestModule
+
+    options, application, directory = request.options, request.application, request.environment.directory
+    if not options.inputs:
+        options = options.replace(inputs=(everything(options, application, directory),))
+    found = resolve_inputs(options, application, directory, Modules(application))
+    modules = sum(isinstance(item, TestModule) for item in found)
+    return modules > 0, modules < len(found)
+
+
+def weak_cases(request: RunRequest, least: float | None, *, origin: str | None, ask_judges: bool) -> int:
+    """Grades changed answers, prints what came of it, and returns the exit code.
+
+    Args:
+        least: the lowest score that is good enough.
+        origin: the report with the answers; None: the newest run.
+        ask_judges: whether judges may ask real models.
+    """
+    options, environment = request.options, request.environment
+
+    def read(name: str) -> Report:
+        return read_report(environment, name, quiet=True, count=False, store=options.store)
+
+    def told(number: int) -> None:
+        if ask_judges:
+            environment.stderr.write(f"Judges are asked about {count(number, 'changed answer')}\n")
+
+    found = find_weak_cases(
+        request,
+        read,
+        named=origin,
+        store=store_of(options, environment, request.application),
+        ask_judges=ask_judges,
+        told=told,
+    )
+    share = found.share
+    is_low = least is not None and share is not None and share < least
+    code = found.code if found.code is not None else exit_codes.FAILED if is_low else exit_codes.PASSED
+    if options.json:
+        print_json(environment, json_of(found, code))
+        return code
+    for warning in found.warnings:
+        environment.stderr.write(f"Warning: {warning}\n")
+    style = Style(environment.colors and not options.no_color)
+    environment.stdout.write(text_of(found, style, options.verbose > 0))
+    if found.stopped is not None:
+        environment.stdout.write(f"Stopped: {found.stopped}\n")
+    if is_low and least is not None:
+        environment.stdout.write(f"The score {percent(share)} is below the threshold {percent(least)}\n")
+    return code

@@ -1,0 +1,113 @@
+"""What `yao-test mutate` prints of case files: the changes that cases miss, and the score."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from runner.mutation.console import percent
+from runner.mutation.weak_cases import CaseVerdict, ChangeVerdict, FileVerdict, Noticed, WeakCases
+from runner.reporters.console.style import Style, count
+
+LONGEST = 100
+"""Characters of an answer that are shown."""
+
+
+def text_of(found: WeakCases, style: Style, verbose: bool) -> str:
+    """The cases, file by file, those that notice least first; `verbose` shows each missed answer."""
+    text = ""
+    for file in found.files:
+        share = file.noticed / file.counted if file.counted else None
+        text += style.paint(file.label, "bold") + f"  {percent(share)}  {file.noticed} of {file.counted} noticed\n\n"
+        wide = max((len(case.id) for case in file.cases), default=0)
+        for case in file.cases:
+            text += _case(case, wide, style, verbose)
+        for id, why in file.left_out.items():
+            text += f"  {id.ljust(wide)}  left out: {why.splitlines()[0]}\n"
+        text += "\n"
+    where = f"Answers of {found.origin}" if found.origin else "Answers of scripted models, asked now"
+    weak = sum(case.checks_nothing for file in found.files for case in file.cases)
+    said = f". {count(weak, 'case')} would pass with any answer" if weak else ""
+    return text + f"{where}. Score {percent(found.share)}{said}\n"
+
+
+def _case(case: CaseVerdict, wide: int, style: Style, verbose: bool) -> str:
+    counts = f"  {case.id.ljust(wide)}  {case.noticed} of {case.counted}"
+    missed = case.kinds(Noticed.NO)
+    if case.checks_nothing:
+        text = (
+            counts
+            + "  "
+            + style.paint("checks nothing that matters: it passes with every changed answer", "red")
+            + "\n"
+        )
+    elif missed:
+        text = f"{counts}  still passes with: {', '.join(missed)}\n"
+    else:
+        text = f"{counts}\n"
+    unknown = case.kinds(Noticed.UNDECIDED)
+    if unknown:
+        why = next(one.reason for one in case.verdicts if one.noticed is Noticed.UNDECIDED)
+        text += (
+            f"  {''.ljust(wide)}  undecided: {', '.join(unknown)} ({why.splitlines()[0] if why else 'no verdict'})\n"
+        )
+    for one in case.verdicts if verbose else ():
+        if one.noticed is Noticed.NO:
+            text += f"  {''.ljust(wide)}    {_kind(one)}: {_shown(one.answer)}\n"
+    return text
+
+
+def _kind(one: ChangeVerdict) -> str:
+    return f"{one.kind}: {one.about}" if one.about else one.kind
+
+
+def _shown(answer: object) -> str:
+    text = json.dumps(answer, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def json_of(found: WeakCases, code: int) -> dict[str, Any]:
+    """`{"format", "exit_code", "score", "from", "files"}`; a file is `{"file", "score", "noticed", "counted", "cases",
+    "left_out"}`, a case `{"id", "line", "checks_nothing", "notices", "misses", "undecided", "changes", "assertions"}`,
+    with the kinds of changes, each change, and what each assertion notices."""
+    return {
+        "format": 1,
+        "exit_code": code,
+        "score": found.share,
+        "from": found.origin or None,
+        "stopped": found.stopped,
+        "files": [_file_record(file) for file in found.files],
+        "warnings": list(found.warnings),
+    }
+
+
+def _file_record(file: FileVerdict) -> dict[str, Any]:
+    return {
+        "file": file.label,
+        "score": file.noticed / file.counted if file.counted else None,
+        "noticed": file.noticed,
+        "counted": file.counted,
+        "cases": [
+            {
+                "id": case.id,
+                "line": case.line,
+                "checks_nothing": case.checks_nothing,
+                "notices": case.kinds(Noticed.YES),
+                "misses": case.kinds(Noticed.NO),
+                "undecided": case.kinds(Noticed.UNDECIDED),
+                "changes": [
+                    {
+                        "kind": one.kind,
+                        "about": one.about,
+                        "verdict": one.noticed.value,
+                        "answer": one.answer,
+                        "reason": one.reason,
+                    }
+                    for one in case.verdicts
+                ],
+                "assertions": [{"assertion": check.label, "notices": list(check.noticed)} for check in case.checks],
+            }
+            for case in file.cases
+        ],
+        "left_out": dict(file.left_out),
+    }

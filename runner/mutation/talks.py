@@ -1,0 +1,94 @@
+"""Where `yao-test mutate` gets the talks of cases from: from agents with scripted models by asking them, which costs
+nothing; of all other cases from the newest run that is kept, a report or a run of the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+from runner.errors import ConfigurationError
+from runner.modes.transcripts import problem_with_transcript
+from runner.planning.case_source import CaseSource
+from runner.record.model import TestResult
+from runner.record.report import Report
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.environment import Environment
+
+KEPT = "output-*.jsonl"
+"""Reports that runs write beside a case file."""
+
+
+class Talks(Value):
+    """The talks of a saved run."""
+
+    origin: str
+    """The report, as messages call it."""
+    results: Mapping[tuple[str, str], TestResult]
+    """(Label of the suite, id of the case) → its first run with a transcript."""
+    refused: Mapping[tuple[str, str], str]
+    """The same of cases without one → why."""
+    labels: frozenset[str]
+    """The labels of its suites."""
+
+
+def talks_of(origin: str, report: Report) -> Talks:
+    """The talks of a report."""
+    results: dict[tuple[str, str], TestResult] = {}
+    refused: dict[tuple[str, str], str] = {}
+    labels = set()
+    for suite, found in report.by_suite():
+        label = str(suite["label"]).partition(" [")[0]
+        labels.add(label)
+        for result in found:
+            if result.case is None:
+                continue
+            problem = problem_with_transcript(result)
+            if problem is None:
+                results.setdefault((label, result.name), result)
+            else:
+                refused.setdefault((label, result.name), problem)
+    return Talks(origin=origin, results=results, refused=refused, labels=frozenset(labels))
+
+
+def newest_talks(
+    sources: Sequence[CaseSource],
+    named: str | None,
+    read: Callable[[str], Report],
+    environment: Environment,
+    store: Path | None,
+) -> Talks:
+    """The talks of the report or run of the store that is `named`, or else of the newest run that has one of the case
+    files: in the folder of the store, or in a report that runs write beside a case file. Blocks. Raises
+    ConfigurationError when there is none.
+
+    Args:
+        read: reads a report.
+        store: None: there is none.
+    """
+    if named is not None:
+        return talks_of(named, read(named))
+    labels = {source.suite.label for source in sources}
+    folders = {source.folder for source in sources} | {environment.directory}
+    files = [path for folder in folders for path in folder.glob(KEPT)]
+    found = [(path.stat().st_mtime, str(path)) for path in files if not path.name.endswith(".calls.jsonl")]
+    found += _stored(store) if store is not None else []
+    for _, name in sorted(found, reverse=True):
+        talks = talks_of(name, read(name))
+        if labels & talks.labels:
+            return talks
+    raise ConfigurationError(
+        "Cannot change answers: no run of these cases is kept",
+        f"Run them once, yao-test -i {min(labels)} -o run.jsonl, and name the report: --from run.jsonl",
+    )
+
+
+def _stored(folder: Path) -> list[tuple[float, str]]:
+    """When each run of a store began, and what it is called where a report is read."""
+    from runner.store.store import Store
+
+    with Store(folder) as store:
+        return [(datetime.fromisoformat(run.started_at).timestamp(), f"run:{run.id}") for run in store.runs()]

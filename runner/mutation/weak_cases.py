@@ -1,0 +1,341 @@
+"""`yao-test mutate` on case files: how weak are the assertions? Answers are changed in ways that a user would hate, and
+graded again by the code that grades them in a run. The agent's model is not asked."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from enum import Enum
+from functools import partial
+from pathlib import Path
+
+from runner.assertions.base import AssertionResult
+from runner.connectors.base import ClosedModels
+from runner.execution.attempts import AttemptRun
+from runner.execution.run import Run
+from runner.execution.services import RunServices
+from runner.execution.stopping import Signals, Stop
+from runner.modes.base import CaseAttempt
+from runner.modes.transcripts import Transcripts, problem_with_transcript
+from runner.mutation.changes import OF_TOOLS, Change, changes
+from runner.mutation.talks import Talks, newest_talks
+from runner.planning.planner import make_plan, with_contexts
+from runner.planning.regrading import alone
+from scripttest import Cause, Status, TestKey
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.cases.model import Case
+    from runner.modes.case_environment import CaseEnvironment
+    from runner.planning.case_source import CaseSource
+    from runner.planning.plan import RunPlan, RunRequest
+    from runner.record.case_result import CaseResult
+    from runner.record.model import TestResult
+    from runner.record.report import Report
+
+SCRIPTED = "scripted"
+NOT_ASKED = "real models are asked only with --ask-judges"
+AT_ONCE = 16
+"""How many changed answers are graded at the same time."""
+
+
+class Noticed(Enum):
+    """Whether a case notices a change; the value is the word for it."""
+
+    YES = "noticed"
+    NO = "missed"
+    UNDECIDED = "undecided"
+
+
+class Check(Value):
+    """An assertion or a criterion of a case."""
+
+    label: str
+    """`contains "Order 52"`"""
+    noticed: tuple[str, ...]
+    """The changes with which it fails."""
+
+
+class ChangeVerdict(Value):
+    """What a case says of a changed answer."""
+
+    kind: str
+    about: str
+    noticed: Noticed
+    answer: object
+    """The changed answer of the last turn; the calls of tools, `{name, arguments}`, where these have changed."""
+    reason: str = ""
+    """Why it failed, or why nothing can be said."""
+
+
+class CaseVerdict(Value):
+    """What a case notices."""
+
+    id: str
+    line: int
+    verdicts: tuple[ChangeVerdict, ...]
+    checks: tuple[Check, ...]
+
+    @property
+    def counted(self) -> int:
+        """How many changes have a verdict."""
+        return sum(one.noticed is not Noticed.UNDECIDED for one in self.verdicts)
+
+    @property
+    def noticed(self) -> int:
+        """How many changes it notices."""
+        return sum(one.noticed is Noticed.YES for one in self.verdicts)
+
+    @property
+    def checks_nothing(self) -> bool:
+        """Whether it would pass with any answer."""
+        return self.counted > 0 and not self.noticed
+
+    def kinds(self, noticed: Noticed) -> list[str]:
+        """The kinds of changes that it notices always, or not always; or of which nothing is known."""
+        missed = {one.kind for one in self.verdicts if one.noticed is Noticed.NO}
+        unknown = {one.kind for one in self.verdicts if one.noticed is Noticed.UNDECIDED} - missed
+        of_kind = {
+            Noticed.NO: missed,
+            Noticed.UNDECIDED: unknown,
+            Noticed.YES: {one.kind for one in self.verdicts} - missed - unknown,
+        }[noticed]
+        return list(dict.fromkeys(one.kind for one in self.verdicts if one.kind in of_kind))
+
+
+class FileVerdict(Value):
+    """What the cases of a file notice."""
+
+    label: str
+    cases: tuple[CaseVerdict, ...]
+    """Those that notice least come first."""
+    left_out: Mapping[str, str]
+    """Cases without a verdict → why."""
+
+    @property
+    def counted(self) -> int:
+        """How many changes have a verdict."""
+        return sum(case.counted for case in self.cases)
+
+    @property
+    def noticed(self) -> int:
+        """How many changes are noticed."""
+        return sum(case.noticed for case in self.cases)
+
+
+class WeakCases(Value):
+    """What came of it."""
+
+    files: tuple[FileVerdict, ...]
+    origin: str
+    """The report with the answers; empty where the agents were asked, whose models are scripted."""
+    warnings: tuple[str, ...] = ()
+    stopped: str | None = None
+    code: int | None = None
+    """The exit code, where a signal ended it."""
+
+    @property
+    def share(self) -> float | None:
+        """The share of changes that are noticed; None when there are none."""
+        counted = sum(file.counted for file in self.files)
+        return sum(file.noticed for file in self.files) / counted if counted else None
+
+
+def find_weak_cases(
+    request: RunRequest,
+    read: Callable[[str], Report],
+    *,
+    named: str | None = None,
+    store: Path | None = None,
+    ask_judges: bool = False,
+    told: Callable[[int], None] = lambda _: None,
+) -> WeakCases:
+    """Changes the answers of the cases of a request, and grades them. Blocks. Raises ConfigurationError.
+
+    Args:
+        read: reads a report by its name.
+        named: the report with the answers; None: the newest.
+        store: the folder of the store, where there is one.
+        ask_judges: whether judges may ask real models.
+        told: hears how many changed answers will be graded, before any is.
+    """
+    stop = Stop()
+    environment = request.environment
+    looking = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
+    request = with_contexts(request.replace(environment=looking))
+    closed = None if ask_judges else ClosedModels(NOT_ASKED)
+    with Signals(stop), RunServices(request, closed=closed) as services:
+        plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
+        run = Run(plan, services, stop)
+        is_free = named is None and all(_is_scripted(source, run) for source in plan.sources)
+        talks = None if is_free else newest_talks(plan.sources, named, read, environment, store)
+        work = _Work(plan, run, talks, told)
+        found: list[FileVerdict] = []
+
+        async def everything() -> None:
+            found.extend(await work.run())
+
+        with suppress(asyncio.CancelledError):
+            services.agents().run(everything(), lambda: stop.over)
+        return WeakCases(
+            files=tuple(found),
+            origin=talks.origin if talks is not None else "",
+            warnings=plan.warnings,
+            stopped=stop.reason,
+            code=stop.code,
+        )
+
+
+def _is_scripted(source: CaseSource, run: Run) -> bool:
+    """Whether asking the agent costs nothing."""
+    options = run.case_environment(source.assistant.id).options
+    return (options.connector or source.assistant.connector) == SCRIPTED
+
+
+class _Talk(Value):
+    """A case with the talk that is changed."""
+
+    source: CaseSource
+    environment: CaseEnvironment
+    case: Case
+    line: int
+    result: TestResult
+
+
+class _Work:
+    def __init__(self, plan: RunPlan, run: Run, talks: Talks | None, told: Callable[[int], None]) -> None:
+        self._plan, self._run, self._talks, self._told = plan, run, talks, told
+        self._left_out: dict[str, dict[str, str]] = {}
+        self._slots = asyncio.Semaphore(AT_ONCE)
+
+    async def run(self) -> list[FileVerdict]:
+        of_files: list[tuple[CaseSource, list[_Talk]]] = []
+        for source in self._plan.sources:
+            self._left_out[source.suite.label] = {}
+            of_files.append((source, [talk async for talk in self._talks_of(source)]))
+        planned = []
+        for source, talks in of_files:
+            prompt = _prompt(source)
+            for talk in talks:
+                others = [other.result for other in talks if other is not talk]
+                planned.append((talk, list(changes(talk.result, others, prompt))))
+        self._told(sum(len(found) for _, found in planned))
+        verdicts = await asyncio.gather(*(self._verdict(talk, found) for talk, found in planned))
+        by_talk = {id(talk): verdict for (talk, _), verdict in zip(planned, verdicts, strict=True)}
+        return [
+            FileVerdict(
+                label=source.suite.label,
+                cases=tuple(
+                    sorted((by_talk[id(talk)] for talk in talks), key=lambda one: one.noticed / (one.counted or 1))
+                ),
+                left_out=self._left_out[source.suite.label],
+            )
+            for source, talks in of_files
+        ]
+
+    async def _talks_of(self, source: CaseSource) -> AsyncIterator[_Talk]:
+        """The cases of a file that pass with their talk as it is."""
+        environment = self._run.case_environment(source.assistant.id)
+        left_out = self._left_out[source.suite.label]
+        for located in source.cases():
+            case = located.case
+            if case.skip:
+                continue
+            result = await self._told_then(source, environment, located.case, located.line)
+            if isinstance(result, str):
+                left_out[case.id] = result
+                continue
+            talk = _Talk(source=source, environment=environment, case=alone(case), line=located.line, result=result)
+            again = await self._graded(talk, result)
+            if again.outcome.status is not Status.PASSED:
+                said = again.outcome.failures[0].message if again.outcome.failures else "it is skipped"
+                left_out[case.id] = f"it does not pass with its own answer: {said}"
+            else:
+                yield talk
+
+    async def _told_then(
+        self, source: CaseSource, environment: CaseEnvironment, case: Case, line: int
+    ) -> TestResult | str:
+        """The saved talk of a case, or that of a scripted agent; or why there is none."""
+        if self._talks is not None:
+            key = source.suite.label, case.id
+            found = self._talks.results.get(key)
+            refused = self._talks.refused.get(key, "it is not in the report")
+            return found if found is not None else f"{self._talks.origin}: {refused}"
+        fingerprints = self._run.services.fingerprints()
+        asked = environment.replace(fingerprints=fingerprints)
+        attempt = CaseAttempt(asked, source.suite.id, source.folder, source.assistant, case, 0, line)
+        result = await AttemptRun(attempt).run()
+        return problem_with_transcript(result) or result
+
+    async def _graded(self, talk: _Talk, result: TestResult) -> TestResult:
+        """The result of a case with a talk."""
+        source = talk.source
+        key = TestKey(suite=source.suite.id, test=talk.case.id, run=1)
+        transcripts = Transcripts(report="", suites=(), results={key: result}, refused={})
+        environment = talk.environment.replace(transcripts=transcripts)
+        attempt = CaseAttempt(environment, source.suite.id, source.folder, source.assistant, talk.case, 0, talk.line)
+        return await AttemptRun(attempt).run()
+
+    async def _verdict(self, talk: _Talk, found: Sequence[Change]) -> CaseVerdict:
+        async def graded(change: Change) -> TestResult:
+            async with self._slots:
+                return await self._graded(talk, change.result)
+
+        results = await asyncio.gather(*map(graded, found))
+        noticed: dict[str, list[str]] = {}
+        for change, result in zip(found, results, strict=True):
+            for label, passed in _checks(result):
+                noticed.setdefault(label, []).extend([] if passed else [change.label])
+        return CaseVerdict(
+            id=talk.case.id,
+            line=talk.line,
+            verdicts=tuple(map(_of_change, found, results)),
+            checks=tuple(Check(label=label, noticed=tuple(dict.fromkeys(of_one))) for label, of_one in noticed.items()),
+        )
+
+
+def _of_change(change: Change, result: TestResult) -> ChangeVerdict:
+    verdict = partial(ChangeVerdict, kind=change.kind, about=change.about, answer=_changed(change))
+    if result.outcome.status is Status.PASSED:
+        return verdict(noticed=Noticed.NO)
+    causes = {failure.cause for failure in result.outcome.failures}
+    said = result.outcome.failures[0].message if result.outcome.failures else result.outcome.skip_reason or ""
+    is_open = not result.outcome.failures or causes <= {Cause.INFRASTRUCTURE, Cause.INCONCLUSIVE}
+    return verdict(noticed=Noticed.UNDECIDED if is_open else Noticed.YES, reason=said)
+
+
+def _checks(result: TestResult) -> Iterator[tuple[str, bool]]:
+    """The assertions and criteria of a case, each with whether it holds."""
+    case = result.case
+    assert case is not None
+    rows: list[AssertionResult] = [*case.assertions, *(case.final_assertions or ())]
+    rows += [row for turn in case.turns for row in turn.assertions]
+    yield from ((_label(row), row.passed) for row in rows)
+    yield from ((one.text, one.passed) for score in case.scores for one in score.assertions)
+    yield from ((f"checkpoint {one.id}", one.passed) for one in case.checkpoints or ())
+
+
+def _label(row: AssertionResult) -> str:
+    said = row.path or row.value
+    return row.type if said is None else f"{row.type} {json.dumps(said, ensure_ascii=False)}"
+
+
+def _changed(change: Change) -> object:
+    """The calls of tools, where these have changed, else the last answer."""
+    case: CaseResult | None = change.result.case
+    assert case is not None
+    if change.kind in OF_TOOLS:
+        tools = [*case.tools, *(tool for turn in case.turns for tool in turn.tools)]
+        return [{"name": tool.name, "arguments": tool.arguments} for tool in tools]
+    turns = [turn for turn in case.turns if turn.source]
+    return turns[-1].answer if turns else case.response if case.output is None else case.output
+
+
+def _prompt(source: CaseSource) -> str:
+    """The text of the agent's own prompts."""
+    texts = [prompt.get("content") for prompt in source.assistant.prompts if prompt.get("role") == "system"]
+    return " ".join(text for text in texts if isinstance(text, str)).strip()

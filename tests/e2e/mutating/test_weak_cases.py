@@ -1,0 +1,123 @@
+"""`yao-test mutate` on case files: which changes of answers do their assertions notice?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from command import Application, MakeApplication
+from model_server import ModelServer, says
+
+ANSWER = "Order 52 costs 18 euros and comes on 2031-06-03. It is not gift-wrapped."
+CASES = [
+    {"id": "anything", "input": "Where?"},
+    {"id": "number", "input": "Where?", "assert": {"type": "contains", "value": "Order 52"}},
+    {"id": "exact", "input": "Where?", "assert": {"type": "equals", "value": ANSWER}},
+]
+DESK = {
+    "/assistants/desk/package.yao": '{"name": "Desk", "connector": "scripted"}',
+    "/assistants/desk/prompts.yml": "- role: system\n  content: The code is PLUM-7.\n",
+    "/assistants/desk/replies.yml": f"- reply: {ANSWER}\n",
+    "/assistants/desk/tests/desk.jsonl": "\n".join(map(json.dumps, CASES)),
+}
+FILE = "assistants/desk/tests/desk.jsonl"
+
+
+@pytest.fixture
+def desk(app: MakeApplication) -> Application:
+    return app(DESK)
+
+
+def cases_of(app: Application, *arguments: str, code: int = 0) -> dict[str, Any]:
+    run = app.run("mutate", "-i", FILE, "--json", *arguments)
+    assert run.code == code, run.stderr
+    (file,) = json.loads(run.stdout)["files"]
+    return {case["id"]: case for case in file["cases"]} | {"left out": file["left_out"]}
+
+
+def test_cases_are_named_by_what_they_miss(desk: Application) -> None:
+    before = desk.listing()
+    found = cases_of(desk)
+
+    assert found["anything"]["checks_nothing"] is True
+    assert found["anything"]["notices"] == []
+    assert found["number"]["misses"] == ["dates", "negation", "half", "secret"]
+    assert found["number"]["notices"] == ["numbers", "language", "empty", "apology"]
+    assert found["exact"]["misses"] == []
+    assert found["number"]["assertions"] == [
+        {"assertion": 'contains "Order 52"', "notices": ["numbers", "language", "empty", "apology"]}
+    ]
+    assert desk.listing() == before
+
+
+def test_the_weakest_come_first_and_the_threshold_decides(desk: Application) -> None:
+    run = desk.run("mutate", "-i", FILE, "--threshold", "60%")
+
+    assert run.code == 1
+    assert run.stdout == (
+        "assistants/desk/tests/desk.jsonl  50.0 %  12 of 24 noticed\n\n"
+        "  anything  0 of 8  checks nothing that matters: it passes with every changed answer\n"
+        "  number    4 of 8  still passes with: dates, negation, half, secret\n"
+        "  exact     8 of 8\n\n"
+        "Answers of scripted models, asked now. Score 50.0 %. 1 case would pass with any answer\n"
+        "The score 50.0 % is below the threshold 60.0 %\n"
+    )
+    assert desk.run("mutate", "-i", FILE, "--threshold", "0.5").code == 0
+
+
+def test_a_case_that_fails_with_its_own_answer_is_left_out(desk: Application) -> None:
+    desk.write({f"/{FILE}": json.dumps({**CASES[1], "assert": {"type": "contains", "value": "Order 53"}})})
+
+    assert cases_of(desk) == {
+        "left out": {
+            "number": 'it does not pass with its own answer: Expected the output to contain "Order 53",'
+            f' found "{ANSWER}"'
+        }
+    }
+
+
+def of_model(desk: Application, model: ModelServer) -> None:
+    desk.write(
+        {
+            "/connectors/local.conn.yao": json.dumps({"type": "openai", "options": {"host": model.url, "model": "m"}}),
+            "/assistants/desk/package.yao": '{"name": "Desk", "connector": "local"}',
+        }
+    )
+
+
+@pytest.mark.parametrize("kept", [("--store", ".yao-test"), ("-o", "run.jsonl")])
+def test_answers_of_real_models_are_those_of_a_run_that_is_kept(desk: Application, kept: tuple[str, str]) -> None:
+    with ModelServer(says(ANSWER)) as model:
+        of_model(desk, model)
+        nothing = desk.run("mutate", "-i", FILE)
+        assert nothing.code == 2
+        assert "no run of these cases is kept" in nothing.stderr
+        assert len(model.requests) == 0
+        assert desk.run("-i", FILE, *kept).code == 0
+        asked = len(model.requests)
+    found = cases_of(desk, *(("--from", "run.jsonl") if kept[0] == "-o" else ()))
+
+    assert asked == len(CASES)
+    assert found["number"]["misses"] == ["dates", "negation", "half", "secret"]
+
+
+def test_real_judges_are_asked_only_if_that_is_said(desk: Application) -> None:
+    judged = [{"id": "polite", "input": "Where?", "assert": "Is polite"}]
+    desk.write({f"/{FILE}": "\n".join(map(json.dumps, judged))})
+    judge = "/assistants/workers/test/validator"
+    with ModelServer(says('{"passed": true, "reason": "It is"}')) as model:
+        of_model(desk, model)
+        desk.write(
+            {
+                "/assistants/desk/package.yao": '{"name": "Desk", "connector": "scripted"}',
+                f"{judge}/package.yao": '{"name": "Judge", "connector": "local"}',
+                f"{judge}/prompts.yml": "- role: system\n  content: Judge.\n",
+            }
+        )
+        closed = cases_of(desk)
+        assert len(model.requests) == 0
+        opened = cases_of(desk, "--ask-judges")
+
+    assert "real models are asked only with --ask-judges" in closed["left out"]["polite"]
+    assert opened["polite"]["checks_nothing"] is True
