@@ -123,6 +123,8 @@ ROOMS = {
     " runner/reporters runner/reporters/console runner/record runner/compare runner/store",
     "runner/mutation": "runner runner/security runner/options runner/execution runner/planning runner/record"
     " runner/reporters runner/reporters/console",
+    "runner/weak_cases": "runner runner/options runner/assertions runner/cases runner/connectors runner/modes runner/execution"
+    " runner/planning runner/record runner/store runner/mutation runner/reporters/console",
     "runner/watch": "runner runner/security runner/options runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/record",
     "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/answers runner/cases"
@@ -134,7 +136,7 @@ ROOMS = {
     " runner/judging runner/store runner/reporters/console runner/reporters runner/reporters/html",
     "runner/commands": "runner runner/security runner/statistics runner/options runner/application runner/connectors runner/doctor"
     " runner/cases runner/store runner/planning runner/execution runner/reporters runner/record runner/compare"
-    " runner/judging runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster runner/mutation",
+    " runner/judging runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster runner/mutation runner/weak_cases",
     "runner/__main__": "runner/commands runner/execution",
 }
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
@@ -180,12 +182,13 @@ DOORS = {
     "runner/reporters/console": "change_lines console rerun_command style terminal trust_lines verdict_lines",
     "runner/reporters": "__init__ agent document markdown_pieces opening stream variants",
     "runner/reporters/html": "__init__ compared data",
-    "runner/execution": "ending outcome outcome_schema repetition run scripts services start status stopping tally",
+    "runner/execution": "attempts ending outcome outcome_schema repetition run scripts services start status stopping tally",
     "runner/cluster": "cluster",
     "runner/watch": "loop",
     "runner/view": "page_actions reruns runs server",
     "runner/doctor": "findings needs",
     "runner/mutation": "console session verdicts",
+    "runner/weak_cases": "console grading",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""
 WORKER_MODULES = [

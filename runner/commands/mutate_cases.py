@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from runner import exit_codes
 from runner.commands.inputs import print_json, read_report
-from runner.mutation.case_console import json_of, text_of
 from runner.mutation.console import percent
-from runner.mutation.weak_cases import find_weak_cases
 from runner.planning.inputs import Modules, everything, resolve_inputs
 from runner.planning.last_failed import store_of
 from runner.reporters.console.style import Style, count
+from runner.weak_cases.console import json_of, text_of
+from runner.weak_cases.grading import find_weak_cases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def weak_cases(request: RunRequest, least: float | None, *, origin: str | None, 
     options, environment = request.options, request.environment
 
     def read(name: str) -> Report:
-        return read_report(environment, name, quiet=True, count=False, store=options.store)
+        return read_report(environment, name, quiet=True, store=options.store)
 
     def told(number: int) -> None:
         if ask_judges:

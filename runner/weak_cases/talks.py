@@ -41,7 +41,7 @@ def talks_of(origin: str, report: Report) -> Talks:
     refused: dict[tuple[str, str], str] = {}
     labels = set()
     for suite, found in report.by_suite():
-        label = str(suite["label"]).partition(" [")[0]
+        label = suite.label.partition(" [")[0]
         labels.add(label)
         for result in found:
             if result.case is None:

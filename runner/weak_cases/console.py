@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from runner.mutation.console import percent
-from runner.mutation.weak_cases import CaseVerdict, ChangeVerdict, FileVerdict, Noticed, WeakCases
 from runner.reporters.console.style import Style, count
+from runner.weak_cases.grading import CaseVerdict, ChangeVerdict, FileVerdict, Noticed, WeakCases
 
 LONGEST = 100
 """Characters of an answer that are shown."""

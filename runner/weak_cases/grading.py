@@ -19,10 +19,10 @@ from runner.execution.services import RunServices
 from runner.execution.stopping import Signals, Stop
 from runner.modes.base import CaseAttempt
 from runner.modes.transcripts import Transcripts, problem_with_transcript
-from runner.mutation.changes import OF_TOOLS, Change, changes
-from runner.mutation.talks import Talks, newest_talks
 from runner.planning.planner import make_plan, with_contexts
 from runner.planning.regrading import alone
+from runner.weak_cases.changes import OF_TOOLS, Change, changes
+from runner.weak_cases.talks import Talks, newest_talks
 from scripttest import Cause, Status, TestKey
 from scripttest.values import Value
 
