@@ -39,7 +39,6 @@ from scripttest.compile.esbuild import (
 )
 from scripttest.compile.linking import Linker, Output, Script, has_other_names, names_at_top
 from scripttest.compile.messages import (
-    OTHER,
     Spelling,
     compile_error,
     missing_exports,
@@ -305,8 +304,7 @@ class Compiler:
             problem = problem or self._configuration.problem_of_import(path, request["resolveDir"])
             if problem:
                 return {"id": 3, "errors": [refusal(problem)]}
-            file = self._spelling.file(request)
-            return {"id": 3, "path": file, "namespace": "file", "suffix": OTHER} if file is not None else {}
+            return {"id": 3, **found} if (found := self._spelling.answer(request)) else {}
         if request["command"] == "on-resolve":
             return {"id": 0, "path": request["path"], "namespace": "yao-runtime"}
         if request["command"] == "on-load" and request["namespace"] == "yao-runtime":

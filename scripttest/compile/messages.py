@@ -35,7 +35,7 @@ _MISSING = (
 )
 _OTHER = r'Use "(.+)" instead of "(.+)" to avoid issues with case-sensitive file systems'
 OTHER = "?"
-"""Stands behind the path of a file that esbuild would take for its twin."""
+"""Stands behind the path of a file that esbuild would take for its twin; twice where there is a third one."""
 
 
 def compile_error(test: Path, messages: list[Message], boundary: Boundary) -> CompileError:
@@ -127,8 +127,8 @@ class Spelling:
 
     def __init__(self, root: Path) -> None:
         self._root = str(root)
-        self._others: set[str] = set()
-        """Files that esbuild takes for their twins."""
+        self._others: dict[str, str] = {}
+        """A file that esbuild takes for its twin → what stands behind its path, so that it does not."""
         self._meant: dict[tuple[str, str], str] = {}
         """The importing file, and the path in an import that is no path of files → the file."""
 
@@ -137,8 +137,12 @@ class Spelling:
         """Whether there are such files."""
         return bool(self._others)
 
-    def file(self, request: dict[str, Any]) -> str | None:
-        """The file that an import or an entry point means, if esbuild would take another one."""
+    def answer(self, request: dict[str, Any]) -> dict[str, str]:
+        """The file that an import or an entry point means, if esbuild would take another one, as it wants to hear it."""
+        file = self._file(request)
+        return {"path": file, "namespace": "file", "suffix": self._others[file]} if file is not None else {}
+
+    def _file(self, request: dict[str, Any]) -> str | None:
         path: str = request["path"]
         if request["kind"] == "entry-point":
             return path if path in self._others else None
@@ -170,7 +174,7 @@ class Spelling:
                 if os.path.splitext(written.lstrip("./"))[0] not in taken:
                     meant = _meant(written, taken)
                     if meant != taken and self._add(taken, meant):
-                        place = os.path.join(self._root, importer.removesuffix(OTHER))
+                        place = os.path.join(self._root, importer.rstrip(OTHER))
                         self._meant[place, written] = os.path.join(self._root, meant)
         for file in lacking:
             for twin in _twins(self._root, os.path.relpath(file, self._root).split("/")):
@@ -182,7 +186,9 @@ class Spelling:
         taken, meant = os.path.join(self._root, taken), os.path.join(self._root, meant)
         if taken in self._others or not os.path.isfile(meant) or os.path.samefile(taken, meant):
             return False
-        self._others.add(meant)
+        twins = [file for file in self._others if file.lower() == meant.lower()]
+        if meant not in twins:
+            self._others[meant] = OTHER * (len(twins) + 1)
         return True
 
 
@@ -190,7 +196,7 @@ def plainly_named(files: dict[str, bytes], outputs: dict[str, Any]) -> None:
     """Takes the sign behind paths out of what was built: the content of outputs, and esbuild's records of them."""
     for name, output in outputs.items():
         for path in [path for path in output["inputs"] if path.endswith(OTHER)]:
-            plain = path.removesuffix(OTHER)
+            plain = path.rstrip(OTHER)
             output["inputs"][plain] = output["inputs"].pop(path)
             files[name] = files[name].replace(f"// {path}\n".encode(), f"// {plain}\n".encode())
 

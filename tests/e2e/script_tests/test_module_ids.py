@@ -69,6 +69,18 @@ def test_two_names_of_one_file_are_no_twins(app: MakeApplication) -> None:
     assert here.run("-i", "assistants").code == 0
 
 
+def test_three_names_that_differ_in_case_are_three_files(app: MakeApplication) -> None:
+    names = ("Abc", "abc", "ABC", "aBc")
+    here = app(
+        {
+            **{f"{name}.ts": f"export const name = '{name}';" for name in names},
+            "three_test.ts": "".join(f"import {{ name as {name}_ }} from './{name}';\n" for name in names)
+            + f"export function TestA(t) {{ t.assert.Equal([{', '.join(f'{name}_' for name in names)}], {list(names)}); }}",
+        }
+    )
+    assert [record["status"] for record in here.results("-i", "scripts.demo.three").values()] == ["passed"]
+
+
 def test_names_that_differ_in_case_are_different_files(app: MakeApplication) -> None:
     here = app({
         **AGENT,
