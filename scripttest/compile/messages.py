@@ -138,7 +138,7 @@ class Spelling:
         return bool(self._others)
 
     def answer(self, request: dict[str, Any]) -> dict[str, str]:
-        """The file that an import or an entry point means, if esbuild would take another one, as it wants to hear it."""
+        """The file that an import or an entry point means, as esbuild wants to hear it, if it would take another one."""
         file = self._file(request)
         return {"path": file, "namespace": "file", "suffix": self._others[file]} if file is not None else {}
 
