@@ -140,7 +140,7 @@ class Spelling:
     def answer(self, request: dict[str, Any]) -> dict[str, str]:
         """The file that an import or an entry point means, as esbuild wants to hear it, if it would take another one."""
         file = self._file(request)
-        return {"path": file, "namespace": "file", "suffix": self._others[file]} if file is not None else {}
+        return {} if file is None else {"path": file, "namespace": "file", "suffix": self._others[file]}
 
     def _file(self, request: dict[str, Any]) -> str | None:
         path: str = request["path"]
