@@ -138,7 +138,7 @@ class Spelling:
         return bool(self._others)
 
     def answer(self, request: dict[str, Any]) -> dict[str, str]:
-        """The file that an import or an entry point means, as esbuild wants to hear it, if it would take another one."""
+        """The file that an import or an entry point means, in esbuild's words, if it would take another one."""
         file = self._file(request)
         return {} if file is None else {"path": file, "namespace": "file", "suffix": self._others[file]}
 
