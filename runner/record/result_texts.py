@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
 
 from runner.record.outcomes import error_text
 from runner.record.summary import unjudged
+from runner.security.files import open_text
 from scripttest import Cause, Status
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Any
 
     from runner.assertions.base import AssertionResult, ToolUse
@@ -74,6 +78,25 @@ def place_of(suite: Suite, result: TestResult) -> FilePlace:
 def case_line(result: TestResult) -> int | None:
     """The line of a case in its file; None when there is none."""
     return (result.case.line or None) if result.case is not None else None
+
+
+def case_place(suite: Suite, result: TestResult, folder: Path) -> str | None:
+    """Where a case of a file begins, as `tests/orders.yaml:3:3`, a path from the folder; None for any other result."""
+    line = case_line(result)
+    if line is None or suite.is_message or suite.is_generated:
+        return None
+    return f"{suite.input}:{line}:{_column(folder / suite.input, line)}"
+
+
+@lru_cache(maxsize=1000)
+def _column(file: Path, line: int) -> int:
+    """Where the text of a line begins, behind blanks and the dash of a list, from 1."""
+    try:
+        with open_text(file, "replace") as lines:
+            text = next(islice(lines, line - 1, None), "")
+    except OSError:
+        return 1
+    return len(text) - len(text.lstrip(" \t-")) + 1
 
 
 def line_of(suite: Suite, result: TestResult) -> int | None:

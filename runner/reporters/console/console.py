@@ -332,6 +332,11 @@ class ConsoleReporter:
                 text += self._called_from(failure, "     ")
                 if failure.details:
                     text += "".join(f"   {line}\n" for line in failure.details.split("\n"))
+        if result.case is not None and not any(failure.location for failure in result.outcome.failures):
+            from runner.record.result_texts import case_place
+
+            place = case_place(suite, result, self._directory)
+            text += f"     at {in_line(place)}\n" if place else ""
         if not self._detailed:
             text += self._style.output(result.logs, "     ") + self._runs(result)
         return text + self._again(suite, result)
