@@ -26,6 +26,15 @@ _OPPOSITE = {
     "LessOrEqual": "Greater",
 }
 """Assertion → the one for `.not`."""
+_OWN_MATCHERS = {
+    "any": "t.any(",
+    "objectContaining": "t.contains(",
+    "arrayContaining": "t.contains(",
+    "stringContaining": "t.contains(",
+    "stringMatching": "t.matching(",
+    "closeTo": "t.close(",
+}
+_MATCHERS = rf"\bexpect\.({'|'.join(_OWN_MATCHERS)})\("
 _CALLED = ".count, 1)"
 """How what to write for a call that was made ends."""
 MOST = 400
@@ -85,7 +94,14 @@ def _for_matcher(name: str, text: str) -> str | None:
 
 
 def _given(arguments: list[str]) -> dict[str, str]:
-    return {f"_{at}": text if len(text) <= _LONGEST else "..." for at, text in enumerate(arguments)}
+    """The arguments for a line of the table, with matchers of this tool for those of `expect`."""
+    own = [re.sub(_MATCHERS, lambda found: _OWN_MATCHERS[found[1]], text) for text in arguments]
+    own = [re.sub(r"\bt\.any\((String|Number|Boolean|Object|Array)\)", _named_type, text) for text in own]
+    return {f"_{at}": text if len(text) <= _LONGEST else "..." for at, text in enumerate(own)}
+
+
+def _named_type(found: re.Match[str]) -> str:
+    return f't.any("{found[1].lower()}")'
 
 
 def _source(place: Location) -> str:

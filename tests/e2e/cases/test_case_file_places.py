@@ -106,3 +106,17 @@ def test_a_default_assertion_can_fail_a_case(two: Application) -> None:
     two.write({"/assistants/demo/tests/cases.json": json.dumps(listing)})
     records = run_cases(two, "-i", "assistants/demo/tests/cases.json", code=1)
     assert records["A"]["status"] == "failed"
+
+
+def test_a_failing_case_has_the_place_where_it_begins(app: MakeApplication) -> None:
+    check = '"assert": {"type": "contains", "value": "no"}'
+    here = app(
+        {
+            **agent("desk", replies="- reply: yes\n"),
+            "/assistants/desk/tests/list.yaml": f"tests:\n  - id: a\n    input: Hi\n    {check}\n",
+            "/assistants/desk/tests/lines.jsonl": f'{{"id": "b", "input": "Hi"}}\n{{"id": "c", "input": "Hi", {check}}}\n',
+        }
+    )
+    places = [line.strip() for line in here.run("desk").stdout.splitlines() if line.startswith("     at ")]
+
+    assert sorted(places) == [f"at assistants/desk/tests/{place}" for place in ("lines.jsonl:2:1", "list.yaml:2:5")]

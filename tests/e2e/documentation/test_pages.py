@@ -44,6 +44,7 @@ TEST_FUNCTION = re.compile(r"^(export )?(async )?(function|const) Test\w", re.M)
 OF_PYTEST = {"-k", "-m", "-p", "-x", "--continue-on-collection-errors", "--lf", "--yao-env-file", "--yao-models"}
 OF_OTHERS = {
     "pytest.md": OF_PYTEST,
+    "cli.md": {"--testNamePattern"},
     "cluster.md": {"--no-nanny"},
     "from-yao.md": {"-s", "--scripts"},
     "from-vitest.md": {"--bail", "--outputFile", "--reporter", "--sequence"},

@@ -12,6 +12,7 @@ WRITTEN = {
     "expect(\n    { a: [1, 'x)'] },\n  ).toStrictEqual({ a: 1 });": "t.assert.Equal({ a: [1, 'x)'] }, { a: 1 })",
     'expect(() => { throw new Error("x"); }).toThrow();': 't.assert.Panic(() => { throw new Error("x"); })',
     "expect(null).not.toBeNull();": "t.assert.NotNil(null)",
+    "expect({ a: 1 }).toEqual({ a: expect.any(Number) });": 't.assert.Equal({ a: 1 }, { a: t.any("number") })',
     "expect(1);": "t.assert.Equal(1, ...)",
     "const f = vi.fn();": 't.mock.process("models.order.Create", (order) => ({ id: 1, ...order }))',
     "jest.advanceTimersByTime(500);": "t.mock.advance(500)",
