@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from runner.cluster.messages import CasesPart, Done, ModulePart, WorkUnit
 from runner.planning.case_planning import groups_of as dependency_groups
-from scripttest import Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -86,15 +85,9 @@ class WorkQueue:
         plan = self._plan
         id = module.id
         retained = plan.resume.retained if plan.resume is not None else None
-        records = retained.results.get(id, ()) if retained is not None else ()
         done = (
-            Done(
-                name=record["id"],
-                position=record["position"],
-                run=record.get("run", 0),
-                status=Status(record["status"]),
-            )
-            for record in records
+            Done(name=result.name, position=result.position, run=result.run, status=result.status)
+            for result in (retained.results.get(id, ()) if retained is not None else ())
         )
         return ModulePart(module=module, picked=plan.picked.get(id), done=tuple(done))
 

@@ -46,9 +46,11 @@ from runner.options.options import FLAGS, RunOptions
 from runner.planning.case_source import CaseSource
 from runner.planning.plan import RunPlan, RunRequest, suite_of
 from runner.planning.planner import selection_of
-from runner.planning.resume import ResumeState, Retained
+from runner.planning.resume import ResumeState
 from runner.planning.saved_run import Saved
+from runner.planning.still_valid import Retained
 from runner.record.events import RunError, Warned
+from runner.record.lines import result_of
 from scripttest import Status, belongings_of, hide_environment, start_processes
 from scripttest.values import fields_of
 
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from runner.agents.service import AgentService
     from runner.cluster.answers import SentAnswers
     from runner.cluster.messages import CasesPart, ModulePart
+    from runner.record.model import TestResult
     from scripttest import ModuleFile
 
 
@@ -290,8 +293,8 @@ def plan_of(unit: WorkUnit, setup: Setup, request: RunRequest) -> RunPlan:
     modules = tuple(part.module for part in unit.modules)
     sources = tuple(_source(part, unit, request.application) for part in unit.cases)
     saved = Saved(path=request.application.root, start={}, results=[], is_whole=True, subject="")
-    records = {part.module.id: _records(part) for part in unit.modules if part.done}
-    retained = Retained(saved=saved, results=records, ended={}, gaps=(), warnings=())
+    results = {part.module.id: _results(part) for part in unit.modules if part.done}
+    retained = Retained(saved=saved, results=results, ended={}, reruns=(), warnings=())
     return RunPlan(
         **fields_of(request),
         suites=(*map(suite_of, modules), *(source.suite for source in sources)),
@@ -306,8 +309,12 @@ def plan_of(unit: WorkUnit, setup: Setup, request: RunRequest) -> RunPlan:
     )
 
 
-def _records(part: ModulePart) -> list[dict[str, Any]]:
-    return [{"id": done.name, "position": done.position, "run": done.run, "status": done.status} for done in part.done]
+def _results(part: ModulePart) -> list[TestResult]:
+    head = {"suite": part.module.id, "script": part.module.id}
+    return [
+        result_of({**head, "id": done.name, "position": done.position, "run": done.run, "status": done.status})
+        for done in part.done
+    ]
 
 
 def _source(part: CasesPart, unit: WorkUnit, application: Application) -> CaseSource:

@@ -103,7 +103,7 @@ def status(environment: Environment, /, reports: tuple[str, ...], **values: Any)
         current = f"{state.tests - state.open} of {count(state.tests, 'test')}"
         verb = "has a current result" if state.tests == 1 else "have a current result"
         environment.stdout.write(f"{report}: {current} {verb}\n")
-        for line in (*(gap.text for gap in state.gaps), *state.said):
+        for line in (*(rerun.text for rerun in state.reruns), *state.said):
             environment.stdout.write(f"  {in_line(line)}\n")
         is_open = is_open or bool(state.open)
     return exit_codes.FAILED if is_open else exit_codes.PASSED

@@ -124,10 +124,10 @@ class ChangeReport(Value):
     parts: tuple[Part, ...]
     cases_of_a: int
     """How many cases of A have the measure."""
-    is_same_report: bool
+    is_same_report: bool = False
     judges_noise: JudgesNoise | None
     """How far the difference would be off if the judges voted again; None: there are too few votes to say."""
-    is_judges_noise: bool
+    is_judges_noise: bool = False
     """Whether both are grades of the same answers, so that only the judges can differ."""
     mean_cost: float | None
     """Mean cost of one run of a case, in US dollars."""
@@ -135,7 +135,7 @@ class ChangeReport(Value):
     """Whether the cases have scores, which see smaller differences than verdicts."""
     looks: Looks
     """Which of the planned looks at the runs this is, and how many are planned."""
-    variants: tuple[str, ...]
+    variants: tuple[str, ...] = ()
     """The variants of the run of B, as on its command line."""
     cases_limit: bool
     """Whether more cases would help more than more runs of these cases."""

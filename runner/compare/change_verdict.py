@@ -33,6 +33,7 @@ from runner.statistics.change import MARGIN, benjamini_hochberg, broken_runs, ho
 from runner.statistics.intervals import ratio_of
 
 REPLAYED = "--replay"
+NEITHER = Sides(a=False, b=False)
 Cases = Mapping[ResultKey, JudgedCase]
 
 
@@ -59,7 +60,26 @@ def change_between(
         looks: the number of this look at the runs, and how many are planned. If there are several, each needs more
             evidence.
     """
-    of_a, of_b = judged_cases(a), judged_cases(b)
+    replayed = Sides(a=a, b=b).each(lambda report: REPLAYED in report.result_flags)
+    found = change_of(judged_cases(a), judged_cases(b), names, measure, margin, noise, looks, replayed)
+    return found.replace(
+        is_judges_noise=a.start.regraded_from is not None and a.start.regraded_from == b.start.regraded_from,
+        is_same_report=a.start.replace(resume=None) == b.start.replace(resume=None) and a.lines == b.lines,
+        variants=tuple(text for flag, text in pairwise(b.start.flags) if flag == "--variant"),
+    )
+
+
+def change_of(
+    of_a: Cases,
+    of_b: Cases,
+    names: Sides[str],
+    measure: str = PASSED,
+    margin: float = MARGIN,
+    noise: Noise | None = None,
+    looks: Looks = ONCE,
+    replayed: Sides[bool] = NEITHER,
+) -> ChangeReport:
+    """The same of the cases of two reports; `replayed` are those whose models were a recording."""
     if not of_a.keys() & of_b.keys():
         _refuse(names, of_a, of_b)
     _check_measure(measure, names.a, of_a.values())
@@ -70,10 +90,9 @@ def change_between(
     left_out = _left_out(of_a, of_b, alike, {case.key for case in cases}, measure)
     made_a, made_b = (sum(case.broken + len(case.runs) for case in of.values()) for of in (of_a, of_b))
     too_many = broken_runs(left_out.broken.a, made_a, left_out.broken.b, made_b).too_many
-    used = noise or _noise_of(a, b, of_a.values(), of_b.values())
+    used = noise or _noise_of(replayed, of_a.values(), of_b.values())
     found = judged(cases, margin, used, too_many, looks)
     mean_cost = _mean_cost(pairs)
-    regraded_from = a.start.regraded_from
     return ChangeReport(
         verdict=found.verdict,
         measure=measure,
@@ -92,14 +111,11 @@ def change_between(
         parts=parts_of(pairs, measure, used),
         cases_of_a=sum(any(measured(run, measure) is not None for run in case.runs) for case in of_a.values()),
         judges_noise=_judges_noise(pairs, measure),
-        is_judges_noise=regraded_from is not None and regraded_from == b.start.regraded_from,
-        is_same_report=a.start.replace(resume=None) == b.start.replace(resume=None) and a.lines == b.lines,
         mean_cost=mean_cost,
         has_scores=measure == PASSED
         and any(run.score is not None for pair in pairs for case in pair.both for run in case.runs),
         cases_limit=found.cases_limit,
         looks=looks,
-        variants=tuple(text for flag, text in pairwise(b.start.flags) if flag == "--variant"),
     )
 
 
@@ -195,15 +211,14 @@ def _check_measure(measure: str, name: str, cases: Iterable[JudgedCase]) -> None
     )
 
 
-def _noise_of(a: Report, b: Report, of_a: Collection[JudgedCase], of_b: Collection[JudgedCase]) -> Noise:
+def _noise_of(replayed: Sides[bool], of_a: Collection[JudgedCase], of_b: Collection[JudgedCase]) -> Noise:
     """`Noise.NONE` if every run must end the same: script tests, scripted models and recordings, unless runs of one
     case differed; otherwise `Noise.RUNS`."""
-    steady = all(_is_steady(report, cases) for report, cases in ((a, of_a), (b, of_b)))
+    steady = _is_steady(replayed.a, of_a) and _is_steady(replayed.b, of_b)
     return Noise.NONE if steady else Noise.RUNS
 
 
-def _is_steady(report: Report, cases: Collection[JudgedCase]) -> bool:
-    replayed = REPLAYED in report.result_flags
+def _is_steady(replayed: bool, cases: Collection[JudgedCase]) -> bool:
     return all(
         (replayed or case.is_script or case.connectors == {"scripted"}) and len({run.passed for run in case.runs}) < 2
         for case in cases

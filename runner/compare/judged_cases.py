@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from runner.compare.change_report import ChangeVerdict, ComparedCase, Figures, Noise, Sides
 from runner.record.events import Looks
@@ -56,11 +56,15 @@ class JudgedCase(Value):
 
 def judged_cases(report: Report) -> dict[ResultKey, JudgedCase]:
     """The cases of a report, in their order. Of several results with the same name, the last one counts."""
+    return cases_of(report.results, {suite.id: suite for suite in report.suites})
+
+
+def cases_of(results: Iterable[TestResult], suites: Mapping[str, Suite]) -> dict[ResultKey, JudgedCase]:
+    """The same of results; `suites` are theirs by the names that the results have for them."""
     found: dict[ResultKey, list[TestResult]] = {}
-    for result in report.results:
+    for result in results:
         found.setdefault(key_of(result), []).append(result)
-    suites = {suite.id: suite for suite in report.suites}
-    return {key: judged_case(results, suites[key.suite]) for key, results in found.items()}
+    return {key: judged_case(made, suites[key.suite]) for key, made in found.items()}
 
 
 def judged_case(results: Sequence[TestResult], suite: Suite) -> JudgedCase:

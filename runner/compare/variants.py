@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from runner.compare.change_report import ChangeReport, Sides
-from runner.compare.change_verdict import adjusted, change_between
+from runner.compare.change_verdict import adjusted, change_between, change_of
 from runner.compare.judged_cases import JudgedCase, judged_cases
+from runner.record.events import Looks
 from runner.record.keys import ResultKey
-from runner.record.lines import result_of
+from runner.record.lines import with_members
 from runner.record.model import TestResult, key_of
 from runner.record.report import Report
 from runner.record.result_texts import as_text
@@ -79,7 +80,7 @@ def part_of(report: Report, variant: str) -> Report:
     names = {suite.id: suite.label for suite in report.suites if suite.variant == variant}
     suites = tuple(suite.replace(variant="", id=suite.label) for suite in report.suites if suite.id in names)
     results = [
-        result_of({**result.line, "variant": "", "suite": names[result.suite]})
+        with_members(result, variant="", suite=names[result.suite])
         for result in report.results
         if result.suite in names
     ]
@@ -95,6 +96,13 @@ def verdicts_on(report: Report) -> VariantsCompared:
         for part, name in zip(parts[1:], names[1:], strict=True)
     ]
     return VariantsCompared(names=names, parts=parts, verdicts=adjusted(found))
+
+
+def verdicts_between(variants: Mapping[str, Mapping[ResultKey, JudgedCase]], looks: Looks) -> list[ChangeReport]:
+    """The verdicts on all variants but the first, by their names, while the run is under way. Raises
+    ConfigurationError."""
+    (first, before), *others = variants.items()
+    return adjusted([change_of(before, cases, Sides(a=first, b=name), looks=looks) for name, cases in others])
 
 
 def matrix(parts: Sequence[Report]) -> list[MatrixRow]:

@@ -19,9 +19,8 @@ from runner.options.options import FLAGS, RunOptions, absolute
 from runner.planning.inputs import is_generator, resolve_application
 from runner.planning.plan import RunRequest
 from runner.planning.planner import make_plan, with_contexts
-from runner.planning.resume import Retained, retain
 from runner.planning.saved_run import read_saved, with_saved_options
-from runner.planning.still_valid import Gap, Reason
+from runner.planning.still_valid import Reason, Rerun, Retained, retain
 from scripttest import Listed, start_processes
 from scripttest.values import Value
 
@@ -38,7 +37,7 @@ class State(Value):
 
     tests: int
     """How many tests the run has."""
-    gaps: tuple[Gap, ...]
+    reruns: tuple[Rerun, ...]
     """The tests that have no valid result."""
     said: tuple[str, ...]
     """Notes on the results, one sentence each."""
@@ -46,7 +45,7 @@ class State(Value):
     @property
     def open(self) -> int:
         """How many tests would run."""
-        return sum(len(gap.ids) for gap in self.gaps if gap.reason is not Reason.GONE)
+        return sum(len(rerun.ids) for rerun in self.reruns if rerun.reason is not Reason.GONE)
 
 
 def state_of(report: str, typed: RunOptions, environment: Environment) -> State:
@@ -70,16 +69,16 @@ def state_of(report: str, typed: RunOptions, environment: Environment) -> State:
     with RunServices(request, permitting=typed) as services:
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
         run = Run(plan, services, Stop())
-        results = [record for record in saved.results if record["suite"] not in generated]
+        results = [result for result in saved.results if result.suite not in generated]
         retained = retain(saved.replace(results=results), options, plan.sources, plan.suites, services.fingerprints())
         listed = dict(_listed(run))
-    said = [warning for warning in retained.warnings if warning not in {gap.text for gap in retained.gaps}]
+    said = [warning for warning in retained.warnings if warning not in {rerun.text for rerun in retained.reruns}]
     if again := {name: value for name in TYPED if (value := getattr(options, name)) and not getattr(typed, name)}:
         said.append(f"to resume it, type: yao-test --resume {quote(report)} {taken_over(again)}")
     if generated:
         said.append(f"cases that {', '.join(generated)} generates are not looked at")
     count = sum(source.selected for source in plan.sources) + sum(map(len, listed.values()))
-    return State(tests=count, gaps=(*retained.gaps, *_missing(plan, listed, retained)), said=tuple(said))
+    return State(tests=count, reruns=(*retained.reruns, *_missing(plan, listed, retained)), said=tuple(said))
 
 
 def _listed(run: Run) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -93,11 +92,11 @@ def _listed(run: Run) -> Iterator[tuple[str, tuple[str, ...]]]:
             yield record.module, names
 
 
-def _missing(plan: RunPlan, listed: dict[str, tuple[str, ...]], retained: Retained) -> Iterator[Gap]:
+def _missing(plan: RunPlan, listed: dict[str, tuple[str, ...]], retained: Retained) -> Iterator[Rerun]:
     """The tests of modules that have no result."""
-    said = {(gap.suite, id) for gap in retained.gaps for id in gap.ids}
+    said = {(rerun.suite, id) for rerun in retained.reruns for id in rerun.ids}
     for module in plan.modules:
         kept = retained.statuses(module.id)
         ids = [id for id in listed.get(module.id, ()) if id not in kept and (module.label, id) not in said]
         if ids:
-            yield Gap(suite=module.label, reason=Reason.MISSING, parts=(), ids=tuple(ids))
+            yield Rerun(suite=module.label, reason=Reason.MISSING, parts=(), ids=tuple(ids))

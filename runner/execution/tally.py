@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import count, zip_longest
 
-from runner.record.model import TestResult
+from runner.record.model import Suite, TestResult
 from runner.record.stability import pass_rate
 from runner.record.verdict import Verdict
 from scripttest import Status
@@ -125,24 +125,21 @@ class Rounds:
 
     def _is_decided(self) -> bool:
         from runner.compare.change_report import ChangeVerdict
-        from runner.compare.variants import verdicts_on
+        from runner.compare.judged_cases import cases_of
+        from runner.compare.variants import verdicts_between
         from runner.errors import ConfigurationError
-        from runner.record.events import Looks, RunEnd, RunStart, RunStatus
-        from runner.record.lines import as_read
-        from runner.record.report import Report
+        from runner.record.events import Looks
 
-        suites = tuple(suite.in_report for suite in self._suites.values())
-        report = Report(
-            start=RunStart(started_at="", version="", suites=suites, environment={}),
-            results=[as_read(result, self._suites[result.suite]) for result in self._results()],
-            errors=[],
-            warnings=[],
-            end=RunEnd(
-                status=RunStatus.PASSED, seconds=0, completed_at="", looks=Looks(made=self.made, planned=self.planned)
-            ),
-        )
+        suites: dict[str, dict[str, Suite]] = {}
+        for suite in self._suites.values():
+            suites.setdefault(suite.variant, {})[suite.label] = suite
+        made: dict[str, list[TestResult]] = {variant: [] for variant in suites}
+        for result in self._results():
+            suite = self._suites[result.suite]
+            made[suite.variant].append(result.replace(suite=suite.label, variant=""))
+        cases = {variant: cases_of(results, suites[variant]) for variant, results in made.items()}
         try:
-            verdicts = verdicts_on(report).verdicts
+            verdicts = verdicts_between(cases, Looks(made=self.made, planned=self.planned))
         except ConfigurationError:  # nothing has a verdict yet
             return False
         return all(found.verdict is not ChangeVerdict.CANNOT_TELL for found in verdicts)

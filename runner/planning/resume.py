@@ -25,8 +25,7 @@ from runner.errors import ConfigurationError
 from runner.options.carried import saved_values, taken_over
 from runner.options.flags import Carried
 from runner.options.options import FLAGS, RunOptions, absolute
-from runner.planning.saved_run import Saved, read_saved
-from runner.version import VERSION
+from runner.planning.saved_run import read_saved
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
@@ -36,10 +35,9 @@ if TYPE_CHECKING:
 
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.planning.case_source import CaseSource
-    from runner.planning.still_valid import Gap
+    from runner.planning.still_valid import Retained
     from runner.record.line_file import LineFile
     from runner.record.model import Suite, TestResult
-    from scripttest import Status
 
 LISTED = 1000
 """The start of a report lists the ids of at most this many cases of one input; of more it has only the number."""
@@ -63,36 +61,7 @@ class ResumeState(Value):
         """How many tests have a result of the earlier run."""
         if self.retained is None:
             return 0
-        return len({(suite, record["id"]) for suite, kept in self.retained.results.items() for record in kept})
-
-
-class Retained(Value):
-    """The results that a run takes from the earlier one."""
-
-    saved: Saved
-    results: Mapping[str, list[Record]]
-    """Suite id → its results, with the positions that their tests have in this run."""
-    ended: Mapping[str, Mapping[str, Status]]
-    """Suite id → its cases of which no run is repeated, with their statuses."""
-    gaps: tuple[Gap, ...]
-    """What runs again, as far as that is known before modules are loaded."""
-    warnings: tuple[str, ...]
-
-    def statuses(self, suite: str) -> dict[str, dict[int, Status]]:
-        """Test → the status of each of its runs that has a result; 0 is the only run of a test that runs once."""
-        found: dict[str, dict[int, Status]] = {}
-        for record in self.results.get(suite, ()):
-            found.setdefault(record["id"], {})[record.get("run", 0)] = record["status"]
-        return found
-
-    def places(self, suite: str) -> frozenset[int]:
-        """The positions of the tests that have results."""
-        return frozenset(record["position"] for record in self.results.get(suite, ()))
-
-    @property
-    def count(self) -> int:
-        """How many results there are."""
-        return sum(map(len, self.results.values()))
+        return len({(suite, result.name) for suite, kept in self.retained.results.items() for result in kept})
 
 
 def origin_of(
@@ -135,6 +104,8 @@ def take_up(
 ) -> ResumeState:
     """Reads the report that `--resume` names, and removes all results from it that are not kept. Raises
     ConfigurationError, also when another run still writes the report. `origin` goes into its start line."""
+    from runner.planning.still_valid import retain
+
     assert options.resume is not None
     path = absolute(options.resume, directory)
     file = _open(path)
@@ -160,29 +131,11 @@ def take_up(
     )
 
 
-def retain(
-    saved: Saved,
-    options: RunOptions,
-    sources: Iterable[CaseSource],
-    suites: Iterable[Suite],
-    fingerprints: Fingerprints,
-) -> Retained:
-    """Finds the results of a report that are still valid. Raises ConfigurationError when it has results of inputs that
-    this run does not have."""
-    from runner.planning.still_valid import Runs, holding
-
-    found = holding(
-        saved.results, saved.subject, fingerprints, sources, suites, Runs(count=options.runs, repeat=options.repeat)
-    )
-    said = [*_differences(saved, options), *(gap.text for gap in found.gaps)]
-    return Retained(saved=saved, results=found.results, ended=found.ended, gaps=found.gaps, warnings=tuple(said))
-
-
 def cut(retained: Retained, file: LineFile, origin: Record) -> None:
     """Rewrites the report: it keeps the valid results, and lists the tests that are planned now. Raises
     ConfigurationError."""
     saved = retained.saved
-    results = [record for records in retained.results.values() for record in records]
+    results = [result.line for kept in retained.results.values() for result in kept]
     start = {**saved.start, "resume": _gone_on(saved.start["resume"], origin)} if saved.start else {}
     if saved.is_whole and len(results) == len(saved.results) and start == saved.start:
         return
@@ -194,13 +147,14 @@ def cut(retained: Retained, file: LineFile, origin: Record) -> None:
 
 
 def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResult]:
-    """The kept results as values of the event stream."""
+    """The kept results as they are in events of this run."""
     from runner.record.lines import result_of
     from runner.record.outcomes import outcome_in
 
     for suite in suites:
-        for record in retained.results.get(suite.id, ()):
-            yield result_of(record, suite=suite.id, outcome=outcome_in(record, suite.root), is_resumed=True)
+        for result in retained.results.get(suite.id, ()):
+            outcome = outcome_in(result.line, suite.root)
+            yield result_of(result.line, suite=suite.id, outcome=outcome, is_resumed=True)
 
 
 def _gone_on(before: Record, origin: Record) -> Record:
@@ -219,19 +173,3 @@ def _open(path: Path) -> LineFile:
         return LineFile(path, keep=True)
     except OSError as error:
         raise ConfigurationError(f"Cannot resume {path}: {error.strerror}") from error
-
-
-def _differences(saved: Saved, options: RunOptions) -> Iterator[str]:
-    """Warnings about kept results that were made with other options."""
-    if not saved.start:
-        return
-    then, now = saved.options.get("timeout"), options.timeout
-    if then != now:
-        yield f"--timeout is not what it was when the kept results were made: {_seconds(now)}, not {_seconds(then)}"
-    version = saved.start.get("version")
-    if version != VERSION:
-        yield f"{saved.path.name} was begun by yao-test {version}, and this is {VERSION}"
-
-
-def _seconds(value: float | None) -> str:
-    return "the default" if value is None else f"{value:g}s"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import join, quote
 
@@ -25,6 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from runner.record.model import TestResult
+
 
 RESUMING = "resume {}"
 OTHER_APPLICATION = "If it is yours, say so with --app {}; or begin a new report with -o"
@@ -36,7 +38,7 @@ class Saved(Value):
     path: Path
     start: Record
     """Its first line as a record; empty when there is none."""
-    results: list[Record]
+    results: Sequence[TestResult]
     """Its results, the last one for each test and run."""
     is_whole: bool
     """Whether the file has only these lines."""
@@ -53,6 +55,8 @@ class Saved(Value):
 def read_saved(path: Path, doing: str = RESUMING) -> Saved:
     """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none, which says what was
     to be done with it, as `doing` has it."""
+    from runner.record.lines import result_of
+
     subject = f"Cannot {doing.format(path)}"
     try:
         if path.exists() and not path.is_file():
@@ -61,7 +65,7 @@ def read_saved(path: Path, doing: str = RESUMING) -> Saved:
     except OSError as error:
         raise ConfigurationError(f"{subject}: {error.strerror}") from error
     start: Record = {}
-    results: dict[TestKey, Record] = {}
+    results: dict[TestKey, TestResult] = {}
     is_whole = True
     *lines, rest = content.split(b"\n")
     for line in lines:
@@ -73,7 +77,7 @@ def read_saved(path: Path, doing: str = RESUMING) -> Saved:
             start = record
         elif record["type"] == "result":
             key = TestKey(suite=record.get("suite", ""), test=record["id"], run=record.get("run", 0))
-            results[key] = record
+            results[key] = result_of(record if "suite" in record else {**record, "suite": ""})
         else:
             is_whole = False
     if not start and lines and content[:8] != b'{"type":' and content.strip(b"\0\n"):

@@ -20,9 +20,10 @@ from enum import StrEnum
 from runner.errors import ConfigurationError
 from runner.parts import dependency_in
 from runner.record.fingerprint_changes import change_text
-from runner.record.verdict import Verdict, verdict_in
+from runner.record.lines import with_members
+from runner.record.verdict import Verdict
+from runner.version import VERSION
 from scripttest import Status, kind_of
-from scripttest.typing_names import Record
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
 
     from runner.cases.model import Case
     from runner.fingerprints.fingerprints import Fingerprints
+    from runner.options.options import RunOptions
     from runner.planning.case_source import CaseSource
-    from runner.record.model import Suite
+    from runner.planning.saved_run import Saved
+    from runner.record.model import Suite, TestResult
 
 UNDECIDED = "as many runs as needed"
 NAMED = 10
@@ -62,7 +65,7 @@ _WORDS = {
 }
 
 
-class Gap(Value):
+class Rerun(Value):
     """Tests of one suite that run for the same reason."""
 
     suite: str
@@ -74,7 +77,7 @@ class Gap(Value):
 
     @property
     def text(self) -> str:
-        """The gap as a line for people."""
+        """It as a line for people."""
         shown = ", ".join(self.ids[:NAMED]) + (f" and {len(self.ids) - NAMED} more" if len(self.ids) > NAMED else "")
         if self.reason is Reason.CHANGED:
             return f"{self.suite}: run again, since {change_text(self.parts)}: {shown}"
@@ -83,14 +86,33 @@ class Gap(Value):
         return f"{self.suite}: {_WORDS[self.reason]}: {shown}"
 
 
-class Holding(Value):
-    """Which results of a report are valid for this run, and what runs again."""
+class Retained(Value):
+    """The results of a report that are valid for this run, and what runs again."""
 
-    results: Mapping[str, list[Record]]
+    saved: Saved
+    results: Mapping[str, Sequence[TestResult]]
     """Suite id → the valid results, with the positions that their tests have now."""
     ended: Mapping[str, Mapping[str, Status]]
     """Suite id → its cases of which no run is repeated, with their statuses."""
-    gaps: tuple[Gap, ...]
+    reruns: tuple[Rerun, ...]
+    """As far as they are known before modules are loaded."""
+    warnings: tuple[str, ...]
+
+    def statuses(self, suite: str) -> dict[str, dict[int, Status]]:
+        """Test → the status of each of its runs that has a result; 0 is the only run of a test that runs once."""
+        found: dict[str, dict[int, Status]] = {}
+        for result in self.results.get(suite, ()):
+            found.setdefault(result.name, {})[result.run] = result.status
+        return found
+
+    def places(self, suite: str) -> frozenset[int]:
+        """The positions of the tests that have results."""
+        return frozenset(result.position for result in self.results.get(suite, ()))
+
+    @property
+    def count(self) -> int:
+        """How many results there are."""
+        return sum(map(len, self.results.values()))
 
 
 class _Why(Value):
@@ -105,108 +127,127 @@ class _Suite:
 
     def __init__(self, suite: Suite) -> None:
         self.suite = suite
-        self.kept: list[Record] = []
+        self.kept: list[TestResult] = []
         self.why: dict[str, _Why] = {}
         """Test → why it runs again."""
         self.ended: dict[str, Status] = {}
         """Case → its status, for cases of which no run is repeated."""
 
-    def gaps(self) -> Iterator[Gap]:
+    def reruns(self) -> Iterator[Rerun]:
         """The tests that run again, grouped by their reasons."""
         groups: dict[_Why, list[str]] = {}
         for id, why in self.why.items():
             groups.setdefault(why, []).append(id)
         for why, ids in groups.items():
             name = self.suite.name if self.suite.variant else self.suite.label
-            yield Gap(suite=name, reason=why.reason, parts=why.parts, ids=tuple(ids))
+            yield Rerun(suite=name, reason=why.reason, parts=why.parts, ids=tuple(ids))
 
 
-def holding(
-    saved: Iterable[Record],
-    subject: str,
-    fingerprints: Fingerprints,
+def retain(
+    saved: Saved,
+    options: RunOptions,
     sources: Iterable[CaseSource],
     suites: Iterable[Suite],
-    runs: Runs,
-) -> Holding:
+    fingerprints: Fingerprints,
+) -> Retained:
     """Finds the results of a report that are still valid. Which tests of a module have no result is known only when the
     module is listed. Blocks: compiles the scripts that results depend on. Raises ConfigurationError when there are
     results of inputs that this run does not have."""
     from runner.fingerprints.parts import take_scripts
 
+    policies = RunPolicies(count=options.runs, repeat=options.repeat)
     known = {suite.name: suite for suite in suites}
-    records: dict[str, list[Record]] = {id: [] for id in known}
-    for record in saved:
-        if record["suite"] not in known:
+    by_suite: dict[str, list[TestResult]] = {id: [] for id in known}
+    for result in saved.results:
+        if result.suite not in known:
             raise ConfigurationError(
-                f"{subject}: it has results of {record['suite']}, which this run does not test",
+                f"{saved.subject}: it has results of {result.suite}, which this run does not test",
                 "Run it from the same folder, with the same -i",
             )
-        records[record["suite"]].append(record)
-    keys = {key for record in saved for key in record.get("fingerprint") or ()}
+        by_suite[result.suite].append(result)
+    keys = {key for result in saved.results for key in result.fingerprint or ()}
     take_scripts(filter(None, map(dependency_in, sorted(keys))), fingerprints.root, fingerprints.parts)
     of_cases = {source.suite.name: source for source in sources}
-    found = []
-    for id, suite in known.items():
-        if id in of_cases:
-            found.append(_of_cases(of_cases[id], records[id], fingerprints, runs))
-        else:
-            found.append(_of_module(suite, records[id], fingerprints, runs.count))
-    return Holding(
+    found = [
+        _of_cases(of_cases[id], by_suite[id], fingerprints, policies)
+        if id in of_cases
+        else _of_module(suite, by_suite[id], fingerprints, policies.count)
+        for id, suite in known.items()
+    ]
+    reruns = tuple(rerun for each in found for rerun in each.reruns())
+    return Retained(
+        saved=saved,
         results={each.suite.id: each.kept for each in found},
         ended={each.suite.id: each.ended for each in found},
-        gaps=tuple(gap for each in found for gap in each.gaps()),
+        reruns=reruns,
+        warnings=(*_differences(saved, options), *(rerun.text for rerun in reruns)),
     )
 
 
-def _of_module(suite: Suite, records: list[Record], fingerprints: Fingerprints, runs: int) -> _Suite:
+def _differences(saved: Saved, options: RunOptions) -> Iterator[str]:
+    """Warnings about kept results that were made with other options."""
+    if not saved.start:
+        return
+    then, now = saved.options.get("timeout"), options.timeout
+    if then != now:
+        yield f"--timeout is not what it was when the kept results were made: {_seconds(now)}, not {_seconds(then)}"
+    version = saved.start.get("version")
+    if version != VERSION:
+        yield f"{saved.path.name} was begun by yao-test {version}, and this is {VERSION}"
+
+
+def _seconds(value: float | None) -> str:
+    return "the default" if value is None else f"{value:g}s"
+
+
+def _of_module(suite: Suite, results: Sequence[TestResult], fingerprints: Fingerprints, runs: int) -> _Suite:
     """The results of a module: a test keeps the results of all its runs, or none of them."""
     found = _Suite(suite)
-    made: dict[str, list[Record]] = {}
-    for record in records:
-        id = record["id"]
-        made.setdefault(id, []).append(record)
-        why = _why(record) or _stale(found, fingerprints, record)
+    made: dict[str, list[TestResult]] = {}
+    for result in results:
+        made.setdefault(result.name, []).append(result)
+        why = _why(result) or _stale(found, fingerprints, result)
         if why is not None:
-            found.why.setdefault(id, why)
+            found.why.setdefault(result.name, why)
     for id, of_test in made.items():
         if len(of_test) != runs and id not in found.why:
             found.why[id] = _without_runs(of_test, runs)
-    for record in records:  # the result of a module that did not load is not a test
-        if record["id"] not in found.why and kind_of(record["id"]):
-            found.kept.append(record)
+    # the result of a module that did not load is not a test
+    found.kept = [result for result in results if result.name not in found.why and kind_of(result.name)]
     return found
 
 
-def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerprints, runs: Runs) -> _Suite:
+def _of_cases(
+    source: CaseSource, results: Iterable[TestResult], fingerprints: Fingerprints, policies: RunPolicies
+) -> _Suite:
     """The results of cases: a case keeps the results of those of its runs that are valid."""
     found = _Suite(source.suite)
-    by_case: dict[str, list[Record]] = {}
-    for record in records:
-        by_case.setdefault(record["id"], []).append(record)
+    by_case: dict[str, list[TestResult]] = {}
+    for result in results:
+        by_case.setdefault(result.name, []).append(result)
     done: set[str] = set()
     """The cases of which no run is repeated."""
     skipped: dict[str, Case] = {}
-    kept: dict[str, list[Record]] = {}
+    kept: dict[str, list[TestResult]] = {}
     for position, case in enumerate(located.case for located in source.cases()):
-        holds: list[Record] = []
-        for record in by_case.pop(case.id, ()):
-            why = _why(record) or _stale(found, fingerprints, record, case, source)
+        holds: list[TestResult] = []
+        for result in by_case.pop(case.id, ()):
+            why = _why(result) or _stale(found, fingerprints, result, case, source)
             if why is None:
-                holds.append({**record, "position": position})
+                holds.append(with_members(result, position=position))
             else:
                 found.why.setdefault(case.id, why)
-        holds = runs.usable(case, holds)
-        status = runs.status(case, holds)
+        holds = policies.usable(case, holds)
+        status = policies.status(case, holds)
         if status is None:
-            count = runs.count if runs.policy_of(case) is None else None
+            count = policies.count if policies.policy_of(case) is None else None
             found.why.setdefault(case.id, _without_runs(holds, count))
-        elif runs.policy_of(case) is not None:  # what is left of its runs is enough
+        elif policies.policy_of(case) is not None:  # what is left of its runs is enough
             found.why.pop(case.id, None)
         if case.id not in found.why and status is not None:
             done.add(case.id)
             found.ended[case.id] = status
-            if case.depends_on and not case.skip and all(record["status"] == Status.SKIPPED for record in holds):
+            if case.depends_on and not case.skip and all(result.status == Status.SKIPPED for result in holds):
                 skipped[case.id] = case
         kept[case.id] = holds
     _run_dependents(found, skipped, done)
@@ -214,15 +255,15 @@ def _of_cases(source: CaseSource, records: list[Record], fingerprints: Fingerpri
         found.why[id] = _Why(reason=Reason.GONE)
     again = {id for id, why in found.why.items() if why.reason is Reason.SKIPPED}
     found.ended = {id: status for id, status in found.ended.items() if id not in again}
-    found.kept = [record for id, holds in kept.items() if id not in again for record in holds]
+    found.kept = [result for id, holds in kept.items() if id not in again for result in holds]
     return found
 
 
-def _without_runs(records: list[Record], runs: int | None) -> _Why:
+def _without_runs(results: Sequence[TestResult], runs: int | None) -> _Why:
     """The reason of a test that has fewer results than `runs`; None: as many as its policy needs."""
     if runs is None:
-        return _Why(reason=Reason.RUNS, parts=(UNDECIDED,)) if records else _Why(reason=Reason.MISSING)
-    made = {record.get("run", 1) for record in records}
+        return _Why(reason=Reason.RUNS, parts=(UNDECIDED,)) if results else _Why(reason=Reason.MISSING)
+    made = {result.run or 1 for result in results}
     absent = tuple(f"run {number}" for number in range(1, runs + 1) if number not in made)
     return _Why(reason=Reason.RUNS, parts=absent) if made and absent else _Why(reason=Reason.MISSING)
 
@@ -237,36 +278,33 @@ def _run_dependents(found: _Suite, skipped: Mapping[str, Case], done: set[str]) 
             found.why[id] = _Why(reason=Reason.SKIPPED)
 
 
-def _why(record: Record) -> _Why | None:
+def _why(result: TestResult) -> _Why | None:
     """Why a result does not count, whatever its fingerprint says; None when nothing speaks against it."""
-    skipped = record["status"] == Status.SKIPPED
-    if verdict_in(record) is Verdict.BROKEN:
+    if result.verdict is Verdict.BROKEN:
         return _Why(reason=Reason.BROKEN)
-    if record.get("cut_short"):
+    if result.cut_short:
         return _Why(reason=Reason.CUT)
-    if skipped and any(turn.get("skip_reason") == "simulator error" for turn in record.get("turns") or ()):
-        return _Why(reason=Reason.BROKEN)
-    return None
+    turns = result.case.turns if result.status == Status.SKIPPED and result.case is not None else ()
+    return _Why(reason=Reason.BROKEN) if any(turn.skip_reason == "simulator error" for turn in turns) else None
 
 
 def _stale(
     found: _Suite,
     fingerprints: Fingerprints,
-    record: Record,
+    result: TestResult,
     case: Case | None = None,
     source: CaseSource | None = None,
 ) -> _Why | None:
     """Why the fingerprint of a result does not fit any more; None when it does."""
-    fingerprint = record.get("fingerprint")
-    if not isinstance(fingerprint, dict):
+    if result.fingerprint is None:
         return _Why(reason=Reason.UNKNOWN)
     of_source = (source.folder, source.variant) if source is not None else ()
-    parts = fingerprints.changed(fingerprint, found.suite.agent, case, *of_source)
+    parts = fingerprints.changed(result.fingerprint, found.suite.agent, case, *of_source)
     return _Why(reason=Reason.CHANGED, parts=parts) if parts else None
 
 
-class Runs(Value):
-    """How often cases run that have no number of runs of their own."""
+class RunPolicies(Value):
+    """How often cases run, and which of their results fit."""
 
     count: int
     """`--runs`."""
@@ -281,32 +319,28 @@ class Runs(Value):
 
         return repeat_of(case)
 
-    def usable(self, case: Case, records: Sequence[Record]) -> list[Record]:
+    def usable(self, case: Case, results: Sequence[TestResult]) -> list[TestResult]:
         """Those results of a case that fit the runs that this run would make, each with the policy of now."""
-        if all(record["status"] == Status.SKIPPED and "run" not in record for record in records):
-            return list(records)
+        if all(result.status == Status.SKIPPED and not result.run for result in results):
+            return list(results)
         policy = self.policy_of(case)
         repeats = policy is not None or self.count > 1
-        kept = [record for record in records if ("run" in record) is repeats]
-        if policy is None:
-            return [{key: value for key, value in record.items() if key != "repeat"} for record in kept]
-        ordered = sorted(kept, key=lambda record: int(record["run"]))
-        enough = next(
-            (at for at in range(1, len(ordered)) if self.status(case, ordered[:at]) is not None), len(ordered)
-        )
-        return [{**record, "repeat": policy} for record in ordered[:enough]]
+        kept = [result for result in results if bool(result.run) is repeats]
+        if policy is not None:
+            kept.sort(key=lambda result: result.run)
+            lengths = range(1, len(kept))
+            kept = kept[: next((at for at in lengths if self.status(case, kept[:at]) is not None), len(kept))]
+        return [with_members(result, repeat=policy) for result in kept]
 
-    def status(self, case: Case, records: Sequence[Record]) -> Status | None:
+    def status(self, case: Case, results: Sequence[TestResult]) -> Status | None:
         """The status of a case by its usable results; None when it needs more runs."""
         policy = self.policy_of(case)
-        if not records or (policy is None and "run" in records[0] and len(records) < self.count):
+        if not results or (policy is None and results[0].run and len(results) < self.count):
             return None
-        if policy is None or "run" not in records[0]:
-            return min(Status(record["status"]) for record in records)  # FAILED comes before PASSED
+        if policy is None or not results[0].run:
+            return min(result.status for result in results)  # FAILED comes before PASSED
         from runner.record.repeating import repeat_of
 
-        ordered = sorted(records, key=lambda record: int(record["run"]))
-        verdict = repeat_of(policy, [verdict_in(record) for record in ordered]).verdict
-        if verdict is None:
-            return None
-        return Status.PASSED if verdict is Verdict.PASSED else verdict.status
+        ordered = sorted(results, key=lambda result: result.run)
+        verdict = repeat_of(policy, [result.verdict for result in ordered]).verdict
+        return None if verdict is None else verdict.status

@@ -1,113 +1,152 @@
-"""Finds errors in the line of a result in a saved report. It checks all fields that figures are computed from."""
+"""What lines of saved reports have to hold: the members of a result that are no fields of `TestResult` or
+`CaseResult`, as they are declared here, and the start line."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 from bindings import Answered
 from runner.record.case_result import CaseResult
 from runner.record.model import KINDS, TestResult
 from runner.record.texts import is_utf8
-from runner.shapes.codec import misfit_in
+from runner.shapes.codec import LARGEST, misfit_in
 from scripttest import Status
 from scripttest.typing_names import Record
+from scripttest.values import Value
 
 STATUSES = tuple(Status)
-FIELDS: dict[str, type | tuple[type, ...]] = {
-    "id": str,
-    "suite": str,
-    "script": str,
-    "position": int,
-    "run": int,
-    "duration_ms": (int, float),
-    "usage": dict,
-    "runs": dict,
-    "turns": list,
-    "model_calls": int,
-    "score": (int, float),
-    "not_judged": int,
-    "skip_reason": str,
-    "warnings": list,
-    "assertions": list,
-}
-"""What fields of a result hold that its place and its figures come from, where they are not null."""
-
-_OF_ATTEMPT = ("tokens", "cost", "not_judged")
-"""The numbers of an attempt besides its duration and its score, where they are not null."""
-_TEXTS = ("type", "reason", "expected_text", "actual_text", "diff", "phase", "code_frame", "details")
-"""The texts of a failure, where they are not null."""
-_ANSWERED = frozenset(answered.value for answered in Answered)
 _DIGITS = 7
 """A number of runs has fewer digits."""
-_JUDGING = {"criteria", "voted", "votes", "verdicts", "scores"}
-"""The fields of `Judging` in `runner.record.votes`."""
+Number = float
+"""A number of a size that reports have."""
+
+
+class _Checked(Value):
+    __strict__ = True
+
+
+class _Frame(_Checked):
+    function: str
+    file: str
+    line: int
+    column: int
+
+
+class _Warning(_Checked):
+    message: str
+    frames: tuple[_Frame, ...] = ()
+
+
+class _Failure(_Warning):
+    type: str | None = None
+    reason: str | None = None
+    expected_text: str | None = None
+    actual_text: str | None = None
+    diff: str | None = None
+    phase: str | None = None
+    code_frame: str | None = None
+    details: str | None = None
+
+
+class _Outcome(_Checked):
+    status: Status
+    failures: tuple[_Failure, ...] = ()
+    warnings: tuple[_Warning, ...] = ()
+    steps: tuple[_Step, ...] = ()
+    todo: bool = False
+    only: bool = False
+
+
+class _Step(_Outcome):
+    name: str
+
+
+class _Part(_Checked):
+    status: Status
+
+
+class _Judging(_Checked):
+    criteria: Number
+    voted: Number
+    votes: Number
+    verdicts: Number
+    scores: Number
+
+
+class _Attempt(_Checked):
+    run: Number
+    status: Status
+    duration_ms: Number
+    tokens: Number | None = None
+    cost: Number | None = None
+    not_judged: Number | None = None
+    score: float | None = None
+    judging: _Judging | None = None
+
+
+class _State(_Checked):
+    wave: int
+    judged: int
+    most: int
+
+
+class _Runs(_Checked):
+    attempts: tuple[_Attempt, ...] = ()
+    confidence_interval: tuple[Number, ...] = ()
+    pass_at_k: Mapping[str, Any] = {}
+    pass_hat_k: Mapping[str, Any] = {}
+    repeat: _State | None = None
+
+
+class _Call(_Checked):
+    call: str
+    answered: Answered
+
+
+class _Usage(_Checked):
+    input_tokens: Number = 0
+    output_tokens: Number = 0
+    cost: Number | None = None
+
+
+class _Line(_Outcome):
+    id: str
+    suite: str = ""
+    script: str = ""
+    position: int = 0
+    run: int = 0
+    duration_ms: Number = 0
+    skip_reason: str | None = None
+    not_judged: int = 0
+    logs: tuple[str, ...] = ()
+    log_levels: tuple[str, ...] = ()
+    model_calls: int = 0
+    usage: _Usage | None = None
+    turns: tuple[_Part, ...] = ()
+    trials: tuple[_Part, ...] = ()
+    score: float | None = None
+    outside: tuple[_Call, ...] = ()
+    runs: _Runs | None = None
+    attempts: tuple[_Attempt, ...] = ()
 
 
 def result_problem(record: Record) -> str | None:
     """Why an object is not the line of a result; None when it is one."""
     if record.get("id") is None or record.get("status") not in STATUSES:
         return "a result has no id or no status"
-    for name, kind in FIELDS.items():
-        value = record.get(name)
-        is_odd = isinstance(value, int | float) and not (_is_score(value) if name == "score" else is_number(value))
-        if value is not None and (is_odd or not isinstance(value, kind)):
-            return f'the "{name}" of a result cannot be {json.dumps(value)[:40]}'
-    if problem := _problem_of_parts(record):
-        return problem
-    for cls in (TestResult, *(() if "script" in record else (CaseResult,))):
+    for cls in (_Line, TestResult, *(() if "script" in record else (CaseResult,))):
         if path := misfit_in(cls, record):
             top = re.split(r"[.\[]", path)[0]
             at = "" if path == top else f" at {path}"
             return f'the "{top}" of a result cannot be {json.dumps(_value_at(record, path))[:40]}{at}'
-    figures = record.get("usage") or {}
-    if not all(map(is_number, figures.values())):
-        return 'the "usage" of a result does not hold numbers'
-    if key := _misfit_of_outcome(record):
-        return f'the "{key}" of a result are not as yao-test writes them'
-    if not _all(record.get("outside"), _is_call):
-        return 'the "outside" of a result are not calls'
-    runs = record.get("runs") or record
-    if not _are_figures(runs):
-        return 'the "runs" of a result have figures that are not numbers'
-    attempts = runs.get("attempts", ())
-    if not isinstance(attempts, list | tuple) or not all(map(_is_attempt, attempts)):
-        return 'the "runs" of a result have attempts without a status or a duration'
-    return _problem_of_repeat(record)
-
-
-def _misfit_of_outcome(record: Record) -> str | None:
-    """The first member that says otherwise how a test, or a subtest, ended than `runner.record.outcomes` does."""
-    lists: dict[str, Callable[[Any], bool]] = {
-        "failures": lambda item: (
-            _has_message(item) and all(isinstance(item.get(key, ""), str | None) for key in _TEXTS)
-        ),
-        "warnings": _has_message,
-        "steps": lambda step: isinstance(step.get("name"), str) and _misfit_of_outcome(step) is None,
-        "logs": lambda line: isinstance(line, str),
-        "log_levels": lambda level: isinstance(level, str),
-    }
-    marks = (key for key in ("todo", "only") if not isinstance(record.get(key, False), bool))
-    return next((key for key, fits in lists.items() if not _all(record.get(key), fits)), next(marks, None))
-
-
-def _all(items: Any, fits: Callable[[Any], bool]) -> bool:
-    return items is None or (isinstance(items, list | tuple) and all(map(fits, items)))
-
-
-def _has_message(item: Any) -> bool:
-    return isinstance(item, dict) and isinstance(item.get("message"), str) and _all(item.get("frames"), _is_frame)
-
-
-def _is_frame(item: Any) -> bool:
-    kinds = {"function": str, "file": str, "line": int, "column": int}
-    return isinstance(item, dict) and all(isinstance(item.get(key), kind) for key, kind in kinds.items())
-
-
-def _is_call(item: Any) -> bool:
-    return isinstance(item, dict) and isinstance(item.get("call"), str) and item.get("answered") in _ANSWERED
+    runs = record.get("runs") or {}
+    for name in ("pass_at_k", "pass_hat_k"):
+        if not all(is_number(value) and _is_count(k) for k, value in (runs.get(name) or {}).items()):
+            return f'the "{name}" of a result are not numbers'
+    return _problem_of_policy(record)
 
 
 def _value_at(record: Record, path: str) -> Any:
@@ -117,10 +156,14 @@ def _value_at(record: Record, path: str) -> Any:
     return value
 
 
-def _problem_of_repeat(record: Record) -> str | None:
-    """The error in what a result has about the policy of its case, if there is one."""
+def _is_count(text: str) -> bool:
+    return text.isdecimal() and text.isascii() and len(text) < _DIGITS
+
+
+def _problem_of_policy(record: Record) -> str | None:
+    """The error in the policy of the case of a result, if it has one."""
     said = (record.get("runs") or {}).get("repeat")
-    policy = said.get("policy") if isinstance(said, dict) else record.get("repeat")
+    policy = record.get("repeat") if said is None else said.get("policy")
     if said is None and policy is None:
         return None
     from runner.statistics.policies import PolicyError, read_policy
@@ -129,68 +172,13 @@ def _problem_of_repeat(record: Record) -> str | None:
         read_policy(policy)  # type: ignore[arg-type]
     except (PolicyError, AttributeError, TypeError, ValueError):
         return 'the "repeat" of a result is not a policy'
-    if said is not None and not all(isinstance(said.get(key), int) for key in ("wave", "judged", "most")):
-        return 'the "repeat" of a result has no numbers'
     return None
-
-
-def _problem_of_parts(record: Record) -> str | None:
-    """The error in subtests, turns or trials, if one of them does not say how it ended."""
-    for key in ("steps", "turns", "trials"):
-        parts = record.get(key)
-        if not parts:
-            continue
-        if not isinstance(parts, list | tuple) or not all(isinstance(part, dict) for part in parts):
-            return f'the "{key}" of a result are not objects'
-        for part in parts:
-            if part.get("status") not in STATUSES:
-                return f'the "{key}" of a result have no status'
-            if problem := _problem_of_parts(part):
-                return problem
-    return None
-
-
-def _are_figures(runs: Record) -> bool:
-    """Whether what several runs have in common are numbers."""
-    lists = [runs.get("confidence_interval", [])]
-    for name in ("pass_at_k", "pass_hat_k"):
-        by_k = runs.get(name, {})
-        lists.append([*by_k.values(), *map(_number_in, by_k)] if isinstance(by_k, dict) else None)
-    return all(isinstance(numbers, list | tuple) and all(map(is_number, numbers)) for numbers in lists)
-
-
-def _number_in(text: str) -> int | None:
-    return int(text) if text.isdecimal() and text.isascii() and len(text) < _DIGITS else None
-
-
-def _is_attempt(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and value.get("status") in STATUSES
-        and is_number(value.get("run"))
-        and is_number(value.get("duration_ms"))
-        and all(value.get(name) is None or is_number(value[name]) for name in _OF_ATTEMPT)
-        and (value.get("score") is None or _is_score(value["score"]))
-        and _is_judging(value.get("judging"))
-    )
-
-
-def _is_score(value: Any) -> bool:
-    """Whether a value can be read as a score. One that is none, such as NaN, is counted where scores are compared."""
-    return isinstance(value, float) or is_number(value)
-
-
-def _is_judging(value: Any) -> bool:
-    """Whether a value can be the votes of judges on an attempt, or there are none."""
-    return not isinstance(value, dict) or (value.keys() == _JUDGING and all(map(is_number, value.values())))
 
 
 HINT = "Reports that can be read are the .jsonl and .json files that yao-test writes"
 _OF_SUITE = ("label", "file", "agent", "connector")
 """What a suite has as texts."""
 _NUMBERS = ("runs_per_case", "min_pass_rate")
-_LARGEST = 2**53
-"""No number of a report is larger: JSON readers keep the digits of numbers up to here."""
 
 
 def start_problem(record: Record) -> str | None:
@@ -214,7 +202,7 @@ def start_problem(record: Record) -> str | None:
 
 def is_number(value: Any) -> bool:
     """Whether a value is a number of a size that reports have."""
-    return isinstance(value, int | float) and abs(value) <= _LARGEST
+    return isinstance(value, int | float) and abs(value) <= LARGEST
 
 
 def _problem_of_origin(origin: Record) -> str | None:

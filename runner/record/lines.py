@@ -100,6 +100,12 @@ def result_of(line: Record, **known: Any) -> TestResult:
     return result
 
 
+def with_members(result: TestResult, **members: Any) -> TestResult:
+    """A result that was read, with other members of its line; None leaves one out."""
+    kept = {key: value for key, value in result.line.items() if key not in members or members[key] is not None}
+    return result_of(kept | {key: value for key, value in members.items() if value is not None})
+
+
 def as_read(result: TestResult, suite: Suite, name: str | None = None) -> TestResult:
     """A result as a report has it that was read: with a line of its own. `name` is what the report calls the suite;
     None: what this run calls it."""

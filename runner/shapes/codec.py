@@ -15,6 +15,7 @@ numbers, booleans, enumerations, `Any`, mappings, other classes, and tuples of a
 | `__keys__` | field → name of the member, where they differ |
 | `__beside__` | fields that are only read |
 | `__writers__` | member → function that makes its value of the whole record; `...` leaves it out |
+| `__strict__` | fields without a default have to be there; else what is missing is empty, where the type has such a value |
 | `__readers__` | field → function that makes its value of the whole object |
 
 | type | in the object |
@@ -48,6 +49,7 @@ _PLAIN: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "int": (int,),
     "float": (int, float),
+    "Number": (int, float),
     "Milliseconds": (int, float),
     "Cost": (int, float),
     "bool": (bool,),
@@ -60,11 +62,14 @@ _EMPTY: dict[str, Any] = {
     "str": "",
     "int": 0,
     "float": 0.0,
+    "Number": 0,
     "Milliseconds": 0,
     "bool": False,
     "dict": {},
     "Mapping": {},
 }
+_BOUNDED = frozenset(("Number", "Milliseconds", "Cost"))
+"""Types whose numbers, also those that are not whole, are no larger than `LARGEST`."""
 _TYPE = re.compile(r"(tuple\[)?(\w+)(?:\[[^][]*(?:\[[^][]*\][^][]*)*\])?(?:, [\w.]+\])?( \| None)?")
 _MISSING: Any = object()
 
@@ -75,8 +80,10 @@ class Member:
     __slots__ = (
         "default",
         "is_always",
+        "is_bounded",
         "is_field",
         "is_list",
+        "is_required",
         "key",
         "kind",
         "makes",
@@ -92,10 +99,11 @@ class Member:
         annotation = _annotation(cls, name)
         self.is_field = annotation is not None
         self.default = cls.__value_defaults__.get(name, _MISSING)
+        self.is_required = self.is_field and self.default is _MISSING
         self.is_always = is_always or (self.is_field and self.default is _MISSING)
         self.write: Write | None = None
         self.kind: Any = (object,)
-        self.is_list = self.optional = False
+        self.is_list = self.optional = self.is_bounded = False
         self.makes: Read | None = _declared(cls, "__readers__").get(name)
         if annotation is None or self.makes is not None:
             return
@@ -103,6 +111,7 @@ class Member:
         if found is None:
             raise TypeError(f"{cls.__name__}.{name}: no JSON for {annotation}")
         self.is_list, self.optional = bool(found[1]), bool(found[3])
+        self.is_bounded = found[2] in _BOUNDED
         if found[2] == "Milliseconds":
             self.key, self.write = "duration_ms", round
         if found[2] not in _PLAIN:
@@ -166,10 +175,11 @@ class Member:
     def _misfit(self, value: Any) -> str | None:
         kind = self.kind
         if isinstance(kind, tuple):
-            fits = kind[0] is object or (isinstance(value, kind) and (type(value) is not int or abs(value) <= LARGEST))
+            is_sized = type(value) is int or self.is_bounded
+            fits = kind[0] is object or (isinstance(value, kind) and (not is_sized or abs(value) <= LARGEST))
             return None if fits else ""
         if issubclass(kind, Enum):
-            return None if value in self.words else ""
+            return None if isinstance(value, str) and value in self.words else ""
         misfit = misfit_in(kind, value)
         return None if misfit is None else f".{misfit}" if misfit else ""
 
@@ -248,12 +258,13 @@ def misfit_in(cls: type[Value], line: Any) -> str | None:
     object; None when all fit."""
     if not isinstance(line, dict):
         return ""
+    is_strict = hasattr(cls, "__strict__")
     for member in members_of(cls):
         if not member.is_field:
             continue
         value = line.get(member.key)
         if value is None:
-            if member.default is _MISSING and member.makes is None:
+            if (member.default is _MISSING or (is_strict and member.is_required)) and member.makes is None:
                 return member.key
         elif (misfit := member.misfit(value)) is not None:
             return f"{member.key}{misfit}"

@@ -12,7 +12,7 @@ from runner.compare.histories import as_runs
 from runner.errors import ConfigurationError, did_you_mean
 from runner.record.fingerprint_changes import changed_in
 from runner.record.keys import ResultKey
-from runner.record.lines import result_of
+from runner.record.lines import with_members
 from runner.record.model import TestResult
 from runner.record.model import key_of as result_key
 from runner.record.report import Report
@@ -88,7 +88,7 @@ def _in_all_runs(report: Report) -> Report:
         return report
     return report.replace(
         start=report.start.replace(suites=tuple(suite.replace(id=keys[suite.id]) for suite in report.suites)),
-        results=[result_of({**result.line, "suite": keys[result.suite]}) for result in report.results],
+        results=[with_members(result, suite=keys[result.suite]) for result in report.results],
         partial=tuple(one.replace(id=keys.get(one.id, one.id)) for one in report.partial),
         text="",
     )

@@ -25,8 +25,8 @@ from runner.planning.case_source import CaseSource
 from runner.planning.inputs import resolve_application
 from runner.planning.plan import RunRequest
 from runner.planning.planner import make_plan
-from runner.planning.resume import retain
 from runner.planning.saved_run import read_saved, with_saved_options
+from runner.planning.still_valid import retain
 from runner.record import saved
 from runner.record.model import Suite, suite_in
 from runner.security.secrets import Secrets
@@ -151,15 +151,15 @@ def test_a_report_that_is_cut_off_at_any_byte_can_be_resumed(tmp_path: Path, rep
         lines = whole_lines(content[: content.rfind(b"\n") + 1])
         found = read_saved(path)
         done = {key(line) for line in lines if line["type"] == "result"}
-        assert {key(record) for record in found.results} == done, length
+        assert {key(result.line) for result in found.results} == done, length
         assert len(found.results) == len(done)
         assert bool(found.start) is bool(lines)
         if found.start:
-            read = repr((found.start, found.results))
+            read = repr((found.start, [result.line for result in found.results]))
             if read not in retained:
                 retained[read] = retain(found, report.options, report.sources, report.suites, report.fingerprints)
             kept = retained[read]
-            again = report.all - {key(record) for records in kept.results.values() for record in records}
+            again = report.all - {key(result.line) for results in kept.results.values() for result in results}
             assert again >= report.all - done, length
             assert {test for _, test, _ in again - (report.all - done)} <= {"TestA", "TestB"}, (
                 "whole modules' tests only"

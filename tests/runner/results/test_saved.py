@@ -111,7 +111,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
         START
         + '{"type": "result", "id": "a", "status": "passed", "attempts":'
         + ' [{"status": "passed", "duration_ms": 1, "judging": {"scores": "x"}}]}\n',
-        '<file>:2: the "runs" of a result have attempts without a status or a duration',
+        '<file>:2: the "attempts" of a result cannot be null at attempts[0].run',
     ),
     "too deep": (START + "[" * 200_000 + "]" * 200_000 + "\n" + SUMMARY, "<file>:2: its values are nested too deeply"),
     "a document cut off": ((GOLDEN / "mixed.json").read_text("utf-8")[:300], None),  # type: ignore[dict-item]

@@ -90,7 +90,8 @@ def test_a_cause_that_another_version_wrote_is_an_error(cause: str | None, tmp_p
 )
 def test_a_part_without_a_status_is_said(parts: dict[str, object], tmp_path: Path) -> None:
     with pytest.raises(
-        ConfigurationError, match=rf'run\.jsonl:2: the "{next(iter(parts))}" of a result have no status'
+        ConfigurationError,
+        match=rf'run\.jsonl:2: the "{next(iter(parts))}" of a result cannot be .* at {next(iter(parts))}',
     ):
         load(saved(tmp_path, **parts))
 
