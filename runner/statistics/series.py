@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from itertools import pairwise
-from typing import TypeVar
+from functools import lru_cache
+from itertools import accumulate, pairwise
+from operator import mul
+from typing import Protocol, TypeVar
 
-from runner.statistics import PassCount
 from runner.statistics.distributions import ALPHA, SLACK, t_probability
 from runner.statistics.exact_tests import CaseRuns, single_case
 from scripttest.values import Value
@@ -34,7 +35,19 @@ class Break(Value):
     """How likely the best of all places would show as much if nothing had changed; 0 where runs are all alike."""
 
 
-def rate_break(runs: Sequence[PassCount], *, steady: bool = False) -> Break | None:
+class Judged(Protocol):
+    """How many runs were judged, and how many of them passed."""
+
+    @property
+    def passed(self) -> int:
+        """Those that passed."""
+
+    @property
+    def judged(self) -> int:
+        """All."""
+
+
+def rate_break(runs: Sequence[Judged], *, steady: bool = False) -> Break | None:
     """The last position at which the pass rate changed more than by chance; None if there is none.
 
     Args:
@@ -42,7 +55,7 @@ def rate_break(runs: Sequence[PassCount], *, steady: bool = False) -> Break | No
         steady: whether runs only differ where something changed, so that each difference counts.
     """
     if steady:
-        rates = [run.rate for run in runs]
+        rates = [run.passed / run.judged for run in runs]
         places = [at for at, (one, next) in enumerate(pairwise(rates), 1) if one != next]
         if not places:
             return None
@@ -78,48 +91,76 @@ def _last(best_of: Callable[[Sequence[T]], Break | None], series: Sequence[T], a
     return found
 
 
-def _best_rate(runs: Sequence[PassCount]) -> Break | None:
-    passed, judged = sum(run.passed for run in runs), sum(run.judged for run in runs)
+_EQUAL = 1 + 1e-9
+"""Two probabilities that differ by no more than this factor are the same."""
+
+
+def _best_rate(runs: Sequence[Judged]) -> Break | None:
+    """A split is at least as likely as its own table alone, which is quick to tell: only those are tested exactly that
+    could be the best, and show enough."""
+    passed_of, judged_of = (
+        list(accumulate(values)) for values in zip(*((r.passed, r.judged) for r in runs), strict=True)
+    )
+    passed, judged = passed_of[-1], judged_of[-1]
     if passed in (0, judged):
         return None
-    best: Break | None = None
-    before = of = 0
+    logs = _log_factorials(1 << judged.bit_length())
+    whole = logs[passed] + logs[judged - passed] - logs[judged]
+    least = math.log((ALPHA + SLACK) / (len(runs) - 1))
+    likely = []
     for at in range(1, len(runs)):
-        before, of = before + runs[at - 1].passed, of + runs[at - 1].judged
+        before, of = passed_of[at - 1], judged_of[at - 1]
         after, left = passed - before, judged - of
-        falls = before * left >= after * of
-        case = CaseRuns(passed_a=before, runs_a=of, passed_b=after, runs_b=left)
-        if not falls:
-            case = CaseRuns(passed_a=after, runs_a=left, passed_b=before, runs_b=of)
-        p = single_case(case).p
-        if best is None or p < best.p - SLACK:
-            best = Break(at=at, before=before / of, after=after / left, p=p)
-    return best
+        table = logs[before] + logs[of - before] + logs[after] + logs[left - after] - logs[of] - logs[left]
+        if whole - table <= least:
+            likely.append((whole - table, at))
+    found: dict[int, float] = {}
+    for likelihood, at in sorted(likely):
+        if found and math.exp(likelihood) > min(found.values()) * _EQUAL:
+            break
+        before, of = passed_of[at - 1], judged_of[at - 1]
+        a, b = (before, of), (passed - before, judged - of)
+        (passed_a, runs_a), (passed_b, runs_b) = (a, b) if a[0] * b[1] >= b[0] * a[1] else (b, a)
+        found[at] = single_case(CaseRuns(passed_a=passed_a, runs_a=runs_a, passed_b=passed_b, runs_b=runs_b)).p
+    if not found:
+        return None
+    p = min(found.values())
+    at = min(at for at, other in found.items() if other <= p * _EQUAL)
+    before, of = passed_of[at - 1], judged_of[at - 1]
+    return Break(at=at, before=before / of, after=(passed - before) / (judged - of), p=found[at])
+
+
+@lru_cache(maxsize=8)
+def _log_factorials(size: int) -> list[float]:
+    return [math.lgamma(number + 1) for number in range(size + 1)]
 
 
 def _best_level(logs: Sequence[float]) -> Break | None:
+    """The best place is that which explains most of the squares: t grows with them."""
     count = len(logs)
     if count < 2 * FEWEST:
         return None
-    total, squares = math.fsum(logs), math.fsum(value * value for value in logs)
-    best: Break | None = None
-    sum_before = 0.0
-    for at in range(1, count):
-        sum_before += logs[at - 1]
-        left = count - at
-        if min(at, left) < FEWEST:
-            continue
-        a, b = sum_before / at, (total - sum_before) / left
-        spread = max(0.0, squares - at * a * a - left * b * b) / (count - 2)
-        error = math.sqrt(spread * (1 / at + 1 / left))
-        distance = abs(b - a)
-        if distance <= 1e-9:
-            continue
-        p = 2 * (1 - t_probability(distance / error, count - 2)) if error > 1e-9 else 0.0
-        if best is None or p < best.p:
-            best = Break(at=at, before=math.exp(a), after=math.exp(b), p=p)
-    return best
+    mean = math.fsum(logs) / count
+    apart = [value - mean for value in logs]
+    sums = list(accumulate(apart))[FEWEST - 1 : count - FEWEST]
+    explained = list(map(mul, map(mul, sums, sums), _weights(count)))
+    most = max(explained)
+    at = FEWEST + explained.index(most)
+    left = count - at
+    a, b = mean + sums[at - FEWEST] / at, mean - sums[at - FEWEST] / left
+    if abs(b - a) <= 1e-9:
+        return None
+    spread = max(0.0, math.fsum(map(mul, apart, apart)) - most) / (count - 2)
+    error = math.sqrt(spread * (1 / at + 1 / left))
+    p = 2 * (1 - t_probability(abs(b - a) / error, count - 2)) if error > 1e-9 else 0.0
+    return Break(at=at, before=math.exp(a), after=math.exp(b), p=p)
 
 
-def _rate(runs: Sequence[PassCount]) -> float:
-    return PassCount(passed=sum(run.passed for run in runs), judged=sum(run.judged for run in runs)).rate
+@lru_cache(maxsize=64)
+def _weights(count: int) -> list[float]:
+    """Place → what the square of the sum before it explains, in a series of so many figures."""
+    return [count / (at * (count - at)) for at in range(FEWEST, count - FEWEST + 1)]
+
+
+def _rate(runs: Sequence[Judged]) -> float:
+    return sum(run.passed for run in runs) / sum(run.judged for run in runs)

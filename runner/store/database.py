@@ -88,6 +88,7 @@ TABLES = """
     );
     CREATE INDEX results_of_tests ON results (suite, test, attempt);
     CREATE INDEX results_by_verdict ON results (run, attempt, verdict);
+    CREATE INDEX results_by_connector ON results (run, connector);
     CREATE INDEX results_by_fingerprint ON results (made_of);
     CREATE TABLE remarks (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,

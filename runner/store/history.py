@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
+from operator import attrgetter
+from sys import intern
+from typing import Any
 
 from runner.compare.comparison import STANDARD
 from runner.record.fingerprint_changes import asked_by, changed
 from runner.record.verdict import Verdict
-from runner.statistics import PassCount
 from runner.statistics.intervals import Interval, wilson
 from runner.statistics.series import Break, level_break, rate_break
 from runner.store.rows import NOT_ENDED
@@ -17,6 +20,7 @@ from runner.store.store import Store
 from runner.store.stored import StoredResult, StoredRun
 from scripttest.values import Value
 
+_NONE = frozenset(verdict.value for verdict in Verdict if verdict.is_none)
 SCRIPTED = "scripted"
 """The connector whose answers are the same each time."""
 
@@ -77,7 +81,13 @@ class TestHistory(Value):
     suite: str
     test: str
     results: tuple[StoredResult, ...]
-    """Its verdicts, one for each run that came to it."""
+    """One for each run that came to it; empty in a list of all tests."""
+    verdicts: tuple[str, ...]
+    """The verdict of each."""
+    newest: StoredRun
+    """The last one that came to it."""
+    average_ms: float
+    """The mean duration of all."""
     asked: tuple[str, ...]
     """The connector of each, and its model where that is not the same in all; empty for what asks no model."""
     passed: int
@@ -138,11 +148,12 @@ def histories(
 def _all(store: Store, runs: Sequence[StoredRun]) -> list[TestHistory]:
     known = {run.id: run for run in runs}
     order = {run.id: place for place, run in enumerate(reversed(runs))}
-    found: dict[tuple[str, str], list[StoredResult]] = {}
-    for result in store.verdicts(list(known)):
-        if result.cause != NOT_ENDED:
-            found.setdefault((result.suite, result.test), []).append(result)
-    return [_history(store, known, sorted(results, key=lambda one: order[one.run])) for results in found.values()]
+    found = ([one for one in results if one.cause != NOT_ENDED] for results in store.by_test(list(known)))
+    return [
+        _history(store, known, sorted(results, key=lambda one: order[one.run]), listed=True)
+        for results in found
+        if results
+    ]
 
 
 def history_of(store: Store, suite: str, test: str, runs: Sequence[StoredRun]) -> TestHistory | None:
@@ -156,7 +167,10 @@ def _rate(one: TestHistory) -> float:
     return one.passed / one.judged if one.judged else 1.0
 
 
-def _history(store: Store, runs: Mapping[str, StoredRun], results: Sequence[StoredResult]) -> TestHistory:
+def _history(
+    store: Store, runs: Mapping[str, StoredRun], results: Sequence[StoredResult], *, listed: bool = False
+) -> TestHistory:
+    """`listed`: in a list of all tests, which keeps no results in memory."""
     asked = _asked(store, results)
     judged = [result for result in results if result.judged]
 
@@ -166,31 +180,35 @@ def _history(store: Store, runs: Mapping[str, StoredRun], results: Sequence[Stor
         parts, is_known = changed(*made_of, before.connector, after.connector), None not in made_of
         return Since(run=runs[after.run], before=runs[before.run], parts=parts, is_known=is_known, p=p)
 
-    outcomes = [PassCount(passed=result.passed, judged=result.judged) for result in judged]
-    rate = rate_break(outcomes, steady=_is_steady(store, judged)) if judged else None
+    rate = rate_break(judged, steady=_is_steady(store, judged)) if judged else None
     newest = judged[rate.at :] if rate is not None else judged
-    asks = {one.seq: name for one, name in zip(results, asked, strict=True)}
-    newest = [one for one in newest if asks[one.seq] == asks[newest[-1].seq]]
+    now: Collection[int] | None = None
+    if len(set(asked)) > 1 and judged:
+        asks = {one.seq: name for one, name in zip(results, asked, strict=True)}
+        now = {one.seq for one in judged if asks[one.seq] == asks[judged[-1].seq]}
+        newest = [one for one in newest if one.seq in now]
     passed, count = sum(one.passed for one in newest), sum(one.judged for one in newest)
     streak = _streak(judged)
-    now = {one.seq for one in judged if asks[one.seq] == asks[judged[-1].seq]}
     fine = [result for result in judged if result.verdict == Verdict.PASSED]
-    duration, milliseconds = _level(fine, now, lambda one: one.duration_ms, since, _is_slower)
-    price, cost = _level(judged, now, lambda one: one.cost, since, _takes_more)
-    tokens_level, tokens = _level(judged, now, lambda one: one.tokens, since, _takes_more)
+    duration, milliseconds = _level(fine, now, attrgetter("duration_ms"), since, _is_slower)
+    price, cost = _level(judged, now, attrgetter("cost"), since, _takes_more)
+    tokens_level, tokens = _level(judged, now, attrgetter("tokens"), since, _takes_more)
     price = price if cost is not None else tokens_level
     all_fail = all(one.verdict == Verdict.FAILED for one in newest)
     trends = set(_trends(results, rate, passed, count, all_fail, duration, price))
     return TestHistory(
         suite=results[-1].suite,
         test=results[-1].test,
-        results=tuple(results),
+        results=() if listed else tuple(results),
+        verdicts=tuple(intern(one.verdict) for one in results),
+        newest=runs[results[-1].run],
+        average_ms=sum(one.duration_ms for one in results) / len(results),
         asked=asked,
         passed=passed,
         judged=count,
         all_passed=sum(one.passed for one in judged),
         all_judged=sum(one.judged for one in judged),
-        broken=sum(Verdict(one.verdict).is_none for one in results),
+        broken=sum(one.verdict in _NONE for one in results),
         trends=tuple(sorted(trends, key=lambda trend: _ORDER[trend])),
         rate_before=rate.before if rate is not None else None,
         since=since(rate.at, judged, rate.p) if rate is not None else None,
@@ -246,12 +264,14 @@ def _is_steady(store: Store, judged: Sequence[StoredResult]) -> bool:
 
 def _asked(store: Store, results: Sequence[StoredResult]) -> tuple[str, ...]:
     """What each result has asked, so that two have the same name only if it was the same."""
-    connectors = [one.connector or "" for one in results]
-    if len({one.made_of for one in results}) < 2:
+    connectors = [intern(one.connector or "") for one in results]
+    made_of = {(one.connector, one.made_of) for one in results}
+    if len(made_of) < 2:
         return tuple(connectors)
-    models = [asked_by(one.connector, store.fingerprint(one.made_of)) for one in results]
-    known = {(name, model) for name, model in zip(connectors, models, strict=True) if model}
-    several = {name for name in connectors if sum(name == other for other, _ in known) > 1}
+    model_of = {(name, digest): asked_by(name, store.fingerprint(digest)) for name, digest in made_of}
+    models = [model_of[one.connector, one.made_of] for one in results]
+    known = Counter(name for name, model in {(name or "", model) for (name, _), model in model_of.items()} if model)
+    several = {name for name, number in known.items() if number > 1}
     return tuple(
         f"{name} ({model})" if model and name in several else name
         for name, model in zip(connectors, models, strict=True)
@@ -266,22 +286,22 @@ def _streak(judged: Sequence[StoredResult]) -> int:
 
 def _level(
     results: Sequence[StoredResult],
-    now: Collection[int],
-    figure: Callable[[StoredResult], float | None],
+    now: Collection[int] | None,
+    figure: Callable[[StoredResult], Any],
     since: Callable[[int, Sequence[StoredResult], float], Since],
     counts: Callable[[float, float], bool],
 ) -> tuple[Level | None, float | None]:
     """How a figure changed, if that counts, and its mean from then on, in results that ask what the newest one asks,
-    which are the numbers `now`."""
-    known = [(one, value) for one in results if (value := figure(one))]
-    if not known:
+    which are the numbers `now`; None: all."""
+    values: list[float] = list(filter(None, map(figure, results)))
+    if not values:
         return None, None
-    having, values = [one for one, _ in known], [value for _, value in known]
-    found = level_break(values)
+    having = list(filter(figure, results))
+    found = level_break(values) if counts(min(values), max(values)) else None
     if found is None or not (counts(found.before, found.after) or counts(found.after, found.before)):
         found = None
-    newest = known[found.at :] if found is not None else known
-    alike = [value for one, value in newest if one.seq in now]
+    begin = found.at if found is not None else 0
+    alike = [figure(one) for one in having[begin:] if one.seq in now] if now is not None else values[begin:]
     mean = sum(alike) / len(alike) if alike else None
     if found is None:
         return None, mean

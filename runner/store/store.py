@@ -7,7 +7,9 @@ the results after the last `seq` that it has seen.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -34,6 +36,7 @@ from runner.store.stored import (
     StoredLabel,
     StoredResult,
     StoredRun,
+    batches,
     read,
     record_in,
     reports_in,
@@ -45,12 +48,16 @@ from scripttest import Status, kind_of
 from scripttest.typing_names import Record
 from scripttest.values import fields_of, names_of
 
+FEW = 4
+"""The share of all runs, as 1 in so many, whose results are quicker to sort than to pick out of all."""
 LATEST = "latest"
 """Names the run that began last."""
 _RUN = "id, started_at, ended_at, status, branch, revision, place, profile, reports, start, summary, session"
 _FINGERPRINTS = "LEFT JOIN fingerprints ON digest = results.made_of"
 _LINES = f"SELECT line, content FROM results {_FINGERPRINTS}"
 _OF_LINES = RESULTS | {"content": OPTIONAL_TEXT}
+_GROUPS = "SELECT verdict, attempt = 0, count(*), max(seq) AS seq FROM results WHERE run = ? GROUP BY 1, 2"
+"""The results of a run, in numbers that an index knows."""
 _ENDED_LINES = f"""
     SELECT results.line, content
     FROM results AS verdict CROSS JOIN results USING (run, suite, position) {_FINGERPRINTS}
@@ -139,10 +146,14 @@ class Store:
         that were written `after` a `seq`."""
         return self._results("WHERE run = ? AND seq > ? ORDER BY seq", (run, after))
 
-    def verdicts(self, runs: Sequence[str]) -> list[StoredResult]:
-        """The verdicts on all tests of some runs."""
-        names = json.dumps(list(runs))
-        return self._results("WHERE attempt = 0 AND run IN (SELECT value FROM json_each(?)) ORDER BY seq", (names,))
+    def by_test(self, runs: Sequence[str]) -> Iterator[list[StoredResult]]:
+        """The verdicts on each test of some runs, in the order in which these were written; one test after the
+        other."""
+        ((stored,),) = self.rows({}, "SELECT count(*) FROM runs")
+        own = "+run" if len(runs) > stored / FEW else "run"  # by the index of tests, and not by that of runs
+        condition = f"WHERE attempt = 0 AND {own} IN (SELECT value FROM json_each(?)) ORDER BY suite, test, seq"
+        found = self._found(condition, (json.dumps(list(runs)),))
+        return (list(results) for _, results in groupby(found, attrgetter("suite", "test")))
 
     def over_time(self, suite: str, test: str, runs: Sequence[str] | None = None) -> list[StoredResult]:
         """The verdicts on one test, in the order in which its runs began; of some runs only."""
@@ -235,15 +246,8 @@ class Store:
 
     def _run(self, row: Sequence[Any]) -> StoredRun:
         id, started_at, ended_at, status, branch, commit, place, profile, reports, start, summary, session = row
-        counts = dict(
-            self.rows(
-                RESULTS,
-                "SELECT verdict, count(*) FROM results WHERE run = ? AND attempt = 0 GROUP BY verdict",
-                (id,),
-            )
-        )
+        groups = self.rows(RESULTS, _GROUPS, (id,))
         asked = "SELECT DISTINCT connector FROM results WHERE run = ? AND connector IS NOT NULL ORDER BY 1"
-        ((last,),) = self.rows(RESULTS, "SELECT coalesce(max(seq), 0) AS seq FROM results WHERE run = ?", (id,))
         ((labels,),) = self.rows({}, "SELECT count(*) FROM labels WHERE run = ? AND passed IS NOT NULL", (id,))
         with parsing(self.folder, f"run {id}"):
             parsed = reports_in(reports), run_start_in(start), summary_in(summary)
@@ -261,20 +265,22 @@ class Store:
             start=parsed[1],
             summary=parsed[2],
             session=session,
-            counts=counts,
-            last_seq=last,
+            counts={verdict: number for verdict, is_test, number, _ in groups if is_test},
+            last_seq=max((last for *_, last in groups), default=0),
             labels=labels,
         )
 
     def _results(self, condition: str, values: Sequence[Any]) -> list[StoredResult]:
-        names = names_of(StoredResult)
-        asked = ", ".join(f"results.{name}" for name in names)
-        rows = self.rows(RESULTS, f"SELECT {asked} FROM results {condition}", values)
-        read = [dict(zip(names, row, strict=True)) for row in rows]
-        results = [StoredResult(**{**values, "cost": cost_in(values)}) for values in read]
-        if wrong := next((one for one in results if one.passed > one.judged), None):
-            raise damaged(self.folder, f"passed is {wrong.passed} of {wrong.judged} in run {wrong.run}")
-        return results
+        return list(self._found(condition, values))
+
+    def _found(self, condition: str, values: Sequence[Any]) -> Iterator[StoredResult]:
+        asked = ", ".join(f"results.{name}" for name in StoredResult._fields)
+        statement = f"SELECT {asked} FROM results {condition}"
+        for rows in batches(self.folder, self._database, RESULTS, statement, values):
+            for result in map(StoredResult._make, rows):
+                if result.passed > result.judged:
+                    raise damaged(self.folder, f"passed is {result.passed} of {result.judged} in run {result.run}")
+                yield result._replace(cost=cost_in(result._asdict())) if result.cost_estimated else result
 
     def _report(self, run: str, text: str) -> Report:
         try:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from runner.record.checks import result_problem
 from runner.record.events import RunStart
@@ -21,6 +21,8 @@ LARGEST = 1 << 53
 """No number in a store is larger."""
 RUNS_OF_A_TEST = 1_000_000
 """No test has more runs; with a much larger number, the statistics would take for ever."""
+BATCH = 2000
+"""Rows that are in memory at a time where many are read."""
 EXCERPT = 40
 """Characters of a damaged value that are shown."""
 _OF_RUN = ("run", "id")
@@ -132,17 +134,28 @@ def read(
         statement: the query.
         values: for its places.
     """
+    return [row for rows in batches(folder, database, columns, statement, values) for row in rows]
+
+
+def batches(
+    folder: Path, database: sqlite3.Connection, columns: Columns, statement: str, values: Sequence[Any] = ()
+) -> Iterator[list[Any]]:
+    """The same, some rows at a time."""
     with understood(folder):
         cursor = database.execute(statement, values)
-        rows = cursor.fetchall()
     names = [name for name, *_ in cursor.description]
-    for name, values_of_rows in zip(names, zip(*rows, strict=True), strict=False):
-        column = columns.get(name)
-        if column is not None and not column.holds(values_of_rows):
-            at, value = next((at, one) for at, one in enumerate(values_of_rows) if not column.holds([one]))
-            run = next((f" in run {excerpt(rows[at][names.index(key)])}" for key in _OF_RUN if key in names), "")
-            raise damaged(folder, f"{name} is {excerpt(value)}{run}")
-    return rows
+    while True:
+        with understood(folder):
+            rows = cursor.fetchmany(BATCH)
+        if not rows:
+            return
+        for name, values_of_rows in zip(names, zip(*rows, strict=True), strict=False):
+            column = columns.get(name)
+            if column is not None and not column.holds(values_of_rows):
+                at, value = next((at, one) for at, one in enumerate(values_of_rows) if not column.holds([one]))
+                run = next((f" in run {excerpt(rows[at][names.index(key)])}" for key in _OF_RUN if key in names), "")
+                raise damaged(folder, f"{name} is {excerpt(value)}{run}")
+        yield rows
 
 
 def run_start_in(text: str) -> RunStart:
@@ -251,7 +264,7 @@ class StoredRun(Value):
         return self.ended_at is not None
 
 
-class StoredResult(Value):
+class StoredResult(NamedTuple):
     """A result, without its transcript; that is `Store.line`."""
 
     seq: int

@@ -109,11 +109,12 @@ class PageActions:
     def tests(self) -> Record:
         """`{tests: [{suite, test, trends, verdicts, asked, passed, judged, duration_ms, last}, ...], version}` of the
         newest runs, the worst first; `verdicts` and `asked` have the newest one last."""
-        with self.runs.reading() as store:
-            runs = store.runs(limit=NEWEST)
-            began = {run.id: run.started_at for run in runs}
-            tests = [_test(one, began[one.results[-1].run]) for one in histories(store, runs)]
-        return {"tests": tests, "version": VERSION}
+
+        def made(store: Store) -> Record:
+            tests = list(map(_test, histories(store, store.runs(limit=NEWEST))))
+            return {"tests": tests, "version": VERSION}
+
+        return self.runs.shared("tests", made)
 
     def picture(self, id: str, place: int, source: str) -> tuple[bytes, str] | None:
         """The content of an attachment, and its media type, which is found from the content; `source` is the attachment
@@ -190,17 +191,17 @@ def _since(since: Since) -> str:
     return f"Since the run of {since.run.started_at[:16].replace('T', ' ')} UTC{commit}{parts}"
 
 
-def _test(history: TestHistory, last: str) -> Record:
+def _test(history: TestHistory) -> Record:
     return {
         "suite": history.suite,
         "test": history.test,
         "trends": list(history.trends),
-        "verdicts": [one.verdict for one in history.results[-SHOWN:]],
+        "verdicts": list(history.verdicts[-SHOWN:]),
         "asked": [*reversed(dict.fromkeys(filter(None, reversed(history.asked))))],
         "passed": history.all_passed,
         "judged": history.all_judged,
-        "duration_ms": sum(one.duration_ms for one in history.results) / len(history.results),
-        "last": last,
+        "duration_ms": history.average_ms,
+        "last": history.newest.started_at,
     }
 
 

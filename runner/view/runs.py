@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from threading import Lock
+from typing import TypeVar
 
 from runner.application.application import repository_of
 from runner.errors import MissingError, RunnerError
@@ -29,26 +30,42 @@ from runner.view.reruns import elsewhere
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
+Kept = TypeVar("Kept")
 RUNNING = "running"
 """The status of a running run, on a page."""
 IN_MEMORY = 6
 """Runs whose results stay in memory."""
+IDLE = 4
+"""Stores that stay open between two questions."""
 SIZE = 100
 """Results of a block."""
 
 
-class _Known(Value):
-    """A run in the state in which it was last shown."""
+class _Page:
+    """A run as it was last shown."""
 
-    state: tuple[object, ...]
-    """Its session, its state, and, where it has no end, what the store was then."""
-    seen: int
-    """The highest number of a result that it had."""
-    shown: RunPages
+    def __init__(self, revisions: Iterator[int]) -> None:
+        self.lock = Lock()
+        """Of the thread that brings it up to date, or reads it."""
+        self.state: tuple[object, ...] = (None,)
+        """Its session, its state, and, where it has no end, what the store was then."""
+        self.seen = 0
+        """The highest number of a result that it had."""
+        self.shown = RunPages(revisions)
+
+
+class _Shared:
+    """An answer that all get until the store has something else."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        """Of the thread that makes it."""
+        self.known: tuple[object, Record] = (None, {})
+        """What the store was, and the answer."""
 
 
 class StoredRuns:
-    """Answers from any thread, to one at a time."""
+    """Answers from any thread, to several at a time."""
 
     def __init__(self, folder: Path, application: Path | None, clean: Callable[[str], str]) -> None:
         """Opens the store. Raises ConfigurationError if there is none, or it has a newer version.
@@ -63,41 +80,79 @@ class StoredRuns:
         self.root = repository_of(application) if application else Path()
         """From which runs of the application name files."""
         self._clean = clean
-        self._store = Store(folder)
+        self._watched = Store(folder)
+        """Tells of changes, to one thread at a time."""
+        self._watching = Lock()
         self._lock = Lock()
+        """Held for a moment, of what follows."""
+        self._idle: list[Store] | None = []
+        """Open stores that nobody reads; None: all is closed."""
         self._revisions = count(1)
-        self._shown: OrderedDict[str, _Known] = OrderedDict()
+        self._pages: OrderedDict[str, _Page] = OrderedDict()
+        self._shared: OrderedDict[str, _Shared] = OrderedDict()
 
     @contextmanager
     def reading(self) -> Iterator[Store]:
-        """The store, for whose turn it is; opened again if there is another one in the folder. Raises
-        ConfigurationError if there is none any more, StoreError."""
+        """The store, for this thread alone. Raises ConfigurationError if there is none any more, StoreError."""
         with self._lock:
-            if not self._store.is_current:
-                store = Store(self.folder)
-                self._store.close()
-                self._store = store
-                self._shown.clear()
-            yield self._store
+            store = self._idle.pop() if self._idle else None
+        if store is not None and not store.is_current:
+            store.close()
+            store = None
+        store = store or Store(self.folder)
+        try:
+            yield store
+        finally:
+            with self._lock:
+                is_kept = self._idle is not None and len(self._idle) < IDLE
+                if is_kept and self._idle is not None:
+                    self._idle.append(store)
+            if not is_kept:
+                store.close()
 
     def close(self) -> None:
         """Closes the store."""
         with self._lock:
-            self._store.close()
+            idle, self._idle = self._idle or (), None
+        with self._watching:
+            for store in (*idle, self._watched):
+                store.close()
 
     def change(self) -> object:
         """A value that changes whenever something is written, or a run ends."""
         try:
-            with self.reading() as store:
-                return store, store.change(), store.under_way()
+            with self._watching:
+                if not self._watched.is_current:
+                    store = Store(self.folder)
+                    self._watched.close()
+                    self._watched = store
+                    with self._lock:
+                        self._pages.clear()
+                return self._watched, self._watched.change(), self._watched.under_way()
         except RunnerError as error:
             return error.message
 
+    def shared(self, name: str, make: Callable[[Store], Record]) -> Record:
+        """What is made of the store, once for each state of it. Who asks for the same meanwhile waits for it, and
+        nobody else does. Raises RunnerError."""
+        with self._lock:
+            answer = _kept(self._shared, name, _Shared)
+        if answer.known[0] != self.change():
+            with answer.lock:
+                state = self.change()
+                if answer.known[0] != state:
+                    with self.reading() as store:
+                        answer.known = state, make(store)
+        return answer.known[1]
+
     def newest(self, limit: int) -> Record:
         """`{runs: [head, ...], more, version}`, those that began last first."""
-        with self.reading() as store:
+
+        def made(store: Store) -> Record:
             found = store.runs(limit=limit + 1)
-        return {"runs": [self.head(run) for run in found[:limit]], "more": len(found) > limit, "version": VERSION}
+            return {"runs": [self.head(run) for run in found[:limit]], "more": len(found) > limit, "version": VERSION}
+
+        return self.shared(f"newest {limit}", made)
 
     def head(self, run: StoredRun) -> Record:
         """The entry of a run in a list; values are null if not known.
@@ -135,17 +190,20 @@ class StoredRuns:
 
     def index(self, id: str) -> Record:
         """The index of a run, with its `head` and the `revision` that it is of."""
-        run, shown = self._current(id)
-        return {**shown.index(), "head": self._head_before(run)}
+        with self._current(id) as (run, shown):
+            index = shown.index()
+        return {**index, "head": self._head_before(run)}
 
     def since(self, id: str, revision: int) -> Record:
         """What has changed in a run since a revision; see `RunPages.since`."""
-        run, shown = self._current(id)
-        return {**shown.since(revision), "head": self._head_before(run)}
+        with self._current(id) as (run, shown):
+            changes = shown.since(revision)
+        return {**changes, "head": self._head_before(run)}
 
     def block(self, id: str, number: int) -> str:
         """Results of a run as JSON."""
-        return self._current(id)[1].block(number)
+        with self._current(id) as (_, shown):
+            return shown.block(number)
 
     def variants(self, id: str) -> Record | None:
         """The data about the variants of a run; None if it has none."""
@@ -154,7 +212,8 @@ class StoredRuns:
 
     def report(self, id: str) -> Report:
         """The run as a report, whose results are in the order of their places on the page."""
-        return self._current(id)[1].report
+        with self._current(id) as (_, shown):
+            return shown.report
 
     def result(self, id: str, place: int) -> TestResult:
         """The result at a place. Raises MissingError."""
@@ -169,11 +228,11 @@ class StoredRuns:
 
     def chosen(self, id: str, keys: Sequence[str]) -> list[TestResult]:
         """The results of these rows. Raises MissingError for a key that no row has."""
-        _, shown = self._current(id)
-        places = [shown.place_of(key) for key in keys]
+        with self._current(id) as (_, shown):
+            places, report = [shown.place_of(key) for key in keys], shown.report
         if None in places:
             raise MissingError(f"Run {id} has no result {keys[places.index(None)]}")
-        return [shown.report.results[place] for place in places if place is not None]
+        return [report.results[place] for place in places if place is not None]
 
     def run(self, id: str) -> StoredRun:
         """A run of the store. Raises MissingError."""
@@ -184,24 +243,25 @@ class StoredRuns:
         with self.reading() as store:
             return {**self.head(run), "before": store.before(run.id)}
 
-    def _current(self, id: str) -> tuple[StoredRun, RunPages]:
-        """A run, and what it is on a page by now."""
-        with self.reading() as store:
+    @contextmanager
+    def _current(self, id: str) -> Iterator[tuple[StoredRun, RunPages]]:
+        """A run, and what it is on a page by now; meanwhile it stays as it is."""
+        change = self.change()
+        with self._lock:
+            page = _kept(self._pages, id, lambda: _Page(self._revisions))
+        with page.lock, self.reading() as store:
             run = _run(store, id)
-            state = (run.session, run.state, None if run.is_over else store.change())
-            known = self._shown.pop(id, None)
-            if known is None or known.state[0] != run.session:
-                known = _Known(state=(None,), seen=0, shown=RunPages(self._revisions))
-            if known.state == state:
+            state = (run.session, run.state, None if run.is_over else change)
+            if page.state[0] != run.session:
+                page.seen, page.shown = 0, RunPages(self._revisions)
+            if page.state == state:
                 pass
             elif run.state == UNDER_WAY:
-                known.shown.add(self._prepared(store.ended_tests(id, known.seen, run.last_seq)), _status_of(run))
+                page.shown.add(self._prepared(store.ended_tests(id, page.seen, run.last_seq)), _status_of(run))
             else:
-                known.shown.take(self._prepared(store.report(id)), _status_of(run))
-            self._shown[id] = _Known(state=state, seen=run.last_seq, shown=known.shown)
-            while len(self._shown) > IN_MEMORY:
-                self._shown.popitem(last=False)
-            return run, known.shown
+                page.shown.take(self._prepared(store.report(id)), _status_of(run))
+            page.state, page.seen = state, run.last_seq
+            yield run, page.shown
 
     def _prepared(self, report: Report) -> Report:
         suites = (suite_in({**json_of(suite), "key": key_of(suite)}) for suite in report.suites)
@@ -211,6 +271,17 @@ class StoredRuns:
             clean=self._clean,
             text="",
         )
+
+
+def _kept(known: OrderedDict[str, Kept], name: str, make: Callable[[], Kept]) -> Kept:
+    """What has this name, made if it is new; the newest of all stay."""
+    found = known.pop(name, None)
+    if found is None:
+        found = make()
+    known[name] = found
+    while len(known) > IN_MEMORY:
+        known.popitem(last=False)
+    return found
 
 
 def _run(store: Store, id: str) -> StoredRun:
