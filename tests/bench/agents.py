@@ -88,8 +88,9 @@ class Usage(NamedTuple):
 class Server:
     """A slow model in a process of its own."""
 
-    def __init__(self, milliseconds: float) -> None:
-        command = [sys.executable, str(HERE / "slow_model.py"), str(milliseconds)]
+    def __init__(self, milliseconds: float, size: int = 0) -> None:
+        """`size`: letters that its answer has besides."""
+        command = [sys.executable, str(HERE / "slow_model.py"), str(milliseconds), str(size)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self.url = f"http://127.0.0.1:{int(self._process.stdout.readline())}"
@@ -111,16 +112,16 @@ def application(folder: Path, url: str, count: int) -> Path:
     return agent / "tests/cases.jsonl"
 
 
-def measure(command: list[str], directory: Path) -> Usage:
-    """Runs a command that must succeed."""
+def measure(command: list[str], directory: Path, code: int = 0) -> Usage:
+    """Runs a command that must end with this exit code."""
     begin = time.monotonic()
     process = subprocess.Popen(command, cwd=directory, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.monotonic() - begin
-    if status:
+    if os.waitstatus_to_exitcode(status) != code:
         assert process.stderr is not None
         raise SystemExit(f"{' '.join(command)} ended with {status}: {process.stderr.read().decode()}")
-    process.returncode = 0
+    process.returncode = code
     return Usage(wall=wall, cpu=usage.ru_utime + usage.ru_stime, peak=usage.ru_maxrss / 1024)
 
 

@@ -1,6 +1,7 @@
 """A model server for benchmarks: answers every chat request with the same words after a fixed delay, at little cost.
 
-python tests/bench/slow_model.py MILLISECONDS      prints its port, and serves until its standard input ends
+python tests/bench/slow_model.py MILLISECONDS [SIZE]     prints its port, and serves until its standard input ends; so
+                                                         many letters are added to the answer
 """
 
 from __future__ import annotations
@@ -22,17 +23,24 @@ def _response(kind: str, body: bytes) -> bytes:
     return f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
 
 
+PIECE = 1000
+"""Letters of a piece of a long answer."""
+
+
+def _events(size: int) -> bytes:
+    more = [{"choices": [{"index": 0, "delta": {"content": "abcdefghi " * (PIECE // 10)}}]}] * (size // PIECE)
+    deltas = [_DELTAS[0], *more, *_DELTAS[1:]]
+    return b"".join(b"data: %s\n\n" % json.dumps(_ANSWER | delta).encode() for delta in deltas) + b"data: [DONE]\n\n"
+
+
 PLAIN = _response("application/json", json.dumps(_ANSWER | {"choices": [_CHOICE]}).encode())
-STREAMED = _response(
-    "text/event-stream",
-    b"".join(b"data: %s\n\n" % json.dumps(_ANSWER | delta).encode() for delta in _DELTAS) + b"data: [DONE]\n\n",
-)
 
 
 class Model(asyncio.Protocol):
     """One connection."""
 
     delay = 0.0
+    streamed = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -51,15 +59,16 @@ class Model(asyncio.Protocol):
             self._answer(body)
 
     def _answer(self, body: bytes) -> None:
-        answer = STREAMED if b'"stream":true' in body.replace(b" ", b"") else PLAIN
+        answer = Model.streamed if b'"stream":true' in body.replace(b" ", b"") else PLAIN
         if Model.delay:
             asyncio.get_running_loop().call_later(Model.delay, self._transport.write, answer)
         else:
             self._transport.write(answer)
 
 
-async def main(milliseconds: float) -> None:
+async def main(milliseconds: float, size: int) -> None:
     Model.delay = milliseconds / 1000
+    Model.streamed = _response("text/event-stream", _events(size))
     loop = asyncio.get_running_loop()
     server = await loop.create_server(Model, "127.0.0.1", 0, backlog=1000)
     print(server.sockets[0].getsockname()[1], flush=True)
@@ -67,4 +76,4 @@ async def main(milliseconds: float) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(float(sys.argv[1])))
+    asyncio.run(main(float(sys.argv[1]), int((sys.argv[2:] or ["0"])[0])))

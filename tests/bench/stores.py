@@ -73,8 +73,8 @@ def looks(folder: Path, results: int) -> list[tuple[str, float]]:
     ]
 
 
-def over_time(folder: Path, runs: int, tests: int) -> list[tuple[str, float]]:
-    """A store with so many runs of so many tests, of which one in ten sometimes fails."""
+def keep_runs(folder: Path, runs: int, tests: int) -> None:
+    """Makes a store with so many runs of so many tests, of which one in ten sometimes fails."""
     cases = [result(CASES, f"case-{at}", input="x", output="y") for at in range(tests)]
     id = keep(folder, report([suite(CASES)], cases))
     with closing(sqlite3.connect(folder / FILE)) as database, database:
@@ -89,9 +89,14 @@ def over_time(folder: Path, runs: int, tests: int) -> list[tuple[str, float]]:
         fails = "(position % 10 = 0 AND abs(random()) % 5 = 0)"
         database.execute(
             f"INSERT INTO results (run, verdict, passed, connector, {', '.join(own)}) SELECT runs.id, iif({fails}, 'failed', 'passed'),"
-            f" iif({fails}, 0, 1), 'model', {', '.join(f'results.{name}' for name in own)} FROM results, runs WHERE results.run = ? AND runs.id != ?",
+            f" iif({fails}, 0, 1), 'model', {', '.join('abs(random()) % 1000' if name == 'duration_ms' else f'results.{name}' for name in own)} FROM results, runs WHERE results.run = ? AND runs.id != ?",
             (id, id),
         )
+
+
+def over_time(folder: Path, runs: int, tests: int) -> list[tuple[str, float]]:
+    """Reads many runs."""
+    keep_runs(folder, runs, tests)
     with Store(folder) as store:
         measured = []
         for last in (100, runs):

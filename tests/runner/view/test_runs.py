@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 
 from agent_files import agent, case_file
-from command import MakeApplication, eventually
+from command import PATIENCE, MakeApplication, eventually
 from html_reports import CASES, everything, report, result, suite
 from kept_runs import KeptRunUnderWay, keep
 
@@ -103,3 +105,27 @@ def test_the_run_before_is_the_newest_one_of_the_same_suites(tmp_path: Path) -> 
     found = [runs.index(id)["head"]["before"] for id in (first, other, second, both)]
     runs.close()
     assert found == [None, None, first, second]
+
+
+def test_an_answer_is_made_once_for_each_state_of_the_store_and_keeps_nobody_else_waiting(tmp_path: Path) -> None:
+    id = keep(tmp_path, report([suite(CASES)], [result(CASES, "a")]))
+    asked, is_read = Event(), Event()
+    made: list[int] = []
+
+    def make(store: Store) -> dict[str, int]:
+        asked.set()
+        assert is_read.wait(PATIENCE)
+        made.append(len(store.runs()))
+        return {"runs": made[-1]}
+
+    with closing(StoredRuns(tmp_path, None, str)) as runs, ThreadPoolExecutor(5) as readers:
+        answers = [readers.submit(runs.shared, "many", make) for _ in range(5)]
+        assert asked.wait(PATIENCE)
+        assert runs.index(id)["head"]["id"] == runs.newest(1)["runs"][0]["id"] == id  # while the others wait
+        is_read.set()
+        assert [answer.result() for answer in answers] == [{"runs": 1}] * 5
+        assert made == [1]
+        keep(tmp_path, report([suite(CASES)], [result(CASES, "a")]))
+        assert runs.shared("many", make) == {"runs": 2}
+        assert runs.shared("many", make) == {"runs": 2}
+        assert made == [1, 2]
