@@ -197,7 +197,7 @@ def history_record(one: TestHistory, *, with_results: bool = False) -> Record:
     if with_results:
         left_out = ("suite", "test", "position", "attempt")
         record["results"] = [
-            {key: value for key, value in result._asdict().items() if key not in left_out} | {"asked": asked}
+            {key: value for key, value in result.__dict__.items() if key not in left_out} | {"asked": asked}
             for result, asked in zip(one.results, one.asked, strict=True)
         ]
     return record

@@ -274,13 +274,18 @@ class Store:
         return list(self._found(condition, values))
 
     def _found(self, condition: str, values: Sequence[Any]) -> Iterator[StoredResult]:
-        asked = ", ".join(f"results.{name}" for name in StoredResult._fields)
+        names = names_of(StoredResult)
+        asked = ", ".join(f"results.{name}" for name in names)
         statement = f"SELECT {asked} FROM results {condition}"
         for rows in batches(self.folder, self._database, RESULTS, statement, values):
-            for result in map(StoredResult._make, rows):
+            for row in rows:
+                fields: dict[str, Any] = dict(zip(names, row, strict=True))
+                if fields["cost_estimated"]:
+                    fields["cost"] = cost_in(fields)
+                result = StoredResult(**fields)
                 if result.passed > result.judged:
                     raise damaged(self.folder, f"passed is {result.passed} of {result.judged} in run {result.run}")
-                yield result._replace(cost=cost_in(result._asdict())) if result.cost_estimated else result
+                yield result
 
     def _report(self, run: str, text: str) -> Report:
         try:

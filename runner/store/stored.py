@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.record.checks import result_problem
 from runner.record.events import RunStart
@@ -264,7 +264,7 @@ class StoredRun(Value):
         return self.ended_at is not None
 
 
-class StoredResult(NamedTuple):
+class StoredResult(Value):
     """A result, without its transcript; that is `Store.line`."""
 
     seq: int
