@@ -20,7 +20,6 @@ LIBRARIES = {
         "scripttest/realm/engine.py",
     },
     "click": {"runner/commands/"},
-    "rich": {"runner/commands/tables.py"},
     "jsonpath_ng": {"bindings/json_path.py"},
     "re2": {"bindings/patterns.py"},
     "regex": {"bindings/processes/schema_keywords.py"},
@@ -179,7 +178,7 @@ DOORS = {
     "runner/modes": "base case_environment interactive outcome tracing transcripts",
     "runner/store": "baseline database fallback_report history places rows run_writer store stored upkeep",
     "runner/planning": "case_planning case_source generators inputs last_failed nearest plan planner regrading resume saved_run selection still_valid test_functions",
-    "runner/reporters/console": "change_lines console rerun_command style terminal trust_lines verdict_lines",
+    "runner/reporters/console": "change_lines console rerun_command style table terminal trust_lines verdict_lines",
     "runner/reporters": "__init__ agent document markdown_pieces opening stream variants",
     "runner/reporters/html": "__init__ compared data",
     "runner/execution": "attempts ending outcome outcome_schema repetition run scripts services start status stopping tally",
@@ -338,7 +337,7 @@ def test_a_script_run_loads_no_library_that_it_does_not_use(flags: list[str]) ->
     code = (
         "import sys, os; sys.argv = ['yao-test', '-i', 'scripts.expense.policy', *sys.argv[1:]]; import runner.commands.main as c\n"
         "def leave(code):\n"
-        "    heavy = {'httpx', 'pydantic', 'xml', 'rich', 'click', 'regex', 'jsonpath_ng', 'sqlite3', 'runner.store', 'asyncio', 'dataclasses', 'subprocess', 'inspect', 'typing', 'hashlib'}\n"
+        "    heavy = {'httpx', 'pydantic', 'xml', 'click', 'regex', 'jsonpath_ng', 'sqlite3', 'runner.store', 'asyncio', 'dataclasses', 'subprocess', 'inspect', 'typing', 'hashlib'}\n"
         "    print('LOADED', sorted(heavy & sys.modules.keys()), code); sys.stdout.flush(); os.kill(os.getpid(), 9)\n"
         "leave(c.main())"
     )

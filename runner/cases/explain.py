@@ -144,7 +144,7 @@ def _unknown(path: JsonPath, value: dict[str, Any], model: type[Model] | None, c
     known = tuple(known_fields(model)) if model else ()
     hint = foreign_word("field", name, around, path) if len(path) == 1 else None
     hint = hint or _closest(name, known + (known_elsewhere(case) if len(path) == 1 else ()))
-    hint = hint or f"It takes {', '.join(known)}, and any field that starts with x-"
+    hint = hint or f"Allowed fields: {', '.join(known)}, and any that starts with x-"
     return Finding(path=path, text=f'unknown field "{name}"{_inside(path[:-1])}', hint=hint, unknown=True)
 
 

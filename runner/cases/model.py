@@ -72,7 +72,7 @@ class CaseOptions(CallOptions):
     """Options of the call, and of the database in which it happens."""
 
     strict_database: Annotated[bool, Field(spellings=("strictDatabase", "strict_database"))] = False
-    """Refuse rows that MySQL would refuse and SQLite takes, as `--strict-db` does for all cases."""
+    """Reject rows that MySQL would reject even if SQLite accepts them, as `--strict-db` does for all cases."""
 
 
 class HeldFile(Model):

@@ -82,7 +82,7 @@ class Problems:
             (problem,) = self._shown
             return f"Cannot read cases from {self._place(problem)}: {problem.text}", problem.hint
         listing = "".join(f"\n  {line}" for line in self.lines())
-        return f"Cannot read cases from {self.name}: {self.count} problems{listing}", "No case was run"
+        return f"Cannot read cases from {self.name}: {self.count} problems{listing}", "No cases were run"
 
     def _place(self, problem: Problem) -> str:
         return f"{self.name}:{problem.position}" if problem.position.line else self.name

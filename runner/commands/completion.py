@@ -36,7 +36,7 @@ READ = 1 << 20
 @click.command(
     "completion",
     cls=Command,
-    help="Prints the completion script of a shell. "
+    help="Prints the completion script for a shell. "
     'bash: eval "$(yao-test completion bash)"; zsh: eval "$(yao-test completion zsh)"; '
     "fish: yao-test completion fish | source",
 )

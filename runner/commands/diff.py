@@ -11,7 +11,7 @@ import click
 from runner import exit_codes
 from runner.amounts import seconds_of
 from runner.commands.inputs import RUN, check_outputs, read_report, store_folder, understanding, write_text
-from runner.commands.parser import STORE_HELP, Command, NumberRange, no_color_option
+from runner.commands.parser import STORE_HELP, Command, NumberRange, no_color_option, verbose_option
 from runner.compare.change_report import ChangeReport, ChangeVerdict, Noise, Sides, verdict_record
 from runner.compare.change_verdict import adjusted, change_between
 from runner.compare.comparison import KINDS, STANDARD, Change, Comparison, Side, Thresholds, compare
@@ -20,14 +20,12 @@ from runner.compare.variants import VariantsCompared, matrix, part_of, variants_
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.record.events import ONCE
-from runner.record.fingerprint_changes import change_text
+from runner.record.fingerprint_changes import described
 from runner.record.report import Report
 from runner.reporters.console.change_lines import (
-    COLORS,
+    LEAST,
     WITH_ERROR,
-    aligned,
     changed_parts,
-    changes_end,
     changes_text,
     fact_of,
     overview,
@@ -35,8 +33,10 @@ from runner.reporters.console.change_lines import (
     verdicts_text,
 )
 from runner.reporters.console.style import Style
+from runner.reporters.console.table import columns_of, show, table
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
-from runner.reporters.markdown_pieces import block, details, inline, table
+from runner.reporters.markdown_pieces import block, details, inline
+from runner.reporters.markdown_pieces import table as markdown_table
 from runner.reporters.variants import ROWS, answers_text, matrix_rows
 from runner.statistics.change import MARGIN
 from scripttest.typing_names import Record
@@ -45,9 +45,9 @@ from scripttest.typing_names import Record
 @click.command(
     "diff",
     cls=Command,
-    help="Tells whether a run is worse than an older one, beyond the noise of its runs. A is the older report "
-    "(.jsonl or .json), B the newer one; with more, each is compared with A. With A alone, its variants are "
-    "compared. With --baseline, A is the newer run; without A, the latest run of the store.",
+    help="Compares two runs and tells real regressions from noise. A is the older report (.jsonl or .json), B the "
+    "newer one; further reports are compared with A too. With A alone, compares its variants. With --baseline, A "
+    "is the newer run; without A, the latest run in the store.",
 )
 @click.argument("a", required=False)
 @click.argument("b", required=False)
@@ -62,17 +62,15 @@ from scripttest.typing_names import Record
 @click.option(
     "--baseline",
     metavar="NAME",
-    help="Compare with the newest runs of a branch, or with a commit or a run, in the store.",
+    help="Compare with the newest runs of a branch, or with a commit or a run, from the store.",
 )
 @click.option("--store", metavar="DIR", help=f"With --baseline: {STORE_HELP[0].lower()}{STORE_HELP[1:]}")
 @click.option(
     "--fail-on",
     type=click.Choice(["regressed", "unsure"]),
-    help="Exit with 1 when the verdict is regressed; with unsure, also when it cannot tell.",
+    help="Exit with 1 when the verdict is regressed; with unsure, also when it is cannot tell.",
 )
-@click.option(
-    "--fail-on-regression", is_flag=True, help="Exit with 1 when there is any new failure, even if it may be noise."
-)
+@click.option("--fail-on-regression", is_flag=True, help="Exit with 1 on any new failure, even if it may be noise.")
 @click.option(
     "--measure",
     metavar="NAME",
@@ -86,27 +84,29 @@ from scripttest.typing_names import Record
     type=NumberRange(min=0, max=100, min_open=True),
     default=100 * MARGIN,
     show_default=True,
-    help="Largest difference that does not matter, in percentage points.",
+    help="Largest difference that does not matter to you, in percentage points.",
 )
 @click.option(
     "--noise",
     type=click.Choice([noise.value for noise in Noise]),
-    help="Whether runs of one case may differ. Default: none for scripted and replayed models, else runs.",
+    help="Whether repeated runs of a case can give different results. Default: none for scripted and replayed models, "
+    "else runs.",
 )
 @click.option(
     "--slower-factor",
     type=NumberRange(min=1),
     default=STANDARD.slower_factor,
     show_default=True,
-    help="A test is slower when it takes this many times as long, and --slower-by longer.",
+    help="Report a test as slower when it takes at least this many times as long, and --slower-by longer.",
 )
 @click.option(
     "--slower-by",
     metavar="DURATION",
     default=f"{STANDARD.slower_by:g}ms",
     show_default=True,
-    help="A test is slower when it takes this much longer, and --slower-factor times as long.",
+    help="Report a test as slower when it takes at least this much longer, and --slower-factor times as long.",
 )
+@verbose_option
 @no_color_option
 @click.pass_obj
 def diff(
@@ -124,6 +124,7 @@ def diff(
     noise: str | None,
     slower_factor: float,
     slower_by: str,
+    verbose: bool,
     no_color: bool,
 ) -> int:
     """Prints the changes and returns the exit code."""
@@ -148,21 +149,22 @@ def diff(
         )
         found = compare(before, others[0], thresholds)
     style = Style(environment.colors and not no_color)
+    room = columns_of(environment)
+    text = verdicts_text(verdicts, names, style, room, verbose)
     if is_of_variants:
         rows = matrix([before, *others])
-        environment.stdout.write(aligned(matrix_rows(rows[:ROWS], names)) + answers_text(rows, names, style) + "\n")
+        text += table(matrix_rows(rows[:ROWS], names), room) + answers_text(rows, names, style) + "\n"
     if len(others) > 1 or is_of_variants:
-        environment.stdout.write(aligned(overview(verdicts, names, "Variant" if is_of_variants else "Report")))
-        environment.stdout.write(verdicts_text(verdicts, names[1:], style))
+        text += table(overview(verdicts, names, "Variant" if is_of_variants else "Report", verbose), room, least=LEAST)
     else:
-        lists = as_tables(found, environment, style) if environment.terminal else changes_text(found, style)
-        environment.stdout.write(lists + verdicts_text(verdicts, names[1:], style))
+        text += changes_text(found, style)
+    show(environment, text)
     for path in paths:
         write_text(environment, path, _document(path, before, others, found, verdicts, names, is_of_variants))
     if fail_on and any(verdict.fails(on_unsure=fail_on == "unsure") for verdict in verdicts):
         return exit_codes.FAILED
     if fail_on and any(verdict.verdict is ChangeVerdict.CANNOT_TELL for verdict in verdicts):
-        environment.stdout.write("--fail-on regressed passes the verdict cannot tell; --fail-on unsure does not.\n")
+        show(environment, "--fail-on regressed accepts the verdict cannot tell; --fail-on unsure does not.\n")
     return exit_codes.FAILED if fail_on_regression and found.is_worse else exit_codes.PASSED
 
 
@@ -235,20 +237,6 @@ def _document(
     return FORMATS[path.suffix.lower()](found, verdicts, names, is_of_variants)
 
 
-def as_tables(found: Comparison, environment: Environment, style: Style) -> str:
-    """The changes as tables for a terminal, one for each kind of change."""
-    from runner.commands.tables import table_of
-
-    text = ""
-    for kind in KINDS:
-        if changes := found.of(kind.key):
-            text += style.paint(f"{kind.title} ({len(changes)})\n", COLORS[kind.tone])
-            text += table_of(kind.key, changes, environment, style.colors)
-            if kind.key == "changed":
-                text += "".join(f"{line}\n" for change in changes for line in (f"{change.id}:", *change.diff))
-    return text + changes_end(found)
-
-
 COMMAND = ": yao-test "
 """Matches the command at the end of a sentence."""
 
@@ -260,21 +248,21 @@ def as_markdown(
     text = "# Variants\n\n" if is_of_variants else "# Changes\n\n"
     if len(verdicts) > 1 or is_of_variants:
         head, *rows = overview(verdicts, names, "Variant" if is_of_variants else "Report")
-        text += table(head, [tuple(map(inline, row)) for row in rows])
+        text += markdown_table(head, [tuple(map(inline, row)) for row in rows])
     for verdict, name in zip(verdicts, names[1:], strict=True):
         first, *rest = sentences(verdict)
         text += f"## {inline(name)}\n\n" if len(verdicts) > 1 or is_of_variants else ""
         text += f"**{inline(first)}**\n\n"
-        text += table(HEAD, [tuple(map(inline, row)) for row in measure_rows(verdict)])
+        text += markdown_table(HEAD, [tuple(map(inline, row)) for row in measure_rows(verdict)])
         if cases := case_rows(verdict):
-            text += table(CASE_HEAD, [tuple(map(inline, row)) for row in cases])
+            text += markdown_table(CASE_HEAD, [tuple(map(inline, row)) for row in cases])
         text += "".join(map(_point, rest)) + ("\n" if rest else "")
     if len(verdicts) > 1:
         return text
     rows = [(kind.title, str(number)) for kind in KINDS if (number := len(found.of(kind.key)))]
-    text += f"{verdict_line(found)}\n\n" + (table(("Kind", "Results"), rows) if rows else "")
+    text += f"{verdict_line(found)}\n\n" + (markdown_table(("Kind", "Results"), rows) if rows else "")
     if parts := changed_parts(found):
-        text += f"Since the older run, {inline(parts)}.\n\n"
+        text += f"Changed since the baseline: {inline(parts)}\n\n"
     for kind in KINDS:
         changes = found.of(kind.key)
         if not changes:
@@ -282,7 +270,7 @@ def as_markdown(
         text += f"## {kind.title}\n\n"
         for change in changes:
             fact = fact_of(kind.key, change)
-            parts = f"; {inline(change_text(change.parts))}" if change.parts else ""
+            parts = f"; changed: {inline(described(change.parts))}" if change.parts else ""
             text += f"- {inline(change.suite)} › **{inline(change.id)}**{': ' if fact else ''}{inline(fact)}{parts}\n"
         text += "\n"
         for change in changes:

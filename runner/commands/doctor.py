@@ -28,9 +28,9 @@ MOST_PLACES = 3
 @click.command(
     "doctor",
     cls=Command,
-    help="Shows which walls this machine has around scripts, which optional parts are installed, and which calls "
-    "of each agent need a mock, a key or an optional part. Exit codes: 0; 1 with --strict when an agent lacks"
-    " something; 2 configuration error.",
+    help="Shows which sandbox walls this machine has, which optional parts are installed, and which calls of each "
+    "agent need a mock, a key or an optional part. Exit codes: 0; 1 with --strict if an agent lacks anything; 2 "
+    "configuration error.",
 )
 @click.option(
     "-a",
@@ -44,10 +44,10 @@ MOST_PLACES = 3
     "env_files",
     multiple=True,
     metavar="FILE",
-    help="File of environment variables, in the form of .env, as a run reads it. Repeatable.",
+    help=".env file with environment variables. Repeatable.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-@click.option("--strict", is_flag=True, help="Exit with 1 when an agent lacks something.")
+@click.option("--strict", is_flag=True, help="Exit with 1 if an agent lacks anything.")
 @click.option(
     "--write-mocks",
     metavar="FILE",

@@ -9,12 +9,13 @@ import click
 from runner import exit_codes
 from runner.amounts import Estimate, dollars
 from runner.commands.inputs import print_json, store_folder
-from runner.commands.parser import Command, no_color_option, store_option
+from runner.commands.parser import Command, no_color_option, store_option, verbose_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError, did_you_mean
-from runner.record.fingerprint_changes import change_text, changed, described
-from runner.reporters.console.change_lines import aligned
+from runner.record.fingerprint_changes import changed, described
+from runner.record.verdict import shown
 from runner.reporters.console.style import Style, count, in_milliseconds
+from runner.reporters.console.table import columns_of, show, table
 from runner.security.terminal import in_line
 from runner.store.history import SCRIPTED, Level, Since, TestHistory, Trend, histories
 from runner.store.store import Store
@@ -30,18 +31,18 @@ MOST = 1_000_000
 @click.command(
     "history",
     cls=Command,
-    help="Shows the history of tests in the store: how often each passes, whether it is flaky, slower or more "
-    "expensive, and since which commit; the worst first. TEST is the name of one test, or a part of the names"
-    " of several.",
+    help="Shows how tests did over the runs in the store: how often each passes, and since which commit it is "
+    "flaky, slower or more expensive; the worst first. TEST is the name of a test, or a part of several names.",
 )
 @click.argument("test", required=False)
 @store_option
-@click.option("--branch", metavar="NAME", help="Only runs of this branch.")
+@click.option("--branch", metavar="NAME", help="Only runs on this branch.")
 @click.option("--profile", metavar="NAME", help="Only runs with this profile.")
 @click.option(
     "--last", metavar="N", type=click.IntRange(1, MOST), default=RUNS, show_default=True, help="Only the newest N runs."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the history as JSON.")
+@verbose_option
 @no_color_option
 @click.pass_obj
 def history(
@@ -52,6 +53,7 @@ def history(
     profile: str | None,
     last: int,
     as_json: bool,
+    verbose: bool,
     no_color: bool,
 ) -> int:
     """Prints the history and returns the exit code, which does not depend on the results."""
@@ -70,13 +72,13 @@ def history(
             document = {"runs": list(map(run_record, runs)), "tests": tests}
             print_json(environment, document)
             return exit_codes.PASSED
-        style = Style(environment.colors and not no_color)
+        style, room = Style(environment.colors and not no_color), columns_of(environment)
         if is_one:
-            text = text_of(chosen[0], opened, {run.id: run for run in runs}, style)
+            text = text_of(chosen[0], opened, {run.id: run for run in runs}, style, room, verbose)
         else:
-            text = table_of(chosen, style)
+            text = table_of(chosen, style, room, verbose)
             text += f"{count(len(chosen), 'test')} in {count(len(runs), 'run')} since {runs[-1].started_at[:10]}\n"
-        environment.stdout.write(text)
+        show(environment, text)
         return exit_codes.PASSED
 
 
@@ -92,9 +94,23 @@ def _matching(tests: Sequence[tuple[str, str]], name: str) -> list[tuple[str, st
 Row = tuple[str, ...]
 SHORT = 7
 """Characters of a commit that are shown."""
-HEAD: Row = ("Test", "Connector", "Passed", "Trend", "Since", "Took", "Cost")
+HEAD: Row = ("Test", "Connector", "Passed", "Trend", "Since", "Duration", "Cost")
 OF_RUN: Row = ("Run", "When", "Branch", "Commit", "Connector")
-OF_TEST: Row = (*OF_RUN, "Verdict", "Passed", "Took", "Tokens", "Cost", "Changed")
+OF_TEST: Row = (*OF_RUN, "Verdict", "Passed", "Duration", "Tokens", "Cost", "Changed")
+LEAST = (
+    "Connector",
+    "Branch",
+    "Tokens",
+    "Cost",
+    "Labels",
+    "Skipped",
+    "Commit",
+    "State",
+    "Changed",
+    "Since",
+    "Duration",
+)
+"""Columns of all these tables, those first that matter least."""
 OF_RUNS: Row = (*OF_RUN, "State", "Passed", "Failed", "Errors", "Skipped", "Labels")
 COLORS = {
     **dict.fromkeys((Trend.BROKE, Trend.FAILS, Trend.NO_VERDICT), "red"),
@@ -104,27 +120,29 @@ COLORS = {
 }
 
 
-def table_of(found: Sequence[TestHistory], style: Style) -> str:
-    """A table of all tests, the worst first."""
+def table_of(found: Sequence[TestHistory], style: Style, room: int | None, detailed: bool) -> str:
+    """A table of all tests, the worst first; with intervals if `detailed`."""
     several = len({one.suite for one in found}) > 1
     rows = [HEAD]
     for one in found:
         name = f"{one.suite} › {one.test}" if several else one.test
         asks = one.asked[-1] if len(set(one.asked)) > 1 else ""
-        rows.append((name, asks, rate_of(one), ", ".join(one.trends), _short_since(one), _took(one), _cost(one)))
-    head, *lines = aligned(_filled(rows)).split("\n")
-    painted = [style.paint(line, COLORS[one.worst]) for line, one in zip(lines, found, strict=False)]
-    return "\n".join([head, *painted, *lines[len(found) :]])
+        rows.append(
+            (name, asks, rate_of(one, detailed), ", ".join(one.trends), _short_since(one), _took(one), _cost(one))
+        )
+    return table(rows, room, least=LEAST, paint=lambda row, _, cell: style.paint(cell, COLORS[found[row].worst]))
 
 
-def text_of(one: TestHistory, store: Store, runs: Mapping[str, StoredRun], style: Style) -> str:
-    """The runs of one test as text, the newest first."""
+def text_of(
+    one: TestHistory, store: Store, runs: Mapping[str, StoredRun], style: Style, room: int | None, detailed: bool
+) -> str:
+    """The runs of one test as text, the newest first; with intervals and p-values if `detailed`."""
     text = f"{in_line(one.suite)} › {style.paint(in_line(one.test), 'bold')}\n"
     before = "" if one.rate_before is None else f", {_percent(one.rate_before)} before"
     asks = f" with {one.asked[-1]}" if len(set(one.asked)) > 1 else ""
-    text += f"  Passed:  {rate_of(one)} of {count(one.judged, 'run')}{asks}{before}\n" if one.judged else ""
+    text += f"  Passed:  {rate_of(one, detailed)} of {count(one.judged, 'run')}{asks}{before}\n" if one.judged else ""
     for trend in one.trends:
-        if said := _said(one, trend):
+        if said := _said(one, trend, detailed):
             text += f"  {style.paint(trend.capitalize(), COLORS[trend])} {said}\n"
     if one.failing and Trend.BROKE not in one.trends:
         text += f"  Failed in the newest {count(one.failing, 'run') if one.failing > 1 else 'run'}"
@@ -143,11 +161,11 @@ def text_of(one: TestHistory, store: Store, runs: Mapping[str, StoredRun], style
         cost = "" if result.cost is None else dollars(result.cost)
         took = in_milliseconds(result.duration_ms)
         about = (run.id, when(run), run.branch or "", commit(run), asked[at])
-        rows.append((*about, result.verdict, passed, took, tokens, cost, described(parts)))
-    return text + "\n" + aligned(_filled(rows))
+        rows.append((*about, shown(result.verdict), passed, took, tokens, cost, described(parts)))
+    return text + "\n" + table(rows, room, least=LEAST)
 
 
-def list_of(runs: Sequence[StoredRun]) -> str:
+def list_of(runs: Sequence[StoredRun], room: int | None) -> str:
     """The runs of a store as a table, the newest first."""
     rows = [OF_RUNS]
     asked = _worth_naming([", ".join(run.connectors) for run in runs])
@@ -158,7 +176,7 @@ def list_of(runs: Sequence[StoredRun]) -> str:
         state = ", ".join(dict.fromkeys((run.state, str(run.summary.get("stopped", run.state)))))
         about = (run.id, when(run), run.branch or "", commit(run), connectors)
         rows.append((*about, state, *map(_number, numbers)))
-    return aligned(_filled(rows))
+    return table(rows, room, least=LEAST)
 
 
 def run_record(run: StoredRun) -> Record:
@@ -203,21 +221,22 @@ def history_record(one: TestHistory, *, with_results: bool = False) -> Record:
     return record
 
 
-def rate_of(one: TestHistory) -> str:
-    """A pass rate with its interval, such as `91.7% (64.6-98.5%)`."""
+def rate_of(one: TestHistory, detailed: bool = True) -> str:
+    """A pass rate, if `detailed` with its interval, such as `91.7% (64.6-98.5%)`."""
     if not one.judged:
         return ""
-    return f"{_percent(one.passed / one.judged)} ({one.interval.low * 100:.1f}-{one.interval.high * 100:.1f}%)"
+    rate = _percent(one.passed / one.judged)
+    return rate if not detailed else f"{rate} ({one.interval.low * 100:.1f}-{one.interval.high * 100:.1f}%)"
 
 
 def since_text(since: Since) -> str:
-    """`since 3fa9c1d (main, 2026-11-20 03:00): the prompts of refunds changed`."""
+    """`since 3fa9c1d (main, 2026-11-20 03:00), changed: prompts of refunds`."""
     run = since.run
     facts = ", ".join(filter(None, (run.branch if run.commit else None, when(run))))
     text = f"since {commit(run)} ({facts})" if run.commit else f"since run {run.id} ({facts})"
     if since.parts:
-        return f"{text}: {change_text(since.parts)}"
-    return f"{text}: nothing that it is made of changed" if since.is_known else text
+        return f"{text}, changed: {described(since.parts)}"
+    return f"{text}, nothing it depends on changed" if since.is_known else text
 
 
 def when(run: StoredRun) -> str:
@@ -230,8 +249,10 @@ def commit(run: StoredRun) -> str:
     return (run.commit or "")[:SHORT]
 
 
-def _said(one: TestHistory, trend: Trend) -> str:
+def _said(one: TestHistory, trend: Trend, detailed: bool) -> str:
     if trend in (Trend.BROKE, Trend.FIXED) and one.since is not None:
+        if not detailed:
+            return since_text(one.since)
         chance = f", p {one.since.p:.3f}" if one.since.p >= 0.001 else ", p < 0.001" if one.since.p else ""
         return since_text(one.since) + chance
     if trend in (Trend.SLOWER, Trend.FASTER) and one.duration is not None:
@@ -266,12 +287,6 @@ def _took(one: TestHistory) -> str:
 def _cost(one: TestHistory) -> str:
     cost = "" if one.cost is None else dollars(one.cost)
     return cost if one.price is None or one.cost is None else f"{cost} (x{one.price.ratio:.2g})"
-
-
-def _filled(rows: Sequence[Row]) -> list[Row]:
-    """The rows without their empty columns."""
-    used = [place for place in range(len(rows[0])) if any(row[place] for row in rows[1:])]
-    return [tuple(row[place] for place in used) for row in rows]
 
 
 def _level_record(level: Level) -> Record:

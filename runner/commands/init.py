@@ -40,8 +40,8 @@ class NewFile(Value):
 @click.command(
     "init",
     cls=Command,
-    help="Creates an agent with a handler, a test, a scripted model and a case, the TypeScript declarations, and a"
-    " CI file; in an application, adds them to it. A file that exists is not changed.",
+    help="Creates an agent with a handler, a test, a scripted model and a case, the TypeScript declarations, and a "
+    "CI file; inside an application, adds them to it. Existing files are kept.",
 )
 @click.argument("folder", required=False, metavar="[FOLDER]")
 @click.option("-n", "--name", default="hello", metavar="ID", help="Agent to create. Default: hello.")
@@ -151,7 +151,7 @@ def _say_what_is_left(root: Path, repository: Path, system: str, environment: En
             write(f"Add this line to {ignore}: {line}\n")
     if system in CI_FILES and not (root / REQUIREMENTS).exists():
         requirements = _shown(root / REQUIREMENTS, environment)
-        write(f"Name a wheel or a Git address of this tool in {requirements}: the CI job installs it from there\n")
+        write(f"Add a wheel or Git URL of yao-test to {requirements} so that CI can install it\n")
 
 
 def _lines(path: Path) -> list[str]:

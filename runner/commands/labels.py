@@ -20,6 +20,7 @@ from runner.judging.judgements import Judgement, JudgementKey, judgements_in, pr
 from runner.judging.labels import Label, drawn, read_labels, text_of_labels
 from runner.reporters.console.style import count
 from runner.reporters.console.style import count as counted
+from runner.reporters.console.table import columns_of, show
 from runner.reporters.console.trust_lines import trust_text
 
 KEYS = "y yes   n no   s skip   u undo   q stop"
@@ -30,9 +31,9 @@ SHOWN = 4000
 @click.command(
     "label",
     cls=Command,
-    help="Shows you answers that judges have judged, and asks whether they are good: y, n, s to skip, u to undo, q"
-    " to stop. Each label is written at once, to .jsonl or .csv. Without a terminal, writes a file that you "
-    "fill in. Labels that the file already has are kept.",
+    help="Shows you answers that judges have graded and asks whether each is good: y, n, s to skip, u to undo, q to "
+    "stop. Saves every label at once, as .jsonl or .csv. Without a terminal, writes a file for you to fill in. "
+    "Existing labels are kept.",
 )
 @click.argument("report", metavar="REPORT")
 @click.option("-o", "--output", metavar="FILE", required=True, help="File for the labels: .jsonl or .csv.")
@@ -42,7 +43,7 @@ SHOWN = 4000
     type=click.IntRange(min=1),
     default=60,
     show_default=True,
-    help="How many answers to ask about.",
+    help="Number of answers to ask about.",
 )
 @click.option("--criterion", metavar="TEXT", help="Only answers judged by this criterion.")
 @click.pass_obj
@@ -150,8 +151,8 @@ def labels_path(name: str, directory: Path) -> Path:
 @click.command(
     "calibrate",
     cls=Command,
-    help="Shows how far the judges of a saved run agree with labels of people, and with themselves. LABELS are "
-    "files that yao-test label wrote, .jsonl or .csv; each person may have their own.",
+    help="Measures how well the judges of a saved run agree with human labels, and how consistent they are. LABELS "
+    "are .jsonl or .csv files written by yao-test label; each person may have their own.",
 )
 @click.argument("report", metavar="REPORT")
 @click.argument("labels", metavar="[LABELS]...", nargs=-1)
@@ -162,7 +163,7 @@ def labels_path(name: str, directory: Path) -> Path:
     "--min-kappa",
     metavar="KAPPA",
     type=NumberRange(min=-1, max=1),
-    help="Exit with 1 when kappa may be below this value, or when there are too few labels.",
+    help="Exit with 1 if kappa may be below this value, or if there are too few labels.",
 )
 @click.pass_obj
 def calibrate(
@@ -197,7 +198,7 @@ def calibrate(
         raise ConfigurationError(
             f"Cannot calibrate {report}: {', '.join(labels)} has no labels yet", "Fill in true or false under passed"
         )
-    environment.stdout.write(trust_text(found))
+    show(environment, trust_text(found, columns_of(environment)))
     if on_answers:
         environment.stdout.write(
             f"Left out: {count(on_answers, 'label')} of whole answers, which no judge has judged.\n"

@@ -42,9 +42,9 @@ WORST = (RunStatus.INTERRUPTED, RunStatus.ERROR)
 @click.command(
     "merge",
     cls=Command,
-    help="Joins the .jsonl or .json reports of the parts of one run; where parts have the same result, the later "
-    "part wins. Missing shards and tests are named, and the exit code is 2, unless --partial is given. With "
-    "--as-runs, reports of the same cases become one report with several runs.",
+    help="Merges the .jsonl or .json reports of the shards of one run. If two have the same result, the later one "
+    "wins. Lists missing shards and tests and exits with 2, unless --partial is given. With --as-runs, turns "
+    "several reports of the same cases into one report with several runs.",
 )
 @click.argument("parts", metavar="PART...", nargs=-1, required=True)
 @click.option(
@@ -61,7 +61,7 @@ WORST = (RunStatus.INTERRUPTED, RunStatus.ERROR)
     "--coverage-threshold",
     metavar="METRIC=PERCENT",
     multiple=True,
-    help="Exit with 1 when coverage is lower. Repeatable.",
+    help="Minimum coverage; exit with 1 if it is lower. Repeatable.",
 )
 @click.pass_obj
 def merge(

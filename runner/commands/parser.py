@@ -48,7 +48,8 @@ store_option = click.option("--store", metavar="DIR", help=STORE_HELP)
 app_option = click.option(
     "-a", "--app", metavar="DIR", help="Application root. Default: the nearest one at or above the working directory."
 )
-no_color_option = click.option("--no-color", is_flag=True, help="Use no colours.")
+verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show the statistics behind the verdict.")
+no_color_option = click.option("--no-color", is_flag=True, help="Turn colours off.")
 Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 """A function that returns the values which begin with a text."""
 

@@ -23,9 +23,9 @@ from runner.security.terminal import in_line
 @click.command(
     "regrade",
     cls=Command,
-    help="Grades the answers of a saved .jsonl report again, with the assertions and judges that the case files "
-    "have now. A case that is in no file any more is graded with those of the report. No agent is asked. The "
-    "exit codes are those of a run.",
+    help="Grades the answers in a saved .jsonl report again, with the current assertions and judges of the case "
+    "files. Cases that no longer exist are graded with the assertions stored in the report. No agent is called. "
+    "Exit codes are as in a run.",
 )
 @click.argument("report", metavar="REPORT")
 @click.pass_obj
@@ -87,9 +87,8 @@ regrade.params += options_of(flag for flag in FLAGS if flag.regrade is not Regra
 @click.command(
     "status",
     cls=Command,
-    help="Lists which tests --resume would run for .jsonl reports, and why, and runs nothing. Exit codes: 0 "
-    "nothing would run; 1 something is missing, stale or broken; 2 a report, or a file that it depends on, "
-    "cannot be read.",
+    help="Shows what --resume would run for .jsonl reports, and why, without running it. Exit codes: 0 nothing to "
+    "run; 1 results are missing, stale or ended with an error; 2 a report, or a file it depends on, cannot be read.",
 )
 @click.argument("reports", metavar="REPORT...", nargs=-1, required=True)
 @click.pass_obj

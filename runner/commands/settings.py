@@ -25,8 +25,8 @@ from runner.security.files import check_target, read_text
 @click.command(
     "config",
     cls=Command,
-    help=f"Prints the settings of {FILE} of the application, and where each comes from. Exit codes: 0 the file can "
-    "be used, or there is none; 2 it cannot be used.",
+    help=f"Prints the settings in the application's {FILE} and where each comes from. Exit codes: 0 the file is "
+    "valid, or there is none; 2 it is invalid.",
 )
 @app_option
 @click.option("--profile", metavar="NAME", help="Show the settings with this profile.")
@@ -127,8 +127,8 @@ SCHEMAS: dict[str, Callable[[], Schema]] = {
 @click.command(
     "schema",
     cls=Command,
-    help="Prints a JSON Schema with which editors complete and check files. file: case files. case: a single case,"
-    " as on a line of JSONL. json: the documents of --json. config: yao-test.toml.",
+    help="Prints a JSON Schema that lets editors complete and check files. file: case files. case: a single case, "
+    "as on a line of JSONL. json: the documents of --json. config: yao-test.toml.",
 )
 @click.argument("of", type=click.Choice(SCHEMAS), default="file")
 @click.option("-o", "--output", metavar="FILE", help="Write the schema to this file.")
@@ -153,9 +153,9 @@ def schema(environment: Environment, of: str, output: str | None) -> int:
 @click.command(
     "trust",
     cls=Command,
-    help=f"Writes the digests of connectors, MCP servers, prompts, hooks and .env into {approvals.FILE} of an "
-    "application (default: the one here), and shows what has changed. A run with --require-trust refuses files that "
-    "differ from it.",
+    help=f"Approves the connectors, MCP servers, prompts, hooks and .env of an application (default: the one here) "
+    f"as they are now: writes their digests to {approvals.FILE} and shows what changed. With --require-trust, a run "
+    "rejects files that differ from it.",
 )
 @click.argument("folder", required=False, metavar="[FOLDER]")
 @click.pass_obj

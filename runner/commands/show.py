@@ -31,8 +31,8 @@ from scripttest.typing_names import Record
 @click.command(
     "show",
     cls=Command,
-    help="Shows a saved .jsonl or .json report, or a run of the store (run:ID), on the console, or writes it in"
-    " another format.",
+    help="Shows a saved .jsonl or .json report, or a run from the store (run:ID), on the console, or writes it in "
+    "another format.",
 )
 @click.argument("report", metavar="REPORT")
 @click.option(
@@ -42,9 +42,7 @@ from scripttest.typing_names import Record
     "-r", "--reporter", metavar="ID", help="Print the report with a built-in reporter, such as report.markdown."
 )
 @store_option
-@click.option(
-    "-v", "--verbose", count=True, help="Show each test, also with several suites, and the output of passing tests."
-)
+@click.option("-v", "--verbose", count=True, help="Show every test of every suite, and the output of passing tests.")
 @click.option("-q", "--quiet", is_flag=True, help="Show only failures and the summary.")
 @no_color_option
 @click.pass_obj
@@ -100,8 +98,8 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 @click.command(
     "extract",
     cls=Command,
-    help="Writes one file for each result of a saved .jsonl or .json report, or with -o FILE.csv a table of its cases,"
-    " which is a case file.",
+    help="Writes one file per result of a saved .jsonl or .json report; with -o FILE.csv, a table of its cases that "
+    "can be used as a case file.",
 )
 @click.argument("report", metavar="REPORT")
 @click.option(

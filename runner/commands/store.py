@@ -14,20 +14,21 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.values import read_store_keep
 from runner.reporters.console.style import count
+from runner.reporters.console.table import columns_of, show
 from runner.store.database import open_store
 from runner.store.store import Store
 from runner.store.stored import CUT_SHORT
 from runner.store.upkeep import join, prune, size_of
 
 
-@click.group("store", no_args_is_help=False, help="Lists the runs of a store, merges stores, and removes old runs.")
+@click.group("store", no_args_is_help=False, help="Lists the runs in a store, merges stores, and removes old runs.")
 def store() -> None:
     """The group of these commands."""
 
 
-@store.command("list", cls=Command, help="Lists the runs of a store, the newest first.")
+@store.command("list", cls=Command, help="Lists the runs in a store, newest first.")
 @store_option
-@click.option("--branch", metavar="NAME", help="Only runs of this branch.")
+@click.option("--branch", metavar="NAME", help="Only runs on this branch.")
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
 @click.pass_obj
 def list_runs(environment: Environment, store: str | None, branch: str | None, as_json: bool) -> int:
@@ -37,14 +38,14 @@ def list_runs(environment: Environment, store: str | None, branch: str | None, a
     if as_json:
         print_json(environment, {"runs": list(map(run_record, runs))})
         return exit_codes.PASSED
-    environment.stdout.write(list_of(runs) if runs else "")
+    show(environment, list_of(runs, columns_of(environment)) if runs else "")
     named = f" --store {quote(store)}" if store is not None else ""
     for run in runs:
         if run.state == CUT_SHORT:
             report = quote(run.reports[0]) if run.reports else "FILE.jsonl"
             again = "" if run.reports else f"yao-test show run:{run.id}{named} -o {report} && "
             again += f"yao-test --resume {report}{named}"
-            environment.stdout.write(f"{run.id} was cut short. It goes on with: {again}\n")
+            show(environment, f"{run.id} was cut short. To continue it: {again}\n")
     environment.stdout.write(f"{count(len(runs), 'run')}\n")
     return exit_codes.PASSED
 
@@ -81,7 +82,7 @@ def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
 @store.command(
     "prune",
     cls=Command,
-    help="Removes the oldest runs beyond an age or a size. The newest run and runs with labels stay.",
+    help="Removes runs beyond an age or a size, the oldest first. Keeps the newest run and runs with labels.",
 )
 @click.option(
     "--keep",

@@ -67,10 +67,10 @@ TSCONFIG = f"""{{
     "types",
     cls=Command,
     help=f"Installs the TypeScript declarations into {TARGET} of an application (default: the one here), and small "
-    "projects with which editors know the module beside each test.",
+    "project files that let editors find the module beside each test.",
 )
 @click.argument("folder", required=False, metavar="[FOLDER]")
-@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file is not up to date.")
+@click.option("--check", is_flag=True, help="Write nothing, and exit with 1 if a file is out of date.")
 @click.pass_obj
 def types(environment: Environment, folder: str | None, check: bool) -> int:
     """Writes the files, prints how an editor finds them, and returns the exit code."""
@@ -82,7 +82,7 @@ def types(environment: Environment, folder: str | None, check: bool) -> int:
     left = [path for path in _made(root) if path not in files]
     if check:
         for path in [*old, *left]:
-            environment.stdout.write(f"Not up to date: {root / path}\n")
+            environment.stdout.write(f"Out of date: {root / path}\n")
         return exit_codes.FAILED if old or left else exit_codes.PASSED
     foreign = [path for path in old if path.startswith(PROJECTS) and not _is_made(root / path)]
     is_new = not (root / CONFIG).exists()

@@ -33,9 +33,8 @@ ENDS = {int(signal.SIGINT): exit_codes.INTERRUPTED, int(signal.SIGTERM): exit_co
 @click.command(
     "view",
     cls=Command,
-    help="Serves the runs of a store as pages on this machine: results, traces, a test over time, runs side by "
-    "side, labels of people. A page is updated while its run goes on. Prints a link, which works only on this"
-    " machine. Ctrl-C ends the command.",
+    help="Serves the runs in a store as web pages: results, traces, a test over time, runs side by side, human "
+    "labels. Pages update while a run goes on. Prints a link that works only on this machine. Press Ctrl-C to stop.",
 )
 @store_option
 @click.option("--port", metavar="PORT", type=click.IntRange(1, 65535), help="Port on 127.0.0.1. Default: a free one.")
@@ -66,7 +65,7 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
     gc.enable()  # a process that stays
     try:
         serving = Serving(PageActions(runs, again, _person(variables), environment.now), port or 0)
-        environment.stdout.write(f"{serving.link}\nIt shows the runs of {folder}. Ctrl-C ends it.\n")
+        environment.stdout.write(f"{serving.link}\nShowing runs from {folder}. Press Ctrl-C to stop.\n")
         environment.stdout.flush()
         serving.run()
     except _EndedError as error:

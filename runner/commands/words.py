@@ -226,9 +226,7 @@ class _Line:
         named = [id for id in modules if id.rpartition(".")[2] == word]
         if not named and (line := habit("command", word)):
             rest = [one for token in self._tokens if token.text != word for one in token.words]
-            return ConfigurationError(
-                f'Cannot run "{word}": there is no such command', f"Type: {' '.join([line, join(rest)]).strip()}"
-            )
+            return ConfigurationError(f'Unknown command "{word}"', f"Type: {' '.join([line, join(rest)]).strip()}")
         agents = [agent.id for agent in application.agents()] if application is not None else []
         near = named[:1] or [closest(word, [*self._commands, *VERBS, *agents, *modules]) or ""]
         if near == [""]:

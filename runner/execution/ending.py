@@ -109,6 +109,7 @@ def write_comparison(plan: RunPlan, write: Callable[[str], object]) -> None:
     from runner.compare.comparison import compare
     from runner.reporters.console.change_lines import changes_text, verdicts_text
     from runner.reporters.console.style import DOUBLE, Style, count
+    from runner.reporters.console.table import columns_of
     from runner.store.baseline import baseline_of
     from runner.store.store import Store
 
@@ -124,7 +125,9 @@ def write_comparison(plan: RunPlan, write: Callable[[str], object]) -> None:
         of = f"{count(len(baseline.runs), 'run')}, the newest one of {newest.started_at[:10]}"
         head = f"{DOUBLE}\n  {style.paint(f'Compared with {name}', 'bold')} ({of})\n{DOUBLE}\n"
         verdict = change_between(baseline.report, run, names=Sides(a=name, b="this run"))
-        write(head + changes_text(compare(baseline.report, run), style) + verdicts_text([verdict], [name], style))
+        room, verbose = columns_of(environment), bool(plan.options.verbose)
+        said = verdicts_text([verdict], [name, "this run"], style, room, verbose)
+        write(head + said + changes_text(compare(baseline.report, run), style))
     except RunnerError as error:
         hint = f"Hint: {error.hint}\n" if error.hint else ""
         environment.stderr.write(f"Warning: {error.message}\n{hint}")

@@ -85,7 +85,9 @@ def _in_sandbox(context: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def broken_failure(record: Broken) -> Failure:
     """The failure of a module that cannot be loaded, with the compiler's messages."""
-    lines = ["the module cannot be loaded: " + record.failure.message, *map(str, record.others[:20])]
+    message = record.failure.message
+    begin = "" if message.startswith("Cannot ") else "cannot load the module: "
+    lines = [begin + message, *map(str, record.others[:20])]
     lines += [record.hint] if record.hint else []
     return record.failure.replace(message="\n".join(lines))
 

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 NAMED = 10
 """Most results that are named when they are left out."""
-NOT_KEPT = "its case is in no file any more, and the report does not have it"
-NO_FILES = "its case is in no file any more, and the files that were sent with it are in no report"
+NOT_KEPT = "its case no longer exists, and the report does not have it"
+NO_FILES = "its case no longer exists, and no report has the files sent with it"
 
 
 def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
@@ -310,7 +310,7 @@ def _case_in(result: TestResult, regradable: Regradable | None) -> Case:
         (case,) = cases_from_values([{**begun, **regradable.case}], "the report", Path()).cases
     except ConfigurationError as error:
         wrong = " ".join(error.message.split())
-        raise ValueError(f"its case is in no file any more: {wrong}") from error
+        raise ValueError(f"its case no longer exists: {wrong}") from error
     return case
 
 

@@ -19,7 +19,7 @@ from enum import StrEnum
 
 from runner.errors import ConfigurationError
 from runner.parts import dependency_in
-from runner.record.fingerprint_changes import change_text
+from runner.record.fingerprint_changes import described
 from runner.record.lines import with_members
 from runner.record.verdict import Verdict
 from runner.version import VERSION
@@ -57,10 +57,10 @@ class Reason(StrEnum):
 
 _WORDS = {
     Reason.MISSING: "without a result",
-    Reason.UNKNOWN: "run again, since their results have no fingerprint",
-    Reason.BROKEN: "run again, since something broke that they need",
-    Reason.CUT: "run again, since they were cut short",
-    Reason.SKIPPED: "run again, since cases that they depend on run again",
+    Reason.UNKNOWN: "re-run because their results have no fingerprint",
+    Reason.BROKEN: "re-run because they ended with an error",
+    Reason.CUT: "re-run because they were cut short",
+    Reason.SKIPPED: "re-run because cases they depend on are re-run",
     Reason.GONE: "no longer there, so their results are left out",
 }
 
@@ -80,7 +80,7 @@ class Rerun(Value):
         """It as a line for people."""
         shown = ", ".join(self.ids[:NAMED]) + (f" and {len(self.ids) - NAMED} more" if len(self.ids) > NAMED else "")
         if self.reason is Reason.CHANGED:
-            return f"{self.suite}: run again, since {change_text(self.parts)}: {shown}"
+            return f"{self.suite}: re-run because {described(self.parts)} changed: {shown}"
         if self.reason is Reason.RUNS:
             return f"{self.suite}: without a result of {', '.join(self.parts)}: {shown}"
         return f"{self.suite}: {_WORDS[self.reason]}: {shown}"

@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="File of environment variables, in the form of .env; they win over those of the environment. Repeatable.",
+        help=".env file with environment variables, which override the environment. Repeatable.",
     )
 
 

@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 
 
 _WHOLE = {
-    "format": "the format of fingerprints",
-    "context": "the context",
-    "case": "the case",
-    "variant": "the variant",
-    "attachments": "an attachment",
-    "coverage": "the use of --coverage",
+    "format": "format of fingerprints",
+    "context": "context",
+    "case": "case",
+    "variant": "variant",
+    "attachments": "attachments",
+    "coverage": "--coverage",
 }
 _NAMED = {
     "agent": "package.yao of {}",
-    "asks": "the connector of {}",
-    "prompts": "the prompts of {}",
-    "replies": "the replies of {}",
+    "asks": "connector of {}",
+    "prompts": "prompts of {}",
+    "replies": "replies of {}",
     "runner": "runner.yml of {}",
-    "model": "the model of {}",
-    "connector": "the connector {}",
-    "server": "the MCP server {}",
-    "program": "the program of the MCP server {}",
+    "model": "model of {}",
+    "connector": "connector {}",
+    "server": "MCP server {}",
+    "program": "program of the MCP server {}",
     "script": "{}",
     "module": "{}",
-    "handler": "the handler {}",
-    "missing": "what answers {}",
-    "models": "the models of the application",
-    "fixture": "the fixture {}",
-    "corpus": "the corpus {}",
-    "recording": "the recording {}",
+    "handler": "handler {}",
+    "missing": "provider of {}",
+    "models": "data models",
+    "fixture": "fixture {}",
+    "corpus": "corpus {}",
+    "recording": "recording {}",
     "env": "$ENV.{}",
 }
 ASKS = "asks"
@@ -58,16 +58,10 @@ _NAME_CONNECTORS = ("--connector", "--judge-connector")
 
 
 def described(keys: Iterable[str]) -> str:
-    """The parts of these keys in words, such as `connector: good → bad, the prompts of expense`."""
+    """The parts of these keys in words, such as `connector (good → bad), prompts of expense`."""
     names = [_name_of(key) for key in keys]
     more = f" and {len(names) - SAID} more" if len(names) > SAID else ""
     return ", ".join(names[:SAID]) + more
-
-
-def change_text(keys: Iterable[str]) -> str:
-    """The same as a clause: `connector: good → bad, the prompts of expense changed`; empty without keys."""
-    keys = tuple(keys)
-    return described(keys) + ("" if all(ARROW in key for key in keys) else " changed")
 
 
 def asked_by(connector: str | None, fingerprint: Any) -> str:
@@ -112,5 +106,7 @@ def changed(before: Any, after: Any, connector: str | None = None, other: str | 
 
 
 def _name_of(key: str) -> str:
+    if ARROW in key:
+        return f"{key.replace(': ', ' (', 1)})"
     part = dependency_in(key)
     return _NAMED[part.kind].format(part.name) if part and part.kind in _NAMED else _WHOLE.get(key, key)

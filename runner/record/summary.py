@@ -199,7 +199,7 @@ class GroupRow(Value):
     """... and its mean score."""
 
 
-def part_rows(known: Certainty, limit: int = PARTS) -> list[GroupRow]:
+def part_rows(known: Certainty, limit: int = PARTS, detailed: bool = True) -> list[GroupRow]:
     """A row for each part, but for parts of a single run; of each kind `limit` at most, and then a row that says how
     many more there are."""
     rows: list[GroupRow] = []
@@ -209,8 +209,8 @@ def part_rows(known: Certainty, limit: int = PARTS) -> list[GroupRow]:
             GroupRow(
                 group=Group(kind=kind, name=part.name),
                 cases=str(part.cases),
-                rate=rate_text(part),
-                score=score_text(part),
+                rate=rate_text(part, detailed),
+                score=score_text(part, detailed),
             )
             for part in _most(found, limit, lambda part: part.cases)
         ]
@@ -219,15 +219,15 @@ def part_rows(known: Certainty, limit: int = PARTS) -> list[GroupRow]:
     return rows
 
 
-def rate_text(known: Figures) -> str:
-    """A pass rate such as `90.7% (82.1-95.4%)`, without the interval if there is none; empty when nothing was
-    judged."""
-    return _with_interval(known.pass_rate, known.pass_rate_interval)
+def rate_text(known: Figures, detailed: bool = True) -> str:
+    """A pass rate such as `90.7% (82.1-95.4%)`, without the interval if it is not known or not wanted; empty when
+    nothing was judged."""
+    return _with_interval(known.pass_rate, known.pass_rate_interval if detailed else None)
 
 
-def score_text(known: Figures) -> str:
+def score_text(known: Figures, detailed: bool = True) -> str:
     """The same of a mean score."""
-    return _with_interval(known.mean_score, known.mean_score_interval)
+    return _with_interval(known.mean_score, known.mean_score_interval if detailed else None)
 
 
 def _with_interval(value: float | None, interval: tuple[float, ...] | None) -> str:
@@ -240,16 +240,16 @@ def _with_interval(value: float | None, interval: tuple[float, ...] | None) -> s
 
 
 def judges_text(known: Certainty) -> str:
-    """`±3.1 points of the pass rate, ±1.2 of the mean score (95 %, by the votes on 60 answers)`; empty where there were
+    """`±3.1 points of the pass rate, ±1.2 of the mean score (95% interval, votes on 60 answers)`; empty if there were
     too few votes to say."""
     noise = known.judges_noise
     if noise is None:
         return ""
     if not (noise.pass_rate or noise.mean_score):
-        return f"none that shows: the votes on {noise.answers} answers never differ"
+        return f"none: the votes on {noise.answers} answers always agree"
     of_score = "" if noise.mean_score is None else f", ±{100 * noise.mean_score:.1f} of the mean score"
     of_rate = f"±{100 * noise.pass_rate:.1f} points of the pass rate"
-    return f"{of_rate}{of_score} (95 %, by the votes on {noise.answers} answers)"
+    return f"{of_rate}{of_score} (95% interval, votes on {noise.answers} answers)"
 
 
 def _noise(counts: Counts) -> NoiseFigures | None:

@@ -69,3 +69,8 @@ def verdict_of(status: str, cause: str | None) -> Verdict:
 def verdict_in(line: Mapping[str, Any]) -> Verdict:
     """The same of a result, an attempt or a subtest as a report has it, by its `status` and `cause`."""
     return verdict_of(line["status"], line.get("cause"))
+
+
+def shown(verdict: str) -> str:
+    """A verdict as people read it: `error` for `broken`."""
+    return "error" if verdict == Verdict.BROKEN else verdict

@@ -68,9 +68,17 @@ def open_reporters(
     reporters.append(Ordered(ConsoleReporter(options, environment, console.write), as_they_end=options.reorders))
     if options.variants:
         from runner.reporters.console.style import Style
+        from runner.reporters.console.table import columns_of
         from runner.reporters.variants import VariantReporter
 
-        reporters.append(VariantReporter(console.write, Style(environment.colors and not options.no_color)))
+        reporters.append(
+            VariantReporter(
+                console.write,
+                Style(environment.colors and not options.no_color),
+                columns_of(environment),
+                bool(options.verbose),
+            )
+        )
     files: dict[str, Path] = {}
     for output in outputs:
         path = report_path(output, environment.directory)

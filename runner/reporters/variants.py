@@ -13,8 +13,9 @@ from runner.errors import ConfigurationError
 from runner.record.events import Event, RunEnd
 from runner.record.fold import Execution
 from runner.record.report import Report
-from runner.reporters.console.change_lines import VERDICT_COLORS, aligned, overview
+from runner.reporters.console.change_lines import LEAST, VERDICT_COLORS, overview
 from runner.reporters.console.style import DOUBLE, Style
+from runner.reporters.console.table import table
 from runner.reporters.console.verdict_lines import Row, sentences
 from runner.reporters.document import Collector, taken
 
@@ -30,8 +31,13 @@ _NOT_NEEDED = ("messages", "turns", "tools", "logs", "attachments", "sent", "fai
 class VariantReporter:
     """Writes to the console."""
 
-    def __init__(self, write: Callable[[str], object], style: Style) -> None:
+    def __init__(
+        self, write: Callable[[str], object], style: Style, room: int | None = None, detailed: bool = False
+    ) -> None:
+        """`room` is the width of the terminal; `detailed` shows the statistics behind the verdicts."""
         self._write = write
+        self._room = room
+        self._detailed = detailed
         self._style = style
         self._collector = Collector(partial(taken, unused=_NOT_NEEDED))
 
@@ -41,9 +47,9 @@ class VariantReporter:
         if isinstance(event, RunEnd):
             report = self._collector.report(so_far)
             try:
-                self._write(variants_text(report, self._style))
+                self._write(variants_text(report, self._style, self._room, self._detailed))
             except ConfigurationError as error:
-                self._write(f"The variants cannot be compared. {error.message}\n")
+                self._write(f"The variants cannot be compared: {error.message}\n")
 
     def close(self) -> None:
         """Does nothing."""
@@ -59,22 +65,21 @@ def matrix_rows(rows: Sequence[MatrixRow], names: Sequence[str]) -> list[Row]:
     return table
 
 
-def variants_text(report: Report, style: Style) -> str:
+def variants_text(report: Report, style: Style, room: int | None = None, detailed: bool = False) -> str:
     """What the console says of the variants of a run. Raises ConfigurationError."""
     compared = verdicts_on(report)
     names, verdicts = compared.names, compared.verdicts
     rows = matrix(compared.parts)
     text = f"{DOUBLE}\n  {style.paint('Variants', 'bold')}\n{DOUBLE}\n"
-    text += aligned(matrix_rows(rows[:ROWS], names))
+    for verdict, name in zip(verdicts, names[1:], strict=True):
+        first, *rest = sentences(verdict, Sides(a=names[0], b=name), detailed)
+        text += style.paint(f"{name}: {first}", VERDICT_COLORS[verdict.verdict]) + "\n"
+        text += "".join(f"  {line}\n" for line in rest)
+    text += "\n" + table(matrix_rows(rows[:ROWS], names), room)
     if len(rows) > ROWS:
         text += f"  ... and {len(rows) - ROWS} more, {sum(row.differs for row in rows)} of all differ\n"
     text += answers_text(rows, names, style)
-    text += "\n" + aligned(overview(verdicts, names, "Variant"))
-    for verdict, name in zip(verdicts, names[1:], strict=True):
-        first, *rest = sentences(verdict, Sides(a=names[0], b=name))
-        text += style.paint(f"{name}: {first}", VERDICT_COLORS[verdict.verdict]) + "\n"
-        text += "".join(f"  {line}\n" for line in rest)
-    return text
+    return text + "\n" + table(overview(verdicts, names, "Variant", detailed), room, least=LEAST)
 
 
 def answers_text(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) -> str:

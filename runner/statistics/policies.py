@@ -220,12 +220,12 @@ def read_policy(written: Written) -> Policy:
         if written.get("stop") is not False:
             return policy
         if isinstance(policy.rule, Sequential):
-            raise PolicyError('"stop": false is only for a number of runs', "Two rates are told apart by stopping")
+            raise PolicyError('"stop": false is only for a number of runs', "Comparing two rates needs runs that stop")
         return policy.replace(text=f"{policy.text}, all made", stops=False)
     if "good" not in written or "bad" not in written:
         raise PolicyError('it needs "pass", or "good" and "bad"')
     if "stop" in written:
-        raise PolicyError('"stop" goes with "pass"', "Two rates are told apart by stopping")
+        raise PolicyError('"stop" goes with "pass"', "Comparing two rates needs runs that stop")
     error = float(written.get("error", 0.05))
     return _sequential(float(written["good"]), float(written["bad"]), int(written.get("most", 40)), error)
 

@@ -10,7 +10,7 @@ from runner.compare.change_verdict import adjusted, change_between
 from runner.compare.comparison import compare
 from runner.compare.variants import VariantsCompared
 from runner.errors import ConfigurationError
-from runner.record.fingerprint_changes import ARROW, change_text
+from runner.record.fingerprint_changes import described
 from runner.record.lines import result_of
 from runner.record.outcomes import error_text
 from runner.record.result_texts import as_text
@@ -186,8 +186,7 @@ def _sentences(history: TestHistory) -> list[str]:
 def _since(since: Since) -> str:
     """Since when, and what is not the same any more."""
     commit = f" (commit {since.run.commit[:8]})" if since.run.commit else ""
-    text = change_text(since.parts)
-    parts = "" if not text else f" ({text})" if ARROW in text else f", when {text}"
+    parts = f" (changed: {described(since.parts)})" if since.parts else ""
     return f"Since the run of {since.run.started_at[:16].replace('T', ' ')} UTC{commit}{parts}"
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     """One in esbuild's form."""
 
 _CANNOT_IMPORT = "Cannot import: "
+_NO_MODULE = "Cannot find module"
 _NOT_LISTED = "Cannot read directory"
 """Esbuild's message about a folder that it may not read. The message about the import is more useful."""
 _MISSING = (
@@ -44,11 +45,11 @@ def compile_error(test: Path, messages: list[Message], boundary: Boundary) -> Co
     found = [_placed(message, boundary) for message in messages]
     text = found[0].text
     hint = None
-    if text.startswith("Could not resolve"):
+    if text.startswith(_NO_MODULE):
         notes = " ".join(note["text"] for note in messages[0]["notes"])
         from scripttest.habits import habit
 
-        named = re.search(r'Could not resolve "([^"]+)"', text)
+        named = re.search(r'Cannot find module "([^"]+)"', text)
         hint = habit("import", named[1]) if named else None
         hint = (
             f"Write: {hint}"
@@ -56,7 +57,7 @@ def compile_error(test: Path, messages: list[Message], boundary: Boundary) -> Co
             else _hint(notes.partition("You can mark")[0].strip(" ."), relative='"./' in text or '"../' in text)
         )
     elif text.startswith(_CANNOT_IMPORT):
-        hint = "Scripts import files of the application and packages in node_modules"
+        hint = "Scripts can import files of the application and packages in its node_modules"
     error = CompileError(text, found[0].location or Location(file=str(test), line=0, column=0), hint)
     error.others = tuple(found[1:])
     return error
@@ -109,17 +110,17 @@ def refusal(reason: str) -> Message:
 
 
 def _told(text: str) -> str:
-    """A message of esbuild without its flags."""
-    return text.partition(" in the configured target environment")[0]
+    """A message of esbuild without its flags, in our words."""
+    return text.partition(" in the configured target environment")[0].replace("Could not resolve", _NO_MODULE)
 
 
 def _hint(notes: str, relative: bool) -> str | None:
     """What to do about an import that cannot be resolved, from esbuild's notes without its flags."""
     if "built into node" in notes:
-        return "It is a module of Node.js, which scripts do not have"
+        return "It is a Node.js module, and scripts have no Node.js"
     if notes or relative:
         return notes or None
-    return "A package must be in a node_modules folder of the application"
+    return "Install it in the application's node_modules"
 
 
 class Spelling:
@@ -166,7 +167,7 @@ class Spelling:
             if match := re.fullmatch(_OTHER, warning["text"]):
                 taken, meant = match.groups()
                 if not self._add(taken, meant) and not os.path.exists(os.path.join(self._root, meant)):
-                    text = f'Could not resolve "{meant}": upper and lower case count, and there is only "{taken}"'
+                    text = f'Cannot find module "{meant}": upper and lower case count, and there is only "{taken}"'
                     errors.append({**warning, "text": text})
         for importer, content in answer["metafile"]["inputs"].items():
             for one in content["imports"]:

@@ -73,11 +73,11 @@ class Pair:
         found: Record = json.loads((self.root / "d.json").read_text())["verdict"]
         return found
 
-    def last(self, *flags: str) -> list[str]:
-        """The sentences: the verdict, and the lines below it."""
-        out = self.diff(*flags).stdout.splitlines()
-        at = max(i for i, line in enumerate(out) if line.startswith(("Regressed", "Improved", "Unchanged", "Cannot")))
-        return out[at:]
+    def said(self, *flags: str) -> list[str]:
+        """The sentences: the verdict, and the lines below it, with the statistics."""
+        *said, sides = self.diff("-v", *flags).stdout.partition("\n\n")[0].splitlines()
+        assert sides == "  A: a.jsonl, B: b.jsonl"
+        return said
 
 
 Pairs = Callable[[Results | str, Results | str], Pair]

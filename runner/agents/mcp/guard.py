@@ -103,7 +103,7 @@ def main(longest_line: str, *command: str) -> None:
     try:
         said = Guard(list(command), int(longest_line)).run()
     except FileNotFoundError as error:
-        said = f"there is no such command: {error.filename}"
+        said = f"command not found: {error.filename}"
     except OSError as error:
         said = str(error)
     _write(2, said.encode(errors="replace"))

@@ -126,10 +126,10 @@ class CaseLines:
         lines += [tokens.rstrip("\n")] if tokens else []
         if self._with_turns:
             lines += ["", f"  Total turns: {self._turns}", f"  Avg turns/test: {self._turns / self._with_turns:.1f}"]
-        lines.append(f"  {'Total time: ' if self._with_turns else 'Time:    '}{in_milliseconds(end.seconds * 1000)}")
+        lines.append(f"  Time:    {in_milliseconds(end.seconds * 1000)}")
         from runner.reporters.console.tables import rate_lines
 
-        lines += rate_lines(counts) if self._rated else []
+        lines += rate_lines(counts, bool(self._verbose)) if self._rated else []
         return "\n".join(lines) + "\n"
 
     def title(self, result: TestResult) -> str:

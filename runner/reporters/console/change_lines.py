@@ -6,21 +6,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from runner import columns
 from runner.amounts import dollars
 from runner.compare.change_report import ChangeReport, Sides
 from runner.compare.comparison import KINDS, Change, Comparison
 from runner.compare.judged_cases import SCORE
-from runner.record.fingerprint_changes import change_text
+from runner.record.fingerprint_changes import described
+from runner.record.verdict import shown
 from runner.reporters.console.style import Style, count, in_milliseconds
+from runner.reporters.console.table import table
 from runner.reporters.console.verdict_lines import (
     CASE_HEAD,
+    CASE_RATE,
     HEAD,
     Row,
     case_rows,
     difference_of,
     figure_of,
+    measure_name,
     measure_rows,
+    percent,
     rate_of,
     sentences,
 )
@@ -33,6 +37,8 @@ ERROR_LIMIT = 500
 COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
 """Tone of a kind of change → its colour."""
 VERDICT_COLORS = {"regressed": "red", "improved": "green", "unchanged": "green", "cannot tell": "yellow"}
+LEAST = ("Tokens", "Cost", "Duration", "Difference")
+"""Columns of the overview that matter least."""
 WITH_ERROR = ("new_failures", "dropped", "flaky", "errors")
 """Kinds of change that say the error."""
 _FIGURES = {"duration_ms": "Duration", "tokens": "Tokens", "cost": "Cost"}
@@ -42,7 +48,7 @@ def verdict_line(found: Comparison) -> str:
     """A summary of the lists, which may be noise: `2 results look worse, 1 error`."""
     errors, worse = len(found.of("errors")), len(found.regressions)
     if found.all_broke:
-        return f"Nothing was judged: {count(errors, 'result')} broke"
+        return f"No verdict: {count(errors, 'result')} ended with an error"
     said = f"{count(worse, 'result')} {'looks' if worse == 1 else 'look'} worse" if worse else "Nothing looks worse"
     if errors:
         return f"{said}, {count(errors, 'error')}"
@@ -54,9 +60,9 @@ def fact_of(kind: str, change: Change) -> str:
     says all."""
     was, now = change.before, change.after
     if was is None:
-        return now.status if now is not None and kind == "added" else f"not there → {now.status if now else ''}"
+        return shown(now.status) if now is not None and kind == "added" else f"new → {shown(now.status) if now else ''}"
     if now is None:
-        return f"was {was.status}"
+        return shown(was.status)
     if kind in ("slower", "faster"):
         factor = f", {now.milliseconds / was.milliseconds:.1f} times as long" if was.milliseconds else ""
         text = f"{in_milliseconds(was.milliseconds)} → {in_milliseconds(now.milliseconds)}"
@@ -72,13 +78,18 @@ def fact_of(kind: str, change: Change) -> str:
         return " → ".join(costs)
     if kind in ("still_failing", "changed"):
         return ""
-    return f"{was.status} → {now.status}" + (f" ({runs_of(change)} runs passed)" if change.is_repeated else "")
+    runs = f" ({runs_of(change)} runs passed)" if change.is_repeated else ""
+    return f"{shown(was.status)} → {shown(now.status)}{runs}"
 
 
 def changed_parts(found: Comparison) -> str:
-    """What the results of the two runs were made of that is not the same: `the model of local changed (12 results)`;
-    empty when there is nothing, or it is not known."""
-    return ", ".join(f"{change_text([part])} ({count(number, 'result')})" for part, number in found.parts.items())
+    """What the results of the two runs were made of that is not the same: `prompts of refunds, connector (a → b) (12
+    results)`; empty when there is nothing, or it is not known."""
+    numbers = dict.fromkeys(found.parts.values())
+    groups = ([part for part, count in found.parts.items() if count == number] for number in numbers)
+    return "; ".join(
+        f"{described(group)} ({count(number, 'result')})" for number, group in zip(numbers, groups, strict=True)
+    )
 
 
 def runs_of(change: Change) -> str:
@@ -103,11 +114,7 @@ def _figure(value: float | None, form: str) -> str:
 
 
 MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
-    # 0 and 100 % mean none and all
-    "pass_rate": (
-        "Pass rate",
-        lambda rate: f"{100 * (rate if rate in (0, 1) else min(0.999, max(0.001, rate))):.1f}%",
-    ),
+    "pass_rate": (CASE_RATE, percent),
     "score": ("Score", lambda score: f"{score:.3f}"),
     "duration_ms": ("Duration", in_milliseconds),
     "tokens": ("Tokens", lambda tokens: f"{tokens:.0f}"),
@@ -117,32 +124,41 @@ MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
 
 
 def changes_text(found: Comparison, style: Style) -> str:
-    """The changes for the console."""
+    """The changes for the console, and which parts of the application have changed."""
     text = ""
     for kind in KINDS:
         if changes := found.of(kind.key):
             text += style.paint(f"{kind.title} ({len(changes)})\n", COLORS[kind.tone])
             text += "".join(_lines_of(kind.key, change) for change in changes) + "\n"
-    return text + changes_end(found)
-
-
-def changes_end(found: Comparison) -> str:
-    """A summary of the lists, and which parts of the application have changed."""
     parts = changed_parts(found)
-    return (f"Since the older run, {parts}\n" if parts else "") + f"{verdict_line(found)}\n"
+    return f"{text}{verdict_line(found)}\n" + (f"Changed since the baseline: {parts}\n" if parts else "")
 
 
-def verdicts_text(verdicts: Sequence[ChangeReport], names: Sequence[str], style: Style) -> str:
-    """The verdicts for the console: a row for each figure, the cases that fell, and what it means."""
+def verdicts_text(
+    verdicts: Sequence[ChangeReport],
+    names: Sequence[str],
+    style: Style,
+    room: int | None = None,
+    detailed: bool = False,
+) -> str:
+    """The verdicts for the console: what each means, the cases that got worse, and a row for each figure.
+
+    Args:
+        verdicts: of all reports except the first.
+        names: names of all reports.
+        style: with colours or without.
+        room: columns of the terminal.
+        detailed: with intervals, and what the runs could have shown.
+    """
     text = ""
-    for verdict, name in zip(verdicts, names, strict=True):
-        text += "\n" + (style.paint(f"{name}\n", "bold") if len(verdicts) > 1 else "")
-        text += aligned([HEAD, *measure_rows(verdict)])
-        if cases := case_rows(verdict):
-            text += aligned([CASE_HEAD, *cases])
-        first, *rest = sentences(verdict)
-        text += style.paint(first, VERDICT_COLORS[verdict.verdict]) + "\n"
-        text += "".join(f"  {line}\n" for line in rest)
+    for verdict, name in zip(verdicts, names[1:], strict=True):
+        first, *rest = sentences(verdict, detailed=detailed)
+        said = f"{name}: {first}" if len(verdicts) > 1 else first
+        text += style.paint(said, VERDICT_COLORS[verdict.verdict]) + "\n"
+        text += "".join(f"  {line}\n" for line in (*rest, f"A: {names[0]}, B: {name}")) + "\n"
+        if cases := case_rows(verdict, detailed):
+            text += table([CASE_HEAD, *cases], room, least=("p",)) + "\n"
+        text += table([HEAD, *measure_rows(verdict, detailed)], room, least=("Difference",)) + "\n"
     return text
 
 
@@ -152,38 +168,37 @@ def _lines_of(kind: str, change: Change) -> str:
     if kind in WITH_ERROR and (error := error_of(change)):
         text += f"    {error}\n"
     if change.parts:
-        text += f"    {change_text(change.parts)}\n"
+        text += f"    changed: {described(change.parts)}\n"
     if kind == "changed":
         text += "".join(f"    {line}\n" for line in change.diff)
     return text
 
 
-def overview(verdicts: Sequence[ChangeReport], names: Sequence[str], title: str = "Report") -> list[Row]:
+def overview(
+    verdicts: Sequence[ChangeReport], names: Sequence[str], title: str = "Report", detailed: bool = True
+) -> list[Row]:
     """A head, the first report, then the others with their verdicts. Columns without any value are left out.
 
     Args:
         verdicts: of all reports except the first.
         names: names of all reports.
         title: what is compared.
+        detailed: with intervals.
     """
     first = verdicts[0]
-    head = (title, first.measure.capitalize(), "Score", *_FIGURES.values(), "Difference (95 %)", "Verdict")
-    rows = [head, (names[0], *_cells(first).a, "", "")]
+    head = (title, measure_name(first.measure), "Score", *_FIGURES.values(), "Difference", "Verdict")
+    rows = [head, (names[0], *_cells(first, detailed).a, "", "")]
     for found, name in zip(verdicts, names[1:], strict=True):
-        rows.append((name, *_cells(found).b, difference_of(found), str(found.verdict)))
+        rows.append((name, *_cells(found, detailed).b, difference_of(found.change, detailed), str(found.verdict)))
     known = [at for at in range(len(head)) if any(row[at] for row in rows[1:])]
     return [tuple(row[at] for at in known) for row in rows]
 
 
-def _cells(found: ChangeReport) -> Sides[list[str]]:
+def _cells(found: ChangeReport, detailed: bool) -> Sides[list[str]]:
     """The measure, the score and what it took, of both sides of a comparison."""
+    rated = partial(rate_of, detailed=detailed)
     empty = Sides(a="", b="")
-    scores = [part.rates.each(rate_of) for part in found.parts if part.kind == SCORE]
+    scores = [part.rates.each(rated) for part in found.parts if part.kind == SCORE]
     took = {beside.name: beside.means.each(partial(figure_of, beside.name)) for beside in found.beside}
-    columns = [found.rates.each(rate_of), *(scores or [empty]), *(took.get(name, empty) for name in _FIGURES)]
+    columns = [found.rates.each(rated), *(scores or [empty]), *(took.get(name, empty) for name in _FIGURES)]
     return Sides(a=[column.a for column in columns], b=[column.b for column in columns])
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """A table for the console."""
-    return "".join(f"  {'  '.join(row)}".rstrip() + "\n" for row in columns.aligned(rows))

@@ -56,6 +56,7 @@ class ConsoleReporter:
         may depend on, until the run says them."""
         self._write = write
         self._options = options
+        self._environment = environment
         self._directory = environment.directory
         self._style = Style(environment.colors and not options.no_color)
         self._paint = self._style.paint
@@ -183,11 +184,16 @@ class ConsoleReporter:
             self._paint(f"{indent}called from {self._short(at.file)}:{at.line}:{at.column}\n", "dim") for at in places
         )
 
+    def _room(self) -> int | None:
+        from runner.reporters.console.table import columns_of
+
+        return columns_of(self._environment)
+
     def _stabilities(self) -> StabilityLines:
         if self._stability is None:
             from runner.reporters.console.tables import StabilityLines
 
-            self._stability = StabilityLines(self._style)
+            self._stability = StabilityLines(self._style, bool(self._options.verbose))
         return self._stability
 
     def _runs(self, result: TestResult) -> str:
@@ -252,7 +258,7 @@ class ConsoleReporter:
             text += "\n".join(self._near(self.repeated(suite, result)) for suite, result in self._failed) + "\n"
         counts = run.counts
         if self._stability is not None and not self._options.quiet:
-            text += self._stability.table(self._options.runs)
+            text += self._stability.table(self._options.runs, self._room())
             if counts.repeated:
                 from runner.record.summary import savings
 
@@ -260,7 +266,7 @@ class ConsoleReporter:
         if counts.rates and not self._options.quiet:
             from runner.reporters.console.tables import rate_table
 
-            text += rate_table(counts, self._style)
+            text += rate_table(counts, self._room(), bool(self._options.verbose))
         if self._cases is not None and all(suite.has_cases for suite in run.suites.values()):
             text += self._cases.summary(counts, event, usage_line(run))
         elif run.suites and (counts.total or not run.errors):
@@ -303,7 +309,7 @@ class ConsoleReporter:
             return ""
         from runner.reporters.console.tables import rate_lines
 
-        return "".join(f"{line}\n" for line in rate_lines(run.counts))
+        return "".join(f"{line}\n" for line in rate_lines(run.counts, bool(self._options.verbose)))
 
     def repeated(self, suite: Suite, result: TestResult) -> str:
         """A failed test with all there is to say about it."""

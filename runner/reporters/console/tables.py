@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from heapq import nlargest
 from math import fsum
 
-from runner.columns import aligned
 from runner.record.fold import Counts
 from runner.record.model import Suite, TestResult
 from runner.record.stability import CLASSES, Stability, pass_rate
 from runner.record.summary import certainty_of, judges_text, part_rows, rate_text, score_text
 from runner.record.votes import Group
 from runner.reporters.console.style import SINGLE, WIDTH, Style, count, in_milliseconds
+from runner.reporters.console.table import table
+from runner.reporters.console.verdict_lines import CASE_RATE
 from runner.security.terminal import in_line
 
 TYPE_CHECKING = False
@@ -22,17 +23,20 @@ if TYPE_CHECKING:
 
 PART_ROWS = 20
 """Parts of a kind in the table of rates."""
-PART_WIDTH = 40
-RATES = ("", "Cases", "Pass rate", "Mean score")
+PART_WIDTH = 60
+"""Characters of a criterion."""
+RATES = ("Part", "Cases", "Pass rate", "Mean score")
 STABLE_ROWS = 30
 """Stable tests that the table shows; of a long run it shows those that are not."""
 ROWS = 200
 """Tests that the table of stability shows."""
-NAME_WIDTH = 30
 COLORS = {"stable": "green", "mostly stable": "yellow"}
 """Class → colour; others are red."""
-STABILITY = ("Test", "Passed", "Rate", "95% interval", "Same output", "Class", "Mean", "Deviation")
-CLASS = STABILITY.index("Class")
+STABILITY = ("Test", "Passed", "Run pass rate", "95% interval", "Same output", "Class", "Mean duration", "Deviation")
+DETAILS = ("Deviation", "95% interval", "Same output")
+"""Columns that only -v shows."""
+LEAST = (*DETAILS, "Mean duration", "Run pass rate")
+"""Columns that matter least."""
 COVERAGE = ("% Stmts", "% Branch", "% Funcs", "% Lines")
 LACKING = 14
 """Columns for which, by the lines that did not run, names of files are shortened."""
@@ -40,30 +44,32 @@ GOOD, FAIR = 80.0, 50.0
 """Percentages of coverage from which on a figure is green, and yellow."""
 
 
-def rate_lines(counts: Counts) -> list[str]:
-    """The pass rate and the mean score of all cases with their intervals, each where there is one."""
+def rate_lines(counts: Counts, detailed: bool) -> list[str]:
+    """The pass rate and the mean score of all cases, each where there is one; with their intervals if `detailed`."""
     known = certainty_of(counts)
-    said = [("Pass rate: ", rate_text(known)), ("Mean score:", score_text(known))]
-    said.append(("Judges' noise:", judges_text(known)))
-    return [f"  {title} {text}" for title, text in said if text]
+    said = [(CASE_RATE, rate_text(known, detailed)), ("Mean score", score_text(known, detailed))]
+    said.append(("Judge noise", judges_text(known) if detailed else ""))
+    return [f"  {title}: {text}" for title, text in said if text]
 
 
-def rate_table(counts: Counts, style: Style) -> str:
-    """A row for each suite, tag, criterion and checkpoint; empty where there are none."""
-    found = part_rows(certainty_of(counts), PART_ROWS)
+def rate_table(counts: Counts, room: int | None, detailed: bool) -> str:
+    """A row for each suite, tag, criterion and checkpoint; empty where there are none. `room` is the width of the
+    terminal."""
+    found = part_rows(certainty_of(counts), PART_ROWS, detailed)
     if not found:
         return ""
     rows = [(_part_name(row.group), row.cases, row.rate, row.score) for row in found]
-    used = [at for at in range(len(RATES)) if at == 0 or any(row[at] for row in rows)]
-    head, *lines = map(_row, aligned([[row[at] for at in used] for row in (RATES, *rows)]))
-    return "\n".join([SINGLE, "  Rates (with 95 % intervals)", SINGLE, style.paint(head, "dim"), *lines]) + "\n"
+    title = f"  Rates{' (with 95% intervals)' if detailed else ''}"
+    return "\n".join([SINGLE, title, SINGLE, ""]) + table([RATES, *rows], room, least=("Cases",))
 
 
 class StabilityLines:
     """Collects how stable tests are: a line for each test, and a table at the end of the run."""
 
-    def __init__(self, style: Style) -> None:
+    def __init__(self, style: Style, detailed: bool = False) -> None:
+        """`detailed`: with all columns."""
         self._style = style
+        self._detailed = detailed
         self._rows: list[tuple[str, Stability]] = []
         self._stable_rows = 0
         self._classes: Counter[str] = Counter()
@@ -94,34 +100,39 @@ class StabilityLines:
         if found is None:
             return f"Runs: {marks}\n"
         if result.repeat is not None:
-            errors = f", {found.errors} broke or did not decide" if found.errors else ""
+            errors = f", {found.errors} with an error or no verdict" if found.errors else ""
             return f"Runs: {marks} {result.repeat.sentence}{errors}\n"
         rate = f"{found.passed} of {found.judged} passed ({found.pass_rate:g}%)"
-        errors = f", {found.errors} broke" if found.errors else ""
+        errors = f", {count(found.errors, 'error')}" if found.errors else ""
         if unjudged := sum(not attempt.judged for attempt in result.attempts):
             errors += f", {unjudged} not judged"
         return f"Runs: {marks} {rate}{errors}, {self._class(found.classification)}\n"
 
-    def table(self, runs: int) -> str:
-        """The figures of all tests; empty when there are none."""
+    def table(self, runs: int, room: int | None) -> str:
+        """The figures of all tests; empty when there are none. `room` is the width of the terminal."""
         if not self._judged:
             return ""
-        head, *rows = aligned([STABILITY, *(_stability_cells(*row) for row in self._rows)])
+        rows = [STABILITY, *(_stability_cells(*row) for row in self._rows)]
+        shown = [at for at, title in enumerate(STABILITY) if self._detailed or title not in DETAILS]
         title = f" ({count(runs, 'run')} of each test)" if runs > 1 else ""
-        lines = [SINGLE, f"  Stability{title}", SINGLE, self._style.paint(_row(head), "dim")]
-        for row in rows:
-            name = row[CLASS].rstrip()
-            lines.append(_row([*row[:CLASS], row[CLASS].replace(name, self._class(name)), *row[CLASS + 1 :]]))
+        text = f"{SINGLE}\n  Stability{title}\n{SINGLE}\n"
+        text += table(
+            [[row[at] for at in shown] for row in rows],
+            room,
+            least=LEAST,
+            paint=lambda _, title, cell: self._class(cell) if title == "Class" else cell,
+        )
+        lines = []
         tests = sum(self._classes.values())
-        if tests > len(rows):
-            lines.append(f"  ... and {tests - len(rows)} more, {self._classes['stable']} of all are stable")
+        if tests > len(self._rows):
+            lines.append(f"  ... and {tests - len(self._rows)} more, {self._classes['stable']} of all are stable")
         classes = ", ".join(f"{self._classes[name]} {name}" for _, name in CLASSES if self._classes[name])
         rate = pass_rate(self._passed, self._judged)
         lines += ["", f"  {self._passed} of {self._judged} runs passed ({rate:g}%): {classes}"]
         if self._at_one:
             one, most, all = map(_mean, (self._at_one, self._at_all, self._hat_all))
             lines.append(f"  pass@1 {one:.2f}, pass@{self._most} {most:.2f}, pass^{self._most} {all:.2f}")
-        return "\n".join(lines) + "\n"
+        return text + "\n".join(lines) + "\n"
 
     def _class(self, name: str) -> str:
         return self._style.paint(name, COLORS.get(name, "red"))
@@ -188,15 +199,15 @@ def _coverage_cells(found: dict[str, Figure], style: Style) -> str:
 
 def _part_name(group: Group) -> str:
     line = " ".join(group.name.split())
-    if len(line) > PART_WIDTH:
-        line = f"...{line[3 - PART_WIDTH :]}" if group.kind == "suite" else f"{line[: PART_WIDTH - 3]}..."
+    if group.kind != "suite" and len(line) > PART_WIDTH:  # a sentence, of which whole words are left out
+        line = f"{line[:PART_WIDTH].rpartition(' ')[0] or line[:PART_WIDTH]} …"
     return f"{group.kind} {line}"
 
 
 def _stability_cells(name: str, found: Stability) -> tuple[str, ...]:
     low, high = found.confidence_interval
     return (
-        name if len(name) <= NAME_WIDTH else f"...{name[3 - NAME_WIDTH :]}",
+        name,
         f"{found.passed}/{found.judged}",
         f"{found.pass_rate:g}%",
         f"{low:g}-{high:g}%",
@@ -209,7 +220,3 @@ def _stability_cells(name: str, found: Stability) -> tuple[str, ...]:
 
 def _mean(values: Sequence[float]) -> float:
     return fsum(values) / len(values)
-
-
-def _row(cells: Sequence[str]) -> str:
-    return f"  {'  '.join(cells)}".rstrip()

@@ -57,7 +57,7 @@ _CODES = re.compile(OWN)
 _RULE = re.compile("[═─]+")
 _NAMED = re.compile(r"\s*(?:[►✓✗○ℹ] |(?:Script Test|Script|at|called from):? )")
 _CODE = re.compile(r"\s*(?:>\s*)?\d*\s+\| ")
-_COMMAND = re.compile(r"(\s*Run it again: )(.*)", re.DOTALL)
+_COMMAND = re.compile(r"(\s*[^\n]*?: )(yao-test .*)", re.DOTALL)
 _ARGUMENT = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^\s'\"])+")
 _FROM_RIGHT = ("R", "AL")
 _ISOLATE, _END = "\u2068", "\u2069"
@@ -284,11 +284,11 @@ def _line(line: str, columns: int) -> str:
 
 def _command(head: str, command: str, columns: int) -> str:
     indent = " " * (len(head) - len(head.lstrip()) + 2)
-    lines: list[str] = []
-    line = head.rstrip()
+    *lines, begin = _wrapped(head.rstrip(), columns).split("\n")
+    line = begin
     for argument in _ARGUMENT.findall(command):
         if width(f"{line} {argument} \\") > columns and line.strip():
-            lines.append(f"{line} \\" if lines or line != head.rstrip() else line)
+            lines.append(f"{line} \\" if line != begin else line)
             line = indent + argument
         else:
             line = f"{line} {argument}"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runner.judging.calibration import Trust, Trusted
-from runner.reporters.console.change_lines import aligned
 from runner.reporters.console.style import count
+from runner.reporters.console.table import table
 from runner.reporters.console.verdict_lines import Row, percent
 from runner.statistics.agreement import FEWEST_LABELS, Calibration
 
-HEAD: Row = ("Criterion", "Labels", "Agree", "Kappa (95 %)", "Passes found", "Failures found", "Says")
+HEAD: Row = ("Criterion", "Labels", "Agree", "Kappa (95% interval)", "Passes found", "Failures found", "Verdict")
+LEAST = ("Passes found", "Failures found", "Agree")
+"""Columns that matter least."""
 ROWS = 50
 """Criteria of the table."""
 LEANS = 0.3
@@ -19,9 +21,9 @@ LONG = 60
 """Characters of a criterion."""
 
 
-def trust_text(found: Trusted) -> str:
-    """A table of the criteria, and its conclusion."""
-    text = aligned([HEAD, *map(_row, found.each[-ROWS:])]) if found.each else ""
+def trust_text(found: Trusted, room: int | None = None) -> str:
+    """A table of the criteria, and its conclusion; `room` is the width of the terminal."""
+    text = table([HEAD, *map(_row, found.each[-ROWS:])], room, least=LEAST) if found.each else ""
     return text + "".join(f"{line}\n" for line in [*_of_labels(found), *_of_votes(found), *_of_orders(found)])
 
 

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from runner.amounts import dollars
 from runner.compare.change_report import A_AND_B, Beside, ChangeReport, ChangeVerdict, ComparedCase, Noise, Part, Sides
+from runner.compare.judged_cases import PASSED, SCORE
 from runner.record.keys import ResultKey
 from runner.record.votes import JudgesNoise
 from runner.reporters.console.style import count, in_milliseconds
 from runner.security.terminal import in_line
-from runner.statistics.exact_tests import fewest_runs
+from runner.statistics.change import Change
 from runner.statistics.intervals import Estimate, Interval
 
 Row = tuple[str, ...]
@@ -28,77 +29,79 @@ PARTS = 20
 """Criteria and tags of a table."""
 LISTED = 50
 """Cases of a table."""
-HEAD: Row = ("Measure", "A", "B", "Difference (95 %)", "Verdict")
+CASE_RATE = "Case pass rate"
+"""The share of cases that pass, in which each case has the same weight however often it ran."""
+HEAD: Row = ("Measure", "A", "B", "Difference", "Verdict")
 CASE_HEAD: Row = ("Case", "A", "B", "p", "Verdict")
-_SIDE = re.compile(r"(?<=of )[AB]\b|(?<=in )[AB]\b|(?<=\()A(?=:)|\bA(?= and B\b)|(?<=and )B\b")
-"""Where a sentence names a side; "A drop" does not."""
-_WORDS = {"duration_ms": ("duration", "slower", "faster"), "tokens": ("tokens", "more", "fewer"),
-          "cost": ("cost", "dearer", "cheaper")}  # fmt: skip
+_WORDS = {"duration_ms": ("Duration", "slower", "faster"), "tokens": ("Tokens", "more", "fewer"),
+          "cost": ("Cost", "more expensive", "cheaper")}  # fmt: skip
 
 
-def measure_rows(found: ChangeReport) -> list[Row]:
-    """A row for the measure, then one for each other figure."""
-    first = (found.measure, *(rate_of(rate) for rate in found.rates.both), difference_of(found), str(found.verdict))
-    return [first, *_part_rows(found), *(_beside_row(beside) for beside in found.beside)]
+def measure_rows(found: ChangeReport, detailed: bool = True) -> list[Row]:
+    """A row for the measure, then one for each other figure; with intervals if `detailed`."""
+    first = (
+        measure_name(found.measure),
+        *(rate_of(rate, detailed) for rate in found.rates.both),
+        difference_of(found.change, detailed),
+        str(found.verdict),
+    )
+    return [first, *_part_rows(found, detailed), *(_beside_row(beside, detailed) for beside in found.beside)]
 
 
-def case_rows(found: ChangeReport) -> list[Row]:
-    """The cases that broke, then those that are suspect, and those that fell."""
+def measure_name(measure: str) -> str:
+    """The name for people of what reports are compared by."""
+    return {PASSED: CASE_RATE, SCORE: "Mean score"}.get(measure) or f"criterion {measure}"
+
+
+def case_rows(found: ChangeReport, detailed: bool = True) -> list[Row]:
+    """The cases that got worse: first the certain ones, then those that probably did; with p-values if `detailed`."""
     shown = sorted(found.fell, key=lambda case: (not case.broke, not case.is_suspect, -case.fall))
     return [
         (
             case.key.name,
             *map(_runs_of, case.figures.both),
-            "" if case.p is None else "< 0.001" if case.p < 0.001 else f"{case.p:.3f}",
-            "broke" if case.broke else "suspect" if case.is_suspect else "lower",
+            "" if case.p is None or not detailed else "< 0.001" if case.p < 0.001 else f"{case.p:.3f}",
+            "worse" if case.broke else "probably worse" if case.is_suspect else "lower",
         )
         for case in shown[:LISTED]
     ]
 
 
-def sentences(found: ChangeReport, names: Sides[str] = A_AND_B) -> list[str]:
-    """What the comparison comes to: the verdict, then what would help where it cannot tell; `names` are those of the
-    two sides."""
-    said = _sentences(found)
-    if names == A_AND_B:
-        return said
-    return [_SIDE.sub(lambda match: names.a if match[0] == "A" else names.b, sentence) for sentence in said]
-
-
-def _sentences(found: ChangeReport) -> list[str]:
-    said = [f"{_verdict(found)}{_missing(found)}"]
+def sentences(found: ChangeReport, names: Sides[str] = A_AND_B, detailed: bool = True) -> list[str]:
+    """The comparison in words: the plain verdict first, then what would help where it is open. `names` are those of the
+    two sides; `detailed` adds what the runs could have shown, and how many it would take."""
+    said = [f"{_verdict(found, names)}"]
     if found.lacks_verdicts:
         number = found.cases_of_a - len(found.cases)
         said.append(
-            f"{number} of {count(found.cases_of_a, 'case')} of A have no verdict in B: too many for --fail-on, which "
-            "fails."
+            f"{number} of {count(found.cases_of_a, 'case')} in {names.a} have no result in {names.b}: --fail-on fails."
         )
     if found.is_same_report:
-        said.append("Warning: A and B are the same report.")
+        said.append(f"Warning: {names.a} and {names.b} are the same report.")
     if found.is_judges_noise:
-        said.append("Both are grades of the same answers: what differs is the judge's own noise.")
-    if found.judges_noise is not None:
+        said.append("Both reports grade the same answers, so every difference comes from the judges.")
+    if found.judges_noise is not None and detailed:
         said.append(_judges(found.judges_noise, found.measure))
-    if found.noise is Noise.NONE:
-        said.append("These runs are the same each time: every difference is real.")
+    if found.noise is Noise.NONE and found.fell:
+        said.append("These answers are deterministic, so every difference is real.")
     if found.verdict is ChangeVerdict.CANNOT_TELL and found.cases and found.noise is Noise.RUNS:
-        said += _advice(found)
-    return said + _left_out(found)
+        said += _advice(found, names, detailed)
+    return said + _left_out(found, names)
 
 
 def _judges(noise: JudgesNoise, measure: str) -> str:
     """By how much results may differ without a difference between the agents."""
     if not noise.of(measure):
-        return f"The judges add no noise that shows: their votes on {noise.answers} answers never differ."
-    of_votes = f"±{100 * noise.of(measure):.1f} points (95 %), by the votes on {noise.answers} answers"
-    return f"The judges' own noise is {of_votes}: a difference within it says nothing of the agents."
+        return f"The judges add no noise: their votes on {noise.answers} answers always agree."
+    of_votes = f"±{100 * noise.of(measure):.1f} points (95% interval, votes on {noise.answers} answers)"
+    return f"Judge noise alone is {of_votes}: smaller differences say nothing about the agents."
 
 
-def rate_of(rate: Estimate) -> str:
-    """`92.0% (86.5-95.4%)`; without an interval where nothing is known of it."""
+def rate_of(rate: Estimate, detailed: bool = True) -> str:
+    """`92.0% (86.5-95.4%)`; without an interval where it is not known or not wanted."""
     if rate.value is None:
         return "none"
-    if rate.interval is None:
+    if rate.interval is None or not detailed:
         return percent(rate.value)
     low, high = (percent(end).removesuffix("%") for end in (rate.interval.low, rate.interval.high))
     return f"{percent(rate.value)} ({low}-{high}%)"
@@ -117,11 +120,11 @@ def points(difference: float) -> str:
     return "0.0" if shown in ("+0.0", "-0.0") else shown
 
 
-def difference_of(found: ChangeReport) -> str:
+def difference_of(change: Change, detailed: bool = True) -> str:
     """`-9.3 points (-16.5 to -2.2)`."""
-    if found.change.difference is None:
+    if change.difference is None:
         return "none"
-    return f"{points(found.change.difference)} points{_ends(found.change.interval)}"
+    return f"{points(change.difference)} points{_ends(change.interval) if detailed else ''}"
 
 
 def parts_shown(found: ChangeReport) -> list[Part]:
@@ -129,13 +132,13 @@ def parts_shown(found: ChangeReport) -> list[Part]:
     return sorted(found.parts, key=lambda part: not part.stands_out)[:PARTS]
 
 
-def _part_rows(found: ChangeReport) -> list[Row]:
+def _part_rows(found: ChangeReport, detailed: bool) -> list[Row]:
     return [
         (
-            part.name if part.kind == "score" else f"{part.kind} {part.name}",
-            *(rate_of(rate) for rate in part.rates.both),
-            f"{points(part.change.difference or 0)} points{_ends(part.change.interval)}",
-            "look at" if part.stands_out else "",
+            measure_name(part.name) if part.kind == SCORE else f"{part.kind} {part.name}",
+            *(rate_of(rate, detailed) for rate in part.rates.both),
+            difference_of(part.change, detailed),
+            "worth a look" if part.stands_out else "",
         )
         for part in parts_shown(found)
     ]
@@ -145,14 +148,14 @@ def _ends(interval: Interval | None) -> str:
     return f" ({points(interval.low)} to {points(interval.high)})" if interval else ""
 
 
-def _beside_row(beside: Beside) -> Row:
+def _beside_row(beside: Beside, detailed: bool) -> Row:
     name, more, fewer = _WORDS[beside.name]
     a, b = (figure_of(beside.name, value) for value in beside.means.both)
     ratio = beside.ratio
     if ratio is None:
         return name, a, b, "", ""
-    interval = f" ({ratio.interval.low:.2f} to {ratio.interval.high:.2f})" if ratio.interval else ""
-    word = "cannot tell"
+    interval = f" ({ratio.interval.low:.2f} to {ratio.interval.high:.2f})" if ratio.interval and detailed else ""
+    word = "no clear change"
     if ratio.interval is not None and ratio.interval.low > 1:
         word = more
     elif ratio.interval is not None and ratio.interval.high < 1:
@@ -175,89 +178,82 @@ def _runs_of(values: Sequence[float]) -> str:
     return f"{sum(values) / len(values):.3f}"
 
 
-def _verdict(found: ChangeReport) -> str:
-    word = found.verdict.capitalize()
-    made = f"{count(len(found.cases), 'case')}, {_runs_each(found)}"
-    if found.verdict is ChangeVerdict.REGRESSED and found.broke:
-        better = " Over all it is better." if (found.change.difference or 0) > 0 else ""
-        named = _named([case.key for case in found.broke])
-        return f"{word}: {made}. {count(len(found.broke), 'case')} broke: {named}.{better}"
-    if found.verdict is ChangeVerdict.UNCHANGED:
-        if found.noise is Noise.NONE:
-            return f"{word}: {made}."
-        return f"{word}: within {100 * found.margin:g} points{_ends(found.change.interval)}."
+def _verdict(found: ChangeReport, names: Sides[str]) -> str:
     if found.too_many_broke:
         broken, runs = found.left_out.broken, found.runs.b + found.left_out.broken.b
-        return f"{word}: {broken.b} of {runs} runs of B broke (A: {broken.a})."
+        return f"No verdict: {broken.b} of {runs} runs of {names.b} ended with an error ({names.a}: {broken.a})."
     if not found.cases:
-        return f"{word}: no case was judged in both reports."
-    if found.verdict is ChangeVerdict.CANNOT_TELL and len(found.cases) == 1 and min(found.runs.both) < fewest_runs(1):
-        return f"{word}: the reports have 1 case in common; single cases need {fewest_runs(1)} runs of each."
-    rates = " → ".join(percent(rate.value or 0) for rate in found.rates.both)
+        return "No verdict: no case has a result in both reports."
     looks = found.looks  # figures of runs that ended when they had decided are a little too sure of themselves
-    stop = f" at the stop, after {looks.made} of {looks.planned} rounds" if looks.ended_early else ""
-    return f"{word}: {rates} of {made}: {difference_of(found)}{stop}."
+    stop = f" (stopped after {looks.made} of {looks.planned} rounds)" if looks.ended_early else ""
+    said = f"{_moved(found)}{stop}."
+    if found.verdict is ChangeVerdict.UNCHANGED and found.noise is Noise.RUNS:
+        return f"Unchanged: any difference is within {100 * found.margin:g} points."
+    if found.verdict is not ChangeVerdict.CANNOT_TELL:
+        return f"{found.verdict.capitalize()}: {said}"
+    return f"{said[0].upper()}{said[1:]}" + (" Too few runs to be sure." if found.noise is Noise.RUNS else "")
 
 
-def _runs_each(found: ChangeReport) -> str:
-    numbers = {len(values) for case in found.cases for values in case.figures.both} or {0}
-    if len(numbers) == 1:
-        number = numbers.pop()
-        return f"{count(number, 'run')} each"
-    return f"{min(numbers)} to {max(numbers)} runs each"
+def _moved(found: ChangeReport) -> str:
+    """`3 of 6 cases got worse, 1 got better`."""
+    of, worse = len(found.cases), len(found.fell)
+    better = sum(case.fall < -1e-12 for case in found.cases)
+    if of == 1 and worse + better:
+        return f"the only case got {'worse' if worse else 'better'}"
+    if worse:
+        return f"{worse} of {of} cases got worse" + (f", {better} got better" if better else "")
+    if better:
+        return f"{better} of {of} cases got better, none got worse"
+    if of == 1:
+        return "the only case gave the same result"
+    return f"{'both' if of == 2 else f'all {of}'} cases gave the same results"
 
 
-def _missing(found: ChangeReport) -> str:
-    removed = found.left_out.removed
-    if not removed:
-        return ""
-    are = "is" if len(removed) == 1 else "are"
-    return f" {count(len(removed), 'case')} of A {are} not in B: {_named(removed)}."
-
-
-def _advice(found: ChangeReport) -> list[str]:
+def _advice(found: ChangeReport, names: Sides[str], detailed: bool) -> list[str]:
     said = []
-    fell, suspects = found.fell, found.suspects
-    if found.reach is not None:
-        seen = "No drop would have shown."
-        if found.reach.detectable < 1:
-            seen = f"A drop of {100 * found.reach.detectable:.1f} points would have shown, four times in five."
-        if fell:
-            seen += f" {count(len(fell), 'case')} fell: {_named([case.key for case in fell])}."
-        said += [seen, *_more_runs(found)]
+    suspects = found.suspects
     if suspects:
         is_known = all(len(case.figures.a) >= KNOWN_RUNS for case in suspects)
         runs = len(suspects) * CONFIRMING_RUNS * (1 if is_known else 2)
-        which = "this one" if len(suspects) == 1 else f"one of these {len(suspects)}"
-        where = "B" if is_known else "both"
-        told = f"To see whether {which} broke: {CONFIRMING_RUNS} runs of each in {where}"
-        told += f" ({runs} runs{_about(found, runs)})"
+        cost = f" ({runs} runs{_about(found, runs)})" if detailed else ""
+        which = "this case" if len(suspects) == 1 else f"these {len(suspects)} cases"
+        got = f"To find out whether {which} really got worse, run {'it' if len(suspects) == 1 else 'each'}"
+        told = f"{got} {CONFIRMING_RUNS} times {f'in {names.b}' if is_known else 'on both sides'}{cost}"
         said.append(
             f"{told}: {confirming_command(suspects, found.variants)}" if len(suspects) <= CONFIRMED else f"{told}."
         )
+    if not detailed:
+        return said
+    if found.reach is not None:
+        seen = "These runs could not have detected any drop."
+        if found.reach.detectable < 1:
+            seen = f"These runs detect a drop of {100 * found.reach.detectable:.1f} points four times in five."
+        said += [seen, *_more_runs(found, names)]
     if found.cases_limit:
-        said.append("The cases differ more than their runs: more cases would say more than more runs.")
+        said.append("Cases differ more than runs do: more cases would help more than more runs.")
     if found.has_scores:
-        said.append("The cases have scores: --measure score sees smaller differences.")
+        said.append("The cases have scores: --measure score detects smaller differences.")
     like = found.like_these.interval
     if like is not None:
         low, high = points(max(-1.0, like.low)), points(min(1.0, like.high))
-        said.append(f"For other cases like these: {low} to {high} points.")
+        said.append(f"Expected for similar cases: {low} to {high} points.")
     return said
 
 
-def _more_runs(found: ChangeReport) -> list[str]:
+def _more_runs(found: ChangeReport, names: Sides[str]) -> list[str]:
     assert found.reach is not None
     there = min(case.fewest_runs for case in found.cases)
     more = found.reach.runs_each - there
     if more <= 0:
         return []
     runs = more * len(found.cases) * 2
-    said = f"To see {100 * found.margin:g} points: {count(more, 'more run')} of both ({runs} runs{_about(found, runs)})"
+    further = f"{more:,} more {'run' if more == 1 else 'runs'}"
+    said = f"Detecting a {100 * found.margin:g}-point difference would take {further} on each side"
+    said += f" ({runs:,} in total{_about(found, runs)})"
     of_b = (found.reach.runs_of_b or 0) - there
     if of_b > 0:
         runs = of_b * len(found.cases)
-        said += f", or {of_b} of B alone ({runs} runs{_about(found, runs)})"
+        said += f", or {of_b:,} more in {names.b} alone ({runs:,} in total{_about(found, runs)})"
     return [f"{said}."]
 
 
@@ -278,26 +274,26 @@ def confirming_command(cases: Sequence[ComparedCase], variants: Sequence[str] = 
     return f"yao-test {inputs} --run {quote(pattern)}{more} --runs {CONFIRMING_RUNS} -o again.jsonl"
 
 
-def _left_out(found: ChangeReport) -> list[str]:
+def _left_out(found: ChangeReport, names: Sides[str]) -> list[str]:
     left = found.left_out
     said = []
-    for keys, what in ((left.added, "only in B"), (left.changed, "changed, not compared")):
+    for keys, what in (
+        (left.removed, f"only in {names.a}"),
+        (left.added, f"only in {names.b}"),
+        (left.changed, "changed and not compared"),
+        (left.unjudged, "without a result on one side"),
+    ):
         if keys:
             said.append(f"{count(len(keys), 'case')} {what}: {_named(keys)}.")
-    if left.unjudged:
-        said.append(f"{count(len(left.unjudged), 'case')} without a judged run on one side: {_named(left.unjudged)}.")
     for runs, what in (
-        (left.broken, "broke"),
-        (left.inconclusive, "were inconclusive"),
-        (left.skipped, "were skipped"),
-        (left.no_score, f"have no {found.measure}"),
+        (left.broken, "with an error"),
+        (left.inconclusive, "inconclusive"),
+        (left.skipped, "skipped"),
+        (left.no_score, f"without {found.measure}"),
+        (left.doubled, "with a duplicate name"),
     ):
-        if any(runs.both) and not (what == "broke" and found.too_many_broke):
-            said.append(f"Runs that {what} do not count: {runs.a} of A, {runs.b} of B.")
-    if any(left.doubled.both):
-        said.append(
-            f"Of results of one name the last one counts: {left.doubled.a} of A and {left.doubled.b} of B do not."
-        )
+        if any(runs.both) and not (runs is left.broken and found.too_many_broke):
+            said.append(f"Not counted, {what}: {count(runs.a, 'run')} in {names.a}, {runs.b} in {names.b}.")
     return said
 
 

@@ -12,7 +12,7 @@ from runner.compare.change_report import ChangeReport, Sides
 from runner.compare.comparison import KINDS, Change, Comparison
 from runner.compare.variants import VariantsCompared, marked, matrix, verdicts_on
 from runner.errors import ConfigurationError
-from runner.record.fingerprint_changes import change_text
+from runner.record.fingerprint_changes import described
 from runner.record.keys import ResultKey
 from runner.record.lines import result_of
 from runner.record.model import key_of
@@ -48,7 +48,7 @@ def comparison_record(
         change = changes[result.suite, result.name]
         if change.kinds or change.regression:
             kinds = [[kind, fact_of(kind, change)] for kind in change.kinds]
-            made_of = {"made_of": change_text(change.parts)} if change.parts else {}
+            made_of = {"made_of": f"changed: {described(change.parts)}"} if change.parts else {}
             rows[at] = {"kinds": kinds, "badges": _badges(change), **made_of}
     counted = [(kind, len(found.of(kind.key))) for kind in KINDS if kind.key != "removed"]
     return {

@@ -139,7 +139,7 @@ def test_the_ci_file_stands_where_the_system_reads_it_and_its_command_runs(empty
         report = job["artifacts"]["paths"][0]
     assert folder == "agents one"
     assert "pip install -r requirements-test.txt" in commands[0]
-    assert "requirements-test.txt: the CI job installs it from there" in run.stdout
+    assert "requirements-test.txt so that CI can install it" in run.stdout
     assert empty.run(*commands[1].split()[1:], directory=folder).code == 0
     assert (empty.root / report).is_file()
 

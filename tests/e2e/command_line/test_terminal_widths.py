@@ -116,7 +116,7 @@ def test_columns_stand_below_each_other_whatever_the_names(tmp_path: Path) -> No
 
     repeated = here.run(*inputs, "--runs", "2").stdout
     assert len(table_in(repeated, "  Test ", " 2/2 ")) == 1
-    assert len(table_in(repeated, "  Cases", " 100% ")) == 1
+    assert len(table_in(repeated, "  Part", " 100%")) == 1
     assert len(table_in(here.run("history").stdout, "  Test ", " 100.0% ")) == 1
     for name in ("一", "é", "main", "a", "b", "c"):
         here.write({"/.git/HEAD": f"ref: refs/heads/{name}\n", f"/.git/refs/heads/{name}": "1" * 40})

@@ -57,7 +57,7 @@ def test_a_file_that_cannot_be_read_fails_its_module(app: MakeApplication) -> No
     run = here.spawn("-i", "scripts.demo", prefix=unprivileged())
     assert (run.code, run.stderr) == (1, "")
     assert "✓ scripts.demo.b  1 passed (0ms)" in run.stdout
-    told = '  └─ the module cannot be loaded: Cannot read file "assistants/demo/src/a_test.ts": Permission denied'
+    told = '  └─ Cannot read file "assistants/demo/src/a_test.ts": Permission denied'
     assert told in run.stdout.splitlines()
 
 

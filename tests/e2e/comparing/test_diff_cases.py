@@ -49,7 +49,7 @@ def test_a_case_that_says_something_else_is_named_and_not_compared(
     assert (found["cases"], found["left_out"]["changed"]) == (
         (9, [{"suite": "c.jsonl", "id": "x"}]) if is_changed else (10, [])
     )
-    assert ("  1 case changed, not compared: x." in pair.last()) is is_changed
+    assert ("  1 case changed and not compared: x." in pair.said()) is is_changed
 
 
 def test_json_reports_are_compared_like_their_jsonl(pair_of: Pairs) -> None:
@@ -74,7 +74,7 @@ def test_of_doubled_lines_the_last_one_counts(pair_of: Pairs) -> None:
 
     assert found["rates"] == {"a": pytest.approx(8 / 9, abs=1e-6), "b": 1.0}
     assert found["left_out"]["doubled"] == {"a": 1, "b": 3}
-    assert "  Of results of one name the last one counts: 1 of A and 3 of B do not." in pair.last()
+    assert "  Not counted, with a duplicate name: 1 run in A, 3 in B." in pair.said()
 
 
 def test_each_of_several_is_compared_with_the_first(app: MakeApplication) -> None:
@@ -85,7 +85,9 @@ def test_each_of_several_is_compared_with_the_first(app: MakeApplication) -> Non
             "/c.jsonl": written({**STEADY, "c3": runs("fffff")}),
         }
     )
-    run = here.run("diff", "a.jsonl", "b.jsonl", "c.jsonl", "--fail-on", "regressed", "-o", "d.json", "-o", "d.md")
+    run = here.run(
+        "diff", "a.jsonl", "b.jsonl", "c.jsonl", "--fail-on", "regressed", "-v", "-o", "d.json", "-o", "d.md"
+    )
 
     assert run.code == 1
     found = json.loads((here.root / "d.json").read_text())
@@ -94,15 +96,16 @@ def test_each_of_several_is_compared_with_the_first(app: MakeApplication) -> Non
         ("a.jsonl", "c.jsonl", "regressed", ["c3"]),
     ]
     assert "verdict" not in found
-    assert run.stdout.splitlines()[:4] == [
-        "  Report   Passed              Duration  Difference (95 %)           Verdict",
+    assert run.stdout.splitlines()[-6:-2] == [
+        "  Report   Case pass rate      Duration  Difference                  Verdict",
         "  a.jsonl  100% (88.6-100%)    100ms",
         "  b.jsonl  100% (88.6-100%)    100ms     0.0 points (-2.4 to +2.4)   unchanged",
         "  c.jsonl  96.7% (83.3-99.4%)  100ms     -3.3 points (-5.9 to -0.8)  regressed",
     ]
     assert "| c.jsonl | 96.7% (83.3-99.4%) | 100ms " in (here.root / "d.md").read_text()
-    assert "\nc.jsonl\n  Measure " in run.stdout
-    assert "## c.jsonl\n\n**Regressed: 30 cases, 5 runs each. 1 case broke: c3.**\n" in (here.root / "d.md").read_text()
+    assert run.stdout.startswith("b.jsonl: Unchanged: ")
+    assert "\nc.jsonl: Regressed: 1 of 30 cases got worse.\n  A: a.jsonl, B: c.jsonl\n" in run.stdout
+    assert "## c.jsonl\n\n**Regressed: 1 of 30 cases got worse.**\n" in (here.root / "d.md").read_text()
 
 
 def test_the_more_are_compared_the_more_each_has_to_show(app: MakeApplication) -> None:
@@ -122,22 +125,23 @@ def test_the_same_report_twice_is_said(pair_of: Pairs) -> None:
     pair = pair_of(STEADY, STEADY)
 
     assert pair.verdict()["difference"] == 0.0
-    assert "  Warning: A and B are the same report." in pair.last()
+    assert "  Warning: A and B are the same report." in pair.said()
 
 
 def test_two_grades_of_the_same_answers_differ_by_the_judge_alone(pair_of: Pairs) -> None:
     graded = [written({**STEADY, "c0": runs(marks)}, regraded_from="run.jsonl") for marks in ("ppppp", "pppff")]
 
-    said = "  Both are grades of the same answers: what differs is the judge's own noise."
-    assert said in pair_of(*graded).last()
-    assert said not in pair_of(graded[0], written(STEADY)).last()
+    said = "  Both reports grade the same answers, so every difference comes from the judges."
+    assert said in pair_of(*graded).said()
+    assert said not in pair_of(graded[0], written(STEADY)).said()
 
 
 def test_with_a_long_history_only_the_newer_side_runs_again(pair_of: Pairs) -> None:
-    said = "\n".join(pair_of(cases(30, "p" * 9 + "f"), {**cases(30, "p"), "c1": runs("f")}).last("--margin", "10"))
+    said = "\n".join(pair_of(cases(30, "p" * 9 + "f"), {**cases(30, "p"), "c1": runs("f")}).said("--margin", "10"))
 
-    assert "one broke: 5 runs of each in B (5 runs): yao-test -i c.jsonl --run '^c1$'" in said.replace("this ", "")
-    assert re.search(r"To see 10 points: \d+ more runs of both \(\d+ runs\), or \d+ of B alone \(\d+ runs\)\.", said)
+    assert "this case really got worse, run it 5 times in B (5 runs): yao-test -i c.jsonl --run '^c1$'" in said
+    more = r"\d+ more runs? on each side \([\d,]+ in total\), or \d+ more in B alone \([\d,]+ in total\)"
+    assert re.search(rf"Detecting a 10-point difference would take {more}\.", said)
 
 
 REFUSED: dict[str, tuple[Results, Results, tuple[str, ...], str, str]] = {

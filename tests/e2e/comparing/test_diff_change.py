@@ -12,6 +12,13 @@ from two_reports import (
     runs,
 )
 
+BEGINS = {
+    "regressed": "Regressed: ",
+    "improved": "Improved: ",
+    "unchanged": "Unchanged: ",
+    "cannot_tell": ("1 of", "4 of", "The only case got worse. Too", "All 71 cases gave the same results. Too"),
+}
+"""Verdict → how its sentence begins."""
 VERDICTS: dict[str, tuple[Results, Results, str, list[str], tuple[int, int]]] = {
     # A, B, verdict, cases that broke, exit codes of --fail-on regressed and unsure
     "two of thirty broke": (
@@ -62,7 +69,7 @@ def test_the_verdict_and_its_gates(
     found = pair.verdict()
 
     assert (found["verdict"], found["broke"]) == (word, broke)
-    assert pair.last()[0].startswith(word.replace("_", " ").capitalize())
+    assert pair.said()[0].startswith(BEGINS[word])
     assert (pair.diff("--fail-on", "regressed").code, pair.diff("--fail-on", "unsure").code) == codes
 
 
@@ -101,29 +108,44 @@ def test_the_example_of_the_design(pair_of: Pairs) -> None:
     assert (found["worse"], found["better"]) == (pytest.approx(0.2266, abs=1e-4), pytest.approx(0.7734, abs=1e-4))
     assert found["detectable"] == pytest.approx(0.2471, abs=1e-4)
     assert found["runs_needed"] == {"target": 0.05, "each": 21, "of_b": None, "cost": pytest.approx(2.4)}
-    assert pair_of(a, b).last() == [
-        "Cannot tell: 93.3% → 86.7% of 30 cases, 1 run each: -6.7 points (-24.0 to +10.6).",
-        "  A drop of 24.7 points would have shown, four times in five. 4 cases fell: c0, c1, c2, c3.",
-        "  To see 5 points: 20 more runs of both (1200 runs, about $2.40).",
-        "  To see whether one of these 4 broke: 5 runs of each in both (40 runs, about $0.08): yao-test -i c.jsonl "
-        "--run '^(c0|c1|c2|c3)$' --runs 5 -o again.jsonl",
-        "  For other cases like these: -23.5 to +10.1 points.",
+    assert pair_of(a, b).said() == [
+        "4 of 30 cases got worse, 2 got better. Too few runs to be sure.",
+        "  To find out whether these 4 cases really got worse, run each 5 times on both sides (40 runs, about $0.08): "
+        "yao-test -i c.jsonl --run '^(c0|c1|c2|c3)$' --runs 5 -o again.jsonl",
+        "  These runs detect a drop of 24.7 points four times in five.",
+        "  Detecting a 5-point difference would take 20 more runs on each side (1,200 in total, about $2.40).",
+        "  Expected for similar cases: -23.5 to +10.1 points.",
     ]
 
 
-def test_the_console_ends_with_the_verdict_and_what_it_rests_on(pair_of: Pairs) -> None:
-    run = pair_of(STEADY, {**STEADY, "c3": runs("fffff")}).diff("--fail-on", "regressed")
+def test_the_console_begins_with_the_verdict_and_shows_what_it_rests_on(pair_of: Pairs) -> None:
+    run = pair_of(STEADY, {**STEADY, "c3": runs("fffff")}).diff("--fail-on", "regressed", "-v")
 
     assert (run.code, run.stderr) == (1, "")
     assert run.stdout == (
-        "New failures (1)\n  c.jsonl › c3: passed → failed (5 of 5 → 0 of 5 runs passed)\n    no\n\n"
-        "1 result looks worse\n\n"
-        "  Measure   A                 B                   Difference (95 %)           Verdict\n"
-        "  passed    100% (88.6-100%)  96.7% (83.3-99.4%)  -3.3 points (-5.9 to -0.8)  regressed\n"
-        "  duration  100ms             100ms               x1.00                       unchanged\n"
+        "Regressed: 1 of 30 cases got worse.\n"
+        "  A: a.jsonl, B: b.jsonl\n\n"
         "  Case  A    B    p      Verdict\n"
-        "  c3    5/5  0/5  0.004  broke\n"
-        "Regressed: 30 cases, 5 runs each. 1 case broke: c3.\n"
+        "  c3    5/5  0/5  0.004  worse\n\n"
+        "  Measure         A                 B                   Difference                  Verdict\n"
+        "  Case pass rate  100% (88.6-100%)  96.7% (83.3-99.4%)  -3.3 points (-5.9 to -0.8)  regressed\n"
+        "  Duration        100ms             100ms               x1.00                       unchanged\n\n"
+        "New failures (1)\n  c.jsonl › c3: passed → failed (5 of 5 → 0 of 5 runs passed)\n    no\n\n"
+        "1 result looks worse\n"
+    )
+
+
+def test_statistics_are_shown_with_v_and_in_reports_only(pair_of: Pairs) -> None:
+    pair = pair_of(STEADY, {**STEADY, "c3": runs("ppfff")})
+    plain, detailed = pair.diff("-o", "d.md"), pair.diff("-v")
+
+    assert plain.stdout.startswith(
+        "1 of 30 cases got worse. Too few runs to be sure.\n  To find out whether this case "
+    )
+    for text in (detailed.stdout, (pair.root / "d.md").read_text()):
+        assert all(said in text for said in ("These runs detect", "Expected for similar cases", " to ", "0.0"))
+    assert not any(
+        said in plain.stdout for said in ("These runs detect", "Expected for", "Detecting", "  p  ", "(88.6")
     )
 
 
@@ -132,8 +154,8 @@ def test_markdown_begins_with_the_verdict(pair_of: Pairs) -> None:
     assert pair.diff("-o", "d.md").code == 0
 
     text = (pair.root / "d.md").read_text()
-    assert text.startswith("# Changes\n\n**Regressed: 30 cases, 5 runs each. 1 case broke: c3.**\n\n| Measure  | A ")
-    assert "| c3   | 5/5 | 0/5 | 0.004 | broke   |\n" in text
+    assert text.startswith("# Changes\n\n**Regressed: 1 of 30 cases got worse.**\n\n| Measure        | A ")
+    assert "| c3   | 5/5 | 0/5 | 0.004 | worse   |\n" in text
     assert "\n1 result looks worse\n" in text
 
 
@@ -143,10 +165,10 @@ def test_a_gate_that_nothing_could_fail_is_none(pair_of: Pairs, gate: str) -> No
     run = everything.diff(gate)
 
     assert run.code == 1
-    assert run.stdout.splitlines()[-3:] == [
-        "Cannot tell: 5 of 5 runs of B broke (A: 0).",
-        "  5 of 5 cases of A have no verdict in B: too many for --fail-on, which fails.",
-        "  5 cases without a judged run on one side: c0, c1, c2, c3, c4.",
+    assert run.stdout.splitlines()[:3] == [
+        "No verdict: 5 of 5 runs of B ended with an error (A: 0).",
+        "  5 of 5 cases in A have no result in B: --fail-on fails.",
+        "  5 cases without a result on one side: c0, c1, c2, c3, c4.",
     ]
     assert everything.diff().code == 0
 
@@ -154,10 +176,10 @@ def test_a_gate_that_nothing_could_fail_is_none(pair_of: Pairs, gate: str) -> No
 @pytest.mark.parametrize(
     ("a", "b", "code", "line"),
     [
-        ("p" * 100, "e" * 31 + "p" * 69, 1, "Cannot tell: 31 of 100 runs of B broke (A: 0)."),
-        ("p" * 100, "e" * 15 + "p" * 85, 1, "Cannot tell: 15 of 100 runs of B broke (A: 0)."),
-        ("e" * 12 + "p" * 88, "e" * 15 + "p" * 85, 0, "Unchanged: within 5 points (-4.2 to +4.2)."),
-        ("p" * 100, "e" * 9 + "p" * 91, 0, "Unchanged: within 5 points (-4.0 to +4.0)."),
+        ("p" * 100, "e" * 31 + "p" * 69, 1, "No verdict: 31 of 100 runs of B ended with an error (A: 0)."),
+        ("p" * 100, "e" * 15 + "p" * 85, 1, "No verdict: 15 of 100 runs of B ended with an error (A: 0)."),
+        ("e" * 12 + "p" * 88, "e" * 15 + "p" * 85, 0, "Unchanged: any difference is within 5 points."),
+        ("p" * 100, "e" * 9 + "p" * 91, 0, "Unchanged: any difference is within 5 points."),
     ],
 )
 def test_too_many_broken_runs_are_no_verdict(pair_of: Pairs, a: str, b: str, code: int, line: str) -> None:
@@ -166,7 +188,7 @@ def test_too_many_broken_runs_are_no_verdict(pair_of: Pairs, a: str, b: str, cod
         *({f"c{at}": runs(mark) for at, mark in enumerate(marks)} for marks in (a, b)),
     )
 
-    assert pair.last()[0] == line
+    assert pair.said()[0] == line
     assert pair.diff("--fail-on", "regressed").code == code
 
 
@@ -177,8 +199,8 @@ def test_a_removed_case_is_said_and_over_a_fifth_stop_the_gate(pair_of: Pairs, r
 
     assert run.code == code
     named = ", ".join(f"c{at}" for at in range(10 - removed, 10))
-    assert pair.last()[0].endswith(f" {removed} cases of A are not in B: {named}.")
-    assert (f"  {removed} of 10 cases of A have no verdict in B: too many" in run.stdout) is bool(code)
+    assert f"  {removed} cases only in A: {named}." in pair.said()
+    assert (f"  {removed} of 10 cases in A have no result in B: --fail-on fails." in run.stdout) is bool(code)
     assert [key["id"] for key in pair.verdict()["left_out"]["removed"]] == named.split(", ")
 
 

@@ -75,8 +75,13 @@ def compared(here: Application, *flags: str) -> tuple[int, str, Record]:
 
 
 def summed(text: str) -> str:
-    """The summary of the lists: the line above the table of the verdict."""
-    return text.partition("\n\n  Measure ")[0].splitlines()[-1]
+    """The summary of the lists: the last line."""
+    return text.splitlines()[-1]
+
+
+def lists_in(text: str) -> str:
+    """What is below the verdict and its tables."""
+    return text.rpartition("Verdict\n")[2].partition("\n\n")[2]
 
 
 def kinds_of(found: Record) -> dict[str, list[str]]:
@@ -122,8 +127,8 @@ def test_verdicts(two: Any, before: Record, after: Record, kinds: list[str], reg
 def test_an_error_says_why(two: Any) -> None:
     code, text, found = compared(two(case(), case("error")))
 
-    assert text.startswith(
-        "Errors (1)\n  c.jsonl › x: passed → broken\n    HTTP 503\n\nNothing looks worse, 1 error\n\n"
+    assert lists_in(text) == (
+        "Errors (1)\n  c.jsonl › x: passed → error\n    HTTP 503\n\nNothing looks worse, 1 error\n"
     )
     assert (code, found["errors"][0]["error"], found["worse"]) == (0, "HTTP 503", False)
 
@@ -157,7 +162,7 @@ def test_pass_counts(two: Any, before: Record, after: Record, kinds: list[str], 
 
 def test_counts_are_shown(two: Any) -> None:
     far = two(repeated(9, 1), repeated(1, 9, error="it\nwent"))
-    assert compared(far)[1].startswith(
+    assert lists_in(compared(far)[1]) == (
         """\
 Lower pass rates (1)
   c.jsonl › x: 9 of 10 → 1 of 10 runs passed, looks worse
@@ -168,7 +173,6 @@ Flaky (1)
     it went
 
 1 result looks worse
-
 """
     )
     assert compared(far)[2]["dropped"] == [
@@ -190,7 +194,7 @@ Flaky (1)
 def test_a_little_less_is_shown_and_no_regression(two: Any) -> None:
     _, text, _ = compared(two(repeated(9, 1), repeated(8, 2)))
 
-    assert text.startswith("Lower pass rates (1)\n  c.jsonl › x: 9 of 10 → 8 of 10 runs passed\n")
+    assert lists_in(text).startswith("Lower pass rates (1)\n  c.jsonl › x: 9 of 10 → 8 of 10 runs passed\n")
     assert summed(text) == "Nothing looks worse"
 
 
@@ -236,7 +240,7 @@ def test_a_lower_score_is_shown(two: Any, before: Record, after: Record, said: s
         (case(duration_ms=100), case(duration_ms=300), ["slower"], "100ms → 300ms, 3.0 times as long"),
         (case(duration_ms=100), case(duration_ms=299), [], None),
         (case(duration_ms=900), case(duration_ms=100), ["faster"], "900ms → 100ms"),
-        (case(duration_ms=100), case("error", duration_ms=60000), ["errors"], "passed → broken"),
+        (case(duration_ms=100), case("error", duration_ms=60000), ["errors"], "passed → error"),
     ],
 )
 def test_what_runs_take(two: Any, before: Record, after: Record, kinds: list[str], said: str | None) -> None:
@@ -266,8 +270,8 @@ def test_a_run_in_which_everything_broke_passes_no_gate(app: MakeApplication, ot
     old, new = written(a=case(), b=case(), **others), written(a=case("error"), b=case("error"), **others)
     code, text, found = compared(app({"/a.jsonl": old, "/b.jsonl": new}))
 
-    assert (code, summed(text)) == (1, "Nothing was judged: 2 results broke")
-    assert "\nCannot tell: 2 of 2 runs of B broke (A: 0).\n" in text
+    assert (code, summed(text)) == (1, "No verdict: 2 results ended with an error")
+    assert text.startswith("No verdict: 2 of 2 runs of B ended with an error (A: 0).\n")
     assert (found["regressions"], found["worse"]) == (0, True)
 
 
@@ -276,10 +280,10 @@ def test_markdown_says_the_same(two: Any) -> None:
     assert here.run("diff", "a.jsonl", "b.jsonl", "-o", "d.md").code == 0
 
     text = (here.root / "d.md").read_text()
-    assert text.startswith("# Changes\n\n**Regressed: 2 cases, 1 to 10 runs each. 1 case broke: x.**\n\n| Measure ")
+    assert text.startswith("# Changes\n\n**Regressed: 1 of 2 cases got worse.**\n\n| Measure ")
     assert "\n1 result looks worse\n\n| Kind             | Results |\n" in text
     assert "- c.jsonl › **x**: 9 of 10 → 1 of 10 runs passed, looks worse\n" in text
-    assert re.search(r"^\| x +\| 9/10 \| 1/10 \| &lt; 0.001 +\| broke +\|$", text, re.M)
+    assert re.search(r"^\| x +\| 9/10 \| 1/10 \| &lt; 0.001 +\| worse +\|$", text, re.M)
 
 
 @pytest.mark.parametrize("factor", ["1.2", "9"])

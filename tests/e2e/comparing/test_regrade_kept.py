@@ -255,7 +255,7 @@ def test_variants_are_graded_again(app: MakeApplication, with_file: bool) -> Non
     assert [suite["id"] for suite in again["suites"]] == [suite["id"] for suite in start["suites"]]
     assert last["rounds"] == end["rounds"] == {"made": 1, "planned": 5}
     rows = [here.run("diff", name).stdout.splitlines() for name in ("r.jsonl", "new.jsonl")]
-    verdicts = [next(line for line in lines if "at the stop" in line) for lines in rows]
+    verdicts = [next(line for line in lines if "(stopped after 1 of 5 rounds)" in line) for lines in rows]
     assert verdicts[0] == verdicts[1]
     assert "Improved" in verdicts[0]
 
@@ -282,8 +282,8 @@ def test_what_the_report_does_not_have_is_left_out_and_said(app: MakeApplication
 
     found, said = regraded_and_said(here)
     assert list(found) == ["fine"]
-    assert "file (its case is in no file any more, and the files that were sent with it are in no report)" in said
-    assert "long (its case is in no file any more, and the report does not have it)" in said
+    assert "file (its case no longer exists, and no report has the files sent with it)" in said
+    assert "long (its case no longer exists, and the report does not have it)" in said
     path = here.root / "r.jsonl"
     path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if '"id": "fine"' not in line))
     run = here.run("regrade", "r.jsonl")

@@ -108,8 +108,16 @@ def test_the_console_has_a_matrix_the_answers_and_the_verdict(app: MakeApplicati
     run = application.run("-i", case_file(), *VARIANTS, "--runs", "3", "-o", "r.jsonl")
 
     assert run.code == 1
-    shown = section(run)
-    assert shown[:9] == [
+    *shown, wrote = section(run)
+    assert wrote == "Wrote r.jsonl"
+    assert shown == [
+        "new: 1 of 3 cases got worse. Too few runs to be sure.",
+        "  To find out whether this case really got worse, run it 5 times on both sides: "
+        "yao-test -i assistants/demo/tests/cases.jsonl --run '^told$' --variant old= --variant "
+        "'new=prompts:new.yml,env:STYLE=terse, always' --runs 5 -o again.jsonl",
+        "  1 case without a result on one side: left.",
+        "  Not counted, skipped: 1 run in old, 1 in new.",
+        "",
         "  Case    old   new",
         "  told    3/3   0/3",
         "  left    none  none",
@@ -119,21 +127,17 @@ def test_the_console_has_a_matrix_the_answers_and_the_verdict(app: MakeApplicati
         "  told",
         "    old  You are told: Be [brief].",
         "    new  You are told: Be [long]. [terse, always]",
+        "",
+        *shown[-3:],
     ]
-    assert shown[10].split() == ["Variant", "Passed", "Duration", "Tokens", "Difference", "(95", "%)", "Verdict"]
-    assert shown[12].startswith("  new      55.6%") and shown[12].endswith("cannot tell")
-    assert shown[13].startswith("new: Cannot tell: 88.9% → 55.6% of 3 cases, 3 runs each")
-    assert any(line.startswith("  A drop of ") for line in shown)
-    assert any(
-        "--run '^told$' --variant old= --variant 'new=prompts:new.yml,env:STYLE=terse, always' --runs 5" in line
-        for line in shown
-    )
+    assert shown[-3].split("  ")[1] == "Variant" and shown[-3].endswith("Difference    Verdict")
+    assert shown[-1].startswith("  new      55.6%") and shown[-1].endswith("-33.3 points  cannot tell")
 
     later = application.run("diff", "r.jsonl", "-o", "d.json", "-o", "d.md", "-o", "d.html")
-    assert later.code == 0 and later.stdout.splitlines()[:4] == shown[:4]
+    assert later.code == 0 and "\n".join(shown[6:11]) in later.stdout
     found = json.loads((application.root / "d.json").read_text())
     assert [(one["a"], one["b"], one["verdict"]) for one in found["verdicts"]] == [("old", "new", "cannot_tell")]
-    assert (application.root / "d.md").read_text().startswith("# Variants\n\n| Variant | Passed ")
+    assert (application.root / "d.md").read_text().startswith("# Variants\n\n| Variant | Case pass rate ")
     assert application.run("diff", "r.jsonl", "--fail-on", "unsure").code == 1
 
 
@@ -150,7 +154,7 @@ def test_variants_go_on_where_a_run_was_stopped(app: MakeApplication) -> None:
     assert len(lines_of(path)) == 8
     (application.root / "new.yml").write_text("- { role: system, content: Be odd. }")
     changed = application.run("--resume", "r.jsonl")
-    assert "[new]: run again, since the variant changed: told, easy, wobbly, left" in changed.stdout
+    assert "[new]: re-run because variant changed: told, easy, wobbly, left" in changed.stdout
     assert "4 results of r.jsonl are kept" in changed.stdout
 
 
@@ -195,7 +199,7 @@ def test_rounds_end_when_variants_are_told_apart(
     row = next(line for line in section(run) if line.startswith("  b "))
     assert row.endswith(word)
     if made < planned:
-        assert any("at the stop, after 1 of 5 rounds" in line for line in section(run))
+        assert any("(stopped after 1 of 5 rounds)" in line for line in section(run))
     again = application.run("diff", "r.jsonl")
     assert next(line for line in again.stdout.splitlines() if line.startswith("  b ")) == row
 

@@ -61,7 +61,7 @@ def stale(here: Application, report: str = "r.jsonl") -> dict[str, set[str]]:
     run = here.run("status", report)
     assert run.code in (0, 1), run
     found: dict[str, set[str]] = {}
-    for line in (line for line in run.stdout.splitlines()[1:] if "run again" in line):
+    for line in (line for line in run.stdout.splitlines()[1:] if "re-run" in line):
         _, said, names = line.strip().rsplit(": ", 2)
         found.setdefault(said, set()).update(names.split(", "))
     return found
@@ -74,7 +74,7 @@ def test_a_user_that_is_named_counts_also_where_it_is_the_default_one(app: MakeA
 
     here.write({"/yao-test.toml": 'user = "test-user"\n'})
 
-    assert stale(here) == {"run again, since the context changed": {"a"}}
+    assert stale(here) == {"re-run because context changed": {"a"}}
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_a_changed_flag_makes_those_results_stale_that_depend_on_it(
     finally:
         file.unlink()
     flag = setting.splitlines()[-1].partition(" ")[0]
-    assert found == ({f"run again, since --{flag} changed": expected} if expected else {})
+    assert found == ({f"re-run because --{flag} changed": expected} if expected else {})
 
 
 def fingerprints(path: Path) -> dict[str, Record]:

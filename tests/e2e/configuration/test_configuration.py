@@ -270,11 +270,11 @@ def test_results_hold_as_long_as_the_file_says_the_same_of_their_agent(app: Make
     write(two="20s")
     assert stale() == set()
     write(base="x")
-    assert stale() == {f"{name} run again, since the context changed" for name in ("one", "two")}
+    assert stale() == {f"{name} re-run because context changed" for name in ("one", "two")}
     write(profile="0.6")
-    assert stale() == {f"{name} run again, since --threshold changed" for name in ("one", "two")}
+    assert stale() == {f"{name} re-run because --threshold changed" for name in ("one", "two")}
     write(one="other-team")
-    assert stale() == {"one run again, since the context changed"}
+    assert stale() == {"one re-run because context changed"}
 
     run = here.run("--resume", str(path))
     assert run.code == 0, run

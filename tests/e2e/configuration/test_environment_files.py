@@ -127,9 +127,9 @@ def test_results_depend_on_the_variables_that_scripts_have_read(app: MakeApplica
     here.write({"/.env": "ONE=1\nTHREE=3\n"})
     assert stale() == []
     here.write({"/.env": "ONE=changed\n"})
-    assert stale() == ["run again, since $ENV.ONE changed: TestRead"]
+    assert stale() == ["re-run because $ENV.ONE changed: TestRead"]
     here.write({"/.env": "ONE=1\n", "/x.env": "TWO=changed\n"})
-    assert stale() == ["run again, since $ENV.TWO changed: a"]
+    assert stale() == ["re-run because $ENV.TWO changed: a"]
 
 
 def test_doctor_misses_no_key_that_a_file_has(app: MakeApplication) -> None:

@@ -113,7 +113,7 @@ CASE_AND_AGENT = OF_CASES | {"TestAgent"}
 @pytest.mark.parametrize(
     ("file", "old", "new", "reason", "ids"),
     [
-        ("/assistants/demo/prompts.yml", "Be", "Do be", "the prompts of demo", CASE_AND_AGENT),
+        ("/assistants/demo/prompts.yml", "Be", "Do be", "prompts of demo", CASE_AND_AGENT),
         ("/assistants/demo/package.yao", '"mcp"', '"description": "d", "mcp"', "package.yao of demo", CASE_AND_AGENT),
         (
             "/assistants/demo/src/index.ts",
@@ -123,14 +123,14 @@ CASE_AND_AGENT = OF_CASES | {"TestAgent"}
             CASE_AND_AGENT,
         ),
         ("/assistants/demo/src/same.ts", "=> m", "=> m.slice()", "assistants/demo/src/index.ts", CASE_AND_AGENT),
-        ("/connectors/local.conn.yao", "m1", "m2", "the model of local", CASE_AND_AGENT),
-        ("/connectors/local.conn.yao", "100", "50", "the connector local", CASE_AND_AGENT),
-        ("/mcps/tools.mcp.yao", '"label"', '"description": "d", "label"', "the MCP server tools", CASE_AND_AGENT),
-        ("/assistants/demo/tests/data.txt", "data", "date", "an attachment", {"shown"}),
-        ("/assistants/demo/tests/cases.jsonl", '"plain", "input": "x"', '"plain", "input": "y"', "the case", {"plain"}),
-        ("/assistants/judge/prompts.yml", "brief", "strict", "the prompts of judge", {"judged"}),
-        ("/assistants/judge/replies.yml", "so it is", "it is", "the replies of judge", {"judged"}),
-        ("/assistants/player/prompts.yml", "brief", "loud", "the prompts of player", {"played"}),
+        ("/connectors/local.conn.yao", "m1", "m2", "model of local", CASE_AND_AGENT),
+        ("/connectors/local.conn.yao", "100", "50", "connector local", CASE_AND_AGENT),
+        ("/mcps/tools.mcp.yao", '"label"', '"description": "d", "label"', "MCP server tools", CASE_AND_AGENT),
+        ("/assistants/demo/tests/data.txt", "data", "date", "attachments", {"shown"}),
+        ("/assistants/demo/tests/cases.jsonl", '"plain", "input": "x"', '"plain", "input": "y"', "case", {"plain"}),
+        ("/assistants/judge/prompts.yml", "brief", "strict", "prompts of judge", {"judged"}),
+        ("/assistants/judge/replies.yml", "so it is", "it is", "replies of judge", {"judged"}),
+        ("/assistants/player/prompts.yml", "brief", "loud", "prompts of player", {"played"}),
         ("/scripts/checks.ts", "passed: ", "passed:   ", None, set()),
         ("/scripts/fine.ts", "true", "[true][0]", "scripts/checks.ts", {"checked"}),
         ("/scripts/math.ts", "2 * x", "x + x", "scripts/math.ts", {"TestCalling", "TestAgent"}),
@@ -150,7 +150,7 @@ def test_what_was_made_of_something_else_is_stale(
         code, found = whole.status()
     finally:
         path.write_text(before)
-    assert found == dict.fromkeys(ids, f"run again, since {reason} changed")
+    assert found == dict.fromkeys(ids, f"re-run because {reason} changed")
     assert code == bool(ids)
     assert whole.status() == (0, {})
 
@@ -163,7 +163,7 @@ def test_what_variables_say_counts_and_keys_do_not(
     whole: Fixture, variable: str, value: str, reason: str | None
 ) -> None:
     code, found = whole.status(**{variable: value})
-    assert found == (dict.fromkeys(CASE_AND_AGENT, f"run again, since {reason} changed") if reason else {})
+    assert found == (dict.fromkeys(CASE_AND_AGENT, f"re-run because {reason} changed") if reason else {})
     assert code == bool(reason)
 
 
@@ -174,7 +174,7 @@ def test_the_prompts_of_all_agents_are_part_of_each(whole: Fixture) -> None:
     code, found = whole.status()
     path.write_text(before)
     assert (code, found.keys()) == (1, CASE_AND_AGENT)
-    assert found["judged"] == "run again, since the prompts of demo, the prompts of judge changed"
+    assert found["judged"] == "re-run because prompts of demo, prompts of judge changed"
 
 
 def test_a_comment_changes_nothing(whole: Fixture) -> None:
@@ -227,7 +227,7 @@ def test_a_resumed_run_runs_what_is_stale_and_nothing_else(whole: Fixture) -> No
     path.write_text(before)
     whole.path.write_bytes(report)
     assert run.code == 0, run
-    assert f"Warning: {case_file()}: run again, since scripts/checks.ts changed: checked\n" in run.stdout
+    assert f"Warning: {case_file()}: re-run because scripts/checks.ts changed: checked\n" in run.stdout
     assert (ran, after) == ("checked", (0, {}))
 
 
@@ -246,13 +246,13 @@ def test_a_comparison_says_what_results_were_made_of(whole: Fixture) -> None:
     same = whole.run("diff", str(whole.path), str(whole.path))
     _, table = on_terminal(whole.here, "diff", str(whole.path), str(newer), NO_COLOR="1", COLUMNS="200")
 
-    assert "Since" not in same.stdout
-    line = "the model of local changed (6 results), the replies of judge changed (1 result)"
-    assert f"Since the older run, {line}\n" in said.stdout
-    assert "    the model of local, the replies of judge changed\n" in said.stdout
+    assert "Changed since" not in same.stdout
+    line = "model of local (6 results); replies of judge (1 result)"
+    assert f"Changed since the baseline: {line}\n" in said.stdout
+    assert "    changed: model of local, replies of judge\n" in said.stdout
     assert line in (whole.here.root / "d.md").read_text()
-    assert f"Since the older run, {line}\n" in table
-    assert "the model of local, the replies of judge" in table
+    assert f"Changed since the baseline: {line}\n" in table
+    assert "model of local, replies of judge" in table
     changes = json.loads((whole.here.root / "d.json").read_text())
     assert changes["changed_parts"] == {"model local": 6, "replies judge": 1}
     (failure,) = changes["new_failures"]
@@ -274,7 +274,7 @@ def test_another_recording_is_another_result(app: MakeApplication) -> None:
     run = here.run("status", str(path))
 
     assert run.code == 1
-    assert "since the recording assistants/demo/tests/cases.jsonl/plain.json changed: plain" in run.stdout
+    assert "because recording assistants/demo/tests/cases.jsonl/plain.json changed: plain" in run.stdout
 
 
 def changed_lines(path: Path, **fields: object) -> None:
@@ -298,7 +298,7 @@ def test_another_version_is_said_and_results_of_another_format_are_stale(app: Ma
     assert (run.code, run.stdout) == (
         1,
         "<home>/r.jsonl: 0 of 1 test has a current result\n"
-        f"  {case_file()}: run again, since the format of fingerprints changed: plain\n"
+        f"  {case_file()}: re-run because format of fingerprints changed: plain\n"
         "  r.jsonl was begun by yao-test 0.0.1, and this is 0.1.0\n",
     )
 
@@ -310,7 +310,7 @@ def test_a_result_that_does_not_say_what_it_was_made_of_runs_again(app: MakeAppl
     records = lines_of(path)
     path.write_text(lines(*({k: v for k, v in record.items() if k != "fingerprint"} for record in records)))
     run = here.run("status", str(path))
-    assert run.code == 1 and "run again, since their results have no fingerprint: plain" in run.stdout
+    assert run.code == 1 and "re-run because their results have no fingerprint: plain" in run.stdout
 
 
 @pytest.mark.parametrize("content", [None, b"", b'{"type": "start"}\n', b"no report\n"])
@@ -356,10 +356,10 @@ def test_a_report_that_no_run_has_made_is_refused(app: MakeApplication, command:
 
 
 ABSENT = {
-    "/scripts/late.ts": ("export function Go() {}", "what answers scripts.late.Go", "TestScript"),
-    "/assistants/late/package.yao": ('{"connector": "scripted"}', "what answers agents.late", "TestAgent"),
-    "plain.ts": ("function Plain() {}", "the handler scripts.demo.plain", "TestPlain"),
-    "index.ts": ("export function Next() {}", "the handler agents.demo.index", "hooked"),
+    "/scripts/late.ts": ("export function Go() {}", "provider of scripts.late.Go", "TestScript"),
+    "/assistants/late/package.yao": ('{"connector": "scripted"}', "provider of agents.late", "TestAgent"),
+    "plain.ts": ("function Plain() {}", "handler scripts.demo.plain", "TestPlain"),
+    "index.ts": ("export function Next() {}", "handler agents.demo.index", "hooked"),
 }
 
 
@@ -387,7 +387,7 @@ def test_what_is_there_now_and_was_not_there_counts(app: MakeApplication) -> Non
         path.unlink()
         assert said.code == 1
         assert [line.partition(": ")[2] for line in said.stdout.splitlines()[1:]] == [
-            f"run again, since {reason} changed: {test}"
+            f"re-run because {reason} changed: {test}"
         ]
     assert here.run("status", "r.jsonl").code == 0
 
@@ -420,5 +420,5 @@ def test_the_program_of_a_server_counts(app: MakeApplication) -> None:
     said = here.run("status", "r.jsonl")
     assert (said.code, said.stdout.splitlines()[1:]) == (
         1,
-        ["  demo/src/some_test.ts: run again, since the program of the MCP server local changed: TestLocal"],
+        ["  demo/src/some_test.ts: re-run because program of the MCP server local changed: TestLocal"],
     )

@@ -65,8 +65,8 @@ def test_criteria_are_kept_in_runs(app: MakeApplication) -> None:
     here = app({f"/{at}.jsonl": written({"c": polite(mark)}) for at, mark in enumerate("pf")})
     assert here.run("merge", "0.jsonl", "1.jsonl", "--as-runs", "-o", "h.jsonl").code == 0
 
-    run = here.run("diff", "h.jsonl", "h.jsonl", "--measure", "polite")
-    assert "  polite    50.0% (" in run.stdout
+    run = here.run("diff", "h.jsonl", "h.jsonl", "--measure", "polite", "-v")
+    assert "  criterion polite  50.0% (" in run.stdout
 
 
 def test_whole_reports_are_not_partial(app: MakeApplication) -> None:

@@ -157,10 +157,10 @@ def test_changed_and_new_cases_run_and_are_said(here: Application) -> None:
     run = here.run("--resume", str(path))
 
     assert run.code == 0, run
-    assert f"Warning: {case_file()}: run again, since the case changed: c2\n" in run.stdout
+    assert f"Warning: {case_file()}: re-run because case changed: c2\n" in run.stdout
     assert f"Warning: {case_file()}: no longer there, so their results are left out: c0\n" in run.stdout
     assert f"Warning: {case_file()}: without a result: new, c5\n" in run.stdout
-    changed_module = "run again, since assistants/demo/src/some_test.ts changed: TestA, TestB, TestC"
+    changed_module = "re-run because assistants/demo/src/some_test.ts changed: TestA, TestB, TestC"
     assert f"Warning: demo/src/some_test.ts: {changed_module}\n" in run.stdout
     assert_complete(path, (IDS - {"c0"}) | {"new", "TestA", "TestB", "TestC", "TestD"})
     outputs = {record["id"]: record.get("output") for record in lines_of(path) if record["type"] == "result"}
@@ -174,7 +174,7 @@ def test_cases_of_changed_prompts_run_again(here: Application) -> None:
     run = here.run("--resume", str(path))
 
     assert run.code == 0, run
-    said = "run again, since the prompts of demo changed: c0, c1, c2, c3, c4, c5"
+    said = "re-run because prompts of demo changed: c0, c1, c2, c3, c4, c5"
     assert f"Warning: {case_file()}: {said}\n" in run.stdout
     assert [record["id"] for record in lines_of(path) if record["type"] == "result"][:3] == ["TestA", "TestB", "TestC"]
     assert_complete(path, EVERYTHING)

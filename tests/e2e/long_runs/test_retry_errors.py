@@ -285,7 +285,7 @@ def test_a_script_test_that_a_model_host_ended_is_broken_and_runs_again(app: Mak
     }
     assert (done.code, found["TestCaught"]["status"]) == (1, "passed"), done
     assert f"{len(BROKEN_TESTS)} errors" in done.stdout
-    assert "run again, since something broke that they need: TestAsk" in again.stdout, again
+    assert "re-run because they ended with an error: TestAsk" in again.stdout, again
     after = {record["id"]: record["status"] for record in lines_of(here.home / "r.jsonl") if record["type"] == "result"}
     assert {after[id] for id in ("TestAsk", "TestAsync", "TestSubtest", "TestScript")} == {"passed"}
     assert {after[id] for id in ("TestWrapped", "TestSaidNo")} == {"failed"}, "they are no errors, so they are kept"

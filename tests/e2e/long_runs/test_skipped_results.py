@@ -30,8 +30,8 @@ def test_what_was_skipped_because_something_broke_runs_again(app: MakeApplicatio
         run = here.run("--resume", str(path), "--timeout", "20s")
 
     assert before.code == 1
-    assert f"  {case_file()}: run again, since something broke that they need: first\n" in before.stdout
-    assert f"  {case_file()}: run again, since cases that they depend on run again: second, third\n" in before.stdout
+    assert f"  {case_file()}: re-run because they ended with an error: first\n" in before.stdout
+    assert f"  {case_file()}: re-run because cases they depend on are re-run: second, third\n" in before.stdout
     assert run.code == 0, run
     times = 2 if runs else 1
     assert results_in(path) == sorted(
@@ -69,4 +69,4 @@ def test_a_case_whose_simulator_broke_runs_again(app: MakeApplication) -> None:
         path = here.home / "r.jsonl"
         here.run("-i", case_file(), "-o", str(path), "--timeout", "2s")
     assert results_in(path) == [("played", "skipped")]
-    assert "something broke that they need: played" in here.run("status", str(path)).stdout
+    assert "they ended with an error: played" in here.run("status", str(path)).stdout

@@ -88,7 +88,7 @@ def test_script_tests_are_told_what_was_not_reached(unreached: Application) -> N
     for id, why in (
         ("refused", "Connection refused"),
         ("silent", "did not answer within 0.3 s"),
-        ("absent", "there is no such command: no-such-program"),
+        ("absent", "command not found: no-such-program"),
         ("dies", "it ended with exit code 1"),
         ("unset", "NOT_SET_ANYWHERE is not set"),
     ):

@@ -372,11 +372,9 @@ def test_results_know_the_models_and_fixtures_that_they_were_made_of(app: MakeAp
 
     assert stale() == {}
     application.write({"/fixtures/pets.jsonl": row * 2})
-    assert stale() == dict.fromkeys(("rows", "TestSeeds"), "run again, since the fixture fixtures/pets.jsonl changed")
+    assert stale() == dict.fromkeys(("rows", "TestSeeds"), "re-run because fixture fixtures/pets.jsonl changed")
     application.write({"/fixtures/pets.jsonl": row, "/models/new.mod.yao": model("new")})
-    assert stale() == dict.fromkeys(
-        ("rows", "TestSeeds", "TestUses"), "run again, since the models of the application changed"
-    )
+    assert stale() == dict.fromkeys(("rows", "TestSeeds", "TestUses"), "re-run because data models changed")
 
 
 def test_salts_of_passwords_come_of_the_seed_of_the_test(app: MakeApplication) -> None:

@@ -216,7 +216,7 @@ def test_the_plan(here: Application, schema: Any) -> None:
     ]
     assert found["left_out"] == {"--run Good|fine": 3}
     broken = document(here, schema, "-i", "scripts.demo.broken", "--dry-run", code=1)
-    assert "cannot be loaded" in broken["errors"][0]["message"]
+    assert "cannot load the module" in broken["errors"][0]["message"]
 
 
 def test_a_run_that_stopped_and_one_without_tests(here: Application, app: MakeApplication, schema: Any) -> None:

@@ -62,7 +62,7 @@ def test_nothing_leaks_from_one_module_into_the_loading_of_the_next(app: MakeApp
         "c.c": "failed",
     }
     assert results["a.TestA"]["error"] == "of A"
-    assert results["c.c"]["error"].startswith("the module cannot be loaded: timeout after 1s")
+    assert results["c.c"]["error"].startswith("cannot load the module: timeout after 1s")
 
 
 def test_what_top_level_code_calls_belongs_to_the_world_of_each_test(app: MakeApplication) -> None:

@@ -107,68 +107,67 @@ def test_a_failure_without_a_stack_points_at_its_throw(app: MakeApplication) -> 
 BROKEN = {
     "syntax": (
         "export function TestA(t) {\n  const x = ;\n}\n",
-        'the module cannot be loaded: Unexpected ";"',
+        'cannot load the module: Unexpected ";"',
         "2:13",
         ["  > 2 |   const x = ;", "      |             ^"],
     ),
     "unclosed": (
         'export function TestA(t) {\n  t.log("a");\n',
-        "the module cannot be loaded: Unexpected end of file",
+        "cannot load the module: Unexpected end of file",
         "3:1",
         ["  > 3 |", "      | ^"],
     ),
     "relative": (
         'import { x } from "./nothere";\nexport function TestA(t) { x(); }\n',
-        'the module cannot be loaded: Could not resolve "./nothere"',
+        'Cannot find module "./nothere"',
         "1:19",
         ['  > 1 | import { x } from "./nothere";', "      |                   ^^^^^^^^^^^"],
     ),
     "package": (
         '\n\timport x from "lodash";\nexport function TestA(t) { x(); }\n',
-        'the module cannot be loaded: Could not resolve "lodash"\n'
-        "A package must be in a node_modules folder of the application",
+        'Cannot find module "lodash"\nInstall it in the application\'s node_modules',
         "2:16",
         ['  > 2 | \timport x from "lodash";', "      | \t              ^^^^^^^^"],
     ),
     "missing": (
         'import { PASSED, nothing } from "./helper";\nexport function TestA(t) { nothing(PASSED); }\n',
-        'the module cannot be loaded: No matching export in "assistants/demo/src/helper.ts" for import "nothing"',
+        'cannot load the module: No matching export in "assistants/demo/src/helper.ts" for import "nothing"',
         "1:18",
         ['  > 1 | import { PASSED, nothing } from "./helper";', "      |                  ^^^^^^^"],
     ),
     "builtin": (
         'import fs from "fs";\nexport function TestA(t) { fs.existsSync("x"); }\n',
-        'the module cannot be loaded: Could not resolve "fs"\nWrite: new FS("data").ReadFile("file.txt")',
+        'Cannot find module "fs"\nWrite: new FS("data").ReadFile("file.txt")',
         "1:16",
         ['  > 1 | import fs from "fs";', "      |                ^^^^"],
     ),
     "awaits": (
         "const x = await 1;\nexport function TestA(t) { x; }\n",
-        "the module cannot be loaded: Top-level await is not available",
+        "cannot load the module: Top-level await is not available",
         "1:11",
         ["  > 1 | const x = await 1;", "      |           ^^^^^"],
     ),
     "throws": (
         "export function TestA(t) {}\nconst nothing = undefined as any;\nnothing.field;\n",
-        "the module cannot be loaded: TypeError: cannot read property 'field' of undefined",
+        "cannot load the module: TypeError: cannot read property 'field' of undefined",
         "3:1",
         ["  > 3 | nothing.field;", "      | ^"],
     ),
     "throws_text": (
         'export function TestA(t) {}\nthrow "text";\n',
-        'the module cannot be loaded: thrown, not an Error: "text"',
+        'cannot load the module: thrown, not an Error: "text"',
         "1:1",
         [],
     ),
     "loops": (
         "export function TestA(t) {}\nfor (;;) {}\n",
-        "the module cannot be loaded: timeout after 1s: the top-level code of the module does not end",
+        "cannot load the module: timeout after 1s: the top-level code of the module does not end",
         "2:1",
         [],
     ),
     "recurses": (
         "export function TestA(t) {}\nfunction again() { return again() + 1; }\nagain();\n",
-        "the module cannot be loaded: RangeError: Maximum call stack size exceeded",
+        "cannot load the module: RangeError: Maximum call stack size exceeded",
         "2:27",
         ["  > 2 | function again() { return again() + 1; }", "      |                           ^"],
     ),
@@ -218,8 +217,8 @@ def test_further_syntax_errors_are_listed_with_their_positions(app: MakeApplicat
     code = "import { a } from './a_missing';\nimport { b } from './b_missing';\nexport const TestA = () => a(b);\n"
     record = app({"two_test.ts": code}).results("-i", "scripts.demo.two", code=1)["two"]
     assert record["error"].splitlines() == [
-        'the module cannot be loaded: Could not resolve "./a_missing"',
-        f'{AT}two_test.ts:2:19: Could not resolve "./b_missing"',
+        'Cannot find module "./a_missing"',
+        f'{AT}two_test.ts:2:19: Cannot find module "./b_missing"',
     ]
 
 
@@ -228,5 +227,5 @@ def test_an_error_in_the_module_under_test_is_placed_there(app: MakeApplication)
         {"setup_test.ts": "function TestA(t) { Setup(); }\n", "setup.ts": "function Setup() {\n  return 1 +* 2;\n}\n"}
     )
     record = here.results("-i", "scripts.demo.setup", code=1)["setup"]
-    assert record["error"] == 'the module cannot be loaded: Unexpected "*"'
+    assert record["error"] == 'cannot load the module: Unexpected "*"'
     assert record["location"] == f"{AT}setup.ts:2:13"

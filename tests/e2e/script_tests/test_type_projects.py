@@ -150,7 +150,7 @@ def test_a_second_time_writes_nothing_and_check_says_so(tmp_path: Path) -> None:
     app.write({"a_test.ts": 'import { A } from "./a";\nfunction TestA(t) { A(); }'})
     check = app.run("types", "--check")
     assert (check.code, app.listing()) == (1, app.listing())
-    assert f"Not up to date: <app>/{PROJECTS}/demo.a.json\n" in check.stdout
+    assert f"Out of date: <app>/{PROJECTS}/demo.a.json\n" in check.stdout
     app.run("types")
     assert sorted(path.name for path in (app.root / PROJECTS).iterdir()) == ["apart.json", "tsconfig.json"]
 

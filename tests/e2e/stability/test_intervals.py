@@ -96,7 +96,7 @@ def ran(shared_app: MakeApplication) -> tuple[Application, str]:
     made.write(agent("judge", prompts=None, hooks=JUDGE) | {"/scripts/guest.ts": GUEST})
     made.write({f"/{SUITES['rooms']}": lines(*ROOMS), f"/{SUITES['towns']}": lines(*TOWNS)})
     flags = [flag for extension in EXTENSIONS for flag in ("-o", f"r.{extension}")]
-    run = made.run("-i", "assistants/demo/tests", "--runs", "2", "--threshold", "0.8", *flags)
+    run = made.run("-i", "assistants/demo/tests", "--runs", "2", "--threshold", "0.8", "-v", *flags)
     assert run.code == 1, run.stdout + run.stderr
     return made, run.stdout
 

@@ -372,6 +372,9 @@ def test_the_console_shows_the_runs_of_each_test_and_a_table(app: MakeApplicatio
     assert "  Runs: ✓✗✓ 2 of 3 passed (66.7%), unstable\n" in shown
     table = shown[shown.index("  Stability (3 runs of each test)") :]
     rows = [line.split()[:5] for line in table.splitlines() if line.startswith(("  a ", "  b "))]
+    assert [row[:4] for row in rows] == [["a", "3/3", "100%", "stable"], ["b", "2/3", "66.7%", "unstable"]]
+    detailed = application.run("-i", case_file(), "--runs", "3", "--min-pass-rate", "60", "-v").stdout
+    rows = [line.split()[:5] for line in detailed.splitlines() if line.startswith(("  a  ", "  b  "))]
     assert rows == [["a", "3/3", "100%", "43.9-100%", "1.00"], ["b", "2/3", "66.7%", "20.8-93.9%", "0.67"]]
     assert "  5 of 6 runs passed (83.3%): 1 stable, 1 unstable\n  pass@1 0.83, pass@3 1.00, pass^3 0.50\n" in table
     assert "  Passed:  2\n" in table

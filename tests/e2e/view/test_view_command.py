@@ -69,7 +69,7 @@ def test_it_prints_a_link_and_serves_until_it_is_ended_also_who_follows(
         process.send_signal(number)
         run = here.finish(process)
         connection.close()
-    assert said == "It shows the runs of <app>/.yao-test. Ctrl-C ends it.\n"
+    assert said == "Showing runs from <app>/.yao-test. Press Ctrl-C to stop.\n"
     assert run == (code, "", "")
 
 

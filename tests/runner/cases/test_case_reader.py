@@ -142,7 +142,7 @@ REFUSED = {
     ),
     "unknown key of a file in a part": (
         f'{T1}, "attachments": [{{"type": "file", "file": {{"url": "https://h/1", "titel": "a.pdf"}}}}]}}',
-        'cases.jsonl:1:93: case "T1": unknown field "titel" in "attachments[0].file" [It takes url, filename, name, file_data, file_id, and any field that starts with x-]',
+        'cases.jsonl:1:93: case "T1": unknown field "titel" in "attachments[0].file" [Allowed fields: url, filename, name, file_data, file_id, and any that starts with x-]',
     ),
     "unknown field over several lines": (
         '{\n  "id": "T1",\n  "input": "Hi",\n  "assert": [\n    {"type": "contains", "valu": "a"}\n  ]\n}',
@@ -402,7 +402,7 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
         "  cases.jsonl:2:26: broken JSON: it ends too early: a bracket or a quote is not closed\n"
         '  cases.jsonl:6:3: case "T4": "skip" must be true or false or a string, not a number\n'
         '  cases.jsonl:8:2: the id "T3" is taken by cases.jsonl:3. Give each case of a file its own id\n'
-        '  cases.jsonl:8:45: case "T3": the file "file://gone.txt" does not exist: <folder>/gone.txt [No case was run]'
+        '  cases.jsonl:8:45: case "T3": the file "file://gone.txt" does not exist: <folder>/gone.txt [No cases were run]'
     )
 
 
@@ -411,7 +411,7 @@ def test_the_list_of_problems_is_bounded(tmp_path: Path) -> None:
     assert message.splitlines()[0] == "Cannot read cases from cases.jsonl: 25 problems"
     assert message.splitlines()[20:] == [
         '  cases.jsonl:20:1: case "T19": "input" is missing. What is said to the agent is in "input" or in "messages"',
-        "  and 5 more [No case was run]",
+        "  and 5 more [No cases were run]",
     ]
 
 
@@ -423,7 +423,7 @@ def test_a_bad_line_deep_in_a_large_file_is_found(tmp_path: Path) -> None:
         "Cannot read cases from cases.jsonl: 2 problems\n"
         "  cases.jsonl:17001:32: broken JSON: a field name in double quotes is missing here\n"
         '  cases.jsonl:18001:2: the id "T3" is taken by cases.jsonl:4. Give each case of a file its own id'
-        " [No case was run]"
+        " [No cases were run]"
     )
 
 

@@ -276,7 +276,7 @@ BAD_DEPENDENCIES = {
         waiting(a=["b"], b=["a"], c=["d"], d=["c"]),
         ": 2 problems\n"
         f'  cases.jsonl:1:42: case "a": cases that wait for each other: a → b → a. {CIRCLE}\n'
-        f'  cases.jsonl:3:42: case "c": cases that wait for each other: c → d → c. {CIRCLE} [No case was run]',
+        f'  cases.jsonl:3:42: case "c": cases that wait for each other: c → d → c. {CIRCLE} [No cases were run]',
     ),
     "a large circle": (
         waiting(**{f"c{n}": [f"c{(n + 1) % 5000}"] for n in range(5000)}),

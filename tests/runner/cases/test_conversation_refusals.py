@@ -415,7 +415,7 @@ def test_everything_wrong_with_cases_of_all_modes_is_told_at_once(tmp_path: Path
         '  cases.jsonl:2:23: case "M": "input" is missing in "turns[0]"\n'
         '  cases.jsonl:2:24: case "M": unknown field "inputs" in "turns[0]". Did you mean "input"?\n'
         '  cases.jsonl:3:76: case "D": there is no checkpoint "y"\n'
-        '  cases.jsonl:4:64: case "C": "trials" must be at least 1, not 0 [No case was run]'
+        '  cases.jsonl:4:64: case "C": "trials" must be at least 1, not 0 [No cases were run]'
     )
 
 

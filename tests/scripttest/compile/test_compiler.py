@@ -352,7 +352,7 @@ def test_an_import_names_a_file_and_no_address(tmp_path: Path, loop: Loop, opene
     assert told.pop("late") == "compiled"
     assert {name for name in ADDRESSES if not told[name].startswith(f'Cannot import: "{name[:60]}')} == set()
     assert {name for name in ADDRESSES if "is an address, and only files can be imported" not in told[name]} == set()
-    assert {name for name in OTHER_SCHEMES if not told[name].startswith(f'Could not resolve "{name}"')} == set()
+    assert {name for name in OTHER_SCHEMES if not told[name].startswith(f'Cannot find module "{name}"')} == set()
 
 
 def test_a_compiler_that_has_used_its_time_of_the_processor_is_replaced(

@@ -48,14 +48,14 @@ def test_nothing_is_shown_of_a_file_outside_the_application() -> None:
 
 
 HINTS = {
-    "a package": (message('Could not resolve "left-pad"'), "A package must be in a node_modules folder of the application"),
+    "a package": (message('Could not resolve "left-pad"'), "Install it in the application's node_modules"),
     "a file": (message('Could not resolve "./b"'), None),
     "a note": (message('Could not resolve "b"', notes=("Did you mean c? You can mark it",)), "Did you mean c?"),
     "a module of Node.js": (
         message('Could not resolve "sys"', notes=('The package "sys" was not found, but is built into node.',)),
-        "It is a module of Node.js, which scripts do not have",
+        "It is a Node.js module, and scripts have no Node.js",
     ),
-    "another file": (refusal("x"), "Scripts import files of the application and packages in node_modules"),
+    "another file": (refusal("x"), "Scripts can import files of the application and packages in its node_modules"),
     "anything else": (problem("x"), None),
 }  # fmt: skip
 

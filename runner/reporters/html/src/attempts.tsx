@@ -8,8 +8,8 @@ import { Section, Sign, Value } from "./values";
 export function Attempts({ runs }: { runs: RunFigures & { attempts?: Attempt[] } }) {
   const attempts = runs.attempts ?? [];
   const figures: [string, string][] = [
-    ["Pass rate", `${runs.pass_rate} %`],
-    ["95 % interval", runs.confidence_interval ? `${runs.confidence_interval[0]} – ${runs.confidence_interval[1]} %` : ""],
+    ["Run pass rate", `${runs.pass_rate} %`],
+    ["95% interval", runs.confidence_interval ? `${runs.confidence_interval[0]} – ${runs.confidence_interval[1]} %` : ""],
     ["Consistency", runs.consistency == null ? "–" : String(runs.consistency)],
     ["Mean", duration(runs.avg_duration_ms)],
     ["Range", range(runs.min_duration_ms, runs.max_duration_ms)],

@@ -63,7 +63,7 @@ export const kindsOf = (comparison: Comparison, at: number): string[] => (compar
 export const factsOf = (comparison: Comparison, at: number): string[] => {
   const { kinds = [], made_of } = comparison.rows[at] ?? {};
   const facts = kinds.filter(([, fact]) => fact).map(([key, fact]) => `${titleOf(comparison, key)}: ${fact}`);
-  return made_of ? [...facts, `Since then, ${made_of}`] : facts;
+  return made_of ? [...facts, made_of] : facts;
 };
 
 const titleOf = (comparison: Comparison, key: string): string => comparison.kinds.find((kind) => kind.key === key)!.title;

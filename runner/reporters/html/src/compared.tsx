@@ -24,7 +24,7 @@ export function Compared({ now, before, comparison, title, chosen, onChoose }: P
         <Overview rows={comparison.overview} />
         {comparison.changes.map((change) => <VerdictOn change={change} named={comparison.changes.length > 1} />)}
         <p class={comparison.changes.length ? "lists" : `outcome ${comparison.worse ? "bad" : ""}`}>{comparison.verdict}</p>
-        {parts && <p class="parts">Since the older run, {visible(parts)}</p>}
+        {parts && <p class="parts">Changed since the baseline: {visible(parts)}</p>}
         <dl class="figures">
           <div><dt>Results</dt><dd>{number(before.summary.total)} → {number(now.summary.total)}</dd></div>
           {comparison.changes.length === 0 && measures.map(([name, was, is]) => <div title={`Mean of one run, of ${plural(comparison.compared, "result")} judged in both`}><dt>{name}</dt><dd>{was} → {is}</dd></div>)}

@@ -20,7 +20,7 @@ export function RatesByPart({ index }: { index: Index }) {
   const hidden = kinds.reduce((sum, { found }) => sum + Math.max(0, found.length - SHOWN), 0);
   return (
     <section class="rates" aria-labelledby="rates-title">
-      <h2 id="rates-title">Rates <span class="faint">with intervals at 95 %</span></h2>
+      <h2 id="rates-title">Rates <span class="faint">with 95% intervals</span></h2>
       <div class="card">
         <Table head={["", "Cases", "Pass rate", ...(scored ? ["Mean score"] : [])]} label="Rates by suite, tag, criterion and checkpoint">
           <Figures name="All cases" part={summary} scored={scored} />

@@ -115,7 +115,7 @@ export function Report({ store, before, variants, colours, sides }: Props) {
         <Toolbar index={index} view={view} count={positions.length} done={search.done} onChange={change} onExport={(format) => void exportAs(format)} />
         {positions.length > 0
           ? <List store={store} positions={positions} before={before} open={open} goal={goal} printing={printing} onToggle={toggle} />
-          : <p class="empty">{index.rows.length === 0 ? "The run has no results." : search.done < 1 ? "Searching…" : "No result is like that."}</p>}
+          : <p class="empty">{index.rows.length === 0 ? "The run has no results." : search.done < 1 ? "Searching…" : "No results match."}</p>}
       </section>
     </>
   );

@@ -51,7 +51,7 @@ export function Stability({ index, theme, onOpen }: { index: Index; theme: strin
             : "Least stable first. Point at a case to see its figures, click to open it, drag to zoom, click twice to zoom out."}
         </p>
         {worst.length > 0 && (
-          <Table head={["Case", "Runs", "Pass rate", "Consistency", "Mean", "Spread"]} label="Least stable cases">
+          <Table head={["Case", "Runs", "Run pass rate", "Consistency", "Mean duration", "Range"]} label="Least stable cases">
             {worst.map(({ at, name, runs }) => (
               <tr>
                 <td class="wide"><button type="button" class="link" onClick={() => onOpen(at)}>{visible(name)}</button></td>
@@ -116,10 +116,10 @@ function Chart({ kind, cases, theme, onPoint, onOpen }: ChartProps) {
       plot.destroy();
     };
   }, [kind, cases, theme, onPoint, onOpen]);
-  const label = kind === "rate" ? "Pass rate of each case in percent" : "Duration of each case: mean, and from the shortest to the longest run";
+  const label = kind === "rate" ? "Run pass rate of each case in percent" : "Duration of each case: mean, and from the shortest to the longest run";
   return (
     <figure class="chart">
-      <figcaption>{kind === "rate" ? "Pass rate" : "Duration: range and mean"}</figcaption>
+      <figcaption>{kind === "rate" ? "Run pass rate" : "Duration: range and mean"}</figcaption>
       <div ref={holder} role="img" aria-label={label} />
     </figure>
   );

@@ -21,15 +21,15 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
       <div class="rate">
         <Ring passed={summary.passed} judged={judged} />
         {summary.pass_rate_interval && start.suites.every(({ kind }) => kind === "agent_test") && (
-          <div class="ends" title="Where the pass rate of the cases is, with a certainty of 95 %">
+          <div class="ends" title="Case pass rate with its 95% interval">
             <Bar ends={[summary.pass_rate_interval[0], summary.pass_rate ?? 0, summary.pass_rate_interval[1]]} from={0} to={1} />
             <span>{withEnds(summary.pass_rate ?? 0, summary.pass_rate_interval)}</span>
           </div>
         )}
         {summary.mean_score != null && <p class="ends">Mean score {withEnds(summary.mean_score, summary.mean_score_interval)}</p>}
         {summary.judges_noise && (
-          <p class="ends" title="How far the figures would be off if the judges voted again, with a certainty of 95 %">
-            Judges' noise ±{percent(summary.judges_noise.pass_rate, 1)}{summary.judges_noise.mean_score != null && `, of the mean score ±${percent(summary.judges_noise.mean_score, 1)}`}
+          <p class="ends" title="How much the figures could change if the judges voted again (95% interval)">
+            Judge noise ±{percent(summary.judges_noise.pass_rate, 1)}{summary.judges_noise.mean_score != null && `, of the mean score ±${percent(summary.judges_noise.mean_score, 1)}`}
           </p>
         )}
       </div>
@@ -39,14 +39,14 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
           {plural(summary.total, "result")}{summary.warnings ? ` with ${plural(summary.warnings, "warning")}` : ""} in {duration(summary.duration_ms)}{snapshots(summary.snapshots)} · {when(start.timestamp)}
         </p>
         {summary.stopped && (
-          <p class="left">{plural(summary.not_run ?? 0, "test")} did not run: the run ended early ({visible(summary.stopped)})</p>
+          <p class="left">{plural(summary.not_run ?? 0, "test")} were not run: the run ended early ({visible(summary.stopped)})</p>
         )}
         <Split summary={summary} />
         {remarks(summary).map((said) => <p class="note">{visible(said)}</p>)}
         <div class="tiles" role="group" aria-label="Show results by status">
           {tiles.map(([key, name, count]) => (
             <button type="button" class={`tile ${key}`} aria-pressed={status === key} onClick={() => onStatus(key)}
-              title={key === "error" ? "Broken by the tool, the network or a judge; not in the pass rate" : undefined}>
+              title={key === "error" ? "Failed because of the tool, the network or a judge; not in the pass rate" : undefined}>
               <span class="tile-count">{number(count)}</span>
               <span class="tile-name">{key && count > 0 && <Sign status={key} />}{name}</span>
             </button>
@@ -74,8 +74,8 @@ function verdict({ summary }: Index): string {
   if (summary.status === "running") return `Running: ${plural(summary.total, "result")} so far`;
   if (summary.status === "interrupted" || summary.status === "cut short") return `The run was ${summary.status}`;
   if (summary.failed > 0) return `${number(summary.failed)} of ${plural(summary.total, "test")} failed`;
-  if (summary.errors) return `${plural(summary.errors, "test")} could not be judged`;
-  if (summary.status === "error") return "The run broke";
+  if (summary.errors) return `${plural(summary.errors, "test")} could not be graded`;
+  if (summary.status === "error") return "The run ended with an error";
   return summary.total === 0 ? "Nothing was run" : summary.passed === summary.total ? "Everything passed" : "Nothing failed";
 }
 
@@ -99,7 +99,7 @@ function Ring({ passed, judged }: { passed: number; judged: number }) {
   const share = judged ? passed / judged : 0;
   const text = percent(passed, judged);
   return (
-    <div class="ring" role="img" aria-label={judged ? `Pass rate ${text}` : "No pass rate: nothing was judged"}>
+    <div class="ring" role="img" aria-label={judged ? `Case pass rate ${text}` : "No pass rate: nothing was graded"}>
       <svg viewBox="0 0 100 100">
         <circle class={judged ? "ring-rest" : "ring-none"} cx="50" cy="50" r="42" />
         {share > 0 && <circle class="ring-part" cx="50" cy="50" r="42" stroke-dasharray={`${share * length} ${length}`} transform="rotate(-90 50 50)" />}

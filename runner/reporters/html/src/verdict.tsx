@@ -16,7 +16,7 @@ export function VerdictOn({ change, named }: { change: Verdict; named: boolean }
       {named && <h3>{visible(change.name)}</h3>}
       <p class={`outcome ${TONES[change.word] ?? ""}`}>{visible(first)}</p>
       {rest.length > 0 && <ul class="advice">{rest.map((sentence) => <Sentence text={sentence} />)}</ul>}
-      <Table head={["Measure", "A", "B", "Difference (95 %)", "Verdict"]} label="Measures with their intervals">
+      <Table head={["Measure", "A", "B", "Difference (95% interval)", "Verdict"]} label="Measures with their intervals">
         {change.rows.map(({ cells: [name, a, b, difference, word], ...ends }) => (
           <tr>
             <th scope="row">{visible(name)}</th>
@@ -28,11 +28,11 @@ export function VerdictOn({ change, named }: { change: Verdict; named: boolean }
         ))}
       </Table>
       {change.cases.length > 0 && (
-        <Table head={["Case", "A", "B", "p", "Verdict"]} label="Cases that fell">
+        <Table head={["Case", "A", "B", "p", "Verdict"]} label="Cases that got worse">
           {change.cases.map(([id, ...cells]) => (
             <tr>
               <th scope="row" class="wide">{visible(id)}</th>
-              {cells.map((cell, at) => <td class={at < 3 ? "figure" : cell === "broke" ? "bad" : ""}>{cell}</td>)}
+              {cells.map((cell, at) => <td class={at < 3 ? "figure" : cell === "worse" ? "bad" : ""}>{cell}</td>)}
             </tr>
           ))}
         </Table>
@@ -45,7 +45,7 @@ export function VerdictOn({ change, named }: { change: Verdict; named: boolean }
 export function Overview({ rows: [head, ...rows] }: { rows: string[][] }) {
   if (!head) return null;
   return (
-    <Table head={head.map(visible)} label="All that are compared">
+    <Table head={head.map(visible)} label="Compared reports">
       {rows.map(([name, ...cells]) => (
         <tr>
           <th scope="row">{visible(name)}</th>

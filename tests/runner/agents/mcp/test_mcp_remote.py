@@ -225,7 +225,7 @@ def test_a_service_is_given_the_token_and_messages_do_not_have_it(here: Surround
 @pytest.mark.parametrize(
     ("definition", "message"),
     [
-        pytest.param({"command": "no-such-command", "arguments": ["$ENV.KEY"]}, "MCP server s (no-such-command $ENV.KEY) failed: there is no such command: no-such-command", id="no such command"),
+        pytest.param({"command": "no-such-command", "arguments": ["$ENV.KEY"]}, "MCP server s (no-such-command $ENV.KEY) failed: command not found: no-such-command", id="no such command"),
         pytest.param({"command": "/etc"}, "MCP server s (/etc) failed: [Errno 13] Permission denied: '/etc'", id="not executable"),
         pytest.param({"command": "sh", "arguments": ["-c", "echo $KEY; exit 4"], "env": {"KEY": "$ENV.KEY"}}, "MCP server s (sh -c echo $KEY; exit 4) failed: it ended with exit code 4; the last lines of its stderr:\n  (on stdout, which is for the protocol: value)", id="prose instead of a protocol"),
         pytest.param({"command": "sh", "arguments": ["-c", "kill -9 $$"]}, "MCP server s (sh -c kill -9 $$) failed: it ended by signal 9", id="killed"),

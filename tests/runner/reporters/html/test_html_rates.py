@@ -26,7 +26,7 @@ def rated() -> Any:
 def test_rates_have_whiskers_in_every_theme(open_report: Any, scheme: str) -> None:
     page = open_report(rated(), scheme=scheme)
 
-    section = page.get_by_role("region", name="Rates with intervals at 95 %")
+    section = page.get_by_role("region", name="Rates with 95% intervals")
     rows = {row[0]: row[1:] for row in (text.split("\t") for text in section.locator("tbody tr").all_inner_texts())}
     assert {name: [cell.strip() for cell in cells] for name, cells in rows.items() if cells} == {
         "All cases": ["", "80 % (40 – 96 %)", "70 % (50 – 90 %)"],
@@ -49,7 +49,7 @@ def test_rates_have_whiskers_in_every_theme(open_report: Any, scheme: str) -> No
 def test_many_parts_are_shown_when_somebody_asks(open_report: Any) -> None:
     page = open_report(rated())
 
-    section = page.get_by_role("region", name="Rates with intervals at 95 %")
+    section = page.get_by_role("region", name="Rates with 95% intervals")
     section.get_by_role("button", name="4 more").click()
     expect(section.get_by_role("row").filter(has_text="step-11")).to_be_visible()
     section.get_by_role("button", name="Fewer").click()

@@ -89,7 +89,7 @@ def test_a_case_shows_each_of_its_runs(open_report: Any) -> None:
     detail = expand(page, "S003")
     figures = detail.locator(".figures div").all_inner_texts()
     assert [figure.split("\n") for figure in figures] == [
-        ["Pass rate", "80 %"], ["Consistency", "0.8"], ["Mean", "430 ms"], ["Range", "274 ms – 690 ms"], ["Deviation", "153 ms"],
+        ["Run pass rate", "80 %"], ["Consistency", "0.8"], ["Mean", "430 ms"], ["Range", "274 ms – 690 ms"], ["Deviation", "153 ms"],
     ]  # fmt: skip
     assert [row.split()[:3] for row in detail.locator("tbody tr").all_inner_texts()] == [
         ["1", "failed", "failed"], *[[str(run), "passed", "passed"] for run in range(2, 6)],
@@ -158,7 +158,7 @@ def test_a_baseline_says_what_changed(compared: Page) -> None:
     assert section.locator(".outcome").inner_text() == "1 result looks worse"
     assert section.locator(".figures > div").all_inner_texts() == [
         "Results\n8 → 8",
-        "Pass rate\n66.7% → 66.7%",
+        "Case pass rate\n66.7% → 66.7%",
         "Duration\n25ms → 75ms",
     ]
     section.get_by_text("1 result of the baseline not run").click()
@@ -195,8 +195,8 @@ def test_a_baseline_says_what_of_the_application_changed(open_report: Any) -> No
     page = open_report(made("failed", "2"), made("passed", "1"))
 
     section = page.get_by_role("region", name="Compared with the baseline")
-    expect(section.locator(".parts")).to_have_text("Since the older run, the model of local changed (1 result)")
-    assert "Since then, the model of local changed" in expand(page, "a").inner_text()
+    expect(section.locator(".parts")).to_have_text("Changed since the baseline: model of local (1 result)")
+    assert "changed: model of local" in expand(page, "a").inner_text()
 
 
 def repeated(id: str, passed: int, failed: int, **more: Any) -> Any:
@@ -267,10 +267,10 @@ def test_the_page_says_whether_it_is_worse(open_report: Any, tmp_path: Path, sch
     page = open_report(path, scheme=scheme)
 
     section = page.get_by_role("region", name="Compared with the baseline")
-    assert section.locator(".outcome").inner_text() == "Regressed: 30 cases, 5 runs each. 1 case broke: c3."
+    assert section.locator(".outcome").inner_text() == "Regressed: 2 of 30 cases got worse."
     measures = section.get_by_role("group", name="Measures with their intervals")
     passed = measures.get_by_role("row").nth(1)
-    assert passed.get_by_role("rowheader").inner_text() == "passed"
+    assert passed.get_by_role("rowheader").inner_text() == "Case pass rate"
     assert [cell.inner_text() for cell in passed.get_by_role("cell").all()] == [
         "100% (88.6-100%)",
         "96.0% (83.4-99.1%)",
@@ -285,9 +285,9 @@ def test_the_page_says_whether_it_is_worse(open_report: Any, tmp_path: Path, sch
     assert bars.nth(0).locator("path").evaluate("one => getComputedStyle(one).stroke") == (
         "rgb(11, 87, 194)" if scheme == "light" else "rgb(121, 176, 255)"
     )
-    fell = section.get_by_role("group", name="Cases that fell").get_by_role("row")
+    fell = section.get_by_role("group", name="Cases that got worse").get_by_role("row")
     assert [row.inner_text().split("\t") for row in fell.all()][1:] == [
-        ["c3", "5/5", "0/5", "0.004", "broke"],
+        ["c3", "5/5", "0/5", "0.004", "worse"],
         ["c4", "5/5", "4/5", "0.500", "lower"],
     ]
     assert section.locator(".lists").inner_text() == "2 results look worse"
@@ -344,7 +344,7 @@ def test_variants_are_a_matrix_with_their_answers_side_by_side(chromium: Chromiu
         ["other", "other", "answer", "1/1", "0/1"],
         ["same", "1/1", "1/1"],
     ]
-    assert "new: Cannot tell: 100% → 50.0% of 2 cases" in section.inner_text()
+    assert "new: 1 of 2 cases got worse. Too few runs to be sure." in section.inner_text()
     table.get_by_role("button", name="other").click()
     old, new = section.locator("figure").all()
     assert (old.inner_text(), new.inner_text()) == ("old\n\nBe brief.", "new\n\nBe <b>long</b>.")

@@ -62,7 +62,7 @@ def test_the_summary_says_what_did_not_run_and_what_it_took(open_report: Any) ->
 
     page = open_report(summed(ended, usage=usage, stopped="--fail-fast", not_run=41))
 
-    expect(page.locator(".left")).to_have_text("41 tests did not run: the run ended early (--fail-fast)")
+    expect(page.locator(".left")).to_have_text("41 tests were not run: the run ended early (--fail-fast)")
     expect(page.locator(".surroundings")).to_contain_text("1,234 ($0.50)")
 
 

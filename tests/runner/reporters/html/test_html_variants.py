@@ -113,7 +113,7 @@ def test_votes_of_judges_are_shown(open_report: Any) -> None:
     page = open_report(summed(made, judges_noise=noise))
 
     expect(page.locator(".summary .ends").filter(has_text="noise")).to_have_text(
-        "Judges' noise ±3.1 %, of the mean score ±2 %"
+        "Judge noise ±3.1 %, of the mean score ±2 %"
     )
     page.locator(".row-head").click()
     checkpoints = page.locator(".timeline li").first

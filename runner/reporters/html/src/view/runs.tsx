@@ -79,10 +79,10 @@ function OneRun({ run, isPicked, onPick }: { run: RunHead; isPicked: boolean; on
 export const placeOf = ({ branch, revision }: { branch?: string; revision?: string }): string =>
   [branch, revision?.slice(0, 8)].filter(Boolean).join(" @ ");
 
-/** `3 of 4 passed, 1 broke`. */
+/** `3 of 4 passed, 1 error`. */
 export function countsOf({ counts, planned, status }: RunHead): string {
   const parts = [`${number(counts.passed)} of ${number(counts.passed + counts.failed)} passed`];
-  if (counts.errors) parts.push(`${number(counts.errors)} broke`);
+  if (counts.errors) parts.push(`${number(counts.errors)} ${counts.errors === 1 ? "error" : "errors"}`);
   if (counts.skipped) parts.push(`${number(counts.skipped)} skipped`);
   if (planned && planned > counts.total && status !== "passed") parts.push(`${number(planned - counts.total)} ${status === "running" ? "to come" : "not run"}`);
   return parts.join(", ");

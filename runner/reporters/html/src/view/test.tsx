@@ -39,7 +39,7 @@ function History({ history }: { history: TestHistory }) {
       <section class="card over" aria-labelledby="over-title">
         <h2 id="over-title">Over {plural(occurrences.length, "run")}</h2>
         {said.map((sentence) => <p>{visible(sentence)}</p>)}
-        {rate && <div class="over-rate"><span>Pass rate {percent(rate[1], 1)} ({percent(rate[0], 1)} to {percent(rate[2], 1)})</span> <Bar ends={rate} from={0} to={1} /></div>}
+        {rate && <div class="over-rate"><span>Run pass rate {percent(rate[1], 1)} ({percent(rate[0], 1)} to {percent(rate[2], 1)})</span> <Bar ends={rate} from={0} to={1} /></div>}
         <Columns bars={bars.map((one) => ({ ms: one.duration_ms, status: signOf(one.verdict), name: moment(one.started_at) }))} />
         <p class="faint">How long each run took, the newest on the right</p>
       </section>

@@ -1,0 +1,119 @@
+"""What the product prints reads as a native reader of the field would write it: wordings that are not to come back, in any
+text of the Python packages, in the scripts' half, on the pages of reports, and in the documentation."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("runner", "bindings", "scripttest")
+GONE = {
+    # wording → in its place
+    r"more runs of both": "more runs on each side",
+    r"To see whether": "To find out whether",
+    r"To see \S+ points": "Detecting a 5-point difference would take",
+    r"Since the older run": "Changed since the baseline",
+    r"\bthe flags,? (?:the|changed)|\bthe flags changed": "changed: flags",
+    r"are the same each time": "deterministic",
+    r"^Tells whether": "Compares",
+    r"would have shown": "detect",
+    r"own noise": "judge noise",
+    r"beyond the noise of its runs": "real regressions from noise",
+    r"A test is slower when it takes": "Report a test as slower when",
+    r"Whether runs of one case may differ": "Whether repeated runs can give different results",
+    r"^What writes the first": "Reporter for the first",
+    r"when they can be told apart": "one is clearly better",
+    r"stops running when that is decided": "as soon as the outcome is certain",
+    r"^How (?:often|many|much) (?!assertion)": "a noun: Number of, Detail of",
+    r"^By how much": "Allowed slowdown",
+    r"[Tt]ake the answers of models": "Replay recorded model responses",
+    r"no model is asked": "no model is called",
+    r"Start no further": "Stop starting tests once",
+    r"may break\b": "Tolerate this many errors",
+    r"Refuse rows": "Reject rows",
+    r"although SQLite accepts": "even if SQLite accepts",
+    r"run again what depends": "re-run affected tests",
+    r"have failed or broken|broke or did not decide": "failures or errors",
+    r"there is no such command": 'Unknown command "..."',
+    r"name it after -i": "pass a path",
+    r"has an -i before it": "Quote messages that contain spaces",
+    r"No case was run": "No cases were run",
+    r"the module cannot be loaded|Could not resolve \"": 'Cannot find module "..."',
+    r"did not run: the run broke": "was not run: the run was aborted",
+    r"Git address": "Git URL",
+    r"and runs nothing|and run nothing": "without running it",
+    r"in no file any more": "no longer exist",
+    r"labels of people": "human labels",
+    r"Labels that the file already has": "Existing labels",
+    r"It shows the runs of|Ctrl-C ends it": "Press Ctrl-C to stop",
+    r"run again, since": "re-run because",
+    r"^It takes ": "Allowed fields: ",
+}  # fmt: skip
+IN_DOCUMENTATION = {
+    r"Runs that are kept": "Run history",
+    r"As often as needed": "Repeat until the result is certain",
+    r"## Packages and rooms": "Packages and layers",
+    r"in the time that it takes to look up": "(nothing)",
+    r"This is the type of an assertion without one": "The default type",
+    r"So is a script test that comes to one": "are skipped at that point",
+}
+
+
+def texts_in(path: Path) -> Iterator[tuple[int, str]]:
+    """The strings of a Python module that are no docstrings, with their lines; what is put into them is `{}`."""
+    tree = ast.parse(path.read_text())
+    left_out = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            pieces = (piece.value if isinstance(piece, ast.Constant) else "{}" for piece in node.values)
+            left_out.update(map(id, node.values))
+            yield node.lineno, "".join(map(str, pieces))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in left_out:
+            yield node.lineno, node.value
+
+
+def found_in(place: str, text: str, gone: dict[str, str]) -> list[str]:
+    return [f"{place}: {was!r}, write {now!r}: {text[:80]!r}" for was, now in gone.items() if re.search(was, text)]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_wordings_that_read_twice_stay_away(package: str) -> None:
+    found = [
+        said
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for line, text in texts_in(path)
+        for said in found_in(f"{path.relative_to(ROOT)}:{line}", text, GONE)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("sources", ["bindings/src", "runner/reporters/html/src", "runner/view"])
+def test_neither_do_scripts_and_pages_say_them(sources: str) -> None:
+    found = [
+        said
+        for path in sorted((ROOT / sources).rglob("*.ts*"))
+        for line, text in enumerate(path.read_text().splitlines(), 1)
+        if not text.lstrip().startswith(("//", "*", "/*"))
+        for said in found_in(f"{path.relative_to(ROOT)}:{line}", text, GONE)
+    ]
+    assert found == []
+
+
+def test_headings_and_sentences_of_the_documentation_stay_plain() -> None:
+    pages = [ROOT / "README.md", *(page for page in (ROOT / "docs").glob("*.md") if page.name != "changelog.md")]
+    assert [said for page in pages for said in found_in(page.name, page.read_text(), IN_DOCUMENTATION)] == []
+
+
+def test_a_wording_is_found_wherever_it_stands(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text('"""Since the older run, a docstring."""\nX = f"{1}: Since the older run, {2}" "."\n')
+    ((line, text),) = texts_in(module)
+    assert line == 2 and found_in("m", text, GONE) == [
+        f"m: 'Since the older run', write 'Changed since the baseline': {text!r}"
+    ]
