@@ -122,8 +122,8 @@ ROOMS = {
     " runner/reporters runner/reporters/console runner/record runner/compare runner/store",
     "runner/mutation": "runner runner/security runner/options runner/execution runner/planning runner/record"
     " runner/reporters runner/reporters/console",
-    "runner/weak_cases": "runner runner/options runner/assertions runner/cases runner/connectors runner/modes runner/execution"
-    " runner/planning runner/record runner/store runner/mutation runner/reporters/console",
+    "runner/weak_cases": "runner runner/options runner/assertions runner/agents runner/cases runner/compare runner/connectors"
+    " runner/modes runner/execution runner/planning runner/record runner/store runner/mutation runner/reporters/console",
     "runner/watch": "runner runner/security runner/options runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/record",
     "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/answers runner/cases"
@@ -181,13 +181,13 @@ DOORS = {
     "runner/reporters/console": "change_lines console rerun_command style table terminal trust_lines verdict_lines",
     "runner/reporters": "__init__ agent document markdown_pieces opening stream variants",
     "runner/reporters/html": "__init__ compared data",
-    "runner/execution": "attempts ending outcome outcome_schema repetition run scripts services start status stopping tally",
+    "runner/execution": "attempts ending outcome outcome_schema repetition run scripts services start status stopping suite_run tally",
     "runner/cluster": "cluster",
     "runner/watch": "loop",
     "runner/view": "page_actions reruns runs server",
     "runner/doctor": "findings needs",
     "runner/mutation": "console session verdicts",
-    "runner/weak_cases": "console grading",
+    "runner/weak_cases": "console grading prompt_rules",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""
 WORKER_MODULES = [

@@ -10,13 +10,14 @@ from runner import exit_codes
 from runner.application.context import with_files
 from runner.commands.parser import Command, options_of
 from runner.environment import Environment
+from runner.errors import ConfigurationError
 from runner.options.options import FLAGS, options_from
 from runner.options.readers import share_or_percent
 from runner.reporters.console.style import Style
 
 TAKEN = frozenset(
-    "inputs name app profile user team locale ctx env_files run tags timeout parallel max_duration seed allow_net"
-    " allow_exec require_trust trust_from sandbox strict store json verbose quiet no_color".split()
+    "inputs name app profile user team locale ctx env_files run tags timeout parallel max_duration max_cost max_tokens"
+    " runs seed allow_net allow_exec require_trust trust_from sandbox strict store json verbose quiet no_color".split()
 )
 """The fields of the flags of a run that the command has, too."""
 OWN = [flag for flag in FLAGS if flag.field in TAKEN]
@@ -47,6 +48,14 @@ OWN = [flag for flag in FLAGS if flag.field in TAKEN]
 )
 @click.option("--ask-judges", is_flag=True, help="Let judges of cases ask real models about changed answers.")
 @click.option(
+    "--prompts", is_flag=True, help="Leave out each rule of the agents' prompts in turn, and run the cases without it."
+)
+@click.option("--yes", is_flag=True, help="With --prompts: ask the models, whatever it costs.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="With --prompts: only N rules, drawn by --seed.")
+@click.option(
+    "--resume", metavar="FILE", help="With --prompts: keep the answers of models beside this file, and go on from them."
+)
+@click.option(
     "--threshold", metavar="SCORE", help="Lowest score of the run that is good enough, such as 0.8 or 80%. Below it: 1."
 )
 @click.pass_obj
@@ -56,6 +65,10 @@ def mutate(
     files: tuple[str, ...],
     origin: str | None,
     ask_judges: bool,
+    prompts: bool,
+    yes: bool,
+    sample: int | None,
+    resume: str | None,
     threshold: str | None,
     **values: Any,
 ) -> int:
@@ -82,6 +95,12 @@ def mutate(
         options=found.options, settings=found.settings, environment=environment, application=application
     )
     modules, cases = kinds_of_inputs(request)
+    if prompts:
+        from runner.commands.mutate_prompts import mutate_prompts
+
+        if not cases:
+            raise ConfigurationError("Cannot leave out rules: there are no cases among the inputs", "Name a case file")
+        return mutate_prompts(request, least, is_allowed=yes, sample=sample, resume=resume)
     of_cases = exit_codes.PASSED
     if cases:
         of_cases = weak_cases(request, least, origin=origin, ask_judges=ask_judges)
@@ -111,7 +130,7 @@ def mutate(
     if least is not None and share is not None and share < least:
         out.write(f"The score {percent(share)} is below the threshold {percent(least)}\n")
         return exit_codes.FAILED
-    return exit_codes.PASSED
+    return of_cases
 
 
 mutate.params += options_of(OWN)

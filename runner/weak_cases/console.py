@@ -1,4 +1,4 @@
-"""What `yao-test mutate` prints of case files: the changes that cases miss, and the score."""
+"""What `yao-test mutate` prints of case files: the changes that cases miss, the rules that no case holds, the score."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from runner.mutation.console import percent
 from runner.reporters.console.style import Style, count
 from runner.weak_cases.grading import CaseVerdict, ChangeVerdict, FileVerdict, Noticed, WeakCases
+from runner.weak_cases.prompt_rules import Held, PromptRules
 
 LONGEST = 100
 """Characters of an answer that are shown."""
@@ -110,4 +111,46 @@ def _file_record(file: FileVerdict) -> dict[str, Any]:
             for case in file.cases
         ],
         "left_out": dict(file.left_out),
+    }
+
+
+def rules_text(found: PromptRules, style: Style) -> str:
+    """The rules of prompts, those first that no case holds."""
+    text = "".join(f"  {case} fails with all rules: {why.splitlines()[0]}\n" for case, why in found.failed.items())
+    order = list(Held)[::-1]
+    for one in sorted(found.verdicts, key=lambda verdict: (verdict.held is Held.YES, order.index(verdict.held))):
+        said = {
+            Held.YES: f"held by {', '.join(one.by)}",
+            Held.NO: style.paint("no case holds it", "red"),
+            Held.UNSURE: f"cannot tell: {one.reason or 'the runs differ'}",
+        }[one.held]
+        text += f"  {one.agent}: {one.text}\n    {said}\n"
+    if found.stopped is not None:
+        text += f"Stopped: {found.stopped}\n"
+    free = sum(one.held is Held.NO for one in found.verdicts)
+    return (
+        f"{text}\n{count(len(found.verdicts), 'rule')}, {free} of which no case holds. Score {percent(found.share)}\n"
+    )
+
+
+def rules_record(found: PromptRules, code: int) -> dict[str, Any]:
+    """`{"format", "exit_code", "score", "rules": [{"agent", "rule", "verdict", "held_by", "reason"}], "failed",
+    "stopped", "warnings"}`."""
+    return {
+        "format": 1,
+        "exit_code": code,
+        "score": found.share,
+        "rules": [
+            {
+                "agent": one.agent,
+                "rule": one.text,
+                "verdict": one.held.value,
+                "held_by": list(one.by),
+                "reason": one.reason,
+            }
+            for one in found.verdicts
+        ],
+        "failed": dict(found.failed),
+        "stopped": found.stopped,
+        "warnings": list(found.warnings),
     }

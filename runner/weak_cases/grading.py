@@ -21,6 +21,7 @@ from runner.modes.base import CaseAttempt
 from runner.modes.transcripts import Transcripts, problem_with_transcript
 from runner.planning.planner import make_plan, with_contexts
 from runner.planning.regrading import alone
+from runner.weak_cases.asking import Asking
 from runner.weak_cases.changes import OF_TOOLS, Change, changes
 from runner.weak_cases.talks import Talks, newest_talks
 from scripttest import Cause, Status, TestKey
@@ -210,12 +211,14 @@ class _Work:
         self._plan, self._run, self._talks, self._told = plan, run, talks, told
         self._left_out: dict[str, dict[str, str]] = {}
         self._slots = asyncio.Semaphore(AT_ONCE)
+        self._asking = Asking(run)
 
     async def run(self) -> list[FileVerdict]:
         of_files: list[tuple[CaseSource, list[_Talk]]] = []
         for source in self._plan.sources:
             self._left_out[source.suite.label] = {}
             of_files.append((source, [talk async for talk in self._talks_of(source)]))
+        await self._asking.finish()
         planned = []
         for source, talks in of_files:
             prompt = _prompt(source)
@@ -244,7 +247,7 @@ class _Work:
             case = located.case
             if case.skip:
                 continue
-            result = await self._told_then(source, environment, located.case, located.line)
+            result = await self._told_then(source, case, located.line)
             if isinstance(result, str):
                 left_out[case.id] = result
                 continue
@@ -256,20 +259,15 @@ class _Work:
             else:
                 yield talk
 
-    async def _told_then(
-        self, source: CaseSource, environment: CaseEnvironment, case: Case, line: int
-    ) -> TestResult | str:
+    async def _told_then(self, source: CaseSource, case: Case, line: int) -> TestResult | str:
         """The saved talk of a case, or that of a scripted agent; or why there is none."""
         if self._talks is not None:
             key = source.suite.label, case.id
             found = self._talks.results.get(key)
             refused = self._talks.refused.get(key, "it is not in the report")
             return found if found is not None else f"{self._talks.origin}: {refused}"
-        fingerprints = self._run.services.fingerprints()
-        asked = environment.replace(fingerprints=fingerprints)
-        attempt = CaseAttempt(asked, source.suite.id, source.folder, source.assistant, case, 0, line)
-        result = await AttemptRun(attempt).run()
-        return problem_with_transcript(result) or result
+        result = await self._asking.result(source, case, line)
+        return result if isinstance(result, str) else problem_with_transcript(result) or result
 
     async def _graded(self, talk: _Talk, result: TestResult) -> TestResult:
         """The result of a case with a talk."""

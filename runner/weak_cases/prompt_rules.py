@@ -1,0 +1,279 @@
+"""`yao-test mutate --prompts`: each rule of a prompt is left out in turn, and the cases run without it. Which rule does
+any case hold?"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from enum import Enum
+from pathlib import Path
+
+from runner.agents.assistant import AgentVariant
+from runner.compare.change_report import ChangeReport, ChangeVerdict
+from runner.compare.change_verdict import change_between
+from runner.errors import ConfigurationError
+from runner.execution.run import Run
+from runner.execution.services import RunServices
+from runner.execution.stopping import Budgets, Signals, Stop
+from runner.planning.planner import make_plan, with_contexts
+from runner.record.combining import of_runs
+from runner.record.events import RunEnd, RunStart, RunStatus
+from runner.record.lines import line_of
+from runner.record.report import Report
+from runner.weak_cases.asking import Asking
+from runner.weak_cases.rules import Prompts, Rule, rules_of
+from runner.weak_cases.talks import Talks, newest_talks
+from scripttest import Cause, Status
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.cases.model import Case
+    from runner.planning.case_source import CaseSource
+    from runner.planning.plan import RunPlan, RunRequest
+    from runner.record.model import TestResult
+
+
+class Held(Enum):
+    """Whether a case holds a rule; the value is the word for it."""
+
+    YES = "held"
+    NO = "not held"
+    UNSURE = "cannot tell"
+
+
+class RuleVerdict(Value):
+    """What the cases say of a rule."""
+
+    agent: str
+    text: str
+    held: Held
+    by: tuple[str, ...] = ()
+    """The cases that fail, or fail more often, without it."""
+    reason: str = ""
+    """Why nothing can be said."""
+
+
+class Planned(Value):
+    """What a run would cost."""
+
+    rules: int
+    calls: int
+    """Answers that agents give, at the least: a turn is one."""
+    is_free: bool
+    """Whether all of them are scripted."""
+    cost: float | None
+    """US dollars, by what the newest run of these cases cost; None: not known."""
+
+
+class PromptRules(Value):
+    """What came of it."""
+
+    verdicts: tuple[RuleVerdict, ...]
+    failed: Mapping[str, str] = {}
+    """Cases that fail with all rules → why; they say nothing of any rule."""
+    warnings: tuple[str, ...] = ()
+    stopped: str | None = None
+    code: int | None = None
+
+    @property
+    def share(self) -> float | None:
+        """The share of rules that are held, of those with a verdict."""
+        counted = [one for one in self.verdicts if one.held is not Held.UNSURE]
+        return sum(one.held is Held.YES for one in counted) / len(counted) if counted else None
+
+
+def find_rules(
+    request: RunRequest,
+    read: Callable[[str], Report],
+    *,
+    may_ask: Callable[[Planned], None],
+    sample: int | None = None,
+    resume: Path | None = None,
+    store: Path | None = None,
+    told: Callable[[int, int], None] = lambda done, of: None,
+) -> PromptRules:
+    """Runs the cases of a request with each rule left out. Blocks. Raises ConfigurationError.
+
+    Args:
+        read: reads a report by its name.
+        may_ask: hears what it costs before any model is asked, and raises ConfigurationError if that is not allowed.
+        sample: only so many rules, drawn by `--seed`.
+        resume: the file beside which answers of models are kept, so that a run that was interrupted goes on.
+        store: the folder of the store, where there is one: what earlier runs cost.
+        told: hears how many rules have been tried, and of how many.
+    """
+    stop = Stop()
+    options, environment = request.options, request.environment
+    looking = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
+    request = with_contexts(request.replace(environment=looking))
+    with Signals(stop), RunServices(request) as services:
+        plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
+        run = Run(plan, services, stop)
+        work = _Work(plan, run, sample, told)
+        planned = work.planned
+        if not planned.is_free:
+            with suppress(ConfigurationError):
+                planned = planned.replace(
+                    cost=_cost_of(newest_talks(plan.sources, None, read, environment, store), planned)
+                )
+        may_ask(planned)
+        if resume is not None:
+            services.keep_answers(resume, resume.exists(), options.parallel or 1)
+            resume.touch()
+        budgets = Budgets(options, stop)
+        services.count_usage(budgets)
+        with suppress(asyncio.CancelledError):
+            services.agents().run(work.run(), lambda: stop.over)
+        budgets.end()
+        if services.journal is not None:
+            services.journal.close(complete=stop.reason is None)
+        return PromptRules(
+            verdicts=tuple(work.verdicts),
+            failed=work.failed,
+            warnings=plan.warnings,
+            stopped=stop.reason,
+            code=stop.code,
+        )
+
+
+class _Work:
+    def __init__(self, plan: RunPlan, run: Run, sample: int | None, told: Callable[[int, int], None]) -> None:
+        self._plan, self._run, self._told = plan, run, told
+        self._runs = plan.options.runs
+        self._slots = asyncio.Semaphore(plan.options.parallel or 1)
+        self._asking = Asking(run)
+        self._sources: dict[str, list[CaseSource]] = {}
+        for source in plan.sources:
+            self._sources.setdefault(source.assistant.id, []).append(source)
+        rules = [
+            (agent, rule) for agent, found in self._sources.items() for rule in rules_of(found[0].assistant.prompts)
+        ]
+        if sample is not None and sample < len(rules):
+            drawn = random.Random(plan.options.seed or 0).sample(range(len(rules)), sample)
+            rules = [rules[number] for number in sorted(drawn)]
+        self._rules = rules
+        self.verdicts: list[RuleVerdict] = []
+        self.failed: dict[str, str] = {}
+        if not rules:
+            raise ConfigurationError(
+                "Cannot leave out rules: the agents of these cases have no system prompts", "Name a case file with -i"
+            )
+
+    @property
+    def planned(self) -> Planned:
+        """What the run costs."""
+        turns = {agent: self._turns(agent) for agent in self._sources}
+        asked = {agent for agent, _ in self._rules}
+        calls = sum(turns[agent] for agent in asked) + sum(turns[agent] for agent, _ in self._rules)
+        scripted = all(self._is_scripted(source) for found in self._sources.values() for source in found)
+        return Planned(rules=len(self._rules), calls=calls * self._runs, is_free=scripted, cost=None)
+
+    def _is_scripted(self, source: CaseSource) -> bool:
+        options = self._run.case_environment(source.assistant.id).options
+        return (options.connector or source.assistant.connector) == "scripted"
+
+    def _turns(self, agent: str) -> int:
+        cases = [located.case for source in self._sources[agent] for located in source.cases()]
+        return sum(max(1, len(getattr(case, "turns", ()))) for case in cases if not case.skip)
+
+    async def run(self) -> None:
+        """Tries the rules, agent by agent."""
+        whole: dict[str, list[TestResult]] = {}
+        for number, (agent, rule) in enumerate(self._rules):
+            if agent not in whole:
+                whole[agent] = await self._results(agent, None)
+                for result in whole[agent]:
+                    if result.outcome.status is not Status.PASSED:
+                        why = result.outcome.failures[0].message if result.outcome.failures else "it is skipped"
+                        self.failed[result.name] = why
+            without = await self._results(agent, rule)
+            self.verdicts.append(self._verdict(agent, rule, whole[agent], without))
+            self._told(number + 1, len(self._rules))
+        await self._asking.finish()
+
+    async def _results(self, agent: str, rule: Rule | None) -> list[TestResult]:
+        """The result of each case, with all rules or without one."""
+        variant = _variant(agent, rule.prompts if rule is not None else None)
+        waiting = [
+            self._result(source, located.case, located.line, variant)
+            for source in self._sources[agent]
+            for located in source.cases()
+            if not located.case.skip
+        ]
+        return list(await asyncio.gather(*waiting))
+
+    async def _result(self, source: CaseSource, case: Case, line: int, variant: AgentVariant) -> TestResult:
+        results = []
+        for run in range(1, self._runs + 1):
+            async with self._slots:
+                result = await self._asking.result(source, case, line, run=run, variant=variant)
+            if isinstance(result, str):
+                raise ConfigurationError(f"Cannot run the cases of {source.suite.label}: {result}")
+            results.append(result.replace(run=run))
+        return results[0].replace(run=0) if self._runs == 1 else of_runs(results, 100)
+
+    def _verdict(
+        self, agent: str, rule: Rule, whole: Sequence[TestResult], without: Sequence[TestResult]
+    ) -> RuleVerdict:
+        broken = next(
+            (
+                result.outcome.failures[0].message
+                for result in without
+                if result.outcome.failures and result.outcome.failures[0].cause == Cause.INFRASTRUCTURE
+            ),
+            "",
+        )
+        named = {result.name for result in whole if result.outcome.status is Status.PASSED}
+        pairs = [[one for one in results if one.name in named] for results in (whole, without)]
+        if not named:
+            return RuleVerdict(agent=agent, text=rule.text, held=Held.UNSURE, reason="no case passes with all rules")
+        before, after = (self._report(agent, results) for results in pairs)
+        found = change_between(before, after)
+        fell = found.fell if found.verdict is ChangeVerdict.REGRESSED else found.suspects
+        return RuleVerdict(
+            agent=agent,
+            text=rule.text,
+            held=_held(found),
+            by=tuple(case.key.id for case in fell),
+            reason=broken or ("too few runs: --runs" if found.verdict is ChangeVerdict.CANNOT_TELL else ""),
+        )
+
+    def _report(self, agent: str, results: list[TestResult]) -> Report:
+        now = self._run.environment.now()
+        suites = {source.suite.id: source.suite for source in self._sources[agent]}
+        for result in results:
+            line_of(result, suites[result.suite])
+        start = RunStart(
+            started_at=now,
+            version="",
+            suites=tuple(suites.values()),
+            environment={},
+            runs=self._runs,
+            flags=("--replay",) if self._plan.options.replay is not None else (),
+        )
+        end = RunEnd(status=RunStatus.PASSED, seconds=0, completed_at=now)
+        return Report(start=start, results=results, errors=[], warnings=[], end=end)
+
+
+def _cost_of(talks: Talks, planned: Planned) -> float | None:
+    """What a run costs if an answer costs what it did in earlier talks; None if some have no known cost."""
+    cases = [result.case for result in talks.results.values() if result.case is not None]
+    costs = [case.cost for case in cases]
+    answers = sum(max(1, len(case.turns)) for case in cases)
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) / answers * planned.calls if known and len(known) == len(costs) else None
+
+
+def _held(found: ChangeReport) -> Held:
+    if found.verdict is ChangeVerdict.REGRESSED:
+        return Held.YES
+    if not found.fell:
+        return Held.NO
+    return Held.UNSURE if found.verdict is ChangeVerdict.CANNOT_TELL else Held.NO
+
+
+def _variant(agent: str, prompts: Prompts | None) -> AgentVariant:
+    return AgentVariant(name="", agent=agent, connector="", prompts=prompts, env={}, digest="")

@@ -1,0 +1,116 @@
+"""`yao-test mutate --prompts`: which rules of a prompt does any case hold?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from command import Application, MakeApplication
+from model_server import Exchange, ModelServer, says
+
+PROMPTS = """- role: system
+  content: |
+    - Always greet the reader by name.
+    - Never lend more than five books.
+    - Answer in one sentence.
+"""
+CASES = [
+    {"id": "greets", "input": "I am Mira", "assert": {"type": "contains", "value": "Mira"}},
+    {"id": "limit", "input": "Please lend me nine", "assert": {"type": "not_contains", "value": "Here are"}},
+]
+REPLIES = """- when: { input: Mira, system: { contains: greet the reader by name } }
+  reply: Hello Mira!
+- when: { input: nine, system: { contains: more than five } }
+  reply: Five at most, sorry.
+- when: { input: nine }
+  reply: Here are nine books.
+- reply: Hello!
+"""
+FILE = "assistants/library/tests/library.jsonl"
+HELD = {
+    "Always greet the reader by name.": ("held", ["greets"]),
+    "Never lend more than five books.": ("held", ["limit"]),
+    "Answer in one sentence.": ("not held", []),
+}
+
+
+@pytest.fixture
+def library(app: MakeApplication) -> Application:
+    return app(
+        {
+            "/assistants/library/package.yao": '{"name": "Library", "connector": "scripted"}',
+            "/assistants/library/prompts.yml": PROMPTS,
+            "/assistants/library/replies.yml": REPLIES,
+            f"/{FILE}": "\n".join(map(json.dumps, CASES)),
+        }
+    )
+
+
+def rules(app: Application, *arguments: str, code: int = 0) -> dict[str, Any]:
+    run = app.run("mutate", "--prompts", "-i", FILE, "--json", *arguments)
+    assert run.code == code, run.stderr
+    return {one["rule"]: (one["verdict"], one["held_by"]) for one in json.loads(run.stdout)["rules"]}
+
+
+def test_a_rule_is_held_by_the_cases_that_fail_without_it(library: Application) -> None:
+    before = library.listing()
+
+    assert rules(library, "--yes") == HELD
+    assert library.listing() == before
+
+
+def test_it_is_printed_with_the_rules_first_that_nothing_holds(library: Application) -> None:
+    run = library.run("mutate", "--prompts", "-i", FILE, "--yes", "--threshold", "0.9")
+
+    assert run.code == 1
+    assert run.stdout == (
+        "  library: Answer in one sentence.\n    no case holds it\n"
+        "  library: Always greet the reader by name.\n    held by greets\n"
+        "  library: Never lend more than five books.\n    held by limit\n\n"
+        "3 rules, 1 of which no case holds. Score 66.7 %\nThe score 66.7 % is below the threshold 90.0 %\n"
+    )
+
+
+async def lends(exchange: Exchange) -> None:
+    """A model that keeps to its rules."""
+    system, user = (message["content"] for message in exchange.request.body["messages"][:2])
+    if "nine" in user:
+        await says("Five at most." if "five books" in system else "Here are nine.")(exchange)
+    else:
+        await says("Hello Mira!" if "by name" in system else "Hello!")(exchange)
+
+
+def test_real_models_are_asked_only_with_yes_or_a_budget(library: Application) -> None:
+    with ModelServer(lends) as model:
+        library.write(
+            {
+                "/connectors/local.conn.yao": json.dumps(
+                    {"type": "openai", "options": {"host": model.url, "model": "m", "price": {"input": 1, "output": 1}}}
+                ),
+                "/assistants/library/package.yao": '{"name": "Library", "connector": "local"}',
+            }
+        )
+        refused = library.run("mutate", "--prompts", "-i", FILE)
+        assert refused.code == 2
+        assert "3 rules: at least 8 answers of agents" in refused.stderr
+        assert "--yes" in refused.stderr
+        assert len(model.requests) == 0
+        found = rules(library, "--runs", "8", "--max-cost", "5", "--resume", "rules.jsonl")
+
+    assert found == HELD
+
+
+def test_a_case_that_fails_anyway_holds_nothing(library: Application) -> None:
+    library.write(
+        {f"/{FILE}": "\n".join(json.dumps({**case, "assert": {"type": "contains", "value": "?"}}) for case in CASES)}
+    )
+
+    assert {verdict for verdict, _ in rules(library, "--yes").values()} == {"cannot tell"}
+
+
+def test_scripts_have_no_rules(app: MakeApplication) -> None:
+    run = app({"a_test.ts": "export function TestA() {}"}).run("mutate", "--prompts", "-i", "scripts.demo.a", "--yes")
+
+    assert run.code == 2
+    assert "there are no cases among the inputs" in run.stderr
