@@ -39,6 +39,30 @@ _COMMANDS = (
     ("doctor", "what is installed, and what agents need"),
 )
 """What the help says of commands; it names the others."""
+PAGES = {
+    "": "cli",
+    "calibrate": "calibrating",
+    "completion": "cli",
+    "config": "configuration",
+    "convert": "data",
+    "diff": "comparing",
+    "doctor": "mocking",
+    "extract": "reports",
+    "history": "history",
+    "init": "quickstart",
+    "label": "calibrating",
+    "merge": "long-runs",
+    "mutate": "mutating",
+    "regrade": "long-runs",
+    "schema": "editor",
+    "show": "reports",
+    "status": "long-runs",
+    "store": "history",
+    "trust": "security",
+    "types": "editor",
+    "view": "view",
+}
+"""Command → the page of the documentation that its help names; empty: the run."""
 _HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 """Spellings of `--help`, for all commands."""
 WITHOUT = "*"
@@ -61,6 +85,7 @@ def read_or_run(arguments: list[str], environment: Environment, commands: Mappin
         module, _, name = commands[arguments[0]].partition(":")
         command = getattr(import_module(module), name)
         program = f"yao-test {arguments[0]}"
+        command.epilog = f"More: docs/{PAGES[arguments[0]]}.md"
         arguments = arguments[1:]
     else:
         command, program = click_command(commands if "all" not in arguments else ()), "yao-test"
@@ -89,7 +114,8 @@ def click_command(commands: Iterable[str] = ()) -> click.Command:
         params=options_of(FLAGS),
         callback=lambda **values: values,
         help=_ABOUT,
-        epilog="Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool itself failed, 130 interrupted.",
+        epilog="Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool itself failed, 130 interrupted.\n\n"
+        f"More: docs/{PAGES['']}.md",
     )
     with_version: click.Command = click.version_option(VERSION, prog_name="yao-test")(command)
     return with_version

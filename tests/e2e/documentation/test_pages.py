@@ -30,6 +30,7 @@ from command import Application
 
 from runner import exit_codes
 from runner.commands.main import COMMANDS
+from runner.commands.parser import PAGES as PAGES_OF_COMMANDS
 from runner.options.flags import Flag
 from runner.options.options import FLAGS
 from scripttest.habits import table
@@ -295,6 +296,14 @@ def test_the_table_of_exit_codes_is_that_of_the_command() -> None:
     source = Path(exit_codes.__file__).read_text("utf-8")
 
     assert rows == re.findall(r'^[A-Z]+ = (\d+)\n"""(.+)"""$', source, re.M)
+
+
+def test_the_help_of_each_command_names_its_page(tmp_path: Path) -> None:
+    assert set(COMMANDS) <= set(PAGES_OF_COMMANDS)
+    assert [page for page in PAGES_OF_COMMANDS.values() if not (ROOT / f"docs/{page}.md").is_file()] == []
+    app = Application(tmp_path, tmp_path)
+    for words, page in ("--help all", "cli"), ("diff --help", "comparing"), ("store --help", "history"):
+        assert app.run(*words.split()).stdout.rstrip().endswith(f"docs/{page}.md")
 
 
 def test_the_glossary_has_every_word() -> None:
