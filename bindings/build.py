@@ -12,6 +12,7 @@ all TypeScript. A build writes
     bindings/js/<part>.js       each part that is loaded on first use, one line: a function that takes the built-ins
     bindings/js/check.<Name>.js each assertion of `bindings/src/assert/index.ts`, a part of its own
     bindings/js/intl.pack       code and data of formatting for locales, see `bindings/src/intl/pack.mjs`
+    runner/mutation/built       elements.js, the page of `mutate -o FILE.html`: the component of StrykerJS
     runner/reporters/html/built app.js and app.css for every HTML report, and view.js and view.css, which
                                 `yao-test view` serves
 
@@ -79,6 +80,7 @@ class Build(BuildHookInterface):  # type: ignore[misc]
             "scripttest/compile/bin/*",
             "scripttest/syntax/built/*",
             "bindings/js/*",
+            "runner/mutation/built/*",
             "runner/reporters/html/built/*",
         ]
 
@@ -91,6 +93,7 @@ def build() -> None:
     bundle_syntax()
     bundle_formatting()
     bundle_report()
+    bundle_elements()
 
 
 def install_packages(*kinds: str) -> None:
@@ -271,6 +274,15 @@ def bundle_report() -> None:
         env={**os.environ, "NODE_PATH": str(MODULES)},
         check=True,
     )
+
+
+def bundle_elements() -> None:
+    """Bundles the component that shows mutants, with its license, into one script."""
+    package, output = "mutation-testing-elements", ROOT / "runner" / "mutation" / "built" / "elements.js"
+    entry = MODULES / package / "dist" / "mutation-test-elements.js"
+    command = [str(ESBUILD), str(entry), f"--outfile={output}", "--minify", "--target=es2022", "--charset=utf8"]
+    subprocess.run([*command, "--legal-comments=inline", "--log-level=warning"], check=True)
+    output.write_text(_licenses(package) + output.read_text("utf-8"), "utf-8")
 
 
 PROJECTS = [

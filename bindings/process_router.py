@@ -7,6 +7,7 @@ Calls and answers travel as JSON.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 Provider = Callable[["World", str, "list[Any]"], "Any"]
 """(world of the test, process name, arguments) → JSON value; raises ProcessError. May be called from any thread."""
+
+
+_JUDGE = "agent.Validate"
+"""What `t.assert.Agent` asks a judge by."""
 
 
 class TestKind(Protocol):
@@ -78,9 +83,22 @@ class ProcessRouter(Services):
         self._arrange = arrange
         self._wanted = wanted
         self.worlds = worlds
+        self.judged: dict[tuple[str, int], str] | None = None
+        """Arguments of a judge and how often the test has asked that before → the answer, which is given again; None:
+        judges are asked each time."""
+        self._asked: Counter[tuple[TestKey, str]] = Counter()
 
     def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
         """Answers one host call; see `scripttest.Services`."""
+        if self.judged is None or name != _JUDGE:
+            return self._called(test, name, arguments, world, link)
+        order = (arguments, self._asked[test, arguments])
+        self._asked[test, arguments] += 1
+        if order not in self.judged:
+            self.judged[order] = self._called(test, name, arguments, world, link)
+        return self.judged[order]
+
+    def _called(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
         own = self.worlds.of(test)
 
         def answer(args: list[Any]) -> Any:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         read_file,
     )
     from scripttest.folder_locks import HeldFolder, hold
-    from scripttest.git import GitError, read_at
+    from scripttest.git import GitError, merge_base, read_at
     from scripttest.habits import filled, habit, row_of
     from scripttest.results import (
         BENCHMARK,
@@ -159,6 +159,7 @@ __all__ = [
     "kind_of",
     "launch_ahead",
     "lazy_names",
+    "merge_base",
     "missing_walls",
     "names_in",
     "open_file",
@@ -206,8 +207,8 @@ __getattr__ = lazy_names(
         "extras": "install_command",
         "files": "DATA_LIMIT RefusedFileError anywhere holds_secrets open_file parts_below read_file",
         "folder_locks": "HeldFolder hold",
+        "git": "GitError merge_base read_at",
         "habits": "filled habit row_of",
-        "git": "GitError read_at",
         "results": "BENCHMARK Broken Cause CompileError EVERY_RUN Ended FUZZ Failure HostError HostRecord"
         " Inlined Line Listed Location LogLine MissingScriptError MockedCalls Outcome ResultWarning"
         " ScriptError StackFrame Started Status TestKey kind_of",

@@ -151,6 +151,19 @@ def read_at(revision: str, path: str, variables: Mapping[str, str]) -> tuple[byt
     return repository.ask("cat-file", "blob", f"{commit}:{os.path.relpath(real, repository.top)}"), first
 
 
+def merge_base(revision: str, folder: str, variables: Mapping[str, str]) -> str:
+    """The digest of the commit at which the checkout that holds a folder left another revision; blocks. Raises
+    GitError."""
+    chain = repositories_of(folder, variables)
+    if not chain:
+        raise GitError(f"there is no Git repository around {folder}")
+    repository = chain[0]
+    try:
+        return repository.ask("merge-base", "HEAD", repository.commit(revision)).decode().strip()
+    except GitError as error:
+        raise GitError(f"{repository.top} has no commit {revision} that HEAD comes from: {error}") from error
+
+
 def _around(folder: str, variables: Mapping[str, str]) -> list[Repository]:
     """The repositories whose checkouts hold a folder, the nearest one first."""
     tops = []

@@ -120,7 +120,7 @@ ROOMS = {
     "runner/execution": "runner runner/options runner/security runner/fuzzing runner/benchmarks runner/application runner/agents"
     " runner/cases runner/connectors runner/answers runner/fingerprints runner/modes runner/planning"
     " runner/reporters runner/reporters/console runner/record runner/compare runner/store",
-    "runner/mutation": "runner runner/security runner/options runner/execution runner/planning runner/record"
+    "runner/mutation": "runner runner/security runner/options runner/fingerprints runner/execution runner/planning"
     " runner/reporters runner/reporters/console",
     "runner/weak_cases": "runner runner/options runner/assertions runner/agents runner/cases runner/compare runner/connectors"
     " runner/modes runner/execution runner/planning runner/record runner/store runner/mutation runner/reporters/console",
@@ -186,7 +186,7 @@ DOORS = {
     "runner/watch": "loop",
     "runner/view": "page_actions reruns runs server",
     "runner/doctor": "findings needs",
-    "runner/mutation": "console session verdicts",
+    "runner/mutation": "console documents session verdicts",
     "runner/weak_cases": "console grading prompt_rules",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""

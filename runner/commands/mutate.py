@@ -1,23 +1,38 @@
-"""`yao-test mutate`: plants small faults in handlers, and says which of them no script test notices."""
+"""`yao-test mutate`: plants small faults in handlers, and says which of them no script test notices; changes answers of
+agents, and says which changes no case notices."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
 from runner import exit_codes
+from runner.application.application import repository_of
+from runner.application.configuration import configured, read_configuration
 from runner.application.context import with_files
+from runner.commands.inputs import check_outputs, print_json, write_text
+from runner.commands.mutate_cases import kinds_of_inputs, weak_cases
 from runner.commands.parser import Command, options_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.options.options import FLAGS, options_from
+from runner.execution.start import check_sandbox, check_trust
+from runner.mutation.console import Bar, below_text, failed_text, summary_text, survivors_text
+from runner.mutation.documents import FORMATS, annotation_lines, as_record
+from runner.mutation.session import MutationOptions, Outcome, run_mutants
+from runner.mutation.verdicts import Status, score_of
+from runner.options.options import FLAGS, RunOptions, options_from
 from runner.options.readers import share_or_percent
+from runner.options.values import read_shard
+from runner.planning.inputs import resolve_application
+from runner.planning.plan import RunRequest
 from runner.reporters.console.style import Style
 
 TAKEN = frozenset(
     "inputs name app profile user team locale ctx env_files run tags timeout parallel max_duration max_cost max_tokens"
-    " runs seed allow_net allow_exec require_trust trust_from sandbox strict store json verbose quiet no_color".split()
+    " runs seed allow_net allow_exec require_trust trust_from sandbox strict record replay record_missing store json"
+    " verbose quiet no_color".split()
 )
 """The fields of the flags of a run that the command has, too."""
 OWN = [flag for flag in FLAGS if flag.field in TAKEN]
@@ -26,10 +41,10 @@ OWN = [flag for flag in FLAGS if flag.field in TAKEN]
 @click.command(
     "mutate",
     cls=Command,
-    help="Plants small faults, mutants, in the handlers that script tests reach, and runs the tests with each: a "
-    "mutant that no test notices is a test that is missing. Of case files, it changes the answers of the agent in ways "
-    "that a user would hate, and grades them again. Files are not changed. Exit codes: 0, or 1 below "
-    "--threshold or when tests fail before anything is planted.",
+    help="Plants small faults, mutants, in the handlers that script tests load, and runs the tests with each: a mutant "
+    "that no test notices is a test that is missing. Of case files, it changes the answers of the agent in ways that a "
+    "user would hate, and grades them again. Files are not changed. Exit codes: 0, or 1 below --threshold or when "
+    "tests fail before anything is planted.",
 )
 @click.option(
     "--mutate",
@@ -51,12 +66,23 @@ OWN = [flag for flag in FLAGS if flag.field in TAKEN]
     "--prompts", is_flag=True, help="Leave out each rule of the agents' prompts in turn, and run the cases without it."
 )
 @click.option("--yes", is_flag=True, help="With --prompts: ask the models, whatever it costs.")
-@click.option("--sample", type=click.IntRange(1), metavar="N", help="With --prompts: only N rules, drawn by --seed.")
 @click.option(
     "--resume", metavar="FILE", help="With --prompts: keep the answers of models beside this file, and go on from them."
 )
+@click.option("--threshold", metavar="SCORE", help="Score below which the exit code is 1, such as 0.8 or 80%.")
 @click.option(
-    "--threshold", metavar="SCORE", help="Lowest score of the run that is good enough, such as 0.8 or 80%. Below it: 1."
+    "--since",
+    metavar="REF",
+    help="Only mutants on lines that changed since the merge base with a revision, and all those of handlers whose "
+    "tests changed.",
+)
+@click.option(
+    "--sample", type=click.IntRange(1), metavar="N", help="Only so many mutants, or rules, drawn with --seed."
+)
+@click.option("--shard", metavar="I/N", help="Only one of N parts of the mutants.")
+@click.option("--fresh", is_flag=True, help="Ask all mutants again, and use no verdict of an earlier run.")
+@click.option(
+    "-o", "--output", metavar="FILE", multiple=True, help="Also write a report: .json, .html, .md. Repeatable."
 )
 @click.pass_obj
 def mutate(
@@ -67,21 +93,18 @@ def mutate(
     ask_judges: bool,
     prompts: bool,
     yes: bool,
-    sample: int | None,
     resume: str | None,
     threshold: str | None,
+    since: str | None,
+    sample: int | None,
+    shard: str | None,
+    fresh: bool,
+    output: tuple[str, ...],
     **values: Any,
 ) -> int:
     """Tries all mutants, prints what came of them, and returns the exit code."""
-    from runner.application.configuration import configured, read_configuration
-    from runner.commands.mutate_cases import kinds_of_inputs, weak_cases
-    from runner.mutation.console import percent, summary_text, survivors_text
-    from runner.mutation.session import MutationOptions, run_mutants
-    from runner.mutation.verdicts import score_of
-    from runner.planning.inputs import resolve_application
-    from runner.planning.plan import RunRequest
-
     least = None if threshold is None else share_or_percent(threshold, "--threshold")
+    paths = check_outputs(environment, output, tuple(FORMATS))
     options = options_from({flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS})
     environment = with_files(environment, options.env_files)
     application = resolve_application(options, environment.directory)
@@ -91,9 +114,12 @@ def mutate(
     said = file.mutate if file is not None else {}
     if least is None and "threshold" in said:
         least = share_or_percent(str(said["threshold"]), "threshold")
+    if found.options.sandbox is not None:
+        check_sandbox(found.options, environment)
     request = RunRequest(
         options=found.options, settings=found.settings, environment=environment, application=application
     )
+    check_trust(request)
     modules, cases = kinds_of_inputs(request)
     if prompts:
         from runner.commands.mutate_prompts import mutate_prompts
@@ -101,36 +127,51 @@ def mutate(
         if not cases:
             raise ConfigurationError("Cannot leave out rules: there are no cases among the inputs", "Name a case file")
         return mutate_prompts(request, least, is_allowed=yes, sample=sample, resume=resume)
-    of_cases = exit_codes.PASSED
-    if cases:
-        of_cases = weak_cases(request, least, origin=origin, ask_judges=ask_judges)
-        if not modules:
-            return of_cases
-    outcome = run_mutants(
-        request,
-        MutationOptions(files=files or tuple(said.get("files", ())), ignore_calls=tuple(said.get("ignore-calls", ()))),
+    of_cases = weak_cases(request, least, origin=origin, ask_judges=ask_judges) if cases else exit_codes.PASSED
+    if not modules:
+        return of_cases
+    own = MutationOptions(
+        files=files or tuple(said.get("files", ())),
+        ignore_calls=tuple(said.get("ignore-calls", ())),
+        since=since,
+        sample=sample,
+        shard=None if shard is None else read_shard(shard, "--shard"),
+        fresh=fresh,
     )
-    out, style = environment.stdout, Style(environment.colors and not options.no_color)
+    bar = Bar(environment.stderr)
+    outcome = run_mutants(request, own, bar.show)
+    bar.close()
     for warning in outcome.warnings:
         environment.stderr.write(f"Warning: {warning}\n")
     if outcome.failed:
-        number = len(outcome.failed)
-        environment.stderr.write(
-            f"Error: {number} {'test fails' if number == 1 else 'tests fail'} before anything is planted\n"
-        )
-        for test in outcome.failed[:20]:
-            environment.stderr.write(f"  {test.name}: {test.why}\n")
-        environment.stderr.write("Mend them first: yao-test runs them alone\n")
+        environment.stderr.write(failed_text(outcome.failed))
         return exit_codes.FAILED
-    out.write(survivors_text(outcome.verdicts, outcome.texts, style))
-    out.write(summary_text(outcome.verdicts, style))
-    if outcome.code is not None:
-        return outcome.code
-    share = score_of(outcome.verdicts).share
-    if least is not None and share is not None and share < least:
-        out.write(f"The score {percent(share)} is below the threshold {percent(least)}\n")
-        return exit_codes.FAILED
-    return of_cases
+    _print(environment, outcome, least, found.options)
+    for path in paths:
+        write_text(environment, path, FORMATS[path.suffix.lower()](outcome, least))
+    if outcome.change is not None and environment.variables.get("GITHUB_ACTIONS") == "true" and not options.json:
+        folder = os.path.relpath(application.root, repository_of(application.root))
+        environment.stdout.write(annotation_lines(outcome, "" if folder == os.curdir else f"{folder}/"))
+    return _exit_code(outcome, least) or of_cases
 
 
 mutate.params += options_of(OWN)
+
+
+def _print(environment: Environment, outcome: Outcome, least: float | None, options: RunOptions) -> None:
+    if options.json:
+        print_json(environment, as_record(outcome, least))
+        return
+    style = Style(environment.colors and not options.no_color)
+    if not options.quiet:
+        environment.stdout.write(survivors_text(outcome.verdicts, outcome.texts, style))
+    environment.stdout.write(summary_text(outcome, style) + below_text(outcome.verdicts, least))
+
+
+def _exit_code(outcome: Outcome, least: float | None) -> int:
+    if outcome.code is not None:
+        return outcome.code
+    score = score_of(outcome.verdicts)
+    is_below = least is not None and score.share is not None and score.share < least
+    is_cut = outcome.stopped is not None and score.counts.get(Status.UNDECIDED, 0) > 0
+    return exit_codes.FAILED if is_below or (is_cut and least is not None) else exit_codes.PASSED

@@ -36,6 +36,17 @@ def check_sandbox(options: RunOptions, environment: Environment) -> None:
         environment.stderr.write("Note: this machine lacks walls around scripts\n  " + "\n  ".join(missing) + "\n")
 
 
+def check_trust(request: RunRequest) -> None:
+    """With --require-trust or --trust-from, raises ConfigurationError where something is not approved."""
+    options, environment = request.options, request.environment
+    if options.require_trust or options.trust_from:
+        from runner.application.trust import require
+
+        commit = require(options, request.application.root, environment.directory, environment.variables)
+        if commit and not options.quiet:
+            environment.stderr.write(f"Approved by yao-test.trust of {options.trust_from}, commit {commit}\n")
+
+
 def run(
     request: RunRequest,
     processes: Processes | None,
@@ -75,12 +86,7 @@ def _run(
     started, results = environment.monotonic(), environment.stdout
     belongings_of.cache_clear()  # another run may have found another state of the repository
     written_files.refused.clear()
-    if options.require_trust or options.trust_from:
-        from runner.application.trust import require
-
-        commit = require(options, request.application.root, environment.directory, environment.variables)
-        if commit and not options.quiet:
-            environment.stderr.write(f"Approved by yao-test.trust of {options.trust_from}, commit {commit}\n")
+    check_trust(request)
     if options.bench and not options.dry_run:
         request = request.replace(environment=environment.replace(stdout=environment.stderr))
     request = with_contexts(request)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TextIO
 
+from runner.amounts import in_words
+from runner.mutation.session import FailedTest, Outcome, Progress
 from runner.mutation.verdicts import MISSED, Status, Verdict, by_file, by_function, score_of
 from runner.reporters.console.style import Style, count
+from runner.security.terminal import own
 
+MOST_FAILED = 20
+"""At most this many failed tests are named."""
+MOST_REASONS = 10
+"""At most this many reasons are given why mutants are ignored."""
 MOST_TESTS = 3
 """At most this many tests are named that reach a survivor."""
 MOST_LINES = 12
 """At most this many lines of a diff are shown on each side."""
+REFRESH = 0.2
+"""Seconds between two drawings of the progress, at least."""
 SAID = {
     Status.KILLED: "killed",
     Status.TIMEOUT: "ended by their rounds",
@@ -59,9 +71,26 @@ def reached_text(verdict: Verdict) -> str:
     return f"{', '.join(names[:MOST_TESTS])}{more}"
 
 
-def summary_text(verdicts: Sequence[Verdict], style: Style) -> str:
+def failed_text(failed: Sequence[FailedTest]) -> str:
+    """The tests that fail before anything is planted."""
+    verb = "fails" if len(failed) == 1 else "fail"
+    text = f"Error: {count(len(failed), 'test')} {verb} before anything is planted\n"
+    text += "".join(f"  {test.name}: {test.why}\n" for test in failed[:MOST_FAILED])
+    text += f"  ... and {len(failed) - MOST_FAILED} more\n" if len(failed) > MOST_FAILED else ""
+    return text + "Hint: Mend them first; yao-test runs them by themselves\n"
+
+
+def below_text(verdicts: Iterable[Verdict], least: float | None) -> str:
+    """What is said of a score that is below the threshold; empty when it is not."""
+    share = score_of(verdicts).share
+    if least is None or share is None or share >= least:
+        return ""
+    return f"The score {percent(share)} is below the threshold {percent(least)}\n"
+
+
+def summary_text(outcome: Outcome, style: Style) -> str:
     """The scores of handlers and functions, and of all."""
-    rows = []
+    verdicts, rows = outcome.verdicts, []
     for file, found in by_file(verdicts).items():
         rows.append((file, found))
         functions = by_function(found)
@@ -75,7 +104,12 @@ def summary_text(verdicts: Sequence[Verdict], style: Style) -> str:
         missed = [f"{counts[status]} {SAID[status]}" for status in MISSED if counts.get(status)]
         text += f"{name.ljust(wide)}  {percent(score.share).rjust(6)}  {score.noticed} of {score.counted} noticed"
         text += f", {', '.join(missed)}\n" if missed else "\n"
-    return text + "\n" + total_line(verdicts) + "\n"
+    kept = sum(verdict.is_kept for verdict in verdicts)
+    text += f"\n{total_line(verdicts)}\n"
+    text += f"{kept} of these verdicts are kept from an earlier run; --fresh asks again\n" if kept else ""
+    reasons = Counter(verdict.reason for verdict in verdicts if verdict.status is Status.IGNORED)
+    text += "".join(f"  {number} ignored: {reason}\n" for reason, number in reasons.most_common(MOST_REASONS))
+    return text + (f"{outcome.stopped}: what is undecided was not tried to the end\n" if outcome.stopped else "")
 
 
 def total_line(verdicts: Iterable[Verdict]) -> str:
@@ -103,3 +137,33 @@ def _survivor(verdict: Verdict, texts: Mapping[str, str], style: Style) -> str:
     if verdict.status is Status.SURVIVED:
         text += f"    reached by {reached_text(verdict)}\n"
     return text + "\n"
+
+
+class Bar:
+    """Shows on a terminal how far the run is, and how long it will still take."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Shows nothing yet."""
+        self._stream = stream
+        self._is_shown = stream.isatty()
+        self._next = 0.0
+
+    def show(self, progress: Progress) -> None:
+        """Shows it, unless it has just been shown."""
+        now = time.monotonic()
+        if not self._is_shown or now < self._next:
+            return
+        self._next = now + REFRESH
+        rest = progress.seconds / progress.done * progress.left
+        said = f"{progress.done} of {progress.done + progress.left} mutants, {in_words(round(rest))} left"
+        self._stream.write(f"{_CLEAR}{said}")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Takes it away."""
+        if self._is_shown and self._next:
+            self._stream.write(_CLEAR)
+            self._stream.flush()
+
+
+_CLEAR = own("\r") + own("\x1b[K")

@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from pathlib import Path
 
-from bindings import SCRIPT_PARTS
+from bindings import DATABASE, SCRIPT_PARTS
 from runner.errors import ConfigurationError
 from runner.execution.run import Run
 from runner.execution.scripts import broken_failure, host_modules
 from runner.execution.services import RunServices
-from runner.execution.stopping import Signals, Stop, Woken
+from runner.execution.stopping import Budgets, Signals, Stop, Woken
+from runner.fingerprints.parts import parts_of_database, parts_of_world
+from runner.mutation.chosen import Change, change_since, chosen
+from runner.mutation.kept import NAME, KeptVerdicts, digest_of
 from runner.mutation.trials import Trials, Walk
 from runner.mutation.verdicts import Status, Verdict
+from runner.planning.last_failed import memory_of, store_of
 from runner.planning.planner import make_plan, with_contexts
-from scripttest import (
-    Broken,
-    Ended,
-    Mutant,
-    MutantHost,
-    Mutants,
-    TestKey,
-    Walked,
-    start_processes,
-)
+from scripttest import Broken, Ended, MutantHost, Mutants, TestKey, Walked, start_processes
 from scripttest import Status as TestStatus
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from runner.options.values import Shard
     from runner.planning.plan import RunPlan, RunRequest
 
-MOST_NAMED = 20
-"""At most this many failed tests are named."""
+SEED = 1
+"""The seed of `--sample` without `--seed`."""
 
 
 class MutationOptions(Value):
@@ -42,6 +39,13 @@ class MutationOptions(Value):
     """Patterns of paths of handlers from the root; empty: those that the tests load."""
     ignore_calls: tuple[str, ...] = ()
     """Names of functions in whose arguments nothing is planted."""
+    since: str | None = None
+    """The revision since whose merge base code has changed."""
+    sample: int | None = None
+    """So many mutants are drawn."""
+    shard: Shard | None = None
+    fresh: bool = False
+    """Whether all mutants are asked again."""
 
 
 class FailedTest(Value):
@@ -60,6 +64,9 @@ class Outcome(Value):
     texts: Mapping[str, str] = {}
     """Path of a handler → its text."""
     tests: tuple[Walk, ...] = ()
+    test_files: Mapping[str, str] = {}
+    """Test module → the path of its file from the root."""
+    change: Change | None = None
     warnings: tuple[str, ...] = ()
     stopped: str | None = None
     """Why the run ended early."""
@@ -77,68 +84,84 @@ class Progress(Value):
 
 
 def run_mutants(
-    request: RunRequest,
-    options: MutationOptions,
-    *,
-    told: Callable[[Progress], None] = lambda _: None,
+    request: RunRequest, options: MutationOptions, told: Callable[[Progress], None] = lambda _: None
 ) -> Outcome:
     """Runs the tests of a request without mutants, and then with each. Blocks. Raises ConfigurationError."""
     stop = Stop()
     environment = request.environment
     looking = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
-    with Signals(stop), RunServices(request := with_contexts(request.replace(environment=looking))) as services:
+    path = None if options.fresh else _place_of_kept(request)
+    request = with_contexts(request.replace(environment=looking, options=request.options.replace(runs=1)))
+    with Signals(stop), RunServices(request) as services:
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
         if not plan.modules:
             raise ConfigurationError(
                 "Cannot plant mutants: there are no script tests among the inputs",
                 "Name test modules, such as -i scripts.expense.setup",
             )
-        wanted = _wanted(options.files)
-        mutants = Mutants(str(plan.application.root), wanted, options.ignore_calls)
+        mutants = Mutants(str(plan.application.root), _wanted(options.files), options.ignore_calls)
         run = Run(plan, services, stop)
+        run.router.judged = {}
+        budgets = Budgets(plan.options, stop)
         processes = start_processes(SCRIPT_PARTS, plan.application.root, "")
         with run.open_host_of(MutantHost, processes, mutants.instrument) as host, Woken(host.wake_descriptor), run:
             stop.heeded = True
-            return _Session(plan, run, mutants, host, stop, told).run()
+            try:
+                return _Session(run, options, mutants, host, path, told).run()
+            finally:
+                budgets.end()
+
+
+def _place_of_kept(request: RunRequest) -> Path | None:
+    """The file of kept verdicts: in the store, else beside what remembers failures; None: neither is there."""
+    root = request.application.root
+    store = store_of(request.options, request.environment, request.application)
+    memory = memory_of(root, request.environment)
+    return store / NAME if store is not None else memory and memory.with_name(NAME)
 
 
 def _wanted(patterns: tuple[str, ...]) -> Callable[[str], bool]:
     """Whether a handler is among those of `--mutate`."""
+    left_out = [one[1:] for one in patterns if one.startswith("!")]
+    named = [one for one in patterns if not one.startswith("!")]
 
     def wanted(name: str) -> bool:
-        left_out = [one[1:] for one in patterns if one.startswith("!")]
-        named = [one for one in patterns if not one.startswith("!")]
-        return (not named or any(_matches(name, one) for one in named)) and not any(
-            _matches(name, one) for one in left_out
-        )
+        is_named = not named or any(_matches(name, one) for one in named)
+        return is_named and not any(_matches(name, one) for one in left_out)
 
     return wanted
 
 
 def _matches(name: str, pattern: str) -> bool:
-    return name == pattern or fnmatchcase(name, pattern) or name.startswith(f"{pattern.rstrip('/')}/")
+    return fnmatchcase(name, pattern) or name.startswith(f"{pattern.rstrip('/')}/")
 
 
 class _Session:
     def __init__(
         self,
-        plan: RunPlan,
         run: Run,
+        options: MutationOptions,
         mutants: Mutants,
         host: MutantHost,
-        stop: Stop,
+        kept: Path | None,
         told: Callable[[Progress], None],
     ) -> None:
-        self._plan, self._run, self._mutants, self._host, self._stop, self._told = plan, run, mutants, host, stop, told
-        self._ended: dict[TestKey, float] = {}
+        self._run, self._options, self._mutants, self._host = run, options, mutants, host
+        self._kept_at, self._told = kept, told
+        self._plan: RunPlan = run.plan
+        self._stop = run.stop
+        self._seconds: dict[TestKey, float] = {}
         """Tests that have passed → their seconds."""
+        self._used: dict[TestKey, str | None] = {}
+        """The digest of what else their results depend on; None: it cannot be told."""
         self._failed: list[FailedTest] = []
         self._walked: dict[TestKey, Walked] = {}
+        self._warnings: list[str] = []
         host.size = lambda: mutants.size
-        host.keep(self._walk, self._forget)
+        host.keep(self._walk, self._close_world)
 
     def run(self) -> Outcome:
-        stop = self._stop
+        stop, root = self._stop, self._plan.application.root
         stop.listen(self._host.wake)
         modules = host_modules(self._plan)
         self._host.begin(modules)
@@ -147,45 +170,80 @@ class _Session:
                 self._end(record)
             elif isinstance(record, Broken):
                 self._failed.append(FailedTest(name=record.module, why=broken_failure(record).message))
-        texts = {name: file.text for name, file in self._mutants.files.items()}
+        files = self._mutants.files
+        texts = {name: file.text for name, file in files.items()}
         if self._failed or stop.reason:
             return Outcome(failed=tuple(self._failed), texts=texts, stopped=stop.reason, code=stop.code)
+        tests = {module.source.test: self._host.inputs_of(module.source.key) for module in modules}
+        change = None
+        if self._options.since is not None:
+            variables = self._run.environment.variables
+            change = change_since(self._options.since, root, texts, tests, variables)
         walks = self._walks()
-        everything = [mutant for file in self._mutants.files.values() for mutant in file.mutants]
-        of_place: dict[int, list[Walk]] = {}
-        for key, walk in walks.items():
-            for place in self._walked[key].mutants:
-                of_place.setdefault(place, []).append(walk)
-        verdicts = [_unplanted(mutant) for mutant in everything if not mutant.number]
-        planted = [mutant for mutant in everything if mutant.number]
-        verdicts += [_unreached(mutant) for mutant in planted if mutant.site not in of_place]
-        trials = Trials(
-            [mutant for mutant in planted if mutant.site in of_place], of_place, self._run.options.script_timeout
-        )
-        clock = self._run.environment.monotonic
-        began, done = clock(), 0
-        for tried in self._host.try_all(trials.following, stop.left):
-            verdict = trials.take(tried)
-            if verdict is not None:
-                verdicts.append(verdict)
-                done += 1
-                self._told(Progress(done=done, left=trials.left, seconds=clock() - began))
-        verdicts += trials.undecided(stop.reason or "it was not tried")
+        verdicts = self._verdicts(walks, change)
+        self._warnings += [
+            f"{name} has no mutants, because it cannot be read: {file.unread}"
+            for name, file in files.items()
+            if file.unread is not None
+        ]
         return Outcome(
             verdicts=tuple(verdicts),
             texts=texts,
             tests=tuple(walks.values()),
-            warnings=tuple(
-                f"{name} has no mutants, because it cannot be read: {file.unread}"
-                for name, file in self._mutants.files.items()
-                if file.unread is not None
-            ),
+            test_files={one.source.key: str(one.source.test).removeprefix(f"{root}/") for one in modules},
+            change=change,
+            warnings=tuple(self._warnings),
             stopped=stop.reason,
             code=stop.code,
         )
 
-    def _forget(self, test: TestKey) -> None:
-        self._run.services.worlds.end(test)
+    def _verdicts(self, walks: dict[TestKey, Walk], change: Change | None) -> list[Verdict]:
+        """Tries what is to be tried, and keeps the verdicts."""
+        options = self._options
+        seed = self._run.options.seed or SEED
+        every = [mutant for file in self._mutants.files.values() for mutant in file.mutants]
+        planted = chosen((one for one in every if one.number), change, options.sample, seed, options.shard)
+        verdicts = [
+            Verdict(mutant=mutant, status=Status.IGNORED, reason=mutant.ignored or "")
+            for mutant in every
+            if not mutant.number and (change is None or change.has(mutant))
+        ]
+        at_place: dict[int, list[Walk]] = {}
+        for key, walk in walks.items():
+            for place in self._walked[key].mutants:
+                at_place.setdefault(place, []).append(walk)
+        reached = {mutant.number: at_place.get(mutant.site, []) for mutant in planted}
+        keys = {number: tuple(walk.key for walk in found) for number, found in reached.items()}
+        kept = KeptVerdicts(self._kept_at, {key: self._digest(walk) for key, walk in walks.items()})
+        known = kept.known((one for file in self._mutants.files.values() for one in file.mutants if one.number), keys)
+        waiting = []
+        for mutant in planted:
+            if not reached[mutant.number]:
+                verdicts.append(Verdict(mutant=mutant, status=Status.NO_COVERAGE))
+            elif (verdict := known[mutant.number].verdict) is not None:
+                verdicts.append(verdict)
+            else:
+                waiting.append(mutant)
+        passed = {number: one.passed for number, one in known.items()}
+        trials = Trials(waiting, reached, passed, self._run.options.script_timeout)
+        verdicts += self._try(trials)
+        verdicts += trials.undecided(self._stop.reason or "it was not tried")
+        if options.sample is None and options.shard is None and change is None:
+            try:
+                kept.keep(verdicts, self._mutants.files)
+            except OSError as error:
+                self._warnings.append(f"Cannot keep the verdicts for the next run: {error.filename}: {error.strerror}")
+        return verdicts
+
+    def _try(self, trials: Trials) -> Iterator[Verdict]:
+        clock = self._run.environment.monotonic
+        began, done = clock(), 0
+        for tried in self._host.try_all(trials.following, self._stop.left):
+            verdict = trials.take(tried)
+            if verdict is not None:
+                done += 1
+                self._told(Progress(done=done, left=trials.left, seconds=clock() - began))
+                yield verdict
 
     def _walk(self, walked: Walked) -> None:
         self._walked[walked.test] = walked
@@ -193,12 +251,45 @@ class _Session:
     def _end(self, record: Ended) -> None:
         outcome = record.outcome
         key = TestKey(suite=record.module, test=outcome.name)
-        self._run.services.worlds.end(key)
         if outcome.status is TestStatus.FAILED:
             said = outcome.failures[0].message if outcome.failures else "a subtest failed"
             self._failed.append(FailedTest(name=f"{record.module} {outcome.name}", why=said))
         else:
-            self._ended[key] = outcome.milliseconds / 1000
+            self._seconds[key] = outcome.milliseconds / 1000
+            self._used[key] = self._digest_of_use(key) if self._kept_at is not None else None
+        self._close_world(key)
+
+    def _close_world(self, test: TestKey) -> None:
+        self._run.services.worlds.end(test)
+
+    def _digest_of_use(self, test: TestKey) -> str | None:
+        """The digest of what the result of a test depends on besides its code; None where a judge decided."""
+        services = self._run.services
+        world = services.worlds.known(test)
+        if world is None:
+            return ""
+        if world.is_judged:
+            return None
+        parts = [*parts_of_database(world.held(DATABASE)), *parts_of_world(world)]
+        digests = services.fingerprints().parts
+        used = {str(part): digests.of(part) for part in parts}
+        used |= {str(part): digest for part, digest in services.parts_of(test).items()}
+        return digest_of(*(text for pair in sorted(used.items()) for text in pair))
+
+    def _digest(self, walk: Walk) -> str | None:
+        """The digest of all that the result of a test depends on; None: it cannot be told."""
+        used = self._used.get(walk.key)
+        if used is None:
+            return None
+        options = self._run.options
+        context = self._plan.context_of(self._agents[walk.key.suite])
+        common = f"{options.seed} {options.strict} {sorted(map(str, context.items()))}"
+        code = self._host.code_of(walk.key.suite, walk.index)
+        return digest_of(walk.key.suite, walk.key.test, used, common, *code)
+
+    @property
+    def _agents(self) -> dict[str, str]:
+        return {module.id: module.agent for module in self._plan.modules}
 
     def _walks(self) -> dict[TestKey, Walk]:
         """The tests that have passed, with the index that each has on the host."""
@@ -206,15 +297,7 @@ class _Session:
         for module, run in self._host.modules().items():
             for index, test in enumerate(run.tests):
                 key = TestKey(suite=module, test=test.name)
-                if key in self._ended and key in self._walked:
+                if key in self._seconds and key in self._walked:
                     rounds = self._walked[key].rounds
-                    found[key] = Walk(key=key, index=index, seconds=self._ended[key], rounds=rounds)
+                    found[key] = Walk(key=key, index=index, seconds=self._seconds[key], rounds=rounds)
         return found
-
-
-def _unplanted(mutant: Mutant) -> Verdict:
-    return Verdict(mutant=mutant, status=Status.IGNORED, reason=mutant.ignored or "")
-
-
-def _unreached(mutant: Mutant) -> Verdict:
-    return Verdict(mutant=mutant, status=Status.NO_COVERAGE)

@@ -8,12 +8,19 @@ from collections.abc import Iterable, Mapping
 
 from runner.mutation.verdicts import Status, Verdict
 from scripttest import Cause, Mutant, TestKey, Trial, Tried
+from scripttest.typing_names import TypeVar
 from scripttest.values import Value
+
+T = TypeVar("T")
 
 ROUNDS = 30
 """A test may go so many times the rounds that it goes without a mutant,"""
 MORE_ROUNDS = 300
 """and so many more."""
+WAITS = 10
+"""Its timers may wait so many times as long as it took,"""
+MORE_WAITS = 1.0
+"""and so many seconds more. What a clock says of the time since is no matter."""
 SLOWER = 20
 """A test may take so many times as long as without a mutant, or the time limit of a test if that is less,"""
 MORE_SECONDS = 5.0
@@ -34,12 +41,13 @@ class Walk(Value):
 class _Open:
     """A mutant on which tests are being tried."""
 
-    def __init__(self, mutant: Mutant, tests: list[Walk]) -> None:
+    def __init__(self, mutant: Mutant, tests: list[Walk], passed: frozenset[TestKey]) -> None:
         self.mutant = mutant
         self.tests = tests
         """All that reach it, in the order in which they run."""
-        modules = dict.fromkeys(walk.key.suite for walk in tests)
-        self.left = deque([[walk for walk in tests if walk.key.suite == module] for module in modules])
+        open = [walk for walk in tests if walk.key not in passed]
+        modules = dict.fromkeys(walk.key.suite for walk in open)
+        self.left = deque([[walk for walk in open if walk.key.suite == module] for module in modules])
         """The tests that have not been tried, module by module."""
         self.ran = 0
 
@@ -47,18 +55,30 @@ class _Open:
 class Trials:
     """The mutants of a run that have no verdict yet. For one thread."""
 
-    def __init__(self, mutants: Iterable[Mutant], walks: Mapping[int, list[Walk]], limit: float) -> None:
-        """Takes the mutants that tests reach, `walks`: number of a place → tests that reach it. `limit` is the time
-        limit of a test in seconds."""
+    def __init__(
+        self,
+        mutants: Iterable[Mutant],
+        walks: Mapping[int, list[Walk]],
+        passed: Mapping[int, frozenset[TestKey]],
+        limit: float,
+    ) -> None:
+        """Takes mutants that tests reach.
+
+        Args:
+            walks: number of a mutant → the tests that reach it.
+            passed: number of a mutant → those that are known to pass with it.
+            limit: the time limit of a test in seconds.
+        """
         self._limit = limit
         self._kills: dict[tuple[str, str, TestKey], int] = {}
         """(file, function, test) → how many mutants of that function it has noticed."""
         self._asked: dict[tuple[str, str, TestKey], int] = {}
         self._walks = walks
+        self._passed = passed
         self._waiting: dict[str, deque[Mutant]] = {}
         """Module that has the quickest test of a mutant → the mutants."""
         for mutant in mutants:
-            quickest = min(walks[mutant.site], key=lambda walk: walk.seconds)
+            quickest = min(walks[mutant.number], key=lambda walk: walk.seconds)
             self._waiting.setdefault(quickest.key.suite, deque()).append(mutant)
         self._again: dict[str, deque[_Open]] = {}
         """Module → mutants that survived the tests of another one."""
@@ -71,14 +91,18 @@ class Trials:
 
     def following(self, module: str) -> Trial | None:
         """The next trial, of the module that a worker has loaded where there is one; None when there is none now."""
-        again = self._again.get(module) or next(filter(None, self._again.values()), None)
-        if again:
-            return self._trial(again.popleft())
-        waiting = self._waiting.get(module) or max(self._waiting.values(), key=len, default=None)
-        if not waiting:
-            return None
-        mutant = waiting.popleft()
-        self._open[mutant.number] = _Open(mutant, self._ordered(mutant))
+        for again, waiting in (
+            (self._again.get(module), self._waiting.get(module)),
+            (_longest(self._again), _longest(self._waiting)),
+        ):
+            if waiting:
+                return self._begun(waiting.popleft())
+            if again:
+                return self._trial(again.popleft())
+        return None
+
+    def _begun(self, mutant: Mutant) -> Trial:
+        self._open[mutant.number] = _Open(mutant, self._ordered(mutant), self._passed[mutant.number])
         return self._trial(self._open[mutant.number])
 
     def take(self, tried: Tried) -> Verdict | None:
@@ -117,7 +141,7 @@ class Trials:
             Verdict(
                 mutant=mutant,
                 status=Status.UNDECIDED,
-                reached_by=tuple(walk.key for walk in self._walks[mutant.site]),
+                reached_by=tuple(walk.key for walk in self._walks[mutant.number]),
                 reason=reason,
             )
             for mutant in mutants
@@ -129,7 +153,7 @@ class Trials:
             likely = (self._kills.get(place, 0) + 1) / (self._asked.get(place, 0) + 2)
             return likely / (walk.seconds + 0.0005)  # a realm takes time, too
 
-        return sorted(self._walks[mutant.site], key=worth, reverse=True)
+        return sorted(self._walks[mutant.number], key=worth, reverse=True)
 
     def _trial(self, one: _Open) -> Trial:
         walks = one.left[0]
@@ -138,19 +162,23 @@ class Trials:
             tests=tuple(walk.index for walk in walks),
             mutant=one.mutant.number,
             rounds=tuple(ROUNDS * walk.rounds + MORE_ROUNDS for walk in walks),
+            patience=tuple(WAITS * walk.seconds + MORE_WAITS for walk in walks),
             seconds=tuple(min(self._limit, SLOWER * walk.seconds + MORE_SECONDS) for walk in walks),
         )
+
+
+def _longest(rows: Mapping[str, deque[T]]) -> deque[T] | None:
+    return max(rows.values(), key=len, default=None)
 
 
 def _status(tried: Tried) -> tuple[Status, str]:
     """The status that the last trial of a mutant gives it, and what is said of it."""
     if tried.is_endless:
-        return Status.TIMEOUT, f"{tried.test} did not end: loops went more than {ROUNDS} times the rounds"
-    if tried.outcome is None:
+        return Status.TIMEOUT, f"{tried.test} went more than {ROUNDS} times its rounds, or waited {WAITS} times as long"
+    if not tried.failures:
         return Status.SURVIVED, ""
-    failures = [*tried.outcome.failures, *(one for step in tried.outcome.steps for one in step.failures)]
-    causes = {failure.cause for failure in failures}
-    said = failures[0].message if failures else ""
+    causes = {failure.cause for failure in tried.failures}
+    said = tried.failures[0].message
     if Cause.TIMEOUT in causes:
         return Status.UNDECIDED, f"the clock ended {tried.test}: {said}"
     if causes & {Cause.CRASH, Cause.INFRASTRUCTURE}:

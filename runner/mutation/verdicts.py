@@ -81,10 +81,15 @@ def score_of(verdicts: Iterable[Verdict]) -> Score:
     return Score(counts=counts)
 
 
+def place_of(mutant: Mutant) -> tuple[str, int, int, str, str]:
+    """What mutants are ordered by."""
+    return mutant.file, mutant.line, mutant.column, mutant.mutator, mutant.replacement
+
+
 def by_file(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
     """Path of a handler → the verdicts on its mutants, in the order of their places."""
     found: dict[str, list[Verdict]] = {}
-    for verdict in sorted(verdicts, key=lambda one: (one.mutant.file, one.mutant.line, one.mutant.column)):
+    for verdict in sorted(verdicts, key=lambda one: place_of(one.mutant)):
         found.setdefault(verdict.mutant.file, []).append(verdict)
     return found
 

@@ -182,6 +182,9 @@ class Alarm:
         """Whether the time of the current work is up, so that its realms are being stopped."""
         self.realms: list[Realm] = []
         """The running realms, the innermost last."""
+        self.patience: float | None = None
+        """Seconds that the current work may still wait, by what its timers say and not by a clock; None: as long as it
+        likes."""
         self._work = ""
         self._heard = 0
         """The number of the last message."""
@@ -245,9 +248,13 @@ class Alarm:
             return self._interrupts
 
     def sleep(self, seconds: float) -> bool:
-        """Waits this many seconds, and returns whether the alarm cut that short."""
+        """Waits this many seconds, and returns whether the alarm cut that short, or patience ended."""
         if self.rang:
             return True
+        if self.patience is not None:
+            self.patience -= seconds
+            if self.patience < 0:
+                return True
         if self._bell.acquire(timeout=min(max(0.0, seconds), _thread.TIMEOUT_MAX)):
             self._bell.release()
             return True

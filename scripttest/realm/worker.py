@@ -83,7 +83,7 @@ class Worker:
         self._mutant, self._size, self._rounds = 0, 1, ROUNDS
         """The mutant that is switched on, how many counters are used, and how many rounds the test may go."""
         self._limits: list[int] = []
-        """How many rounds the next tests may go."""
+        """For each of the next tests, how many rounds it may go and how many milliseconds it may wait."""
         self._formatting = Formatting(folder)
         self._libraries: dict[str, tuple[list[str], bool]] = {}
         self.alarm = Alarm()
@@ -123,6 +123,7 @@ class Worker:
                 self._run(parts)
             elif kind == "switch":
                 self._mutant, self._size, *self._limits = map(int, parts)
+                self._rounds, self.alarm.patience = ROUNDS, None
             elif kind == "invoke":
                 self._send("start")
                 self._send("returned", self._worked("call", self._invoke, *parts))
@@ -189,13 +190,16 @@ class Worker:
         self._send("start", indexes[0])
         following = [*indexes[1:], ""]
         for index, plan, pieces, next in zip(indexes, parts[1::3], parts[2::3], following, strict=True):
-            self._rounds = self._limits.pop(0) if self._limits else ROUNDS
+            if self._limits:
+                self._rounds, patience, *self._limits = self._limits
+                self.alarm.patience = patience / 1000
             outcome = self._worked(index, self._test, plan, pieces)
             if self._counters is not None:
                 left, reached = self._counters.read(self._size)
-                self._send("reached", str(self._rounds - left), " ".join(map(str, reached)))
+                endless = left <= 1 or (self.alarm.patience or 0) < 0
+                self._send("reached", str(self._rounds - left), " ".join(map(str, reached)), "endless" * endless)
                 has_failed = outcome.partition('"status":"')[2].startswith("failed")
-                next = "" if self._mutant and (has_failed or left <= 1) else next
+                next = "" if self._mutant and (has_failed or endless) else next
             self._send("result", index, outcome, next)
             if not next:
                 return
@@ -384,7 +388,7 @@ class Worker:
             elif op == "world-state":
                 return self._world
             elif op == "sleep":
-                return None if self.alarm.sleep(float(a) / 1000) else ""
+                return None if self.alarm.sleep(float(a) / 1000) and self.alarm.rang else ""
             elif op == "failed":
                 self._output.fail(a, b)
             return ""

@@ -107,9 +107,11 @@ class Reached(Value):
 
     kind = "reached"
     rounds: int
-    """How often loops and functions began a round; where there is a bound, `ended` says whether it was met."""
+    """How often loops and functions began a round."""
     mutants: tuple[int, ...]
     """Of each place that was reached, its first mutant."""
+    is_endless: bool
+    """Whether it met the bound on its rounds, or on how long it may wait."""
 
 
 class Result(Value):
@@ -345,8 +347,10 @@ _READERS: dict[tuple[str, int], Callable[..., Message]] = {
     ("result", 3): lambda index, text, following: Result(
         index=_index(index), record=_outcome(_value(text), 0), next=_index(following) if following else None
     ),
-    ("reached", 2): lambda rounds, mutants: Reached(
-        rounds=_index(rounds), mutants=tuple(map(_index, mutants.split(" "))) if mutants else ()
+    ("reached", 3): lambda rounds, mutants, endless: Reached(
+        rounds=_index(rounds),
+        mutants=tuple(map(_index, mutants.split(" "))) if mutants else (),
+        is_endless=endless == "endless",
     ),
     ("returned", 1): lambda text: FunctionResult(record=_returned(_nested(text))),
 }

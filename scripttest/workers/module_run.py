@@ -4,7 +4,7 @@ its sources."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from scripttest.compile.builds import Source
@@ -374,6 +374,14 @@ def _hint(message: str, record: dict[str, Any], frames: Sequence[StackFrame]) ->
     if hint is None and record.get("meant"):
         hint = f"There is no assertion {record['misspelt']}: did you mean {record['meant']}?"
     return f"  {hint}" if hint else ""
+
+
+def failures_of(record: Mapping[str, Any]) -> Iterator[Failure]:
+    """The failures in a worker's record, and in those of subtests, without places."""
+    for failure in record["failures"]:
+        yield Failure(cause=_CAUSES.get(failure["kind"], Cause.ASSERTION), message=failure["message"])
+    for step in record["steps"]:
+        yield from failures_of(step)
 
 
 def timeout_text(seconds: float, of_module: bool) -> str:

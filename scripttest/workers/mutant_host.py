@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 from scripttest.protocol import MessageError, encode
-from scripttest.results import Failure, Outcome, Status, TestKey
+from scripttest.results import Failure, TestKey
 from scripttest.values import Value
 from scripttest.workers import answers
 from scripttest.workers.host import ScriptHost
-from scripttest.workers.module_run import ModuleRun
+from scripttest.workers.module_run import ModuleRun, failures_of
 from scripttest.workers.work import Assignment, Job, Slot, start_clock
 
 TYPE_CHECKING = False
@@ -25,8 +25,10 @@ class Trial(Job):
 
     rounds: tuple[int, ...]
     """For each test, how many rounds loops and functions may go."""
+    patience: tuple[float, ...]
+    """For each test, how many seconds it may wait, by what its timers say."""
     seconds: tuple[float, ...]
-    """For each test, how long it may take."""
+    """For each test, how many it may take, by the clock."""
 
 
 class Walked(Value):
@@ -43,11 +45,11 @@ class Tried(Value):
 
     trial: Trial
     test: str
-    """The test that failed; empty: none did."""
-    outcome: Outcome | None = None
-    """Of that test."""
+    """The test that noticed; empty: none did."""
+    failures: tuple[Failure, ...] = ()
+    """What it said, and its subtests; without places."""
     is_endless: bool = False
-    """Whether it was ended because it went too many rounds."""
+    """Whether it was ended because it went too many rounds, or waited for too long."""
 
 
 class MutantHost(ScriptHost):
@@ -61,13 +63,33 @@ class MutantHost(ScriptHost):
         that has ended with one."""
         self._walked, self._test_ended = walked, ended
         self._kept: dict[str, ModuleRun] = {}
-        self._rounds: dict[int, int] = {}
-        """Slot → rounds of the test that ends in it."""
+        self._endless: set[int] = set()
+        """The slots in which a test ends that is endless."""
         self._queue.lead = self._switch
 
     def modules(self) -> dict[str, ModuleRun]:
         """The modules that have run."""
         return self._kept
+
+    def code_of(self, module: str, index: int) -> Iterator[str]:
+        """The code that a test runs, by its index: its scripts, of the last one the base and what the test needs beside
+        it, and what it may call. Numbers of mutants in it are those of this run."""
+        run = self._kept[module]
+        assert run.slices is not None
+        *others, last = (script.code for script in run.compiled.scripts)
+        yield from others
+        pieces = run.orders[index].pieces
+        yield run.slices.base if pieces else last
+        for piece in filter(None, pieces.split(",")):
+            _, _, start, end = map(int, piece.split(":"))
+            yield last[start:end]
+        for compiled in self.libraries.compiled_for(module):
+            yield from (script.code for script in compiled.scripts)
+
+    def inputs_of(self, module: str) -> frozenset[str]:
+        """The paths, from the root, of all files that a module and what it has called include."""
+        compiled = [self._kept[module].compiled, *self.libraries.compiled_for(module)]
+        return frozenset(path for one in compiled for path in one.inputs)
 
     def try_all(self, following: Callable[[str], Trial | None], left: Callable[[], float | None]) -> Iterator[Tried]:
         """Tries mutants until `following` returns None while no trial is under way; it gets the module that a worker
@@ -99,7 +121,9 @@ class MutantHost(ScriptHost):
 
     def _switch(self, job: Job) -> list[bytes]:
         if isinstance(job, Trial):
-            return [encode("switch", str(job.mutant), "1", *map(str, job.rounds))]
+            waits = (round(seconds * 1000) for seconds in job.patience)
+            bounds = [str(bound) for pair in zip(job.rounds, waits, strict=True) for bound in pair]
+            return [encode("switch", str(job.mutant), "1", *bounds)]
         return [encode("switch", "0", str(self.size()))]
 
     def _close_module(self, key: str, record: Broken | None) -> None:
@@ -117,7 +141,8 @@ class MutantHost(ScriptHost):
         elif work is None or work.running is None:
             raise MessageError("unexpected reached")
         elif isinstance(work.job, Trial):
-            self._rounds[id(slot)] = message.rounds
+            if message.is_endless:
+                self._endless.add(id(slot))
         elif run := self._module_runs.get(work.job.key):
             test = TestKey(suite=work.job.key, test=run.tests[work.running].name)
             self._walked(Walked(test=test, rounds=message.rounds, mutants=message.mutants))
@@ -142,17 +167,16 @@ class MutantHost(ScriptHost):
         run = self._module_runs[job.key]
         name = run.tests[index].name
         self._test_ended(TestKey(suite=job.key, test=name, mutant=job.mutant))
-        assert job.tests is not None
-        endless = self._rounds.pop(id(slot), 0) >= job.rounds[job.tests.index(index)] - 1
+        endless = id(slot) in self._endless
+        self._endless.discard(id(slot))
         work.finish()
         if ended.next is not None:
             self._begin(slot, work, ended.next)
             return
-        failed = ended.record["status"] == "failed"
-        outcome = run.outcome(ended.record, name, index, work.seconds) if failed else None
         self._rest(slot)
+        failures = tuple(failures_of(ended.record)) if ended.record["status"] == "failed" else ()
         self._tried.append(
-            Tried(trial=job, test=name if failed or endless else "", outcome=outcome, is_endless=endless)
+            Tried(trial=job, test=name if failures or endless else "", failures=failures, is_endless=endless)
         )
 
     def _blame(self, work: Assignment, failure: Failure) -> None:
@@ -165,5 +189,4 @@ class MutantHost(ScriptHost):
         name = run.tests[index].name if index is not None else ""
         if index is not None:
             self._test_ended(TestKey(suite=job.key, test=name, mutant=job.mutant))
-        outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(failure,))
-        self._tried.append(Tried(trial=job, test=name or "?", outcome=outcome))
+        self._tried.append(Tried(trial=job, test=name or "?", failures=(failure,)))

@@ -240,6 +240,11 @@ class Libraries:
         """The scripts that a module has called so far, and those that they have called."""
         return list(self._asked.get(module, {}).values())
 
+    def compiled_for(self, module: str) -> list[Compiled]:
+        """What `called_by` names, compiled."""
+        found = (self._known.get(source.key) for source in self.called_by(module))
+        return [result for result in found if isinstance(result, Compiled)]
+
     def called(self, script: str) -> Compiled | None:
         """A called script, by its name."""
         result = self._known.get(self._keys.get(script, ""))

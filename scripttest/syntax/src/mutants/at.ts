@@ -28,7 +28,12 @@ export class Source {
 
   /** Where an operator stands between two operands, each of which may be in brackets. */
   operator(after: Node, before: Node, operator: string): number {
-    return this.#find(after.end, before.start, (at) => this.text.startsWith(operator, at));
+    return this.find(operator, after.end, before.start);
+  }
+
+  /** Where a text stands first between two offsets, in no comment. */
+  find(wanted: string, from: number, to: number): number {
+    return this.#find(from, to, (at) => this.text.startsWith(wanted, at));
   }
 
   /** The end of what a member is read of, with its brackets. */

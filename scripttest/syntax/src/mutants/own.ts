@@ -78,8 +78,8 @@ function* condition({ node, parent }: At, source: Source): Generator<Replacement
   if (isNegatable && plain.type !== "BooleanLiteral") yield { mutator: "ConditionNegation", text: `!(${source.of(node)})` };
   const isBoolean = plain.type === "LogicalExpression" || (plain.type === "BinaryExpression" && COMPARISONS.has(plain.operator as string));
   if (parent!.node.type === "ConditionalExpression" && !isBoolean && plain.type !== "BooleanLiteral") {
-    yield { mutator: "ConditionalExpression", text: "true" };
-    yield { mutator: "ConditionalExpression", text: "false" };
+    yield { mutator: "TernaryCondition", text: "true" };
+    yield { mutator: "TernaryCondition", text: "false" };
   }
 }
 

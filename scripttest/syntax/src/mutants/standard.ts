@@ -82,7 +82,7 @@ const LOOPS = new Set(["ForStatement", "WhileStatement", "DoWhileStatement"]);
 const HERE = "Stryker was here!";
 /** Parents of a text in which it is a name, or cannot be another. */
 const NAMING = new Set(
-  "ImportDeclaration ExportNamedDeclaration ExportAllDeclaration ExportDefaultDeclaration TSExternalModuleReference JSXAttribute ExpressionStatement TSLiteralType ObjectMethod ImportAttribute".split(" "),
+  "ImportDeclaration ExportNamedDeclaration ExportAllDeclaration ExportDefaultDeclaration ExportSpecifier TSExternalModuleReference JSXAttribute ExpressionStatement TSLiteralType ObjectMethod ImportAttribute".split(" "),
 );
 
 /** The replacements of a node. */
@@ -94,7 +94,7 @@ export function* standard(at: At, source: Source): Generator<Replacement> {
       yield* truth(at);
       break;
     case "LogicalExpression":
-      yield { mutator: "LogicalOperator", text: withOperator(node, source, LOGICAL[node.operator as string]) };
+      yield { mutator: "LogicalOperator", text: logical(node, source) };
       yield* truth(at);
       break;
     case "AssignmentExpression":
@@ -165,7 +165,7 @@ export function* standard(at: At, source: Source): Generator<Replacement> {
 /** The offset behind the colon of a case. */
 export function caseHead(node: Node, source: Source): number {
   const test = child(node, "test");
-  return source.text.indexOf(":", test?.end ?? node.start) + 1;
+  return source.find(":", test?.end ?? node.start, node.end) + 1;
 }
 
 /** What a condition becomes: always true, always false. */
@@ -192,6 +192,15 @@ function withOperator(node: Node, source: Source, operator: string): string {
   const old = node.operator as string;
   const at = source.operator(child(node, "left")!, child(node, "right")!, old);
   return source.with(node, at, at + old.length, operator);
+}
+
+/** `a || b || c` becomes `(a || b) && c`, for `&&` binds more tightly. */
+function logical(node: Node, source: Source): string {
+  const operator = LOGICAL[node.operator as string];
+  const left = child(node, "left")!;
+  const text = withOperator(node, source, operator);
+  const isLoose = left.type === "LogicalExpression" && left.start === node.start && left.operator !== "&&" && operator === "&&";
+  return isLoose ? `(${source.of(left)})${text.slice(left.end - node.start)}` : text;
 }
 
 function* binary(node: Node, source: Source): Generator<Replacement> {
@@ -257,7 +266,7 @@ function* call(node: Node, source: Source): Generator<Replacement> {
 function unchained(node: Node, source: Source): Replacement {
   const isCall = isCallNode(node);
   const before = child(node, isCall ? "callee" : "object")!;
-  const at = source.text.indexOf("?.", before.end);
+  const at = source.find("?.", before.end, node.end);
   const behind = isCall || node.computed ? "" : ".";
   return { mutator: "OptionalChaining", text: source.with(node, at, at + 2, behind) };
 }
@@ -300,8 +309,8 @@ function endlessFor(node: Node, source: Source): Replacement {
 /** Where the test of a `for` without one would stand. */
 function endlessTest(node: Node, source: Source): number {
   const init = child(node, "init");
-  const from = init === null ? source.text.indexOf("(", node.start) + 1 : init.end - (source.text[init.end - 1] === ";" ? 1 : 0);
-  return source.text.indexOf(";", from) + 1;
+  const from = init === null ? node.start : init.end - (source.text[init.end - 1] === ";" ? 1 : 0);
+  return source.find(";", from, node.end) + 1;
 }
 
 /** Whether a block is the body of a constructor that has to call `super` first. */

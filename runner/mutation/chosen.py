@@ -1,0 +1,98 @@
+"""Which of the planted mutants are tried: all, those of a change, some that are drawn, those of a shard."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
+from pathlib import Path
+from random import Random
+
+from runner.errors import ConfigurationError
+from runner.mutation.verdicts import place_of
+from scripttest import GitError, Mutant, merge_base, read_at
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.options.values import Shard
+
+
+class Change(Value):
+    """What has changed since a revision."""
+
+    lines: Mapping[str, frozenset[int]]
+    """Path of a handler from the root → its lines that are new or changed."""
+    whole: frozenset[str]
+    """Handlers of which all mutants are tried, because tests that load them have changed."""
+
+    def has(self, mutant: Mutant) -> bool:
+        """Whether a mutant is on a changed line, or in a handler whose tests changed."""
+        lines = self.lines.get(mutant.file, frozenset())
+        return mutant.file in self.whole or any(line in lines for line in range(mutant.line, mutant.end_line + 1))
+
+
+def change_since(
+    revision: str,
+    root: Path,
+    texts: Mapping[str, str],
+    tests: Mapping[Path, frozenset[str]],
+    variables: Mapping[str, str],
+) -> Change:
+    """What has changed since the merge base with a revision, in the working tree; blocks.
+
+    Args:
+        revision: a branch, a tag or a commit.
+        root: of the application.
+        texts: path of a handler from the root → its text.
+        tests: test file → the paths, from the root, of what it loads.
+        variables: the environment, for `PATH` and `HOME`.
+
+    Raises:
+        ConfigurationError: Git does not know the revision.
+    """
+    try:
+        base = merge_base(revision, str(root), variables)
+    except GitError as error:
+        raise ConfigurationError(f"Cannot use --since {revision}: {error}", "Name a branch or a commit") from error
+    lines = {name: _changed(_before(base, root / name, variables), text) for name, text in texts.items()}
+    whole: set[str] = set()
+    for path, loaded in tests.items():
+        if _before(base, path, variables) != path.read_text("utf-8", "replace"):
+            whole |= loaded & texts.keys()
+    return Change(lines=lines, whole=frozenset(whole))
+
+
+def _before(commit: str, path: Path, variables: Mapping[str, str]) -> str | None:
+    """The text of a file in a commit; None when it was not there."""
+    try:
+        return read_at(commit, os.fspath(path), variables)[0].decode("utf-8-sig", "replace")
+    except GitError:
+        return None
+
+
+def _changed(before: str | None, now: str) -> frozenset[int]:
+    new = now.split("\n")
+    if before is None:
+        return frozenset(range(1, len(new) + 1))
+    codes = SequenceMatcher(None, before.split("\n"), new, autojunk=False).get_opcodes()
+    return frozenset(line + 1 for kind, _, _, start, end in codes if kind != "equal" for line in range(start, end))
+
+
+def chosen(
+    mutants: Iterable[Mutant],
+    change: Change | None,
+    sample: int | None,
+    seed: int,
+    shard: Shard | None,
+) -> list[Mutant]:
+    """The mutants that are tried, in the order of their places: of a change, then so many drawn, then those of a
+    shard."""
+    found = sorted(mutants, key=place_of)
+    if change is not None:
+        found = [mutant for mutant in found if change.has(mutant)]
+    if sample is not None and sample < len(found):
+        found = sorted(Random(seed).sample(found, sample), key=place_of)
+    if shard is not None:
+        found = found[shard.number - 1 :: shard.of]
+    return found

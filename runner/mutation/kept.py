@@ -1,0 +1,140 @@
+"""Verdicts that are kept for later runs: in the store, or without one in the user's cache.
+
+A verdict holds as long as the tests that it rests on run the same code: the test, what it needs of its module, of the
+handlers and of what they import, and all else that its result depends on. So after a change of one test only the
+mutants are asked again that it noticed or reached. What a clock decided, and what a real judge said, is not kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from pathlib import Path
+
+from runner.mutation.verdicts import Status, Verdict
+from runner.security.files import check_target
+from runner.version import VERSION
+from scripttest import Mutant, TestKey
+from scripttest.values import Value
+
+FORMAT = 1
+NAME = "mutants.json"
+_NUMBERS = re.compile(r"(\$yaoM === |\$yaoM \? \$yaoM === |\$yaoR\()\d+")
+_BLANK = re.compile(r"\n\s*")
+_LETTERS = {Status.KILLED: "k", Status.TIMEOUT: "t", Status.SURVIVED: "s"}
+
+
+def digest_of(*texts: str) -> str:
+    """A digest of texts, in which neither the numbers of mutants nor empty lines matter."""
+    digest = blake2b(digest_size=12)
+    for text in texts:
+        digest.update(_BLANK.sub("\n", _NUMBERS.sub(r"\1", text)).encode())
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+class Known(Value):
+    """What earlier runs know of a mutant."""
+
+    verdict: Verdict | None = None
+    """The verdict, if it still holds."""
+    passed: frozenset[TestKey] = frozenset()
+    """The tests that are known to pass with it."""
+
+
+class KeptVerdicts:
+    """The verdicts of earlier runs."""
+
+    def __init__(self, path: Path | None, tests: Mapping[TestKey, str | None]) -> None:
+        """Reads a file; None: nothing is kept. `tests`: test → the digest of all that its result depends on; None: it
+        cannot be told."""
+        self._path = path
+        self._tests = tests
+        self._by_digest = {digest: key for key, digest in tests.items() if digest is not None}
+        self._found: dict[str, list[str]] = {} if path is None else _read(path)
+
+    def known(self, mutants: Iterable[Mutant], reached_by: Mapping[int, tuple[TestKey, ...]]) -> dict[int, Known]:
+        """Number of a mutant → what is known of it; `reached_by` has the tests that reach it."""
+        found: dict[int, Known] = {}
+        for name, mutant in named(mutants).items():
+            letter, *digests = self._found.get(name, ["?"])
+            keys = [self._by_digest[digest] for digest in digests if digest in self._by_digest]
+            reached = reached_by.get(mutant.number, ())
+            passed = frozenset(keys) & frozenset(reached) if letter == "s" else frozenset()
+            verdict = None
+            if letter in "kt" and letter != "?" and keys and keys[0] in reached:
+                status = Status.KILLED if letter == "k" else Status.TIMEOUT
+                verdict = Verdict(
+                    mutant=mutant, status=status, reached_by=reached, killed_by=keys[0], reason=KEPT, is_kept=True
+                )
+            elif passed and passed == frozenset(reached):
+                verdict = Verdict(mutant=mutant, status=Status.SURVIVED, reached_by=reached, is_kept=True)
+            found[mutant.number] = Known(verdict=verdict, passed=passed)
+        return found
+
+    def keep(self, verdicts: Iterable[Verdict], files: Iterable[str]) -> None:
+        """Writes the verdicts of a run; those on mutants of other handlers than `files` stay. Raises OSError."""
+        if self._path is None:
+            return
+        by_mutant = {verdict.mutant.number: verdict for verdict in verdicts if verdict.mutant.number}
+        planted = set(files)
+        merged = {name: entry for name, entry in self._found.items() if name.partition(" ")[0] not in planted}
+        for name, mutant in named(one.mutant for one in by_mutant.values()).items():
+            entry = self._entry(by_mutant[mutant.number])
+            if entry is not None:
+                merged[name] = entry
+        if merged != self._found:
+            _write(self._path, merged)
+
+    def _entry(self, verdict: Verdict) -> list[str] | None:
+        letter = _LETTERS.get(verdict.status)
+        keys = verdict.reached_by if verdict.killed_by is None else (verdict.killed_by,)
+        digests = [digest for key in keys if (digest := self._tests.get(key)) is not None]
+        return [letter, *digests] if letter is not None and len(digests) == len(keys) else None
+
+
+KEPT = "kept from an earlier run"
+
+
+def named(mutants: Iterable[Mutant]) -> dict[str, Mutant]:
+    """Name of a mutant that stays when other code of its file changes → the mutant."""
+    counts: Counter[str] = Counter()
+    found = {}
+    for mutant in sorted(mutants, key=lambda one: (one.file, one.line, one.column, one.number)):
+        own = digest_of(mutant.within, mutant.mutator, mutant.original, mutant.replacement)
+        name = f"{mutant.file} {own}"
+        counts[name] += 1
+        found[f"{name} {counts[name]}"] = mutant
+    return found
+
+
+def _read(path: Path) -> dict[str, list[str]]:
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    known = isinstance(content, dict) and content.get("format") == FORMAT and content.get("version") == VERSION
+    rows = content.get("verdicts") if known else None
+    if not isinstance(rows, dict):
+        return {}
+    return {
+        name: row
+        for name, row in rows.items()
+        if isinstance(row, list) and row and all(isinstance(text, str) for text in row)
+    }
+
+
+def _write(path: Path, verdicts: Mapping[str, list[str]]) -> None:
+    check_target(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        part.write_text(json.dumps({"format": FORMAT, "version": VERSION, "verdicts": verdicts}), "utf-8")
+        os.replace(part, path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
