@@ -1,11 +1,12 @@
-"""`yao-test init [FOLDER]`: an agent with a test and a case, in an empty folder or in an application."""
+"""`yao-test init [FOLDER]`: an agent with tests, or a fuller application, in an empty folder or in an application."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 
@@ -15,6 +16,7 @@ from runner.commands.parser import Command
 from runner.commands.types import CONFIG, TSCONFIG, lacks, type_files
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.planning.last_failed import STORE
 from runner.security.files import check_target, read_text
 from scripttest.values import Value
 
@@ -23,6 +25,12 @@ CI_FILES = {"github": ".github/workflows/yao-test.yml", "gitlab": ".gitlab-ci.ym
 """CI system → its file, from the root of the repository."""
 REQUIREMENTS = "requirements-test.txt"
 """The package that the CI job installs."""
+APPLICATIONS = Path(__file__).resolve().parents[1] / "shipped/applications"
+"""What `init` makes, as it is written."""
+HELLO = "hello"
+EXAMPLES = ("support-desk", "rag", "sandbox")
+PLACE = r"^\s+at (.+?):(\d+):(\d+)$"
+"""Matches the line of output with the place of a failure."""
 IGNORED = ("output-*.jsonl", ".yao-test/")
 """Lines of `.gitignore`: reports of case files, and what the tool keeps between runs."""
 
@@ -40,16 +48,22 @@ class NewFile(Value):
 @click.command(
     "init",
     cls=Command,
-    help="Creates an agent with a handler, a test, a scripted model and a case, the TypeScript declarations, and a "
-    "CI file; inside an application, adds them to it. Existing files are kept.",
+    help="Creates an agent with a hook, a tool, a scripted model, a script test, a case and a conversation, the "
+    "TypeScript declarations, and a CI file; inside an application, adds them to it. Existing files are kept.",
 )
 @click.argument("folder", required=False, metavar="[FOLDER]")
-@click.option("-n", "--name", default="hello", metavar="ID", help="Agent to create. Default: hello.")
+@click.option("-n", "--name", metavar="ID", help="Agent to create. Default: hello.")
+@click.option("--example", type=click.Choice(EXAMPLES), help="Create a fuller application instead of that agent.")
+@click.option("--vscode", is_flag=True, help="Write tasks for VS Code, with a problem matcher for failures.")
 @click.option("--ci", type=click.Choice(CI_SYSTEMS), help="CI file to write. Default: ask at a terminal, else github.")
 @click.pass_obj
-def init(environment: Environment, folder: str | None, name: str, ci: str | None) -> int:
+def init(
+    environment: Environment, folder: str | None, name: str | None, example: str | None, vscode: bool, ci: str | None
+) -> int:
     """Writes the files, prints what was done to each, and returns the exit code."""
-    if not re.fullmatch(r"\w[\w-]*(\.\w[\w-]*)*", name):
+    if name is not None and example is not None:
+        raise ConfigurationError("-n and --example cannot be used together", "An example has agents of its own")
+    if name is not None and not re.fullmatch(r"\w[\w-]*(\.\w[\w-]*)*", name):
         raise ConfigurationError(
             f'Cannot make agent "{name}": an id has letters, digits, _ and -, and dots between folders',
             "Such as hello or workers.hello",
@@ -57,17 +71,23 @@ def init(environment: Environment, folder: str | None, name: str, ci: str | None
     root = _root(environment.directory, folder)
     system = ci or _asked(environment)
     maker = _Maker(root, environment)
-    agent = agent_files(name)
-    for file in agent:
+    for file in agent_files(name or HELLO) if example is None else application_files(example):
         maker.make(file)
     for path, text in type_files(root).items():
         maker.make(NewFile(path=path, text=text))
     maker.make(NewFile(path=CONFIG, text=TSCONFIG))
+    if vscode:
+        maker.make(NewFile(path=".vscode/tasks.json", text=tasks_text()))
     repository = repository_of(root)
     if system in CI_FILES:
         inside = root.relative_to(repository).as_posix() if root != repository else ""
         _Maker(repository, environment).make(NewFile(path=CI_FILES[system], text=ci_text(system, inside)))
-    _say_what_is_left(root, repository, system, environment)
+    _ignore(root, repository, environment)
+    if not os.path.lexists(root / STORE):
+        with writing(root / STORE):
+            (root / STORE).mkdir()
+        environment.stdout.write(f"Made {_shown(root / STORE, environment)}/, which keeps runs for history and view\n")
+    _say_what_is_left(root, system, environment)
     where = "" if root == environment.directory else f"in {_shown(root, environment)}: "
     environment.stdout.write(f"Run the tests, {where}yao-test\n" if where else "Run the tests: yao-test\n")
     return 0
@@ -139,16 +159,29 @@ def _has(path: Path, text: str) -> bool:
         return False
 
 
-def _say_what_is_left(root: Path, repository: Path, system: str, environment: Environment) -> None:
+def _ignore(root: Path, repository: Path, environment: Environment) -> None:
+    """Adds to `.gitignore` what is to be ignored and is not yet, there or in that of the repository."""
+    path = root / ".gitignore"
+    ignored = {line.strip().strip("/") for folder in {root, repository} for line in _lines(folder / ".gitignore")}
+    lines = [line for line in IGNORED if line.strip("/") not in ignored]
+    if not lines:
+        return
+    is_new = not os.path.lexists(path)
+    with writing(path):
+        check_target(path)
+        with path.open("ab+") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+            ends = file.read() in (b"", b"\n")
+            file.write(("" if ends else "\n").encode() + "".join(f"{line}\n" for line in lines).encode())
+    shown = _shown(path, environment)
+    environment.stdout.write(f"Wrote {shown}\n" if is_new else f"Added to {shown}: {', '.join(lines)}\n")
+
+
+def _say_what_is_left(root: Path, system: str, environment: Environment) -> None:
     """Prints what is missing in files that already existed."""
     write = environment.stdout.write
     for line in lacks(root, type_files(root), _shown(root / CONFIG, environment)):
         write(f"{line}\n")
-    ignored = {line.strip().strip("/") for folder in {root, repository} for line in _lines(folder / ".gitignore")}
-    ignore = _shown(root / ".gitignore", environment)
-    for line in IGNORED:
-        if line.strip("/") not in ignored:
-            write(f"Add this line to {ignore}: {line}\n")
     if system in CI_FILES and not (root / REQUIREMENTS).exists():
         requirements = _shown(root / REQUIREMENTS, environment)
         write(f"Add a wheel or Git URL of yao-test to {requirements} so that CI can install it\n")
@@ -165,20 +198,62 @@ def _shown(path: Path, environment: Environment) -> str:
     return os.path.relpath(path, environment.directory)
 
 
-def agent_files(agent: str) -> tuple[NewFile, ...]:
-    """An agent with a handler, a test of it, a model's replies and a case, by its id."""
-    folder = f"assistants/{agent.replace('.', '/')}"
-    package, prompts, replies = (f"{folder}/{name}" for name in ("package.yao", "prompts.yml", "replies.yml"))
-    name = PurePosixPath(folder).name.replace("_", " ").replace("-", " ").capitalize()
-    handler = f"{folder}/src/greeting.ts"
-    return (
-        NewFile(path=package, text=PACKAGE.replace("NAME", name)),
-        NewFile(path=prompts, text=PROMPTS, goes_with=(package,)),
-        NewFile(path=replies, text=REPLIES, goes_with=(package,)),
-        NewFile(path=handler, text=HANDLER, goes_with=(package,)),
-        NewFile(path=f"{folder}/src/greeting_test.ts", text=HANDLER_TEST, goes_with=(package, handler)),
-        NewFile(path=f"{folder}/tests/greetings.jsonl", text=CASES, goes_with=(package, prompts, replies)),
-    )
+def agent_files(agent: str) -> Iterator[NewFile]:
+    """The files of the first agent, by the id that it is to have."""
+    name = agent.rpartition(".")[2].replace("_", " ").replace("-", " ").capitalize()
+    for file in application_files(HELLO):
+        text = file.text.replace(f"agents.{HELLO}.", f"agents.{agent}.").replace('"name": "Hello"', f'"name": "{name}"')
+        paths = [
+            one.replace(f"assistants/{HELLO}", f"assistants/{agent.replace('.', '/')}")
+            for one in (file.path, *file.goes_with)
+        ]
+        yield NewFile(path=paths[0], text=text, goes_with=tuple(paths[1:]))
+
+
+def application_files(name: str) -> Iterator[NewFile]:
+    """The files of an application to begin with. Tests go with all other files, these with `package.yao`."""
+    top = APPLICATIONS / name
+    paths = sorted(path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file())
+    tests = [path for path in paths if "/tests/" in path or "_test." in path]
+    packages = [path for path in paths if path.endswith("/package.yao")]
+    others = [path for path in paths if path not in (*tests, *packages)]
+    for path in [*packages, *others, *tests]:
+        package = max((one for one in packages if path.startswith(one.removesuffix("package.yao"))), key=len)
+        needed = sorted(others, key=lambda other: other.rpartition(".")[0] != path.partition("_test.")[0])
+        with_it = (*[package] * (path != package), *(needed if path in tests else ()))
+        yield NewFile(path=path, text=(top / path).read_text("utf-8"), goes_with=with_it)
+
+
+def tasks_text() -> str:
+    """Tasks of VS Code, whose problem matcher finds the places of failures."""
+    from json import dumps
+
+    matcher = {
+        "owner": "yao-test",
+        "source": "yao-test",
+        "fileLocation": ["autoDetect", "${workspaceFolder}"],
+        "pattern": {"regexp": PLACE, "file": 1, "line": 2, "column": 3, "message": 0},
+    }
+    watching = {"activeOnStart": True, "beginsPattern": "^(Changed: |All files)", "endsPattern": "^Waiting for changes"}
+    task = {"type": "shell", "command": "yao-test", "presentation": {"clear": True}}
+    tasks = [
+        {"label": "yao-test", **task, "group": {"kind": "test", "isDefault": True}, "problemMatcher": matcher},
+        {
+            "label": "yao-test: this file",
+            **task,
+            "args": ["${relativeFile}"],
+            "group": "test",
+            "problemMatcher": matcher,
+        },
+        {
+            "label": "yao-test: watch",
+            **task,
+            "args": ["watch"],
+            "isBackground": True,
+            "problemMatcher": {**matcher, "background": watching},
+        },
+    ]
+    return f"{dumps({'version': '2.0.0', 'tasks': tasks}, indent=2)}\n"
 
 
 def ci_text(system: str, folder: str) -> str:
@@ -200,43 +275,6 @@ def ci_text(system: str, folder: str) -> str:
     below = f"{folder}/" if folder else ""
     return text.replace("INSIDE\n", inside).replace("BELOW", below)
 
-
-PACKAGE = """{
-  "name": "NAME",
-  "description": "Greets people",
-  "connector": "scripted"
-}
-"""
-
-PROMPTS = """- role: system
-  content: You greet people and ask what you can do for them.
-"""
-
-REPLIES = """# What the scripted model answers, instead of a real one: the first rule that applies.
-- when: { input: { regex: '(?i)\\b(hello|hi)\\b' } }
-  reply: Hello! What can I do for you?
-- reply: So far I can only say hello.
-"""
-
-HANDLER = """/** A greeting for an hour of the day, 0 to 23. */
-export function Greeting(name: string, hour: number): string {
-  const part = hour < 12 ? "morning" : hour < 18 ? "afternoon" : "evening";
-  return `Good ${part}, ${name}!`;
-}
-"""
-
-HANDLER_TEST = """import { Greeting } from "./greeting";
-
-export function TestGreeting(t: testing.T, ctx: agent.Context) {
-  const { assert } = t;
-
-  assert.Equal(Greeting("Ada", 9), "Good morning, Ada!");
-  assert.Equal(Greeting("Ada", 20), "Good evening, Ada!");
-}
-"""
-
-CASES = """{"id": "says-hello", "input": "Hello!", "assert": {"type": "contains", "value": "What can I do"}}
-"""
 
 GITHUB = f"""# Script tests and scripted models need no key and no network.
 # Give the keys of real models to the job, or replay recordings: yao-test --replay recordings

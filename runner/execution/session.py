@@ -296,6 +296,10 @@ class Session:
             write_comparison(self._plan, self._console.write)
         if self._database is not None and not options.quiet:
             self._console.write(f"Wrote {shown_path(self._database, environment.directory)}\n")
+        if environment.terminal and not options.quiet:
+            from runner.execution.advice import advice
+
+            self._console.write(advice(self._plan, stream.execution))
         return exit_code_of(stream.execution, options, environment, run.stop)
 
 

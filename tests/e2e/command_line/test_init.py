@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
+import re
 import shlex
 import subprocess
 from contextlib import suppress
@@ -17,11 +19,16 @@ AGENT = [
     f"assistants/hello/{name}"
     for name in (
         "package.yao",
+        "mcps/hours.mcp.yao",
+        "mcps/mapping/hours/schemes/opening_hours.in.yao",
         "prompts.yml",
         "replies.yml",
         "src/greeting.ts",
         "src/greeting_test.ts",
+        "src/hours.ts",
+        "src/index.ts",
         "tests/greetings.jsonl",
+        "tests/visit.yaml",
     )
 ]
 
@@ -44,12 +51,13 @@ def test_what_it_made_in_an_empty_folder_passes_at_once(empty: Application) -> N
     made = files(empty)
     assert made >= {*AGENT, "tsconfig.json", "types/yao-test/testing.d.ts", ".github/workflows/yao-test.yml"}
     assert {line.removeprefix("Wrote ") for line in run.stdout.splitlines() if line.startswith("Wrote ")} == made
-    assert "Add this line to .gitignore: output-*.jsonl\n" in run.stdout
+    assert (empty.root / ".gitignore").read_text() == "output-*.jsonl\n.yao-test/\n"
+    assert "Made .yao-test/, which keeps runs for history and view\n" in run.stdout
     assert run.stdout.endswith("Run the tests: yao-test\n")
     tests = empty.run("-q")
     assert (tests.code, tests.stderr) == (0, "")
-    assert "Summary: 2 passed, 0 failed, 0 skipped" in tests.stdout
-    assert files(empty) == made
+    assert "Summary: 3 passed, 0 failed, 0 skipped" in tests.stdout
+    assert files(empty) - made == {".yao-test/runs.lock", ".yao-test/runs.sqlite"}
 
 
 def test_what_exists_is_left_byte_for_byte_and_named(tmp_path: Path) -> None:
@@ -110,7 +118,7 @@ def test_an_application_keeps_its_agents_and_gets_one_more(tmp_path: Path) -> No
     assert run.code == 0
     assert files(app) >= set(AGENT)
     assert run.stdout.endswith("Run the tests, in ../../..: yao-test\n")
-    assert "Summary: 3 passed, 0 failed, 0 skipped" in app.run("-q").stdout
+    assert "Summary: 4 passed, 0 failed, 0 skipped" in app.run("-q").stdout
 
 
 def test_a_folder_that_is_named_is_made(empty: Application) -> None:
@@ -189,3 +197,85 @@ def test_a_person_is_asked_for_the_ci_system(empty: Application, answer: bytes, 
     os.close(leader)
     assert b"CI file for (github, gitlab, none) [github]:" in output
     assert {name for name in files(empty) if name.endswith("yml") and not name.startswith("assistants")} == written
+
+
+def test_what_is_ignored_is_added_once_to_a_file_of_ones_own(tmp_path: Path) -> None:
+    app = make_application(tmp_path, {"/.gitignore": b"# mine \xff\n.yao-test"})
+    run = app.run("init", "--ci", "none")
+    app.run("init", "--ci", "none")
+
+    assert "Added to .gitignore: output-*.jsonl\n" in run.stdout
+    assert (app.root / ".gitignore").read_bytes() == b"# mine \xff\n.yao-test\noutput-*.jsonl\n"
+
+
+@pytest.mark.parametrize(("example", "tests"), [("support-desk", 12), ("rag", 10), ("sandbox", 6)])
+def test_an_example_passes_at_once_and_lacks_nothing(empty: Application, example: str, tests: int) -> None:
+    made = empty.run("init", "--example", example, "--ci", "none")
+    run = empty.run("-q", "--strict")
+
+    assert made.code == 0
+    assert f"Summary: {tests} passed, 0 failed, 0 skipped" in run.stdout, run
+    assert empty.run("doctor", "--strict").code == 0
+    assert "Wrote" not in empty.run("init", "--example", example, "--ci", "none").stdout
+    refused = empty.run("init", "--example", example, "-n", "desk")
+    assert (refused.code, refused.stderr.splitlines()[0]) == (2, "Error: -n and --example cannot be used together")
+
+
+def test_a_broken_example_would_be_seen(empty: Application) -> None:
+    empty.run("init", "--example", "rag", "--ci", "none")
+    search = empty.root / "assistants/handbook/src/search.ts"
+    search.write_text(search.read_text().replace("b.score - a.score", "a.score - b.score"))
+
+    assert empty.run("-q").code == 1
+
+
+def test_the_tasks_of_vscode_find_the_places_of_failures(empty: Application) -> None:
+    empty.run("init", "--vscode", "--ci", "none")
+    tasks = json.loads((empty.root / ".vscode/tasks.json").read_text())["tasks"]
+    hours = empty.root / "assistants/hello/src/hours.ts"
+    hours.write_text(hours.read_text().replace("16 : 18", "17 : 18"))
+    greeting = empty.root / "assistants/hello/src/greeting.ts"
+    greeting.write_text(greeting.read_text().replace("Good", "Bad"))
+    pattern = re.compile(tasks[0]["problemMatcher"]["pattern"]["regexp"])
+    shown = empty.run("-q").stdout.splitlines()
+    places = {(found[1], int(found[2])) for line in shown if (found := pattern.search(line))}
+
+    assert [task["label"] for task in tasks] == ["yao-test", "yao-test: this file", "yao-test: watch"]
+    assert places == {
+        ("assistants/hello/src/greeting_test.ts", 6),
+        ("assistants/hello/src/greeting_test.ts", 7),
+        ("assistants/hello/tests/visit.yaml", 2),
+    }
+
+
+def at_a_terminal(app: Application, *words: str, ci: str = "") -> str:
+    """What a person sees."""
+    main, inner = pty.openpty()
+    environment = {**app.environment, "CI": ci, "TERM": "xterm"}
+    with subprocess.Popen([*COMMAND, *words], cwd=app.root, env=environment, stdin=inner, stdout=inner) as process:
+        os.close(inner)
+        text = b""
+        with suppress(OSError):
+            while piece := os.read(main, 65536):
+                text += piece
+        process.wait(PATIENCE)
+    os.close(main)
+    return text.decode()
+
+
+def test_the_first_run_and_the_first_failure_have_a_line_of_advice_once(empty: Application) -> None:
+    empty.run("init", "--ci", "none")
+    silent = [
+        empty.run().stdout,
+        at_a_terminal(empty, "-q"),
+        at_a_terminal(empty, "--json"),
+        at_a_terminal(empty, ci="1"),
+    ]
+    first, second = at_a_terminal(empty), at_a_terminal(empty)
+    greeting = empty.root / "assistants/hello/src/greeting.ts"
+    greeting.write_text(greeting.read_text().replace("Good", "Bad"))
+    failed, again = at_a_terminal(empty), at_a_terminal(empty)
+
+    assert ["Next: " in text for text in (*silent, first, second, failed, again)] == [False] * 4 + [True, False] * 2
+    assert "Next: yao-test watch" in first
+    assert "Next: yao-test --last-failed" in failed

@@ -33,7 +33,7 @@ from runner.options.options import options_from, texts_in
 KEPT = "mkdir -p .yao-test .git && echo ref: refs/heads/main > .git/HEAD && yao-test -i scripts.expense.setup -q > kept.txt"
 """Puts a run of the branch main into the store of the application."""
 PLACEHOLDERS = {
-    "yao-test init [FOLDER] [-n ID] [--ci github|gitlab|none]": "yao-test init new -n first --ci none",
+    "yao-test init [FOLDER] [-n ID] [--example NAME] [--vscode] [--ci github|gitlab|none]": "yao-test init new -n first --vscode --ci none",
     "yao-test [-i INPUT ...] [FLAGS]": "yao-test -i scripts.expense.setup -i scripts.expense.policy -q",
     "yao-test types [FOLDER]": "yao-test types .",
     "yao-test completion bash|zsh|fish": "yao-test completion fish",

@@ -42,7 +42,17 @@ PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 SHOW_ASSISTANTS = (README, CLI, ROOT / "docs/configuration.md", ROOT / "docs/watch.md")
 FLAG_TABLE = re.compile(r"(<!-- flags: .* -->\n).*?(<!-- /flags -->\n)", re.S)
 TEST_FUNCTION = re.compile(r"^(export )?(async )?(function|const) Test\w", re.M)
-OF_PYTEST = {"-k", "-m", "-p", "-x", "--continue-on-collection-errors", "--lf", "--yao-env-file", "--yao-models"}
+OF_PYTEST = {
+    "-k",
+    "-m",
+    "-p",
+    "-x",
+    "--maxfail",
+    "--continue-on-collection-errors",
+    "--lf",
+    "--yao-env-file",
+    "--yao-models",
+}
 OF_OTHERS = {
     "pytest.md": OF_PYTEST,
     "cli.md": {"--testNamePattern"},

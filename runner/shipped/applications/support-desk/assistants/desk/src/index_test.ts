@@ -7,8 +7,9 @@ export function TestRefundsArePassedOn(t: testing.T, ctx: agent.Context) {
 }
 
 export function TestNextNamesTheTickets(t: testing.T, ctx: agent.Context) {
-  const result = [{ id: 1, subject: "printer", urgent: false }];
+  const answer = (result: object[]) =>
+    Next(ctx, { tools: [{ toolcall_id: "1", server: "agents.desk.tickets", tool: "find_tickets", result }] });
 
-  t.assert.Equal(Next(ctx, { tools: [{ tool: "find_tickets", result }] }), { data: "Your tickets: #1 printer." });
-  t.assert.Equal(Next(ctx, { tools: [{ tool: "find_tickets", result: [] }] }), { data: "You have no open tickets." });
+  t.assert.Equal(answer([{ id: 1, subject: "printer", urgent: false }]), { data: "Your tickets: #1 printer." });
+  t.assert.Equal(answer([]), { data: "You have no open tickets." });
 }
