@@ -57,7 +57,8 @@ _NAMES = b'"names": ['
 """How the last member of a source map of esbuild begins."""
 _HELPER = "var __name = "
 _STATEMENT = r'^( *)__name\(([\w$]+), "([^"\n]*)"\);$'
-_AT_TOP = r'^__name\([\w$]+, "[^"\n]*"\);$'
+_AT_TOP = r'^__name\(([\w$]+), "[^"\n]*"\);$'
+_FUNCTION = r"^function\*? ([\w$]+)\("
 _NAMED_CLASS = r'(?<=\n)( *)(.*\{)\n( +)static \{\n +__name\(this, "([^"\n]*)"\);\n\3\}$'
 _ASSIGNED = r'^var ([\w$]+) = /\* @__PURE__ \*/ __name\(([^\n]*\{\n(?:(?: [^\n]*)?\n)*\}[^\n]*), "\1"\);$'
 """A function that is a value at the top level; in its first line is nothing that could fail."""
@@ -371,13 +372,16 @@ def named_first(script: str) -> str:
     """A script, or a part of one, that names its functions at its beginning, since they can be called before their
     line."""
     early: list[str] = []
+    if "\n__name(" not in script:
+        return script
+    functions = set(re.findall(_FUNCTION, script, re.MULTILINE))
 
     def move(match: re.Match[str]) -> str:
+        if match[1] not in functions:  # a class with decorators, which gets its name at the end
+            return match[0]
         early.append(match[0])
         return ""
 
-    if "\n__name(" not in script:
-        return script
     script = re.sub(_AT_TOP, move, script, flags=re.MULTILINE)
     helper = script.find(_HELPER)
     at = script.index("\n", helper) if helper >= 0 else 0
