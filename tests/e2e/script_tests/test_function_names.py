@@ -87,3 +87,20 @@ def test_names_are_as_written(named: dict[str, Record]) -> None:
     failed = {name for name, record in named.items() if record["status"] != "passed"}
     assert failed == {"name.TestFrame", "helpers.TestLeft"}
     assert "nobody handles it" in str(named["helpers.TestLeft"])
+
+
+def test_classes_with_decorators_have_their_names(app: MakeApplication) -> None:
+    text = """
+        function kept(value) { return value; }
+        class Member { static made = Member.name; @kept own() { return Member.name; } }
+        @kept class Whole { static who = () => Whole; }
+        class Hidden { static #count = 1; static { Hidden.#count++; } @kept count() { return Hidden.#count; } }
+        export default @kept class {}
+        export function TestA(t) {
+          class Inner { static self = () => Inner; @kept own() { return Inner.name; } }
+          t.assert.Equal([Member.made, new Member().own(), Whole.name, Whole.who() === Whole], ["Member", "Member", "Whole", true]);
+          t.assert.Equal([Hidden.name, new Hidden().count(), new Inner().own(), Inner.self() === Inner], ["Hidden", 2, "Inner", true]);
+        }
+    """
+    (record,) = app({"a_test.ts": text}).results("-i", "scripts.demo.a").values()
+    assert record["status"] == "passed", record
