@@ -7,7 +7,7 @@ r"""The forms in which programs write a secret value, as regular expressions.
 | `%2F`, `%2f`, `%252F`, `+` for a space; `=2F` | URLs; quoted-printable |
 | `&amp;`, `&#38;`, `&#x26;` | HTML and XML |
 | hexadecimal digits, also as `2f:26`, `2f 26`, `0x2f, 0x26` | digests, dumps, certificates |
-| `47, 38` | lists of bytes in JSON |
+| `47, 38`, `"0":47,"1":38` | lists of bytes in JSON, and typed arrays |
 | base64 and base64url, also of a longer text that contains the value | headers, data URLs, keys |
 
 A search takes time in proportion to the text: patterns give back nothing that they have taken (`++`), or a little.
@@ -37,7 +37,8 @@ _HAS_WRAPPED = re.compile(r"[\r\n\\](?<=[A-Za-z0-9+/_-]{32}[\r\n\\])").search
 _BREAK = re.compile(r"(?:\\++[rn]|[\r\n])++[ \t>|]*+")
 _BETWEEN_PAIRS = r"(?:[:. -]|, ?|,? ?0[xX]|\\++x)"
 _BLANKS = r"(?:\s|\\++[nrt])*+"
-_BETWEEN_BYTES = f"{_BLANKS},{_BLANKS}"
+_INDEX = rf'\\*+"?+[0-9]{{1,7}}+\\*+"?+:{_BLANKS}'
+_BETWEEN_BYTES = f"{_BLANKS},{_BLANKS}(?:{_INDEX})?+"
 _PAIR = "[0-9A-Fa-f]{2}"
 _LETTER = "(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])"
 """The code of a letter or a digit, or nearly so."""
@@ -47,6 +48,7 @@ _HAS_PAIRS = tuple(
 )
 _HAS_PAIRS_IN_LIST = re.compile(f", ?(?:0[xX])?{_PAIR}" * 5).search
 _HAS_BYTES = re.compile(f",{_BLANKS}[0-9]{{1,3}}{_BLANKS}" * 5).search
+_HAS_INDEXED = re.compile(f",{_BLANKS}{_INDEX}[0-9]{{1,3}}{_BLANKS}" * 5).search
 _NO_CODE = f"%(?!{_PAIR})"
 _NO_ESCAPE = rf"\\(?!(?:x|u00){_PAIR})"
 _PAIRS = f"{_PAIR}(?:{_BETWEEN_PAIRS}{_PAIR}){{5,}}+"
@@ -159,6 +161,8 @@ def decoded(text: str) -> str:
             for match in re.finditer(f"{comma}{_PAIR}(?:{comma}{_PAIR}){{4,}}+", text):
                 first = text[max(match.start() - 2, 0) : match.start()]
                 found.append(_read_pairs((first if re.fullmatch(_PAIR, first) else "00") + match[0]))
+    if ":" in text and _HAS_INDEXED(text):
+        text = re.sub(_INDEX, "", text)
     if _HAS_BYTES(text):
         found += [_read_list(match[0]) for match in re.finditer(_BYTES, text)]
     return "\0".join(found)

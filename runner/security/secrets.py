@@ -186,6 +186,10 @@ class Secrets:
         if kind in _PLAIN or isinstance(value, str):  # members of enumerations are words of ours
             return value
         if isinstance(value, dict):
+            if len(value) >= SHORTEST and "0" in value and all(type(item) is int for item in value.values()):
+                numbers = [*value.values()]  # a typed array, perhaps
+                clean = self._without_bytes(numbers)
+                return value if clean is numbers else {str(at): item for at, item in enumerate(clean)}
             fields = [(self._clean(key), self._clean(item)) for key, item in value.items()]
             same = all(a is c and b is d for (a, b), (c, d) in zip(fields, value.items(), strict=True))
             return value if same else dict(fields)

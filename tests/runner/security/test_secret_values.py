@@ -138,6 +138,9 @@ FORMS: dict[str, Callable[[str], str]] = {
     "quoted-printable, all of it": lambda text: "".join(f"={byte:02X}" for byte in text.encode()),
     "bytes in JSON": lambda text: json.dumps({"type": "Buffer", "data": [7, *text.encode(), 7]}),
     "bytes in JSON in JSON": lambda text: json.dumps(json.dumps([*text.encode()], indent=2)),
+    "bytes of a typed array": lambda text: json.dumps(dict(enumerate([7, *text.encode(), 7])), indent=1),
+    "bytes of a typed array in JSON": lambda text: json.dumps(json.dumps(dict(enumerate(text.encode())))),
+    "bytes of an object": lambda text: f"{{{', '.join(f'{at}: {byte}' for at, byte in enumerate(text.encode()))}}}",
     "bytes beside numbers that are none": lambda text: f"12345, 300, {', '.join(map(str, text.encode()))}, 999, 70000",
     "bytes behind a number": lambda text: f"7 {','.join(map(str, text.encode()))}",
     "pairs of a list behind a number": lambda text: f"7,{','.join(f'{byte:02x}' for byte in text.encode())}",
@@ -164,9 +167,11 @@ def test_codes_of_other_texts_stay() -> None:
 
 
 def test_a_list_of_bytes_is_hidden_in_values() -> None:
-    said = {"data": [1, *KEY.encode(), 300], "other": [*b"of others"]}
+    typed = {str(at): byte for at, byte in enumerate([1, *KEY.encode()])}
+    said = {"data": [1, *KEY.encode(), 300], "typed": typed, "other": [*b"of others"]}
     clean = Secrets({"MY_KEY": KEY}).value(said)
-    assert clean == {"data": [1, "***MY_KEY***", 300], "other": [*b"of others"]}
+    hidden = {"0": 1, "1": "***MY_KEY***"}
+    assert clean == {"data": [1, "***MY_KEY***", 300], "typed": hidden, "other": [*b"of others"]}
 
 
 WRAPPED: dict[str, Callable[[str], str]] = {
