@@ -186,7 +186,9 @@ class Secrets:
         if kind in _PLAIN or isinstance(value, str):  # members of enumerations are words of ours
             return value
         if isinstance(value, dict):
-            if len(value) >= SHORTEST and "0" in value and all(type(item) is int for item in value.values()):
+            if len(value) >= SHORTEST and all(
+                type(item) is int and f"{key}".isdecimal() for key, item in value.items()
+            ):
                 numbers = [*value.values()]  # a typed array, perhaps
                 clean = self._without_bytes(numbers)
                 return value if clean is numbers else {str(at): item for at, item in enumerate(clean)}
