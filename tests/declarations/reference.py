@@ -7,6 +7,7 @@ python tests/declarations/reference.py yao > docs/script-api-yao.md
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -178,11 +179,25 @@ class Reference:
             yield f"### `new {part.title}`"
             yield code(constructor.signature.replace("new ", f"new {part.title}", 1))
             yield from described(variable.doc)
+        brief = [member for member in entries if member.kind == "method" and member.doc and not member.doc.example]
+        if brief:
+            yield table(["method", "what it does"], [self.method(member, part) for member in brief])
         for member in entries:
-            yield f"### `{part.title}.{member.name}`"
-            if member in part.statics:
-                yield "Of the class itself."
-            yield from entry(member)
+            if member not in brief:
+                yield f"### `{part.title}.{member.name}`"
+                if member in part.statics:
+                    yield "Of the class itself."
+                yield from entry(member)
+
+    def method(self, member: Declaration, part: Section) -> list[str]:
+        """The row of a method without an example."""
+        assert member.doc is not None
+        own = f"{part.title}." if member in part.statics else ""
+        throws = re.sub(r"^{(.*?)} *", r"\1: ", member.doc.throws)
+        return [
+            f"`{own}{' '.join(member.signature.split())}`",
+            " ".join(filter(None, [member.doc.summary, f"Throws {throws}" if throws else ""])),
+        ]
 
     def rows(self, member: Declaration, owner: Declaration, prefix: str = "") -> Iterator[list[str]]:
         """The row of a field, and those of the fields within it."""
