@@ -70,6 +70,8 @@ class ModelCall(Value):
     """What is odd about the answer."""
     free: bool = False
     """Whether it cost nothing, since no model was asked: it was scripted, or replayed."""
+    embeds: bool = False
+    """Whether it was asked for embeddings."""
 
 
 class Span(Value):

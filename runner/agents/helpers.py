@@ -8,7 +8,7 @@ the script asks one judge after another, and `count_votes` counts.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bindings import ProcessError, agent_id
@@ -16,9 +16,10 @@ from runner.agents.answer import AgentError, answer_of
 from runner.agents.call import call_other
 from runner.agents.chat import AgentRequest, Chat, JudgeUse, Scope
 from runner.agents.references import ScriptReferenceError, call_function
-from runner.assertions.base import AssertionResult, CheckResult, NotEvaluated
+from runner.assertions.base import AssertionResult, CheckResult, Embeddings, NotEvaluated
 from runner.assertions.results import SCALE, not_evaluated, off_scale, result_of, score_of, shorten
-from runner.errors import ConfigurationError, RunnerError
+from runner.connectors.base import ModelRequest
+from runner.errors import ConfigurationError, RunnerError, sentences
 from runner.reading.helper_answers import Unclear, lone_score, read_verdict
 from scripttest import HostError
 
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 Setting = TypeVar("Setting", bool, int, str)
 MatchSnapshot = Callable[[str, str], dict[str, Any]]
 """(key, text) → `{passed, expected?, reason?}`."""
+EMBEDDING = "embedding"
+"""The role of calls for embeddings."""
 AGENT = "agent"
 """The type of the assertion of `t.assert.Agent`, as in cases."""
 MOST_JUDGEMENTS = 1000
@@ -124,7 +127,7 @@ def framed(payload: Mapping[str, Any]) -> dict[str, Any]:
 
 def chat_connector(chat: Chat) -> str:
     """The connector that the chat's agents have used, newest first; empty when none was."""
-    return next((call.connector for call in reversed(chat.model_calls)), "")
+    return next((call.connector for call in reversed(chat.model_calls) if not call.embeds), "")
 
 
 class CaseJudges:
@@ -141,7 +144,9 @@ class CaseJudges:
         required: bool,
         samples: int = 1,
         connector: str = "",
+        embedding: str = "",
     ) -> None:
+        self._embedding = embedding
         self._required = required
         self._samples = samples
         self._connector = connector
@@ -202,6 +207,50 @@ class CaseJudges:
         except HostError as error:
             raise NotEvaluated(error.message, infrastructure=True) from error
 
+    async def embed(self, connector: str, texts: Sequence[str]) -> Embeddings | None:
+        """The embeddings of texts; see `Judges`."""
+        chat, assistant = self._chat, self._assistant
+        try:
+            id = self._embedder(connector or self._noted(self._embedding))
+            if not id:
+                return None
+            own = Chat(chat.context, chat.world, of_suite=chat.origin.of_suite)
+            own.parts, own.steps, own.calls, own.turn, own.role = (
+                chat.parts,
+                chat.steps,
+                chat.calls,
+                chat.turn,
+                EMBEDDING,
+            )
+            messages = [{"role": "input", "content": text} for text in texts]
+            scope = Scope(chat=own, assistant=assistant, context=own.context, depth=0)
+            try:
+                completion = await self._runtime.ask(
+                    id, ModelRequest(messages=messages, agent=assistant.id, embeds=True), scope
+                )
+            finally:
+                chat.model_calls += own.model_calls
+        except (AgentError, ConfigurationError) as error:
+            broken = isinstance(error, AgentError) and error.infrastructure
+            raise NotEvaluated(sentences(error.message, error.hint), infrastructure=broken) from error
+        vectors = _vectors(completion.content)
+        if len(vectors) != len(texts):
+            raise NotEvaluated(f"{id} gave {len(vectors)} embeddings for {len(texts)} texts", infrastructure=True)
+        return Embeddings(vectors=vectors, by=f"{id} ({completion.model})" if completion.model else id)
+
+    def _embedder(self, named: str) -> str:
+        """The connector that is asked for embeddings: one that is named, else the one that the agent's connector names;
+        empty if that names none, or it is scripted. Raises ConfigurationError."""
+        connectors = self._runtime.connectors_of(self._chat)
+        if not named:
+            own = chat_connector(self._chat) or self._assistant.connector
+            named = connectors.embedding(connectors.resolve(own)) if own else ""
+        if not named:
+            return ""
+        id = connectors.resolve(named)
+        connectors.check_embeds(id)
+        return "" if connectors.is_scripted(id) else id
+
     def warn(self, text: str, kind: str = "judge") -> None:
         """Adds a warning to the result; see `Judges`."""
         self._chat.world.warn(kind, text)
@@ -219,6 +268,14 @@ class CaseJudges:
             return None
         reason, expected = found.get("reason"), found.get("expected")
         return reason if expected is None else f"{reason or 'Not as stored'}:\n{difference(expected, text)}"
+
+
+def _vectors(content: str) -> list[list[float]]:
+    """The vectors in an answer, which may come from a file that somebody edited. Raises NotEvaluated."""
+    try:
+        return [list(map(float, vector)) for vector in json.loads(content)]
+    except (TypeError, ValueError) as error:
+        raise NotEvaluated(f"the embeddings are no lists of numbers: {shorten(content, _SHOWN)}") from error
 
 
 def mocked_verdict(agent: str, reply: Any, world: World) -> dict[str, Any]:

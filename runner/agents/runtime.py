@@ -283,6 +283,7 @@ class Runtime:
                 milliseconds=milliseconds,
                 warnings=completion.warnings,
                 free=free,
+                embeds=request.embeds,
             )
         )
         if self.usage is not None and not answer.journaled:

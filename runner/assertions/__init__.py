@@ -32,6 +32,7 @@ TYPES = {
     "script": "judges",
     "agent": "judges",
     "preference": "judges",
+    "similar": "similar",
     "any_of": "checking",
     "all_of": "checking",
     "latency_ms": "measures",

@@ -7,7 +7,7 @@ cannot be made (a wrong pattern, a validator whose answer makes no sense, a scri
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from scripttest.typing_names import Protocol
 from scripttest.values import Value
@@ -153,6 +153,10 @@ class Judged(Value):
     """What it used; of several judges all of theirs."""
     options: Mapping[str, Any] | None = None
     """What the judge got in addition to the answer, as written: `{connector?, metadata?}`."""
+    similarity: float | None = None
+    """Of `similar`: -1 to 1, and 1 for the same."""
+    measured_by: str | None = None
+    """What measured that: `character n-grams (no model)`, or the connector with its model."""
     __writers__ = {"agreement": lambda result: ... if result.agreement is None else round(result.agreement, 4)}  # noqa: RUF012
 
 
@@ -195,7 +199,7 @@ class AssertionResult(Judged):
     """False: its judge could not judge. It passes all the same, unless `--require-judge` is given, and has no score."""
     __members__ = (
         "type path name value! passed expected! actual! message! error infrastructure judged score"
-        " judge judge_connector options votes agreement inconclusive details"
+        " judge judge_connector options votes agreement inconclusive similarity measured_by details"
     )
 
     __readers__ = {"expected": lambda line: line.get("expected", line.get("value"))}  # noqa: RUF012
@@ -227,6 +231,15 @@ class CutAnswer(NotEvaluated):
     """JSON was looked for in an answer that is not whole: the assertion fails, and its negation cannot be evaluated."""
 
 
+class Embeddings(Value):
+    """What a model made of texts."""
+
+    vectors: Sequence[Sequence[float]]
+    """One for each text, in their order."""
+    by: str
+    """The connector, with its model."""
+
+
 class Judges(Protocol):
     """What assertions may ask of the run."""
 
@@ -251,6 +264,10 @@ class Judges(Protocol):
         """Calls a script function by its reference (`scripts:tests.validate-expense`, `scripts.test.Assert`,
         `tests.Validate`) and returns its JSON value; `roles` are the function names to take when it names none. Raises
         NotEvaluated."""
+
+    async def embed(self, connector: str, texts: Sequence[str]) -> Embeddings | None:
+        """The embeddings of texts, by this connector, else by the one of the run, else by the one that the agent's
+        connector names; None when none is named, or it is scripted. Raises NotEvaluated."""
 
     def warn(self, text: str, kind: str = "judge") -> None:
         """Adds a warning to the result of the case, once; `kind` as in `ResultWarning`."""

@@ -16,7 +16,7 @@ class AssertionOptions(Model):
     """Options of `agent` and `script` assertions."""
 
     connector: str | None = None
-    """Id of the connector that the judging agent uses."""
+    """Id of the connector that the judging agent uses; of `similar`, of the one that has the embeddings."""
     metadata: FreeObject = Field(default_factory=dict)
     """Further fields for the judge: `criteria` and anything else."""
 
@@ -57,6 +57,8 @@ class Assertion(Model):
     """For `agent`, `preference` and `rubrics`: how many votes are taken, and of which judges."""
     mode: Literal["exact", "in_order", "any_order", "strict", "unordered", "subset", "superset"] | None = None
     """For `tool_sequence` and `trajectory`: how strictly the order and other calls count."""
+    threshold: float | None = Field(default=None, ge=0, le=1)
+    """Of `similar`: the least similarity with which it holds; 0.75."""
     mask: list[str] | None = None
     """Of a `snapshot`: JSONPaths of what is not compared, such as `$..created_at`."""
     message: str | None = None

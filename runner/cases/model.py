@@ -282,8 +282,8 @@ class Case(Model):
 class Reference(Value):
     """Something that a case, or a flag, names."""
 
-    kind: Literal["agent", "connector", "generator", "hook", "judge", "simulator"]
-    """An agent, a connector, or a function of a script, for the part that it has."""
+    kind: Literal["agent", "connector", "embedding", "generator", "hook", "judge", "simulator"]
+    """An agent, a connector, one that has embeddings, or a function of a script, for the part that it has."""
     text: str
     """The id of an agent; anything else as it is written."""
 
@@ -325,7 +325,8 @@ def references_of_assertions(assertions: Iterable[Assertion | str] | None) -> It
         if assertion.judge is not None:
             yield from map(agent_reference, assertion.judge.judges)
         if assertion.options.connector:
-            yield Reference(kind="connector", text=assertion.options.connector)
+            embeds = assertion.type == "similar"
+            yield Reference(kind="embedding" if embeds else "connector", text=assertion.options.connector)
 
 
 _OPTIONS: CaseOptions = CaseOptions()

@@ -134,6 +134,9 @@ class ModelRequest(Value):
     """How many times the user has spoken in this chat."""
     metadata: Mapping[str, Any] = {}
     """`ctx.metadata` of the call."""
+    embeds: bool = False
+    """Whether the embeddings of the texts of its messages, whose role is `input`, are asked for; the content of the
+    completion is then JSON, a list of vectors."""
 
 
 class Completion(Value):

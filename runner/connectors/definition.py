@@ -21,6 +21,7 @@ _FIELDS: dict[str, tuple[tuple[type, ...], str]] = {
     "model": ((str,), "a text"),
     "version": ((str,), "a text"),
     "assistant": ((str,), "a text"),
+    "embedding": ((str,), "the id of a connector"),
     "auth_mode": ((str,), "a text"),
     "temperature": (_NUMBER, "a number"),
     "max_tokens": ((int,), "a whole number"),

@@ -25,12 +25,24 @@ TYPES = {
     "yao": "runner.connectors.yao:YaoConnector",
 }
 """Type in a connector file → `module:Class`."""
+EMBEDS = "openai"
+"""The type of connectors that have embeddings."""
 SCRIPTED = "scripted"
 """The id that needs no file."""
 RUNNER = "runner"
 """The id of the connector that replaces the runners of sandbox agents. No agent names it."""
 _STAND_INS = {SCRIPTED: TYPES[SCRIPTED], RUNNER: "runner.scripted.runner:ScriptedRunner"}
-BOUNDS = ("key", "price", "proxy", "retries", "timeout", "max_concurrency", "requests_per_minute", "tokens_per_minute")
+BOUNDS = (
+    "embedding",
+    "key",
+    "price",
+    "proxy",
+    "retries",
+    "timeout",
+    "max_concurrency",
+    "requests_per_minute",
+    "tokens_per_minute",
+)
 """Options of a connector that change no answer."""
 _SUFFIXES = (".conn.yao", ".conn.jsonc", ".conn.json")
 _OTHER_TYPES = {
@@ -154,6 +166,23 @@ class Connectors:
                 raise self._unusable(definition)
             self._models[id] = str(definition.options.get("model", "")) if definition else ""
         return self._models[id]
+
+    def embedding(self, id: str) -> str:
+        """The connector for embeddings that the file of a connector names; empty when it names none. Raises
+        ConfigurationError."""
+        path = self.find(id)
+        definition = path and read_definition(id, path, self._root, self._variables, replayed=True)
+        return str(definition.options.get("embedding", "")) if definition else ""
+
+    def check_embeds(self, id: str) -> None:
+        """Raises ConfigurationError for a connector that has no embeddings, and is not a scripted one either."""
+        path = self.find(id)
+        kind = None if path is None else self._type(path)
+        if kind not in (None, SCRIPTED, EMBEDS):
+            raise ConfigurationError(
+                f'Cannot use connector "{id}" for embeddings: those of type {kind} have none',
+                f"Name one of type {EMBEDS}, whose host has /v1/embeddings and whose model is for embeddings",
+            )
 
     def vendor(self, id: str) -> str:
         """The vendor of a connector's model, such as `openai` or `scripted`. Raises ConfigurationError."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 from runner.connectors.base import Completion, Message, ModelRequest, ToolCall, Usage, content_parts, data_url, part_url
@@ -26,6 +27,21 @@ class OpenAIConnector(HttpConnector):
 
     default_host = "https://api.openai.com"
     path = "chat/completions"
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """Asks the model; see `Connector`. Embeddings are asked for at another address."""
+        return await (self._embeddings.complete(request) if request.embeds else super().complete(request))
+
+    def forget_outage(self) -> None:
+        """Lets the next call try the host again; see `Connector`."""
+        super().forget_outage()
+        self._embeddings.forget_outage()
+
+    @cached_property
+    def _embeddings(self) -> HttpConnector:
+        from runner.connectors.embeddings import OpenAIEmbeddings
+
+        return OpenAIEmbeddings(self.definition, self._client, self._timing, self._global_limit)
 
     def write(self, request: ModelRequest) -> dict[str, Any]:
         """The body of a chat completion request."""

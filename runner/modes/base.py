@@ -101,6 +101,7 @@ class CaseAttempt:
             environment.options.require_judge,
             environment.options.judge_samples,
             environment.options.judge_connector or "",
+            environment.options.embedding_connector or "",
         )
 
     @cached_property

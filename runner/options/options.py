@@ -85,6 +85,7 @@ class RunOptions(FlagTable):
     judge_samples: int = flag("Number of votes per judge, 1 to 9. Default: 1.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="N", read=samples, default=1)
     """Votes of each judge on an answer."""
     judge_connector: str | None = flag("Connector for all judges. Default: their own.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="ID")
+    embedding_connector: str | None = flag("Connector for the embeddings of `similar`. Default: that of the agent's connector.", changes=Changes.JUDGED, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="ID")
     on_inconclusive: str | None = flag("Result when the votes are inconclusive: pass, fail or skip. Default: an error.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="WHAT", read=one_of("pass", "fail", "skip"))
     simulator: str | None = flag("Simulator for cases without one: agents:<id> or scripts:<module>.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="ID")
     interactive: bool = flag("Ask at the terminal when an agent waits for input.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, kind="switch", excludes=("skip-interactive",))

@@ -84,6 +84,10 @@ class CasePlanning:
         options = self._options
         if options.judge_connector and not options.dry_run:
             self._check_connector(options.judge_connector)
+        if options.embedding_connector and not options.dry_run:
+            self._check_connector(options.embedding_connector)
+            connectors = self._agents().runtime.connectors
+            connectors.check_embeds(connectors.resolve(options.embedding_connector))
         if not sources and not generators:
             return
         from runner.planning.references import check_references, named_by

@@ -136,6 +136,8 @@ async def _problem(item: Named, runtime: Runtime, application: Application) -> C
             runtime.assistants.find(text)
         elif kind == "connector":
             runtime.connectors.find(runtime.connectors.resolve(text))
+        elif kind == "embedding":
+            runtime.connectors.check_embeds(runtime.connectors.resolve(text))
         else:
             roles = import_module(_ROLES[kind]).ROLES if kind in _ROLES else ()
             await find_function(text, roles, item.folder, application, runtime.functions)

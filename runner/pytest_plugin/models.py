@@ -44,7 +44,7 @@ class Models:
         mocks = None if case.mocks is None else given_mocks(case.mocks.model_dump())
         named, helpers = [], []
         for reference in case.references(options.connector or "", options.simulator or ""):
-            if reference.kind == "connector":
+            if reference.kind in ("connector", "embedding"):
                 named.append(reference.text)
             elif reference.is_agent and (mocks is None or mocks.find_agent(reference.text) is None):
                 helpers.append(reference.text)

@@ -206,7 +206,7 @@ class CriterionResult(Judged):
     """How many judges could not judge; a composition may have several judges."""
     __members__ = (
         "text passed score weight! required reason error id infrastructure judged not_judged"
-        " judge judge_connector options votes agreement inconclusive"
+        " judge judge_connector options votes agreement inconclusive similarity measured_by"
     )
     __writers__ = {  # noqa: RUF012
         **Judged.__writers__,

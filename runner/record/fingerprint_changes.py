@@ -54,7 +54,7 @@ ARROW = " → "
 """In what names both values, in place of a key: `connector: good → bad`."""
 _OF_CONNECTORS = {"model", "connector", "replies", "runner"}
 """Kinds of parts that come and go with the connector of an agent."""
-_NAME_CONNECTORS = ("--connector", "--judge-connector")
+_NAME_CONNECTORS = ("--connector", "--judge-connector", "--embedding-connector")
 
 
 def described(keys: Iterable[str]) -> str:

@@ -139,7 +139,7 @@ def of_model_call(step: Record) -> Attributes:
     """A call of a model."""
     found: Attributes = {
         **_who(step),
-        "gen_ai.operation.name": "chat",
+        "gen_ai.operation.name": "embeddings" if step["role"] == "embedding" else "chat",
         "gen_ai.provider.name": step["vendor"],
         "yao_test.connector": step["connector"],
         **_optional(step),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 from typing import Any
 
@@ -15,7 +15,7 @@ from made_up import json_values, letters, texts
 
 from bindings.json_path import find
 from runner.assertions import TYPES
-from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, ToolUse
+from runner.assertions.base import AssertionResult, Embeddings, Evidence, NotEvaluated, ToolUse
 from runner.assertions.checking import check, check_all, problem_with_assertion
 from runner.assertions.model import Assertion
 from runner.assertions.values import KINDS, equal
@@ -50,6 +50,12 @@ class Judges:
 
     async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
         return await self.validate(reference, {}, {})
+
+    async def embed(self, connector: str, texts: Sequence[str]) -> Embeddings | None:
+        return None
+
+    def warn(self, text: str, kind: str = "judge") -> None:
+        pass
 
     def match_snapshot(self, name: str, value: Any) -> str | None:
         return None if self.answer is True else f"{value} is new"

@@ -196,7 +196,12 @@ class CaseLines:
             expected = "" if assertion.expected is None else f" {in_line(_short(assertion.expected))}"
             score = "" if assertion.score is None else f" (score {assertion.score:g})"
             judged = "" if assertion.judged else " (not judged)"
-            text += f"  {mark} {assertion.type}{expected}{score}{judged}\n"
+            by = (
+                ""
+                if assertion.measured_by is None
+                else in_line(f" ({assertion.similarity:g} by {assertion.measured_by})")
+            )
+            text += f"  {mark} {assertion.type}{expected}{score}{by}{judged}\n"
         return text
 
     @staticmethod

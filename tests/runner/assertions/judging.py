@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.assertions.base import AssertionResult, Evidence, NotEvaluated, ToolUse
+from runner.assertions.base import AssertionResult, Embeddings, Evidence, NotEvaluated, ToolUse
 from runner.assertions.checking import check
 from runner.assertions.model import Assertion
 
@@ -30,6 +30,9 @@ class Judges:
     async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
         self.asked.append((reference, roles, arguments))
         return self._given()
+
+    async def embed(self, connector: str, texts: Sequence[str]) -> Embeddings | None:
+        return None
 
     def match_snapshot(self, name: str, value: Any) -> str | None:
         stored = self.snapshots.setdefault(name, value)

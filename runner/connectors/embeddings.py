@@ -1,0 +1,72 @@
+"""Embeddings of texts from any host that speaks OpenAI's API (platform.openai.com/docs/api-reference/embeddings). The
+content of the answer is JSON: a list of vectors, in the order of the texts, with `DIGITS` digits of each number."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from runner.connectors.base import Completion, ModelRequest
+from runner.connectors.faults import ProviderError, reported
+from runner.connectors.provider import HttpConnector
+from runner.connectors.usage import UsageReader
+
+DIGITS = 6
+"""Significant digits of a number that are kept: a recording has some 1 500 of them for each text."""
+
+
+class OpenAIEmbeddings(HttpConnector):
+    """What a connector of `type: openai` asks for embeddings."""
+
+    default_host = "https://api.openai.com"
+    path = "embeddings"
+
+    def write(self, request: ModelRequest) -> dict[str, Any]:
+        """The body of a request for the embeddings of the texts of its messages."""
+        texts = [message["content"] for message in request.messages]
+        body = {"model": self.model, "input": texts, "encoding_format": "float"}
+        return {**body, **self.options.get("extra_body", {})}
+
+    def answer(self) -> EmbeddingsAnswer:
+        """An answer, which comes whole."""
+        return EmbeddingsAnswer()
+
+
+class EmbeddingsAnswer:
+    """Takes a list of embeddings."""
+
+    complete = True
+    has_message = True
+
+    def __init__(self) -> None:
+        self._said: dict[str, Any] = {}
+        self._content = ""
+
+    def feed(self, event: dict[str, Any]) -> str:
+        """Takes an answer that is called a stream."""
+        self.whole(event)
+        return self._content
+
+    def whole(self, value: dict[str, Any]) -> None:
+        """Takes an answer. Raises ProviderError, and KeyError, TypeError or ValueError for one of another shape."""
+        if error := value.get("error") or (value if value.get("object") == "error" else None):
+            raise reported(error)
+        items = value.get("data")
+        if not isinstance(items, list) or not items:
+            raise ProviderError("there is no embedding in the answer", None)
+        ordered = sorted(enumerate(items), key=lambda item: item[1].get("index", item[0]))
+        vectors = [[float(f"{number:.{DIGITS}g}") for number in item["embedding"]] for _, item in ordered]
+        self._said, self._content = value, json.dumps(vectors, separators=(",", ":"), allow_nan=False)
+
+    def completion(self) -> Completion:
+        """The vectors, and what they took."""
+        figures = UsageReader(self._said.get("usage"))
+        usage = figures.usage(figures.count("prompt_tokens", "total_tokens"), None, None, figures.amount("cost"))
+        model = self._said.get("model")
+        return Completion(
+            content=self._content,
+            finish_reason="stop",
+            usage=usage,
+            model=model if isinstance(model, str) else "",
+            warnings=figures.warnings,
+        )
