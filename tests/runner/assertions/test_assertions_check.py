@@ -43,6 +43,7 @@ CHECKS = {
     "script": {"script": "scripts.a.B"},
     "agent": {"use": "agents:a", "value": "b"},
     "preference": {"use": "agents:a", "value": "b"},
+    "similar": {"value": "a"},
     "any_of": {"value": [{"type": "contains", "value": "a"}]},
     "all_of": {"value": [{"type": "contains", "value": "a"}]},
     "latency_ms": {"value": 1},
