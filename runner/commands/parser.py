@@ -31,11 +31,13 @@ Usage: yao-test [TESTS] [FLAGS]             run them
        yao-test COMMAND --help
 """
 _TESTS = "TESTS are files, folders, agents or scripts.<agent>.<module>; without them, all tests here run."
+_HEADINGS = ("Choose tests", "Run them", "See results")
+"""The headings of the flags of every day, in their order."""
 _COMMANDS = (
     ("init", "create an application or an agent, with tests"),
     ("watch", "run tests again when files are saved"),
     ("show, diff, merge", "read, compare and join reports"),
-    ("history, status, view", "look at earlier runs"),
+    ("history, view", "look at earlier runs"),
     ("doctor", "what is installed, and what agents need"),
 )
 """What the help says of commands; it names the others."""
@@ -189,10 +191,10 @@ class _EveryDay(Command):
         for text in (_ABOUT, _TESTS):
             formatter.write_paragraph()
             formatter.write_text(text)
-        rows = {one.field: _record(option) for one, option in zip(FLAGS, self.get_params(ctx), strict=False)}
         shown = [one for one in FLAGS if one.every_day]
-        width = max(len(rows[one.field][0]) for one in shown)
-        for heading in dict.fromkeys(one.every_day for one in shown):
+        rows = {one.field: (_spelt(one), one.help) for one in shown}
+        width = max(len(spelt) for spelt, _ in rows.values())
+        for heading in _HEADINGS:
             with formatter.section(heading):
                 group = [rows[one.field] for one in shown if one.every_day == heading]
                 formatter.write_dl([(spelt.ljust(width), text) for spelt, text in group], col_max=width)
@@ -204,10 +206,10 @@ class _EveryDay(Command):
         formatter.write_text("All flags, and what exit codes mean: yao-test --help all")
 
 
-def _record(flag: click.Parameter) -> tuple[str, str]:
-    """How the help shows a flag: its spellings, and what it does."""
-    spelt, text = flag.get_help_record(click.Context(click.Command("yao-test"))) or ("", "")
-    return spelt, text
+def _spelt(flag: Flag) -> str:
+    """A flag as it is typed, without its other spellings."""
+    short = f"-{flag.short}, " if flag.short else ""
+    return f"{short}--{flag.name}" + f" {flag.metavar}" * (flag.kind in ("text", "repeated"))
 
 
 def _needs_value(flag: click.Parameter | None) -> bool:

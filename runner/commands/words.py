@@ -18,7 +18,6 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import FLAGS, absolute
 from runner.planning.inputs import is_generator
-from runner.planning.nearest import closest, missing_path_hint
 from scripttest import habit
 from scripttest.values import Value
 
@@ -218,6 +217,8 @@ class _Line:
 
     def _unknown(self, word: str) -> ConfigurationError:
         """The error of a word that names nothing."""
+        from runner.planning.nearest import closest, missing_path_hint
+
         application = self._application
         if "/" in word or "::" in word or os.path.splitext(word)[1]:
             hint = missing_path_hint(word, self._directory, application)

@@ -11,7 +11,6 @@ from runner.application.application import Application, TestModule, find_root, t
 from runner.errors import ConfigurationError
 from runner.options.options import RunOptions, absolute
 from runner.planning.case_source import CaseInput, GeneratorInput
-from runner.planning.nearest import missing_path_hint
 from runner.security.walk import (
     CASE_FILES,
     CODE,
@@ -216,6 +215,8 @@ def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -
         )
     elif path is not None and (path.is_file() or path.suffix.lower() in CASE_FILES):
         if not path.exists():
+            from runner.planning.nearest import missing_path_hint
+
             raise ConfigurationError(
                 f"Cannot read case file {path}: there is no such file",
                 missing_path_hint(input.removeprefix("@"), directory, application),
@@ -228,6 +229,8 @@ def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -
         yield CaseInput(agent=_agent(options, application, path, f"case file {path}", directory), path=path)
     else:
         if re.fullmatch(r"[\w./-]+", input) and ("/" in input or looks_like_test(input)):
+            from runner.planning.nearest import missing_path_hint
+
             hint = missing_path_hint(input, directory, application)
             hint = hint or "A message that looks like a path needs a blank in it"
             raise ConfigurationError(f"Cannot use -i {input}: there is no such file or folder", hint)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import Path
 
 from runner.application.application import Application
@@ -30,6 +29,8 @@ def nearest_path(path: str, directory: Path, application: Application | None) ->
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name that is most like a name, in whatever case; None if none is close to it."""
+    from difflib import get_close_matches
+
     by_lower = {one.lower(): one for one in known}
     close = get_close_matches(name.lower(), by_lower, n=1, cutoff=_CLOSE)
     return by_lower[close[0]] if close else None
