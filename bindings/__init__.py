@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from bindings.errors import ProcessError
     from bindings.host_processes import DATABASE, HostProcesses, is_served
     from bindings.inline_snapshots import InlineSnapshots
-    from bindings.ledger import Answered, OutsideCall, called
+    from bindings.ledger import AnsweredBy, OutsideCall, called
     from bindings.mocks import Mock, Mocks, given_mocks
     from bindings.models.built_in import built_in_models
     from bindings.models.database import APPLICATION_ID
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "APPLICATION_ID",
-    "Answered",
+    "AnsweredBy",
     "CLOCK_STANDS",
     "Contents",
     "DATABASE",
@@ -94,7 +94,7 @@ __getattr__ = lazy_names(
         "errors": "ProcessError",
         "host_processes": "DATABASE HostProcesses is_served",
         "inline_snapshots": "InlineSnapshots",
-        "ledger": "Answered OutsideCall called",
+        "ledger": "AnsweredBy OutsideCall called",
         "mocks": "Mock Mocks given_mocks",
         "models.built_in": "built_in_models",
         "models.database": "APPLICATION_ID",

@@ -33,7 +33,7 @@ INSIDE = ("world", "store", "db", "scripts", "services", "session")
 """Groups of which the world, or a script, answers."""
 
 
-class Answered(StrEnum):
+class AnsweredBy(StrEnum):
     """Who answered a call that left its script. Reports write the same words."""
 
     SERVED = "served"
@@ -51,7 +51,7 @@ class OutsideCall(Value):
 
     name: str
     """Of the process; of what it is about too, where the process does not say that: `agent.Call expense`."""
-    answered: Answered
+    answered: AnsweredBy
     count: int = 1
     message: str = ""
     """Why it is missing, and what to do about that; or that it is pending."""
@@ -67,7 +67,7 @@ class Ledger:
     """The calls of one world. Threads may share it."""
 
     def __init__(self) -> None:
-        self._calls: dict[tuple[str, Answered], OutsideCall] = {}
+        self._calls: dict[tuple[str, AnsweredBy], OutsideCall] = {}
         self._under_way: dict[str, int] = {}
         """Name → how many calls of that name have begun and have no answer yet."""
         self._closed = False
@@ -79,7 +79,7 @@ class Ledger:
             if not self._closed:
                 self._under_way[name] = self._under_way.get(name, 0) + 1
 
-    def end(self, name: str, answered: Answered = Answered.SERVED, message: str = "") -> None:
+    def end(self, name: str, answered: AnsweredBy = AnsweredBy.SERVED, message: str = "") -> None:
         """Writes down who answered a call that has begun."""
         self.forget(name)
         self.note(name, answered, message)
@@ -100,7 +100,7 @@ class Ledger:
         with self._lock:
             self._closed = True
 
-    def note(self, name: str, answered: Answered, message: str = "", count: int = 1) -> None:
+    def note(self, name: str, answered: AnsweredBy, message: str = "", count: int = 1) -> None:
         """Writes a call down."""
         key = (name, answered)
         with self._lock:
@@ -114,26 +114,26 @@ class Ledger:
 
     def note_missing(self, name: str, message: str) -> None:
         """Records a call that nothing answered, and why."""
-        self.note(name, Answered.MISSING, message)
+        self.note(name, AnsweredBy.MISSING, message)
 
     def note_failure(self, name: str, error: object) -> None:
         """Writes down a call that failed: it was answered, unless the error has `missing`."""
         if getattr(error, "missing", False):
             self.note_missing(name, getattr(error, "message", "") + getattr(error, "advice", ""))
         else:
-            self.note(name, Answered.SERVED)
+            self.note(name, AnsweredBy.SERVED)
 
     @property
     def missing(self) -> tuple[OutsideCall, ...]:
         """Those that nobody answered."""
-        return tuple(call for call in self.calls if call.answered is Answered.MISSING)
+        return tuple(call for call in self.calls if call.answered is AnsweredBy.MISSING)
 
     @property
     def calls(self) -> tuple[OutsideCall, ...]:
         """All of them, in the order of their first answer; then those that are pending."""
         with self._lock:
             pending = [
-                OutsideCall(name=name, answered=Answered.PENDING, count=count, message=UNANSWERED)
+                OutsideCall(name=name, answered=AnsweredBy.PENDING, count=count, message=UNANSWERED)
                 for name, count in self._under_way.items()
                 if count
             ]

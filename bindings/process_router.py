@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from scripttest import Link, Outcome, Selected, Services, TestKey, kind_of
+from scripttest import Outcome, ReplyChannel, Selected, Services, TestKey, kind_of
 from scripttest.typing_names import Protocol
 
 TYPE_CHECKING = False
@@ -88,7 +88,7 @@ class ProcessRouter(Services):
         judges are asked each time."""
         self._asked: Counter[tuple[TestKey, str]] = Counter()
 
-    def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
         """Answers one host call; see `scripttest.Services`."""
         if self.judged is None or name != _JUDGE:
             return self._called(test, name, arguments, world, link)
@@ -98,7 +98,7 @@ class ProcessRouter(Services):
             self.judged[order] = self._called(test, name, arguments, world, link)
         return self.judged[order]
 
-    def _called(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
+    def _called(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
         own = self.worlds.of(test)
 
         def answer(args: list[Any]) -> Any:
@@ -162,9 +162,9 @@ class ProcessRouter(Services):
         if group in self._kinds and group == kind_of(world.test).lower():
             return self._kinds[group]().answer(world, name, args)
         provider = self._providers.get(name) or self._providers.get(group.lower())
-        from bindings.world import Asked
+        from bindings.world import PendingQuestion
 
-        asked = world.asked = Asked(name)
+        asked = world.asked = PendingQuestion(name)
         try:
             return provider(world, name, args) if provider else self._host.call(name, args, self._context, world)
         finally:

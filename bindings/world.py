@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from bindings.mocks import Mocks
-    from scripttest import Link, ResultWarning
+    from scripttest import ReplyChannel, ResultWarning
 
 _BRANCH: ContextVar[tuple[World, Random] | None] = ContextVar("branch", default=None)
 """The world of what runs, and its random numbers, where it has some of its own."""
@@ -43,7 +43,7 @@ class Closing(Protocol):
 Opened = TypeVar("Opened", bound=Closing)
 
 
-class Asked:
+class PendingQuestion:
     """A process that a script test has called."""
 
     def __init__(self, name: str) -> None:
@@ -112,9 +112,9 @@ class World:
         """Whether its result depends on how judges are asked."""
         self.warnings: list[ResultWarning] = []
         """What is odd about answers that the test is judged by."""
-        self.link: Link | None = None
+        self.link: ReplyChannel | None = None
         """The way back to the realm of a script test, while it waits for a call; None for a case."""
-        self.asked: Asked | None = None
+        self.asked: PendingQuestion | None = None
         """What a script test has asked for last."""
         self._first_seed = self._seed = seed
         self._seeded: tuple[Any, Any] = (None, None)

@@ -9,7 +9,7 @@ from bindings.errors import failed
 from bindings.models.database import MAX_ROWS
 from bindings.models.definition import DELETED_AT, Column, Model, Relation
 from bindings.models.store import Store
-from bindings.models.tables import Condition, Row, compared, conditions, quoted, shown
+from bindings.models.tables import Condition, Row, compared, conditions, quoted, row_for_scripts
 from scripttest.typing_names import Json
 from scripttest.values import Value
 
@@ -198,7 +198,7 @@ class _Query:
             if part.raw:
                 values = {column.name: found[prefix + column.name] for column in part.columns}
             else:
-                values = shown(part.columns, found, prefix)
+                values = row_for_scripts(part.columns, found, prefix)
             if part.nested:
                 place = row
                 for key in part.nested[:-1]:

@@ -149,7 +149,7 @@ def remove_column(database: Database, table: str, name: str) -> None:
     database.write(f"ALTER TABLE {quoted(table)} RENAME COLUMN {quoted(name)} TO {quoted('__DEL__' + name)}")
 
 
-def written(model: Model, row: Mapping[str, Json], salt: Salt) -> Row:
+def stored_row(model: Model, row: Mapping[str, Json], salt: Salt) -> Row:
     """The values of a row as the table has them, without keys that are no columns. Raises ProcessError."""
     kept: Row = {}
     for name, value in row.items():
@@ -171,7 +171,7 @@ def unknown(model: Model, row: Mapping[str, Json]) -> list[str]:
     return [name for name in row if name not in model.by_name]
 
 
-def shown(columns: Iterable[Column], row: Mapping[str, Json], prefix: str = "") -> Row:
+def row_for_scripts(columns: Iterable[Column], row: Mapping[str, Json], prefix: str = "") -> Row:
     """A row as scripts get it. In the answer of the database, the names begin with `prefix`."""
     found: Row = {}
     for column in columns:

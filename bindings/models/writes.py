@@ -9,7 +9,7 @@ from bindings.models.column_types import bound
 from bindings.models.definition import CREATED_AT, DELETED_AT, UPDATED_AT, Column, Model
 from bindings.models.reads import find
 from bindings.models.store import Store
-from bindings.models.tables import Condition, Row, conditions, plain_place, quoted, stored_value, unknown, written
+from bindings.models.tables import Condition, Row, conditions, plain_place, quoted, stored_row, stored_value, unknown
 from bindings.models.validation import check, check_all, dead_rules, strict_problem
 from scripttest.typing_names import Json
 
@@ -229,7 +229,7 @@ def _kept(store: Store, model: Model, row: Mapping[str, Json]) -> Row:
             f"models.{model.id}: {', '.join(extra)} {'is not a column' if len(extra) == 1 else 'are not columns'}: "
             "left out"
         )
-    return written(model, row, store.salt)
+    return stored_row(model, row, store.salt)
 
 
 def _refuse(model: Model, values: Mapping[str, Json], *, is_new: bool) -> None:

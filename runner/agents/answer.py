@@ -15,7 +15,7 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bindings import Answered, Mock, ProcessError, World, answered_value, arguments_text
+from bindings import AnsweredBy, Mock, ProcessError, World, answered_value, arguments_text
 from runner.assertions.base import ToolUse
 from runner.connectors.base import Completion, ToolCall
 from scripttest import Cause, Failure, code_frame
@@ -260,7 +260,7 @@ async def mocked_agent(
 async def _reply(world: World, mock: Mock, name: str, args: list[Any], noted: str) -> Any:
     """The answer of a mock; that of a script test is made in the realm of the test, which counts the calls."""
     if mock.number is None:
-        world.ledger.note(noted, Answered.MOCKED)
+        world.ledger.note(noted, AnsweredBy.MOCKED)
         return mock.value
     return await ask_test(world, "reply", [mock.number, name, *args])
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bindings import Answered, agent_id
+from bindings import AnsweredBy, agent_id
 from runner.agents.answer import AgentError, Answer, completion_record, mocked_agent
 from runner.agents.chat import AgentRequest, Messages, Scope, ToolStep, read_messages
 from runner.agents.model_rounds import ModelRounds
@@ -259,7 +259,7 @@ async def call_other(runtime: Runtime, request: AgentRequest) -> Answer:
     except (AgentError, RunnerError) as error:
         if is_unanswered(error):
             way = f"Or mock it with {world.mock('agent', id)}"
-            world.ledger.end(noted, Answered.MISSING, sentences(error.message, error.hint, way))
+            world.ledger.end(noted, AnsweredBy.MISSING, sentences(error.message, error.hint, way))
         else:
             world.ledger.end(noted)
         raise

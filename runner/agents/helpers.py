@@ -315,7 +315,7 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
             is `{output, criteria?, metadata?, connector?}`.
     """
     from runner.assertions.model import JudgeOptions
-    from runner.assertions.votes import Cast, counted, next_judge
+    from runner.assertions.votes import CastVote, counted, next_judge
 
     agent, judge, votes, about = (*args, None, None, None, None)[:4]
     votes, about = votes or [], about or {}
@@ -332,7 +332,7 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
     following = next_judge(agent, panel, samples, [vote.get("passed") for vote in votes])
     if following is not None:
         return {"ask": following, "connector": connector}
-    cast = [Cast(judge=str(vote.get("judge") or ""), verdict=_verdict_of(vote)) for vote in votes]
+    cast = [CastVote(judge=str(vote.get("judge") or ""), verdict=_verdict_of(vote)) for vote in votes]
     expected, output = about.get("criteria", about.get("metadata")), about.get("output")
     try:
         found = counted(agent, panel, samples, cast)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bindings import (
-    Answered,
+    AnsweredBy,
     HostProcesses,
     Mocks,
     ProcessError,
@@ -122,7 +122,7 @@ class AgentProcesses:
         own.catch_up(world)
         own.clock.looks += 1  # it may have looked at the clock in its own realm
         for one in mocked:
-            own.ledger.note(one.name, Answered.MOCKED, count=one.count)
+            own.ledger.note(one.name, AnsweredBy.MOCKED, count=one.count)
 
     def stopped(self, owner: Scope, frames: tuple[StackFrame, ...]) -> None:
         """Keeps where the innermost function was when time was up; see `scripttest.FunctionServices`."""

@@ -36,7 +36,7 @@ REFUSALS = (400, 413, 422)
 """Statuses by which a model host finds fault with what the agent asks; all others are the host's own trouble."""
 
 
-class Parts(Protocol):
+class UsedParts(Protocol):
     """Gives digests of what is used; see `runner.fingerprints.parts`."""
 
     def of(self, part: Dependency) -> str:
@@ -73,7 +73,7 @@ class Runtime:
         now: Callable[[], datetime],
         scratch: Callable[[], Path],
         recording: Recording | None = None,
-        parts: Parts | None = None,
+        parts: UsedParts | None = None,
     ) -> None:
         """`now` is the time that `$SYS` variables say; with a `recording` it is that of the recorded case. `scratch`
         makes the scratch folder of the run. `functions` makes what calls scripts, when an agent has one. With

@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bindings import Answered, Mock, ProcessError, Workspace, workspace_of
+from bindings import AnsweredBy, Mock, ProcessError, Workspace, workspace_of
 from runner.agents.answer import AgentError, ask_test
 from runner.assertions.base import ToolUse
 from runner.assertions.results import shorten
@@ -94,7 +94,7 @@ async def _exec(step: Step, scope: Scope) -> None:
 async def _reply(scope: Scope, mock: Mock, command: str) -> dict[str, object]:
     world = scope.chat.world
     if mock.number is None:
-        world.ledger.note(f"exec {command}", Answered.MOCKED)
+        world.ledger.note(f"exec {command}", AnsweredBy.MOCKED)
         value = mock.value
     else:
         value = await ask_test(world, "reply", [mock.number, command, ["sh", "-c", command], command])

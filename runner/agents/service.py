@@ -15,7 +15,7 @@ from runner.agents.chat import CHAT, Chat, Scope
 from runner.agents.helpers import Helpers
 from runner.agents.mcp.servers import Servers
 from runner.agents.processes import AgentProcesses
-from runner.agents.runtime import Parts, Runtime
+from runner.agents.runtime import Runtime, UsedParts
 from runner.application.application import Application
 from runner.connectors.load import Connectors
 from runner.connectors.timing import CaseTime
@@ -48,7 +48,7 @@ class AgentService:
         connector: str,
         timeout: float,
         recording: Recording | None = None,
-        parts: Parts | None = None,
+        parts: UsedParts | None = None,
         prices: Mapping[str, Any] | None = None,
     ) -> None:
         """Starts the thread.

@@ -29,7 +29,7 @@ from runner.amounts import PRICES
 from runner.application.application import Application
 from runner.errors import ConfigurationError, did_you_mean
 from runner.options.flags import Carried, File
-from runner.options.options import FLAGS, Configured, RunOptions, Settings, lacking, with_rounds
+from runner.options.options import FLAGS, ConfiguredOptions, RunOptions, RunSettings, lacking, with_rounds
 from runner.options.readers import share_or_percent
 from runner.security.files import read_text
 from scripttest import holds_secrets, is_never_readable, parts_below
@@ -113,7 +113,7 @@ class Configuration(Value):
 
 def configured(
     options: RunOptions, given: frozenset[str], application: Application, wanted: Collection[str] = tuple(_BY_NAME)
-) -> Configured:
+) -> ConfiguredOptions:
     """Completes options with those of the file. Raises ConfigurationError with all problems of the file.
 
     Args:
@@ -125,7 +125,7 @@ def configured(
     if file is None:
         if options.profile is not None:
             raise ConfigurationError(f"Cannot use --profile {options.profile}: there is no {application.root / FILE}")
-        return Configured(options=options)
+        return ConfiguredOptions(options=options)
 
     def settings(agent: str | None = None) -> dict[str, Setting]:
         found = file.settings(given, options.profile, agent)
@@ -141,11 +141,11 @@ def configured(
         for one, needed in idle
         if needed.in_file
     )
-    found = Settings(typed=options, agents=agents, prices=file.prices, warnings=warnings)
-    return Configured(options=with_rounds(merged), settings=found)
+    found = RunSettings(typed=options, agents=agents, prices=file.prices, warnings=warnings)
+    return ConfiguredOptions(options=with_rounds(merged), settings=found)
 
 
-def with_configuration(options: RunOptions, values: Mapping[str, Any], application: Application) -> Configured:
+def with_configuration(options: RunOptions, values: Mapping[str, Any], application: Application) -> ConfiguredOptions:
     """Options and settings of a run; `values` is what the command line says. What a run takes over from the one that it
     resumes counts as given, but for what results show of the file when it is read again. Raises ConfigurationError."""
     given = {flag.name for flag in FLAGS if flag.is_given(dict(values))}

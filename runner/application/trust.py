@@ -238,7 +238,7 @@ def _settings(folder: Path) -> str:
     return "".join(f"{name}={shown[name]}\n" for name in sorted(shown))
 
 
-def written(digests: Digests) -> str:
+def approvals_text(digests: Digests) -> str:
     """The text of a trust file. Python writes `__pycache__` anew, and what is in it may be anything, so it is never
     approved."""
     return _HEAD + "".join(f"{digests[path]}  {path}\n" for path in sorted(digests) if not _is_cache(path))

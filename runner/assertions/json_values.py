@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import AssertionKind, NotEvaluated
 from runner.assertions.results import LIMIT, decide, nothing_to_judge, show
-from runner.assertions.values import KINDS, equal, form_only, json_in, kind_of, text_of
+from runner.assertions.values import KINDS, equal, form_only, json_in, kind_of, value_text
 from runner.errors import did_you_mean
 from scripttest.values import Value
 
@@ -125,7 +125,7 @@ def problem_with_path_or_type(assertion: Assertion) -> str | None:
             return '"json_path" needs "value"; null stands for nothing at the path'
     elif not isinstance(value, str) or value not in KINDS:
         hint = did_you_mean(value, KINDS) if isinstance(value, str) else None
-        wrong = f'"type" needs as "value" one of {", ".join(KINDS)}, not {text_of(value)}'
+        wrong = f'"type" needs as "value" one of {", ".join(KINDS)}, not {value_text(value)}'
         return f"{wrong}; {hint}" if hint else wrong
     return None if assertion.path is None else problem_with_path(name, assertion.path)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import AssertionKind, NotEvaluated
 from runner.assertions.results import decide, shorten
-from runner.assertions.values import equal, form_only, json_in, text_of, within
+from runner.assertions.values import equal, form_only, json_in, value_text, within
 
 if TYPE_CHECKING:
     from runner.assertions.base import CheckResult, Evidence, Judges
@@ -39,14 +39,14 @@ async def icontains(assertion: Assertion, evidence: Evidence, judges: Judges) ->
 
     def holds(value: Any, output: Any) -> bool:
         wanted = value.casefold()
-        return any(wanted in text.casefold() for text in (text_of(output), *_texts(output)))
+        return any(wanted in text.casefold() for text in (value_text(output), *_texts(output)))
 
     return _on_text(assertion, evidence, holds, "to contain, in any case of letters,")
 
 
 async def starts_with(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The text of the output begins with the text."""
-    return _on_text(assertion, evidence, lambda value, output: text_of(output).startswith(value), "to start with")
+    return _on_text(assertion, evidence, lambda value, output: value_text(output).startswith(value), "to start with")
 
 
 def problem_with_text(assertion: Assertion) -> str | None:
@@ -55,7 +55,7 @@ def problem_with_text(assertion: Assertion) -> str | None:
     if value is None:
         return f'"{name}" needs "value": what to look for in the output'
     if not isinstance(value, str) and name in ("icontains", "starts_with"):
-        return f'"{name}" needs a text as "value", not {text_of(value)}'
+        return f'"{name}" needs a text as "value", not {value_text(value)}'
     if value == "":
         return f'"{name}" needs a "value" that is not empty'
     return None
@@ -73,7 +73,7 @@ async def regex(assertion: Assertion, evidence: Evidence, judges: Judges) -> Che
 
     def holds(source: Any, output: Any) -> bool:
         try:
-            return compile(source).search(text_of(output))
+            return compile(source).search(value_text(output))
         except PatternError:
             return False
 
@@ -92,7 +92,7 @@ def problem_with_regex(assertion: Assertion) -> str | None:
         return '"regex" needs either "value" or "pattern": a pattern as of Go'
     source = _pattern(assertion)
     if not isinstance(source, str):
-        return f'"regex" needs a text as pattern, not {text_of(source)}'
+        return f'"regex" needs a text as pattern, not {value_text(source)}'
     if PLAIN.fullmatch(source):
         return None
     from bindings import PatternError, compile
@@ -126,9 +126,9 @@ def _compared(evidence: Evidence, value: Any) -> tuple[Any, str | None]:
 
 def _has(evidence: Evidence, value: Any, output: Any) -> bool:
     if isinstance(value, str):
-        return any(value in text for text in (text_of(output), *_texts(output)))
+        return any(value in text for text in (value_text(output), *_texts(output)))
     if isinstance(output, str):
-        if text_of(value) in output:
+        if value_text(value) in output:
             return True
         output = json_in(evidence.replace(output=output)) if isinstance(value, (dict, list)) else None
     return output is not None and any(equal(item, value) for item in within(output))

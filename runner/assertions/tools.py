@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from runner.assertions.base import AssertionKind, NotEvaluated
 from runner.assertions.measures import problem_with_bounds, within
 from runner.assertions.results import decide, nothing_to_judge, shorten, show
-from runner.assertions.values import equal, is_part, problem_with_patterns, text_of
+from runner.assertions.values import equal, is_part, problem_with_patterns, value_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -205,7 +205,7 @@ def problem_with_tool(item: Any) -> str | None:
     if isinstance(item, str) and item:
         return None
     if not isinstance(item, dict) or not isinstance(item.get("name"), str) or not item["name"]:
-        return f'takes the name of a tool, or {{"name", "arguments"}}, not {text_of(item)}'
+        return f'takes the name of a tool, or {{"name", "arguments"}}, not {value_text(item)}'
     stray = sorted(map(str, item.keys() - {"name", "arguments"}))
     return f'takes name and arguments of a tool, not "{stray[0]}"' if stray else None
 

@@ -49,7 +49,7 @@ def kind_of(value: Any) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-def text_of(value: Any) -> str:
+def value_text(value: Any) -> str:
     """A string as it is, anything else as compact JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
@@ -91,9 +91,9 @@ def is_part(expected: Any, actual: Any, *, as_text: bool = False) -> bool:
     else the same value; `regex:` texts are searched for in the text of the actual value. `as_text`: an expected text
     is also compared with the text of a value that is none. Raises NotEvaluated for a pattern that cannot be used."""
     if isinstance(expected, str):
-        if expected == actual or (as_text and not isinstance(actual, str) and expected == text_of(actual)):
+        if expected == actual or (as_text and not isinstance(actual, str) and expected == value_text(actual)):
             return True
-        return expected.startswith(REGEX) and _matches(expected.removeprefix(REGEX), text_of(actual))
+        return expected.startswith(REGEX) and _matches(expected.removeprefix(REGEX), value_text(actual))
     if isinstance(expected, (dict, list)) and isinstance(actual, str):
         actual = json_of(actual, yaml=False)
     if isinstance(expected, dict):
@@ -157,7 +157,7 @@ def form_only(expected: Any, actual: Any, holds: Holds, spaces: Callable[[str], 
         holds: the check.
         spaces: takes the spaces out of the expected text; by default all of them.
     """
-    if len(text_of(expected)) + len(text_of(actual)) > LONGEST:
+    if len(value_text(expected)) + len(value_text(actual)) > LONGEST:
         return ""
     for number in range(1, len(_FORMS) + 1):
         for forms in combinations(_FORMS, number):
@@ -215,7 +215,7 @@ def _ordered(text: str) -> str:
             continue
         if not isinstance(value, (dict, list)):
             return text
-        compact = text_of(_formed(value, _ordered))
+        compact = value_text(_formed(value, _ordered))
         more = sum(map(str.isspace, text)) - sum(map(str.isspace, compact))
         return compact[len(before) : len(compact) - len(after)] + " " * more
     return text

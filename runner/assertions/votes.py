@@ -22,7 +22,7 @@ QUORUM = 2 / 3
 _SLACK = 1e-9
 
 
-class Cast(Value):
+class CastVote(Value):
     """The vote of one judge, or why there is none."""
 
     judge: str
@@ -77,11 +77,11 @@ async def judged_by(
         if isinstance(only, NotEvaluated):
             raise only
         return only.replace(options=asked_with)
-    cast: list[Cast] = []
+    cast: list[CastVote] = []
     while waiting and (wave := _wave([_vote_of(one) for one in cast], len(waiting), ballot.quorum)):
         now, waiting = waiting[:wave], waiting[wave:]
         verdicts = await asyncio.gather(*map(ask, now))
-        cast += [Cast(judge=judge, verdict=verdict) for judge, verdict in zip(now, verdicts, strict=True)]
+        cast += [CastVote(judge=judge, verdict=verdict) for judge, verdict in zip(now, verdicts, strict=True)]
     return _together(cast, ballot.quorum, expected, actual).replace(options=asked_with)
 
 
@@ -99,7 +99,7 @@ def next_judge(agent: str, panel: JudgeOptions | None, samples: int, votes: Sequ
     return waiting[0] if is_open else None
 
 
-def counted(agent: str, panel: JudgeOptions | None, samples: int, cast: Sequence[Cast]) -> CheckResult:
+def counted(agent: str, panel: JudgeOptions | None, samples: int, cast: Sequence[CastVote]) -> CheckResult:
     """The verdict of votes that were cast one after another. Raises NotEvaluated if there is none."""
     ballot = _ballot(agent, panel, samples)
     if len(ballot.judges) * ballot.samples > 1:
@@ -118,7 +118,7 @@ def _ballot(agent: str, panel: JudgeOptions | None, samples: int) -> _Ballot:
     )
 
 
-def _vote_of(cast: Cast) -> bool | None:
+def _vote_of(cast: CastVote) -> bool | None:
     """None: the vote broke, or the judge could not judge."""
     return cast.verdict.passed if isinstance(cast.verdict, CheckResult) and cast.verdict.judged else None
 
@@ -135,7 +135,7 @@ def _needed(votes: int, quorum: float) -> int:
     return max(math.ceil(quorum * votes - _SLACK), votes // 2 + 1)
 
 
-def _as_vote(cast: Cast) -> Vote:
+def _as_vote(cast: CastVote) -> Vote:
     verdict = cast.verdict
     if isinstance(verdict, NotEvaluated):
         return Vote(passed=None, score=None, reason=str(verdict), judge=cast.judge, connector=None)
@@ -148,7 +148,7 @@ def _as_vote(cast: Cast) -> Vote:
     )
 
 
-def _together(cast: Sequence[Cast], quorum: float, expected: Any, actual: Any) -> CheckResult:
+def _together(cast: Sequence[CastVote], quorum: float, expected: Any, actual: Any) -> CheckResult:
     votes = tuple(map(_as_vote, cast))
     valid = [vote for vote in votes if vote.passed is not None]
     if not valid:

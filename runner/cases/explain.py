@@ -100,7 +100,7 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
     if complaint.misfit:
         shapes = " or ".join([", ".join(wanted[:-1]), wanted[-1]]) if len(wanted) > 1 else wanted[0]
         found = f"{actual:g}" if isinstance(actual, float) else _KINDS.get(type(actual), "null")
-        return Finding(path=path, text=f"{written(path)} must be {shapes}, not {found}")
+        return Finding(path=path, text=f"{as_source(path)} must be {shapes}, not {found}")
     if kind == "extra_forbidden":
         return _unknown(path, value, model, case)
     if kind == "missing":
@@ -108,9 +108,9 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
     if kind == "literal_error":
         return _no_choice(path, str(actual), model_at(path, case), model, value)
     if kind in ("string_pattern_mismatch", "too_short"):
-        return Finding(path=path, text=f"{written(path)} must not be empty")
+        return Finding(path=path, text=f"{as_source(path)} must not be empty")
     if kind == "string_unicode":
-        return Finding(path=path, text=f"{written(path)} has half of a surrogate pair, which is no character")
+        return Finding(path=path, text=f"{as_source(path)} has half of a surrogate pair, which is no character")
     if kind == UNKNOWN_PART:
         return Finding(
             path=path, text=f'unknown part "{name}"{_inside(path[:-1])}', hint=known_parts(str(path[-3]), name)
@@ -120,12 +120,12 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
     if kind == NO_TIME:
         return Finding(path=path, text=f'cannot read {name} "{actual}" as a time', hint=bounds["hint"])
     if kind in (TOO_LARGE, "finite_number"):
-        return Finding(path=path, text=f"{written(path)} is too large for a number", hint=_LARGEST)
+        return Finding(path=path, text=f"{as_source(path)} is too large for a number", hint=_LARGEST)
     if kind == NO_DURATION:
         return Finding(path=path, text=f'cannot read {name} "{actual}": {bounds["problem"]}', hint=bounds["hint"])
     if kind in _BOUNDS:
-        return Finding(path=path, text=f"{written(path)} must be {_BOUNDS[kind].format(**bounds)}, not {actual}")
-    return Finding(path=path, text=f"{written(path)}: {kind.replace('_', ' ')}")
+        return Finding(path=path, text=f"{as_source(path)} must be {_BOUNDS[kind].format(**bounds)}, not {actual}")
+    return Finding(path=path, text=f"{as_source(path)}: {kind.replace('_', ' ')}")
 
 
 def _unknown(path: JsonPath, value: dict[str, Any], model: type[Model] | None, case: type[Case]) -> Finding:
@@ -203,7 +203,7 @@ def at(value: Any, path: JsonPath) -> Any:
     return value
 
 
-def written(path: JsonPath) -> str:
+def as_source(path: JsonPath) -> str:
     """A path as people write it: `"assert[0].type"`."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return f'"{text[1:]}"'
@@ -216,7 +216,7 @@ def _closest(name: str, known: tuple[str, ...]) -> str | None:
 
 
 def _inside(path: JsonPath) -> str:
-    return f" in {written(path)}" if path else ""
+    return f" in {as_source(path)}" if path else ""
 
 
 def _choices(model: type[Model], field: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from runner.cluster.messages import CasesPart, Done, ModulePart, WorkUnit
+from runner.cluster.messages import CasesPart, EndedTest, ModulePart, WorkUnit
 from runner.record.events import AttemptEnd, Event, SuiteEnd, SuiteStart, TestEnd, TestStart, TurnStart
 from runner.record.keys import TestPlace
 from runner.record.model import TestResult
@@ -44,7 +44,7 @@ class Ledger:
         """Suite → position → how the test ended."""
         self._over: set[str] = set()
         """Suites of which all tests have ended."""
-        self._done: dict[str, list[Done]] = {}
+        self._done: dict[str, list[EndedTest]] = {}
         """Module → its results."""
         self._held: dict[TestPlace, str] = {}
         """Results that are held back for the next pass, with the names of their tests."""
@@ -159,7 +159,7 @@ class Ledger:
         suite, position, status = result.suite, result.position, result.outcome.status
         ended = self._repetition.end(self._passes.with_earlier_errors(result))
         if suite in self._done:
-            self._done[suite].append(Done(name=result.name, position=position, run=result.run, status=status))
+            self._done[suite].append(EndedTest(name=result.name, position=position, run=result.run, status=status))
         if result.run:
             self._runs.setdefault(result.place.of_test, {})[result.run] = status
         self._answers.end(result)
@@ -198,7 +198,7 @@ class Ledger:
         over = [done for done in self._done[id] if done.position in self._ended[id]]
         before = [done for done in part.done if done not in over]
         waits = [
-            Done(name=name, position=place.position, run=place.run, status=Status.FAILED)
+            EndedTest(name=name, position=place.position, run=place.run, status=Status.FAILED)
             for place, name in self._held.items()
             if place.suite == id
         ]

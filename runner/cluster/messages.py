@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from runner.application.application import TestModule
-from runner.options.options import RunOptions, Settings
+from runner.options.options import RunOptions, RunSettings
 from runner.planning.selection import Order
 from runner.record.model import Suite
 from scripttest.values import Value, fields_of
@@ -117,7 +117,7 @@ class Setup(Value):
     """The application's root on the machine of the command; paths in this value are below it."""
     directory: Path
     options: RunOptions
-    settings: Settings
+    settings: RunSettings
     context: Mapping[str, Any]
     contexts: Mapping[str, Mapping[str, Any]]
     order: Order | None
@@ -139,7 +139,7 @@ class Setup(Value):
     """Files that were sent and belong to the application since Git lists them; None without a repository."""
 
 
-class Done(Value):
+class EndedTest(Value):
     """A result that a test has."""
 
     name: str
@@ -154,7 +154,7 @@ class ModulePart(Value):
     module: TestModule
     picked: frozenset[str] | None
     """The tests that flags pick; None: all."""
-    done: tuple[Done, ...] = ()
+    done: tuple[EndedTest, ...] = ()
     """Results that it has; these tests do not run."""
 
 

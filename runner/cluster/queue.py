@@ -8,7 +8,7 @@ from itertools import groupby
 from math import ceil
 from typing import TYPE_CHECKING
 
-from runner.cluster.messages import CasesPart, Done, ModulePart, WorkUnit
+from runner.cluster.messages import CasesPart, EndedTest, ModulePart, WorkUnit
 from runner.planning.case_planning import groups_of as dependency_groups
 from scripttest.values import Value
 
@@ -86,7 +86,7 @@ class WorkQueue:
         id = module.id
         retained = plan.resume.retained if plan.resume is not None else None
         done = (
-            Done(name=result.name, position=result.position, run=result.run, status=result.status)
+            EndedTest(name=result.name, position=result.position, run=result.run, status=result.status)
             for result in (retained.results.get(id, ()) if retained is not None else ())
         )
         return ModulePart(module=module, picked=plan.picked.get(id), done=tuple(done))

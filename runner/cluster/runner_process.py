@@ -47,7 +47,7 @@ from runner.planning.case_source import CaseSource
 from runner.planning.plan import RunPlan, RunRequest, suite_of
 from runner.planning.planner import selection_of
 from runner.planning.resume import ResumeState
-from runner.planning.saved_run import Saved
+from runner.planning.saved_run import SavedRun
 from runner.planning.still_valid import Retained
 from runner.record.events import RunError, Warned
 from runner.record.lines import result_of
@@ -292,7 +292,7 @@ def plan_of(unit: WorkUnit, setup: Setup, request: RunRequest) -> RunPlan:
     """The plan of a work unit."""
     modules = tuple(part.module for part in unit.modules)
     sources = tuple(_source(part, unit, request.application) for part in unit.cases)
-    saved = Saved(path=request.application.root, start={}, results=[], is_whole=True, subject="")
+    saved = SavedRun(path=request.application.root, start={}, results=[], is_whole=True, subject="")
     results = {part.module.id: _results(part) for part in unit.modules if part.done}
     retained = Retained(saved=saved, results=results, ended={}, reruns=(), warnings=())
     return RunPlan(

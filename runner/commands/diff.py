@@ -12,9 +12,9 @@ from runner import exit_codes
 from runner.amounts import seconds_of
 from runner.commands.inputs import RUN, check_outputs, read_report, store_folder, understanding, write_text
 from runner.commands.parser import STORE_HELP, Command, NumberRange, no_color_option, verbose_option
-from runner.compare.change_report import ChangeReport, ChangeVerdict, Noise, Sides, verdict_record
+from runner.compare.change_report import BeforeAfter, ChangeReport, ChangeVerdict, Noise, verdict_record
 from runner.compare.change_verdict import adjusted, change_between
-from runner.compare.comparison import KINDS, STANDARD, Change, Comparison, Side, Thresholds, compare
+from runner.compare.comparison import KINDS, STANDARD, Comparison, ResultChange, Side, Thresholds, compare
 from runner.compare.judged_cases import PASSED
 from runner.compare.variants import VariantsCompared, matrix, part_of, variants_of
 from runner.environment import Environment
@@ -138,7 +138,7 @@ def diff(
                 change_between(
                     before,
                     other,
-                    names=Sides(a=names[0], b=name),
+                    names=BeforeAfter(a=names[0], b=name),
                     measure=measure,
                     margin=margin / 100,
                     noise=Noise(noise) if noise else None,
@@ -314,7 +314,7 @@ def as_json(
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _record(change: Change) -> Record:
+def _record(change: ResultChange) -> Record:
     """`{suite, id, before?, after?, before_ms?, after_ms?, regression?, before_runs?, after_runs?, before_score?,
     after_score?, before_tokens?, after_tokens?, before_cost?, after_cost?, error?, changed_parts?, diff?}`;
     `before_runs` is `{passed, count}`, there where a result ran several times."""

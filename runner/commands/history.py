@@ -74,7 +74,7 @@ def history(
             return exit_codes.PASSED
         style, room = Style(environment.colors and not no_color), columns_of(environment)
         if is_one:
-            text = text_of(chosen[0], opened, {run.id: run for run in runs}, style, room, verbose)
+            text = history_text(chosen[0], opened, {run.id: run for run in runs}, style, room, verbose)
         else:
             text = table_of(chosen, style, room, verbose)
             text += f"{count(len(chosen), 'test')} in {count(len(runs), 'run')} since {runs[-1].started_at[:10]}\n"
@@ -133,7 +133,7 @@ def table_of(found: Sequence[TestHistory], style: Style, room: int | None, detai
     return table(rows, room, least=LEAST, paint=lambda row, _, cell: style.paint(cell, COLORS[found[row].worst]))
 
 
-def text_of(
+def history_text(
     one: TestHistory, store: Store, runs: Mapping[str, StoredRun], style: Style, room: int | None, detailed: bool
 ) -> str:
     """The runs of one test as text, the newest first; with intervals and p-values if `detailed`."""

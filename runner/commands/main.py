@@ -14,7 +14,7 @@ from runner import exit_codes
 from runner.descriptors import make_room
 from runner.environment import Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
-from runner.options.options import Configured, check_needs, options_from, texts_in
+from runner.options.options import ConfiguredOptions, check_needs, options_from, texts_in
 from runner.options.readers import LINES
 from runner.security.terminal import UnwrittenError
 from scripttest import hide_environment
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.application.application import Application
-    from runner.options.options import RunOptions, Settings
+    from runner.options.options import RunOptions, RunSettings
     from runner.planning.plan import RunRequest
 
 
@@ -181,9 +181,9 @@ def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) ->
             coverage.close()
 
 
-def _configured(options: RunOptions, values: dict[str, Any], application: Application) -> Configured:
+def _configured(options: RunOptions, values: dict[str, Any], application: Application) -> ConfiguredOptions:
     """The options, completed with those of the configuration file, if there is one."""
-    found = Configured(options=options)
+    found = ConfiguredOptions(options=options)
     if options.profile is not None or os.path.lexists(application.root / "yao-test.toml"):
         from runner.application.configuration import with_configuration
 
@@ -192,7 +192,7 @@ def _configured(options: RunOptions, values: dict[str, Any], application: Applic
     return found
 
 
-def _fitted(found: Configured) -> tuple[RunOptions, Settings]:
+def _fitted(found: ConfiguredOptions) -> tuple[RunOptions, RunSettings]:
     """The options and settings, with as many tests at a time as the system has room for."""
     options, settings = found.options, found.settings
     fitting = make_room(options.parallel or 1)
@@ -202,7 +202,9 @@ def _fitted(found: Configured) -> tuple[RunOptions, Settings]:
     return options.replace(parallel=fitting), settings.replace(warnings=(*settings.warnings, said))
 
 
-def _request(options: RunOptions, settings: Settings, environment: Environment, application: Application) -> RunRequest:
+def _request(
+    options: RunOptions, settings: RunSettings, environment: Environment, application: Application
+) -> RunRequest:
     from runner.planning.plan import RunRequest
 
     return RunRequest(options=options, settings=settings, environment=environment, application=application)

@@ -165,7 +165,7 @@ def trust(environment: Environment, folder: str | None) -> int:
     if not start.is_dir():
         raise ConfigurationError(f"Cannot approve the files of {start}: it is not a folder")
     root = find_root(start)
-    path, text = root / approvals.FILE, approvals.written(approvals.digests_of(root))
+    path, text = root / approvals.FILE, approvals.approvals_text(approvals.digests_of(root))
     now = approvals.read(text, approvals.FILE)
     with writing(path):
         check_target(path)

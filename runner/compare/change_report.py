@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from runner.record.events import Looks
+from runner.record.events import InterimLooks
 from runner.record.keys import ResultKey
 from runner.record.votes import JudgesNoise
-from runner.statistics.change import Change, DetectableDifference, DifferenceInterval
+from runner.statistics.change import DetectableDifference, DifferenceInterval, MeanDifference
 from runner.statistics.intervals import Estimate, Ratio
 from scripttest.values import Value, fields_of
 
@@ -42,7 +42,7 @@ class ComparedCase(Value):
     """A case that was judged in both reports."""
 
     key: ResultKey
-    figures: Sides[Figures]
+    figures: BeforeAfter[Figures]
     p: float | None = None
     """The p-value of its fall, where it is tested."""
     broke: bool = False
@@ -68,27 +68,27 @@ class LeftOut(Value):
     changed: tuple[ResultKey, ...]
     unjudged: tuple[ResultKey, ...]
     """Cases of both reports that have no judged run, or no value of the measure, in one of them."""
-    broken: Sides[int]
+    broken: BeforeAfter[int]
     """How many runs broke."""
-    inconclusive: Sides[int]
+    inconclusive: BeforeAfter[int]
     """How many runs have no verdict because their judges did not decide."""
-    skipped: Sides[int]
-    doubled: Sides[int]
+    skipped: BeforeAfter[int]
+    doubled: BeforeAfter[int]
     """Further results of a name that occurs several times."""
-    no_score: Sides[int]
+    no_score: BeforeAfter[int]
     """How many judged runs have no value of the measure."""
 
 
-class Beside(Value):
+class ResourceChange(Value):
     """The change of `duration_ms`, `tokens` or `cost`, as the ratio of B to A."""
 
     name: str
-    means: Sides[float]
+    means: BeforeAfter[float]
     """The means of the cases."""
     ratio: Ratio | None
 
 
-class Part(Value):
+class Breakdown(Value):
     """A change in a part, for information only: in the score, in a criterion, or in the measure of the cases
     with a tag."""
 
@@ -96,8 +96,8 @@ class Part(Value):
     """`score`, `criterion` or `tag`."""
     name: str
     cases: int
-    rates: Sides[Estimate]
-    change: Change
+    rates: BeforeAfter[Estimate]
+    change: MeanDifference
     stands_out: bool = False
     """Whether it is worth a look; about one in ten of these is a false alarm."""
 
@@ -108,10 +108,10 @@ class ChangeReport(Value):
     verdict: ChangeVerdict
     measure: str
     cases: tuple[ComparedCase, ...]
-    runs: Sides[int]
-    rates: Sides[Estimate]
+    runs: BeforeAfter[int]
+    rates: BeforeAfter[Estimate]
     """The measure, with intervals, from 0 to 1."""
-    change: Change
+    change: MeanDifference
     reach: DetectableDifference | None
     cost_of_reach: float | None
     """US dollars of the further runs that would decide; None: unknown."""
@@ -120,8 +120,8 @@ class ChangeReport(Value):
     too_many_broke: bool
     noise: Noise
     margin: float
-    beside: tuple[Beside, ...]
-    parts: tuple[Part, ...]
+    beside: tuple[ResourceChange, ...]
+    parts: tuple[Breakdown, ...]
     cases_of_a: int
     """How many cases of A have the measure."""
     is_same_report: bool = False
@@ -133,7 +133,7 @@ class ChangeReport(Value):
     """Mean cost of one run of a case, in US dollars."""
     has_scores: bool
     """Whether the cases have scores, which see smaller differences than verdicts."""
-    looks: Looks
+    looks: InterimLooks
     """Which of the planned looks at the runs this is, and how many are planned."""
     variants: tuple[str, ...] = ()
     """The variants of the run of B, as on its command line."""
@@ -178,7 +178,7 @@ T = TypeVar("T")
 Made = TypeVar("Made")
 
 
-class Sides(Generic[T], Value):
+class BeforeAfter(Generic[T], Value):
     """Something of A, the older report, and the same of B."""
 
     a: T
@@ -189,12 +189,12 @@ class Sides(Generic[T], Value):
         """A's, then B's."""
         return self.a, self.b
 
-    def each(self, make: Callable[[T], Made]) -> Sides[Made]:
+    def each(self, make: Callable[[T], Made]) -> BeforeAfter[Made]:
         """What a function makes of A's, and of B's."""
-        return Sides(a=make(self.a), b=make(self.b))
+        return BeforeAfter(a=make(self.a), b=make(self.b))
 
 
-A_AND_B = Sides(a="A", b="B")
+A_AND_B = BeforeAfter(a="A", b="B")
 """The names of the sides."""
 
 
@@ -204,10 +204,10 @@ def verdict_record(found: ChangeReport) -> dict[str, object]:
     def named(keys: Sequence[ResultKey]) -> list[dict[str, str]]:
         return [key.record for key in keys]
 
-    def values(rates: Sides[Estimate]) -> dict[str, object]:
+    def values(rates: BeforeAfter[Estimate]) -> dict[str, object]:
         return fields_of(rates.each(lambda rate: _maybe(rate.value)))
 
-    def ends(estimate: Estimate | DifferenceInterval | Change | Ratio | None) -> list[float] | None:
+    def ends(estimate: Estimate | DifferenceInterval | MeanDifference | Ratio | None) -> list[float] | None:
         if estimate is None or estimate.interval is None:
             return None
         return [_rounded(estimate.interval.low), _rounded(estimate.interval.high)]

@@ -8,7 +8,16 @@ from itertools import pairwise
 from typing import NoReturn
 
 from runner.amounts import mean
-from runner.compare.change_report import A_AND_B, Beside, ChangeReport, ComparedCase, LeftOut, Noise, Part, Sides
+from runner.compare.change_report import (
+    A_AND_B,
+    BeforeAfter,
+    Breakdown,
+    ChangeReport,
+    ComparedCase,
+    LeftOut,
+    Noise,
+    ResourceChange,
+)
 from runner.compare.judged_cases import (
     PASSED,
     SCORE,
@@ -24,7 +33,7 @@ from runner.compare.judged_cases import (
     verdict_on,
 )
 from runner.errors import ConfigurationError
-from runner.record.events import ONCE, Looks
+from runner.record.events import ONCE, InterimLooks
 from runner.record.keys import ResultKey
 from runner.record.report import Report
 from runner.record.stability import Attempt
@@ -33,7 +42,7 @@ from runner.statistics.change import MARGIN, benjamini_hochberg, broken_runs, ho
 from runner.statistics.intervals import ratio_of
 
 REPLAYED = "--replay"
-NEITHER = Sides(a=False, b=False)
+NEITHER = BeforeAfter(a=False, b=False)
 Cases = Mapping[ResultKey, JudgedCase]
 
 
@@ -41,11 +50,11 @@ def change_between(
     a: Report,
     b: Report,
     *,
-    names: Sides[str] = A_AND_B,
+    names: BeforeAfter[str] = A_AND_B,
     measure: str = PASSED,
     margin: float = MARGIN,
     noise: Noise | None = None,
-    looks: Looks = ONCE,
+    looks: InterimLooks = ONCE,
 ) -> ChangeReport:
     """The verdict on B, the newer report. Raises ConfigurationError if the reports have no case in common, or one of
     them has no result with the measure.
@@ -60,7 +69,7 @@ def change_between(
         looks: the number of this look at the runs, and how many are planned. If there are several, each needs more
             evidence.
     """
-    replayed = Sides(a=a, b=b).each(lambda report: REPLAYED in report.result_flags)
+    replayed = BeforeAfter(a=a, b=b).each(lambda report: REPLAYED in report.result_flags)
     found = change_of(judged_cases(a), judged_cases(b), names, measure, margin, noise, looks, replayed)
     return found.replace(
         is_judges_noise=a.start.regraded_from is not None and a.start.regraded_from == b.start.regraded_from,
@@ -72,12 +81,12 @@ def change_between(
 def change_of(
     of_a: Cases,
     of_b: Cases,
-    names: Sides[str],
+    names: BeforeAfter[str],
     measure: str = PASSED,
     margin: float = MARGIN,
     noise: Noise | None = None,
-    looks: Looks = ONCE,
-    replayed: Sides[bool] = NEITHER,
+    looks: InterimLooks = ONCE,
+    replayed: BeforeAfter[bool] = NEITHER,
 ) -> ChangeReport:
     """The same of the cases of two reports; `replayed` are those whose models were a recording."""
     if not of_a.keys() & of_b.keys():
@@ -86,7 +95,7 @@ def change_of(
     _check_measure(measure, names.b, of_b.values())
     alike = [key for key, case in of_a.items() if key in of_b and says_the_same(case, of_b[key])]
     cases = [case for key in alike if (case := _compared(of_a[key], of_b[key], measure)) is not None]
-    pairs = [Sides(a=of_a[case.key], b=of_b[case.key]) for case in cases]
+    pairs = [BeforeAfter(a=of_a[case.key], b=of_b[case.key]) for case in cases]
     left_out = _left_out(of_a, of_b, alike, {case.key for case in cases}, measure)
     made_a, made_b = (sum(case.broken + len(case.runs) for case in of.values()) for of in (of_a, of_b))
     too_many = broken_runs(left_out.broken.a, made_a, left_out.broken.b, made_b).too_many
@@ -97,7 +106,7 @@ def change_of(
         verdict=found.verdict,
         measure=measure,
         cases=found.cases,
-        runs=Sides(a=sum(len(case.figures.a) for case in cases), b=sum(len(case.figures.b) for case in cases)),
+        runs=BeforeAfter(a=sum(len(case.figures.a) for case in cases), b=sum(len(case.figures.b) for case in cases)),
         rates=rates_of([case.figures for case in cases], used),
         change=found.change,
         reach=found.reach,
@@ -139,7 +148,7 @@ def adjusted(verdicts: Sequence[ChangeReport]) -> list[ChangeReport]:
 def _compared(one: JudgedCase, other: JudgedCase, measure: str) -> ComparedCase | None:
     """A case of both reports; None when it has no run with the measure in one of them."""
     a, b = figures_of(one.runs, measure), figures_of(other.runs, measure)
-    return ComparedCase(key=one.key, figures=Sides(a=a, b=b)) if a and b else None
+    return ComparedCase(key=one.key, figures=BeforeAfter(a=a, b=b)) if a and b else None
 
 
 def _left_out(
@@ -148,8 +157,10 @@ def _left_out(
     """`alike` are the cases that say the same in both, `compared` those of them that have the measure."""
     same = frozenset(alike)
 
-    def both(of: Callable[[JudgedCase], int], keys: Collection[ResultKey] | None = None) -> Sides[int]:
-        return Sides(a=of_a, b=of_b).each(lambda side: sum(of(side[key]) for key in (side if keys is None else keys)))
+    def both(of: Callable[[JudgedCase], int], keys: Collection[ResultKey] | None = None) -> BeforeAfter[int]:
+        return BeforeAfter(a=of_a, b=of_b).each(
+            lambda side: sum(of(side[key]) for key in (side if keys is None else keys))
+        )
 
     return LeftOut(
         added=tuple(key for key in of_b if key not in of_a),
@@ -186,7 +197,7 @@ def _judges_noise(pairs: Pairs, measure: str) -> JudgesNoise | None:
     return noise_of(*sums)
 
 
-def _refuse(names: Sides[str], of_a: Cases, of_b: Cases) -> NoReturn:
+def _refuse(names: BeforeAfter[str], of_a: Cases, of_b: Cases) -> NoReturn:
     empty = next((name for name, cases in zip(names.both, (of_a, of_b), strict=True) if not cases), None)
     if empty is not None:
         raise ConfigurationError(
@@ -211,7 +222,7 @@ def _check_measure(measure: str, name: str, cases: Iterable[JudgedCase]) -> None
     )
 
 
-def _noise_of(replayed: Sides[bool], of_a: Collection[JudgedCase], of_b: Collection[JudgedCase]) -> Noise:
+def _noise_of(replayed: BeforeAfter[bool], of_a: Collection[JudgedCase], of_b: Collection[JudgedCase]) -> Noise:
     """`Noise.NONE` if every run must end the same: script tests, scripted models and recordings, unless runs of one
     case differed; otherwise `Noise.RUNS`."""
     steady = _is_steady(replayed.a, of_a) and _is_steady(replayed.b, of_b)
@@ -233,10 +244,10 @@ CRITERIA = 200
 STEPS_OF_PARTS = 100_000
 """Limit of the exact distribution for these figures, so that many tags cost little time."""
 
-Pairs = Sequence[Sides[JudgedCase]]
+Pairs = Sequence[BeforeAfter[JudgedCase]]
 
 
-def parts_of(pairs: Pairs, measure: str, noise: Noise) -> tuple[Part, ...]:
+def parts_of(pairs: Pairs, measure: str, noise: Noise) -> tuple[Breakdown, ...]:
     """The changes in the score, the criteria and the tags of the cases. Those that are unlikely to be chance
     are marked."""
     judged = [run for pair in pairs for case in pair.both for run in case.runs]
@@ -256,16 +267,16 @@ def parts_of(pairs: Pairs, measure: str, noise: Noise) -> tuple[Part, ...]:
     return tuple(part.replace(stands_out=at <= LOOK_AT + 1e-12) for part, at in zip(parts, low, strict=True))
 
 
-def _part(kind: str, name: str, measure: str, pairs: Pairs, noise: Noise) -> Part | None:
+def _part(kind: str, name: str, measure: str, pairs: Pairs, noise: Noise) -> Breakdown | None:
     figures = [pair.each(lambda case: figures_of(case.runs, measure)) for pair in pairs]
     known = [pair for pair in figures if all(pair.both)]
     if not known:
         return None
     change = change_in(known, noise, STEPS_OF_PARTS)
-    return Part(kind=kind, name=name, cases=len(known), rates=rates_of(known, noise), change=change)
+    return Breakdown(kind=kind, name=name, cases=len(known), rates=rates_of(known, noise), change=change)
 
 
-def beside_of(pairs: Pairs) -> tuple[Beside, ...]:
+def beside_of(pairs: Pairs) -> tuple[ResourceChange, ...]:
     """The changes in time, tokens and money."""
     figures: dict[str, Callable[[Attempt], float | None]] = {
         "duration_ms": lambda run: run.duration_ms,
@@ -275,9 +286,9 @@ def beside_of(pairs: Pairs) -> tuple[Beside, ...]:
     found = []
     for name, of in figures.items():
         means = [(_mean(pair.a, of), _mean(pair.b, of)) for pair in pairs]
-        known = Sides(a=[a for a, b in means if a and b], b=[b for a, b in means if a and b])
+        known = BeforeAfter(a=[a for a, b in means if a and b], b=[b for a, b in means if a and b])
         if known.a:
-            found.append(Beside(name=name, means=known.each(mean), ratio=ratio_of(known.a, known.b)))
+            found.append(ResourceChange(name=name, means=known.each(mean), ratio=ratio_of(known.a, known.b)))
     return tuple(found)
 
 

@@ -99,7 +99,7 @@ class Side(Value):
         return self.passed / self.judged if self.judged else None
 
 
-class Change(Value):
+class ResultChange(Value):
     """One result in both reports, or in one of them."""
 
     suite: str
@@ -138,18 +138,18 @@ class Measure(Value):
 class Comparison(Value):
     """The comparison of two reports."""
 
-    changes: tuple[Change, ...]
+    changes: tuple[ResultChange, ...]
     """One entry for each result in either report, those of the older one first."""
     measures: tuple[Measure, ...]
     compared: int
     """How many results were judged in both reports; the measures are means over these."""
 
-    def of(self, kind: str) -> list[Change]:
+    def of(self, kind: str) -> list[ResultChange]:
         """The changes of one kind."""
         return [change for change in self.changes if kind in change.kinds]
 
     @property
-    def regressions(self) -> list[Change]:
+    def regressions(self) -> list[ResultChange]:
         """The regressions."""
         return [change for change in self.changes if change.regression]
 
@@ -200,7 +200,7 @@ def compare(before: Report, after: Report, thresholds: Thresholds = STANDARD) ->
     return Comparison(changes=changes, measures=tuple(_measures(both)), compared=len(both))
 
 
-def _change(key: ResultKey, before: _Result | None, after: _Result | None, thresholds: Thresholds) -> Change:
+def _change(key: ResultKey, before: _Result | None, after: _Result | None, thresholds: Thresholds) -> ResultChange:
     was = before.side if before is not None else None
     now = after.side if after is not None else None
     kinds = list(_kinds(was, now, thresholds))
@@ -211,7 +211,7 @@ def _change(key: ResultKey, before: _Result | None, after: _Result | None, thres
     if before is not None and after is not None and before.side.verdict == after.side.verdict == Verdict.PASSED:
         diff = _difference(before.result, after.result)
         kinds += ["changed"] if diff else []
-    return Change(
+    return ResultChange(
         suite=key.suite,
         id=key.id,
         before=was,

@@ -7,8 +7,8 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from runner.compare.change_report import ChangeVerdict, ComparedCase, Figures, Noise, Sides
-from runner.record.events import Looks
+from runner.compare.change_report import BeforeAfter, ChangeVerdict, ComparedCase, Figures, Noise
+from runner.record.events import InterimLooks
 from runner.record.keys import ResultKey
 from runner.record.model import Suite, TestResult, key_of
 from runner.record.report import Report
@@ -17,8 +17,8 @@ from runner.record.verdict import DECIDED, Verdict
 from runner.record.votes import score_in
 from runner.statistics import PassCount
 from runner.statistics.change import (
-    Change,
     DetectableDifference,
+    MeanDifference,
     change_of,
     reach_of,
     score_change_of,
@@ -127,7 +127,7 @@ class JudgedChange(Value):
     verdict: ChangeVerdict
     cases: tuple[ComparedCase, ...]
     """The compared cases, with the results of their tests."""
-    change: Change
+    change: MeanDifference
     reach: DetectableDifference | None
 
     @property
@@ -145,7 +145,7 @@ def figures_of(runs: Sequence[Attempt], measure: str) -> Figures:
 
 
 def judged(
-    cases: Sequence[ComparedCase], margin: float, noise: Noise, too_many_broke: bool, looks: Looks
+    cases: Sequence[ComparedCase], margin: float, noise: Noise, too_many_broke: bool, looks: InterimLooks
 ) -> JudgedChange:
     """The verdict on some cases; see `change_between`."""
     if noise is Noise.NONE:
@@ -171,7 +171,7 @@ def judged(
 
 
 def verdict_on(
-    change: Change, cases: Sequence[ComparedCase], margin: float, too_many_broke: bool, looks: Looks
+    change: MeanDifference, cases: Sequence[ComparedCase], margin: float, too_many_broke: bool, looks: InterimLooks
 ) -> ChangeVerdict:
     """The word for a change. Too many broken runs hide a fall, and never one that was seen."""
     word = verdict_from(
@@ -189,7 +189,7 @@ def _without_noise(cases: Sequence[ComparedCase], too_many_broke: bool) -> Judge
     """The comparison of runs that do not vary: each fall is real."""
     marked = tuple(case.replace(broke=case.fall > 1e-12, is_suspect=case.fall >= FALL) for case in cases)
     differences = [-case.fall for case in cases]
-    change = Change(difference=math.fsum(differences) / len(differences) if differences else None)
+    change = MeanDifference(difference=math.fsum(differences) / len(differences) if differences else None)
     verdict = ChangeVerdict.UNCHANGED
     if any(case.broke for case in marked):
         verdict = ChangeVerdict.REGRESSED
@@ -200,19 +200,19 @@ def _without_noise(cases: Sequence[ComparedCase], too_many_broke: bool) -> Judge
     return JudgedChange(verdict=verdict, cases=marked, change=change, reach=None)
 
 
-def change_in(pairs: Sequence[Sides[Figures]], noise: Noise, steps: int = STEPS) -> Change:
+def change_in(pairs: Sequence[BeforeAfter[Figures]], noise: Noise, steps: int = STEPS) -> MeanDifference:
     """The difference over some cases."""
     if noise is Noise.NONE:
         rises = [_scored(pair).rise for pair in pairs]
-        return Change(difference=math.fsum(rises) / len(rises))
+        return MeanDifference(difference=math.fsum(rises) / len(rises))
     if _is_binary(pairs):
         return change_of(list(map(_runs_of, pairs)), steps)
     return score_change_of(list(map(_scored, pairs)))
 
 
-def rates_of(pairs: Sequence[Sides[Figures]], noise: Noise) -> Sides[Estimate]:
+def rates_of(pairs: Sequence[BeforeAfter[Figures]], noise: Noise) -> BeforeAfter[Estimate]:
     """The measure; without an interval where runs do not vary."""
-    rates = Sides(a=_rate([pair.a for pair in pairs]), b=_rate([pair.b for pair in pairs]))
+    rates = BeforeAfter(a=_rate([pair.a for pair in pairs]), b=_rate([pair.b for pair in pairs]))
     return rates.each(lambda rate: rate.replace(interval=None)) if noise is Noise.NONE else rates
 
 
@@ -222,13 +222,13 @@ def _rate(cases: Sequence[Figures]) -> Estimate:
     return mean_of([math.fsum(runs) / len(runs) for runs in cases])
 
 
-def _is_binary(pairs: Sequence[Sides[Figures]]) -> bool:
+def _is_binary(pairs: Sequence[BeforeAfter[Figures]]) -> bool:
     return all(_ALL_OR_NOTHING.issuperset(side) for pair in pairs for side in pair.both)
 
 
-def _runs_of(pair: Sides[Figures]) -> CaseRuns:
+def _runs_of(pair: BeforeAfter[Figures]) -> CaseRuns:
     return CaseRuns(passed_a=round(sum(pair.a)), runs_a=len(pair.a), passed_b=round(sum(pair.b)), runs_b=len(pair.b))
 
 
-def _scored(pair: Sides[Figures]) -> ScoredCase:
+def _scored(pair: BeforeAfter[Figures]) -> ScoredCase:
     return ScoredCase(a=pair.a, b=pair.b)

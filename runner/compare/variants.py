@@ -6,10 +6,10 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 
-from runner.compare.change_report import ChangeReport, Sides
+from runner.compare.change_report import BeforeAfter, ChangeReport
 from runner.compare.change_verdict import adjusted, change_between, change_of
 from runner.compare.judged_cases import JudgedCase, judged_cases
-from runner.record.events import Looks
+from runner.record.events import InterimLooks
 from runner.record.keys import ResultKey
 from runner.record.lines import with_members
 from runner.record.model import TestResult, key_of
@@ -23,7 +23,7 @@ LONGEST = 4000
 _WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-class Piece(Value):
+class DiffSegment(Value):
     """A piece of an answer."""
 
     text: str
@@ -31,11 +31,11 @@ class Piece(Value):
     """Whether it is missing in the answer that it is compared with."""
 
 
-class Marked(Value):
+class MarkedAnswers(Value):
     """Two answers in pieces."""
 
-    first: tuple[Piece, ...]
-    other: tuple[Piece, ...]
+    first: tuple[DiffSegment, ...]
+    other: tuple[DiffSegment, ...]
 
 
 class VariantsCompared(Value):
@@ -92,17 +92,17 @@ def verdicts_on(report: Report) -> VariantsCompared:
     names = variants_of(report)
     parts = [part_of(report, name) for name in names]
     found = [
-        change_between(parts[0], part, names=Sides(a=names[0], b=name), looks=report.end.looks)
+        change_between(parts[0], part, names=BeforeAfter(a=names[0], b=name), looks=report.end.looks)
         for part, name in zip(parts[1:], names[1:], strict=True)
     ]
     return VariantsCompared(names=names, parts=parts, verdicts=adjusted(found))
 
 
-def verdicts_between(variants: Mapping[str, Mapping[ResultKey, JudgedCase]], looks: Looks) -> list[ChangeReport]:
+def verdicts_between(variants: Mapping[str, Mapping[ResultKey, JudgedCase]], looks: InterimLooks) -> list[ChangeReport]:
     """The verdicts on all variants but the first, by their names, while the run is under way. Raises
     ConfigurationError."""
     (first, before), *others = variants.items()
-    return adjusted([change_of(before, cases, Sides(a=first, b=name), looks=looks) for name, cases in others])
+    return adjusted([change_of(before, cases, BeforeAfter(a=first, b=name), looks=looks) for name, cases in others])
 
 
 def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
@@ -121,21 +121,21 @@ def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
     return sorted(rows, key=lambda row: not row.differs)
 
 
-def marked(first: str, other: str) -> Marked:
+def marked(first: str, other: str) -> MarkedAnswers:
     """Two answers in pieces; the pieces that only one of them has are marked."""
     first, other = first[:LONGEST], other[:LONGEST]
     if first == other:
-        whole = (Piece(text=first, differs=False),) if first else ()
-        return Marked(first=whole, other=whole)
+        whole = (DiffSegment(text=first, differs=False),) if first else ()
+        return MarkedAnswers(first=whole, other=whole)
     a, b = _WORDS.findall(first), _WORDS.findall(other)
-    left: list[Piece] = []
-    right: list[Piece] = []
+    left: list[DiffSegment] = []
+    right: list[DiffSegment] = []
     for kind, start_a, end_a, start_b, end_b in difflib.SequenceMatcher(None, a, b).get_opcodes():
         differs = kind != "equal"
         for pieces, words in ((left, a[start_a:end_a]), (right, b[start_b:end_b])):
             if words:
-                pieces.append(Piece(text="".join(words), differs=differs))
-    return Marked(first=tuple(left), other=tuple(right))
+                pieces.append(DiffSegment(text="".join(words), differs=differs))
+    return MarkedAnswers(first=tuple(left), other=tuple(right))
 
 
 def _answer(result: TestResult | None) -> str:

@@ -15,7 +15,7 @@ from bindings import ModelFiles, agent_id, is_served
 from bindings.processes import EXTRAS, knows
 from runner.agents.assistant import Assistant, Assistants
 from runner.agents.mcp.servers import Servers, server_files
-from runner.agents.mcp.toolbox import Choice, read_choices
+from runner.agents.mcp.toolbox import ServerChoice, read_choices
 from runner.application.application import Application
 from runner.application.context import variables_of
 from runner.application.models import ApplicationData
@@ -340,9 +340,9 @@ def examine(root: Path | None, variables: Mapping[str, str]) -> Findings:
     )
 
 
-def _choices(agent: Assistant) -> list[Choice]:
+def _choices(agent: Assistant) -> list[ServerChoice]:
     """The items of `mcp.servers` that can be read."""
-    choices: list[Choice] = []
+    choices: list[ServerChoice] = []
     for item in agent.servers:
         with suppress(ConfigurationError):  # reported where the agent runs
             choices += read_choices([item], agent.id)

@@ -104,7 +104,7 @@ def name_written(
 def write_comparison(plan: RunPlan, write: Callable[[str], object]) -> None:
     """Prints how a run that has ended differs from the newest runs of `--baseline` in its store, in the words of
     `yao-test diff`. A failed comparison changes no result."""
-    from runner.compare.change_report import Sides
+    from runner.compare.change_report import BeforeAfter
     from runner.compare.change_verdict import change_between
     from runner.compare.comparison import compare
     from runner.reporters.console.change_lines import changes_text, verdicts_text
@@ -124,7 +124,7 @@ def write_comparison(plan: RunPlan, write: Callable[[str], object]) -> None:
         newest = baseline.runs[0]
         of = f"{count(len(baseline.runs), 'run')}, the newest one of {newest.started_at[:10]}"
         head = f"{DOUBLE}\n  {style.paint(f'Compared with {name}', 'bold')} ({of})\n{DOUBLE}\n"
-        verdict = change_between(baseline.report, run, names=Sides(a=name, b="this run"))
+        verdict = change_between(baseline.report, run, names=BeforeAfter(a=name, b="this run"))
         room, verbose = columns_of(environment), bool(plan.options.verbose)
         said = verdicts_text([verdict], [name, "this run"], style, room, verbose)
         write(head + said + changes_text(compare(baseline.report, run), style))

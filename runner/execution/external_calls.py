@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bindings import CLOCK_STANDS, Answered, OutsideCall, World
+from bindings import CLOCK_STANDS, AnsweredBy, OutsideCall, World
 from runner.record.model import TestResult
 from scripttest import Cause, ResultWarning
 
@@ -14,7 +14,7 @@ from scripttest import Cause, ResultWarning
 def with_external_calls(result: TestResult, world: World | None) -> TestResult:
     """The result of a test with the calls in the ledger of its world; None: it made none. A warning is left out when a
     failure already says the same."""
-    own = [OutsideCall(name=one.name, answered=Answered.MOCKED, count=one.count) for one in result.outcome.mocked]
+    own = [OutsideCall(name=one.name, answered=AnsweredBy.MOCKED, count=one.count) for one in result.outcome.mocked]
     calls = (*own, *(world.ledger.calls if world is not None else ()))
     of_clock = _of_clock(result, world)
     judgements = tuple(world.judgements) if world is not None else ()
@@ -25,7 +25,7 @@ def with_external_calls(result: TestResult, world: World | None) -> TestResult:
     warnings = tuple(
         ResultWarning(kind="missing", message=call.warning)
         for call in calls
-        if call.answered is Answered.MISSING and not any(call.message in message for message in said)
+        if call.answered is AnsweredBy.MISSING and not any(call.message in message for message in said)
     )
     outcome = result.outcome.replace(warnings=(*result.outcome.warnings, *noted, *of_clock, *warnings))
     return result.replace(outcome=outcome, outside=calls, judgements=judgements)

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TextIO
 
-    from runner.execution.outcome import Lines, Outcome
+    from runner.execution.outcome import JsonLines, JsonOutcome
     from runner.execution.run import Run
     from runner.execution.snapshots import SnapshotWatch
     from runner.record.line_file import LineFile
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def open_stream(
-    run: Run, console: Console, outcome: Outcome | Lines | None, watch: SnapshotWatch | None
+    run: Run, console: Console, outcome: JsonOutcome | JsonLines | None, watch: SnapshotWatch | None
 ) -> Multiplexer:
     """Opens all receivers, and returns the stream of events for them. Raises ConfigurationError.
 

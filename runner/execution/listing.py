@@ -123,7 +123,7 @@ def _print_text(plan: RunPlan, suites: Suites, left_out: list[LeftOut]) -> None:
 
 def _print_json(plan: RunPlan, suites: Suites, left_out: list[LeftOut], code: int) -> None:
     """Prints the plan as the document of `--json`."""
-    from runner.execution.outcome import listing, text_of
+    from runner.execution.outcome import document_text, listing
 
     listed, errors = [], []
     for name, tests in suites:
@@ -136,4 +136,4 @@ def _print_json(plan: RunPlan, suites: Suites, left_out: list[LeftOut], code: in
     left = {one.flag: one.tests + one.modules for one in left_out}
     document = {**listing(listed, plan.notes, plan.warnings, left, code), "errors": errors}
     environment = plan.environment
-    environment.stdout.write(environment.secrets.text(text_of(document)))
+    environment.stdout.write(environment.secrets.text(document_text(document)))

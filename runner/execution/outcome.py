@@ -53,7 +53,7 @@ _STATUSES = {
 }
 
 
-def text_of(document: Record) -> str:
+def document_text(document: Record) -> str:
     """A document as the text that is printed."""
     return without_halves(json.dumps(plain(document), indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
@@ -63,7 +63,7 @@ def refusal(message: str, hint: str | None, code: int, *, lines: bool = False) -
     if lines:
         return json_line(error_line(message, hint)) + "\n"
     error = {"message": message, **({"hint": hint} if hint else {})}
-    return text_of({**_head(code, None), "errors": [error], "warnings": [], "notes": [], "failures": []})
+    return document_text({**_head(code, None), "errors": [error], "warnings": [], "notes": [], "failures": []})
 
 
 def bounded(value: Any, most: int = MOST) -> Any:
@@ -111,7 +111,7 @@ def _result(record: Record) -> Record:
     return {**head, "duration_ms": record["duration_ms"], **details}
 
 
-class Lines:
+class JsonLines:
     """A reporter that prints the lines of `--json=lines`, each as soon as it is known."""
 
     tells_errors = True
@@ -130,14 +130,14 @@ class Lines:
         """Does nothing."""
 
     def text(self, _code: int, said: str, _written: Iterable[Path]) -> str:
-        """The lines of what was `said` after the end of the run, as for `Outcome`."""
+        """The lines of what was `said` after the end of the run, as for `JsonOutcome`."""
         kinds = {"Error": "error", "Hint": "hint"}
         parts = (line.partition(": ") for line in said.splitlines())
         told = ((kinds.get(kind, "warning"), text or kind) for kind, _, text in parts)
         return "".join(json_line({"type": kind, kind: text}) + "\n" for kind, text in told)
 
 
-class Outcome:
+class JsonOutcome:
     """A reporter that collects the content of the document of a run."""
 
     tells_errors = True
@@ -202,7 +202,7 @@ class Outcome:
             "test_warnings": [*self._test_warnings(report)],
             "reports": [path_below(self._directory, str(path)) for path in written],
         }
-        return text_of(document | ({"slowest": self._slowest(report)} if self._durations else {}))
+        return document_text(document | ({"slowest": self._slowest(report)} if self._durations else {}))
 
     def _hint(self, report: Report, error: str) -> Record:
         hint = report.hints.get(error)

@@ -10,7 +10,7 @@ from runner.execution.ending import ErrorsBecomeEvents, ending_of, exit_code_of,
 from runner.execution.listeners import open_stream
 from runner.execution.repetition import Repetition
 from runner.options.readers import LINES
-from runner.record.events import ONCE, Looks, RunEnd, RunStart, RunStatus, Warned
+from runner.record.events import ONCE, InterimLooks, RunEnd, RunStart, RunStatus, Warned
 from runner.reporters.console.rerun_command import flags_of
 from runner.reporters.opening import Console
 from runner.version import VERSION
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from runner.execution.outcome import Lines, Outcome
+    from runner.execution.outcome import JsonLines, JsonOutcome
     from runner.execution.run import Run
     from runner.execution.scripts import ScriptModules
     from runner.execution.snapshots import SnapshotWatch
@@ -83,15 +83,15 @@ class Session:
         self._stream.close()
         return self._close()
 
-    def _open_outcome(self) -> Outcome | Lines | None:
+    def _open_outcome(self) -> JsonOutcome | JsonLines | None:
         """Makes the output of `--json`."""
         if not self._options.json:
             return None
-        from runner.execution.outcome import Lines, Outcome
+        from runner.execution.outcome import JsonLines, JsonOutcome
 
         environment = self._environment
         is_lines = self._options.json == LINES
-        return Lines(environment.stdout) if is_lines else Outcome(self._options, environment.directory)
+        return JsonLines(environment.stdout) if is_lines else JsonOutcome(self._options, environment.directory)
 
     def _open_watch(self) -> SnapshotWatch | None:
         """Finds obsolete snapshots, if there are any snapshots."""
@@ -271,10 +271,10 @@ class Session:
         return self._rounds
 
     @property
-    def _looks(self) -> Looks:
+    def _looks(self) -> InterimLooks:
         if self._plan.transcripts is not None:
             return self._plan.transcripts.looks
-        return Looks(made=self._rounds.made, planned=self._rounds.planned) if self._rounds is not None else ONCE
+        return InterimLooks(made=self._rounds.made, planned=self._rounds.planned) if self._rounds is not None else ONCE
 
     def _close(self) -> int:
         """Prints the last lines, or the document of `--json`, and returns the exit code."""

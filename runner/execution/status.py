@@ -32,7 +32,7 @@ STANDING = "show the status of {}"
 ELSEWHERE = "Run the command in the folder of that application"
 
 
-class State(Value):
+class ReportState(Value):
     """The state of one report."""
 
     tests: int
@@ -48,7 +48,7 @@ class State(Value):
         return sum(len(rerun.ids) for rerun in self.reruns if rerun.reason is not Reason.GONE)
 
 
-def state_of(report: str, typed: RunOptions, environment: Environment) -> State:
+def state_of(report: str, typed: RunOptions, environment: Environment) -> ReportState:
     """Finds the state of a report; `report` is its path as the user wrote it, `typed` are flags that it may not set.
     Blocks. Raises ConfigurationError, also when its first line is not complete."""
     directory = environment.directory
@@ -78,7 +78,7 @@ def state_of(report: str, typed: RunOptions, environment: Environment) -> State:
     if generated:
         said.append(f"cases that {', '.join(generated)} generates are not looked at")
     count = sum(source.selected for source in plan.sources) + sum(map(len, listed.values()))
-    return State(tests=count, reruns=(*retained.reruns, *_missing(plan, listed, retained)), said=tuple(said))
+    return ReportState(tests=count, reruns=(*retained.reruns, *_missing(plan, listed, retained)), said=tuple(said))
 
 
 def _listed(run: Run) -> Iterator[tuple[str, tuple[str, ...]]]:

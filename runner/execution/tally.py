@@ -128,7 +128,7 @@ class Rounds:
         from runner.compare.judged_cases import cases_of
         from runner.compare.variants import verdicts_between
         from runner.errors import ConfigurationError
-        from runner.record.events import Looks
+        from runner.record.events import InterimLooks
 
         suites: dict[str, dict[str, Suite]] = {}
         for suite in self._suites.values():
@@ -139,7 +139,7 @@ class Rounds:
             made[suite.variant].append(result.replace(suite=suite.label, variant=""))
         cases = {variant: cases_of(results, suites[variant]) for variant, results in made.items()}
         try:
-            verdicts = verdicts_between(cases, Looks(made=self.made, planned=self.planned))
+            verdicts = verdicts_between(cases, InterimLooks(made=self.made, planned=self.planned))
         except ConfigurationError:  # nothing has a verdict yet
             return False
         return all(found.verdict is not ChangeVerdict.CANNOT_TELL for found in verdicts)

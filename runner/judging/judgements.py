@@ -11,7 +11,7 @@ from runner.assertions.base import AssertionResult
 from runner.record.case_result import CriterionResult, ScoreResult, graded_turn
 from runner.record.keys import ResultKey
 from runner.record.model import TestResult
-from runner.record.result_texts import as_text, text_of
+from runner.record.result_texts import as_text, message_text
 from runner.record.votes import score_in
 from scripttest.values import Value
 
@@ -156,10 +156,10 @@ def _of_checks(checks: Iterable[_Check], of_all: JudgementKey, answer: _Answer) 
         compares = one.type == PREFERENCE
         votes = [vote for vote in (() if compares else check.votes) if vote.passed is not None]  # two orders have two
         yield Judgement(
-            key=of_all.replace(turn=answer.number, criterion=text_of(named)),
+            key=of_all.replace(turn=answer.number, criterion=message_text(named)),
             passed=check.passed,
             score=score_in(check.score),
-            input="" if answer.said is None else text_of(answer.said),
+            input="" if answer.said is None else message_text(answer.said),
             output="" if answer.output is None else as_text(answer.output),
             judge=check.judge or "",
             votes=tuple(bool(vote.passed) for vote in votes),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import AssertionResult, Evidence, Judges
 from runner.assertions.checking import check_all, type_named
-from runner.assertions.values import text_of
+from runner.assertions.values import value_text
 from runner.record.case_result import CheckpointResult
 from scripttest import Cause, Failure
 
@@ -167,4 +167,4 @@ def all_texts(answer: Answer, tools: Sequence[ToolUse]) -> Any:
     ]
     if not said:
         return answer.output
-    return said[0] if len(said) == 1 else "\n".join(map(text_of, said))
+    return said[0] if len(said) == 1 else "\n".join(map(value_text, said))

@@ -16,7 +16,7 @@ from runner.connectors.timing import count_in
 from runner.modes.interactive import NoAnswerError, Question
 from runner.reading.helper_answers import Simulation
 from runner.record.case_result import CaseResult, TurnResult, TurnUsage
-from runner.record.events import ONCE, Looks
+from runner.record.events import ONCE, InterimLooks
 from runner.record.model import Suite, TestResult
 from scripttest import Cause, Status, TestKey
 from scripttest.values import Value
@@ -41,7 +41,7 @@ class Transcripts(Value):
     """Run of a case → a result with a transcript."""
     refused: Mapping[str, str]
     """Ids of results without one → why."""
-    looks: Looks = ONCE
+    looks: InterimLooks = ONCE
     run_ids: tuple[str, ...] = ()
     """The ids of the runs that the report has."""
 

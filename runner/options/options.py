@@ -237,7 +237,7 @@ FLAGS = RunOptions.__declared__
 _BY_NAME = {flag.name: flag for flag in FLAGS}
 
 
-class Settings(Value):
+class RunSettings(Value):
     """The settings of one run."""
 
     typed: RunOptions | None = None
@@ -254,12 +254,12 @@ class Settings(Value):
         return self.agents.get(agent, options)
 
 
-class Configured(Value):
+class ConfiguredOptions(Value):
     """The options of a run with what the configuration file adds, and its other settings."""
 
     options: RunOptions
     """The options, with those of the file."""
-    settings: Settings = Settings()
+    settings: RunSettings = RunSettings()
 
 
 def texts_in(arguments: Sequence[str]) -> dict[str, Any] | None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from runner.application.application import Application, TestModule
-from runner.options.options import RunOptions, Settings
+from runner.options.options import RunOptions, RunSettings
 from runner.record.model import Suite, SuiteKind
 from scripttest.values import Value
 
@@ -26,7 +26,7 @@ class RunRequest(Value):
     """What the command line asks a run to do."""
 
     options: RunOptions
-    settings: Settings = Settings()
+    settings: RunSettings = RunSettings()
     """The other settings of the configuration file."""
     environment: Environment
     application: Application

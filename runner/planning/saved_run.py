@@ -32,7 +32,7 @@ RESUMING = "resume {}"
 OTHER_APPLICATION = "If it is yours, say so with --app {}; or begin a new report with -o"
 
 
-class Saved(Value):
+class SavedRun(Value):
     """The content of a report."""
 
     path: Path
@@ -52,7 +52,7 @@ class Saved(Value):
         return found
 
 
-def read_saved(path: Path, doing: str = RESUMING) -> Saved:
+def read_saved(path: Path, doing: str = RESUMING) -> SavedRun:
     """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none, which says what was
     to be done with it, as `doing` has it."""
     from runner.record.lines import result_of
@@ -89,7 +89,7 @@ def read_saved(path: Path, doing: str = RESUMING) -> Saved:
         )
     if problem := start and made_problem(start):
         raise ConfigurationError(f"{subject}: {problem}", HINT)
-    return Saved(
+    return SavedRun(
         path=path, start=start, results=list(results.values()), is_whole=is_whole and not rest, subject=subject
     )
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.options.options import RunOptions
     from runner.planning.case_source import CaseSource
-    from runner.planning.saved_run import Saved
+    from runner.planning.saved_run import SavedRun
     from runner.record.model import Suite, TestResult
 
 UNDECIDED = "as many runs as needed"
@@ -89,7 +89,7 @@ class Rerun(Value):
 class Retained(Value):
     """The results of a report that are valid for this run, and what runs again."""
 
-    saved: Saved
+    saved: SavedRun
     results: Mapping[str, Sequence[TestResult]]
     """Suite id → the valid results, with the positions that their tests have now."""
     ended: Mapping[str, Mapping[str, Status]]
@@ -144,7 +144,7 @@ class _Suite:
 
 
 def retain(
-    saved: Saved,
+    saved: SavedRun,
     options: RunOptions,
     sources: Iterable[CaseSource],
     suites: Iterable[Suite],
@@ -184,7 +184,7 @@ def retain(
     )
 
 
-def _differences(saved: Saved, options: RunOptions) -> Iterator[str]:
+def _differences(saved: SavedRun, options: RunOptions) -> Iterator[str]:
     """Warnings about kept results that were made with other options."""
     if not saved.start:
         return

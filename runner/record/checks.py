@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from bindings import Answered
+from bindings import AnsweredBy
 from runner.record.case_result import CaseResult
 from runner.record.model import KINDS, TestResult
 from runner.record.texts import is_utf8
@@ -103,7 +103,7 @@ class _Runs(_Checked):
 
 class _Call(_Checked):
     call: str
-    answered: Answered
+    answered: AnsweredBy
 
 
 class _Usage(_Checked):

@@ -55,7 +55,7 @@ MOST_LOOKS = 5
 """At most this many rounds are planned."""
 
 
-class Looks(Value):
+class InterimLooks(Value):
     """Rounds of runs, after each of which the variants are compared."""
 
     made: int = 1
@@ -68,15 +68,15 @@ class Looks(Value):
         return self.made < self.planned
 
 
-ONCE = Looks()
+ONCE = InterimLooks()
 
 
-def looks_in(summary: dict[str, Any]) -> Looks:
+def looks_in(summary: dict[str, Any]) -> InterimLooks:
     """Reads `rounds` of a summary, which may have any form."""
     said = summary.get("rounds")
     if not isinstance(said, dict) or not all(isinstance(said.get(key), int) for key in ("made", "planned")):
         return ONCE
-    found = Looks(made=said["made"], planned=said["planned"])
+    found = InterimLooks(made=said["made"], planned=said["planned"])
     return found if 1 <= found.made <= found.planned <= MOST_LOOKS else ONCE
 
 
@@ -245,7 +245,7 @@ class RunEnd(Value):
     not_run: int = 0
     """How many of the tests that were known have no verdict because of that; those that were cut short, and say so in
     their results, are among them."""
-    looks: Looks = ONCE
+    looks: InterimLooks = ONCE
     snapshots: SnapshotCounts | None = None
     """None when the run did nothing with snapshots."""
     coverage: CoverageReport | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from bindings import Answered
+from bindings import AnsweredBy
 from runner.record.events import (
     AttemptEnd,
     Event,
@@ -237,7 +237,7 @@ class Counts:
         self.count(
             result.verdict,
             warnings=len(outcome.warnings),
-            missing_calls=sum(call.count for call in result.outside if call.answered is Answered.MISSING),
+            missing_calls=sum(call.count for call in result.outside if call.answered is AnsweredBy.MISSING),
             not_judged=outcome.not_judged,
             todo=outcome.todo,
             only=[f"{suite} › {name}" for name in _only_in(outcome)],

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 
 from runner.record.model import Suite, TestResult
 from runner.record.outcomes import error_text, log_members, outcome_members, place, stack_trace
-from runner.record.stability import Attempt, Stability
+from runner.record.stability import Attempt, RunStatistics
 from runner.record.texts import is_utf8, json_line, plain, relative
 from runner.shapes.codec import json_of, kept, members_of
 from scripttest import Cause, Status
@@ -66,7 +66,7 @@ def line_of(result: TestResult, suite: Suite) -> Record:
     return found
 
 
-def text_of(result: TestResult, suite: Suite) -> str:
+def line_text(result: TestResult, suite: Suite) -> str:
     """The line as JSON."""
     kept_in = result.__dict__
     text: str = kept_in.get("_text", "")
@@ -82,9 +82,9 @@ def text_of(result: TestResult, suite: Suite) -> str:
     return text
 
 
-def whole_text_of(result: TestResult, suite: Suite, with_fingerprint: bool = True) -> str:
+def stored_text(result: TestResult, suite: Suite, with_fingerprint: bool = True) -> str:
     """The same with what only `.jsonl` reports and stores have: what grading it again needs, and its fingerprint."""
-    text = text_of(result, suite)
+    text = line_text(result, suite)
     if result.is_read:
         return text
     for key, more in (("regrade", _regradable(result)), ("fingerprint", with_fingerprint and result.fingerprint)):
@@ -185,7 +185,7 @@ def _members_of_case(result: TestResult) -> Record:
     return found
 
 
-def runs_of(stability: Stability, attempts: Sequence[Attempt] = (), repeat: Repeat | None = None) -> Record:
+def runs_of(stability: RunStatistics, attempts: Sequence[Attempt] = (), repeat: Repeat | None = None) -> Record:
     """`runs` of a result, or the figures of it: what its runs have in common, the state of its policy, and each run."""
     found = json_of(stability).copy()
     by_k = {key: found.pop(key) for key in _BY_K if key in found}
@@ -211,7 +211,7 @@ def from_seed(line: Record) -> Record:
     """What `as_in_seed` was made from."""
     if "run_details" not in line:
         return line
-    keys = (*(member.key for member in members_of(Stability)), "repeat", "attempts")
+    keys = (*(member.key for member in members_of(RunStatistics)), "repeat", "attempts")
     names: dict[str, str] = {IN_SEED.get(key, key): key for key in keys}
     if isinstance(line.get("errors"), list):  # the texts of its own failures
         names = {BROKEN_RUNS if key == "errors" else name: key for name, key in names.items()}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runner.assertions.base import AssertionResult
     from runner.record.case_result import CaseResult, Regradable
     from runner.record.repeating import Repeat
-    from runner.record.stability import Attempt, Stability
+    from runner.record.stability import Attempt, RunStatistics
     from scripttest.typing_names import Record
 
 
@@ -164,12 +164,12 @@ def _regradable_in(line: Record) -> Regradable | None:
 
 
 def _outside_in(line: Record) -> tuple[OutsideCall, ...]:
-    from bindings import Answered, OutsideCall
+    from bindings import AnsweredBy, OutsideCall
 
     return tuple(
         OutsideCall(
             name=call["call"],
-            answered=Answered(call["answered"]),
+            answered=AnsweredBy(call["answered"]),
             count=call.get("count") or 1,
             message=call.get("message") or "",
         )
@@ -210,7 +210,7 @@ class TestResult(JsonValue):
     """The runs of a test that was run several times. All else is of the first of them that ended like the test, but for
     the duration, which is their mean, what a case took, which is their sum, and the warnings: those of all, each once.
     """
-    stability: Stability | None = None
+    stability: RunStatistics | None = None
     """What the runs have in common; None when there were none, or all were skipped."""
     variant: str = ""
     """The variant that it ran with, in a report."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStart, TestEnd, TestStart, Warned
 from runner.record.fold import Counts, Execution, counted
-from runner.record.lines import runs_of, whole_text_of
+from runner.record.lines import runs_of, stored_text
 from runner.record.model import Suite, TestResult
 from runner.record.summary import Certainty, certainty_of, counts_record, usage_record
 from runner.record.texts import json_line, without_root
@@ -204,8 +204,8 @@ _OF_SOME = (
 """What the start line has about some runs."""
 
 
-def line_of_event(event: Event, so_far: Execution, goes_on: bool = False) -> str | None:
-    """The line for an event; None for events without a line. `so_far` includes the event. `goes_on`: the report is
+def line_of_event(event: Event, so_far: Execution, resumes: bool = False) -> str | None:
+    """The line for an event; None for events without a line. `so_far` includes the event. `resumes`: the report is
     continued, and has the lines of the resumed run already."""
     if isinstance(event, TestStart):
         return None
@@ -213,9 +213,9 @@ def line_of_event(event: Event, so_far: Execution, goes_on: bool = False) -> str
         result = event.result
         if result.attempts:
             return _stability(result, so_far.suites[result.suite])
-        return None if goes_on and result.is_resumed else whole_text_of(result, so_far.suites[result.suite])
+        return None if resumes and result.is_resumed else stored_text(result, so_far.suites[result.suite])
     if isinstance(event, RunStart):
-        if goes_on:
+        if resumes:
             return None
         resumed = {"resume": event.resume} if event.resume else {}
         return json_line({**start_line(event.in_report), **resumed})

@@ -227,7 +227,7 @@ TEXT_LIMIT = 300
 _NAME = r"[A-Za-z_$][\w$]*"
 
 
-def written(result: AssertionResult) -> str:
+def assertion_text(result: AssertionResult) -> str:
     """An assertion as a short text: `contains "x"`, `$.status = "open"`."""
     from runner.assertions import EQUATIONS
 
@@ -241,10 +241,10 @@ def written(result: AssertionResult) -> str:
     return result.type + (f" {result.path}" if result.path else "") + expected + score
 
 
-def text_of(said: Any) -> str:
+def message_text(said: Any) -> str:
     """A message, or its content, as text; files as `[image]`. An answer is shown by `as_text`."""
     if isinstance(said, dict) and "content" in said:
-        return text_of(said["content"])
+        return message_text(said["content"])
     if isinstance(said, list) and said and all(isinstance(part, dict) and "type" in part for part in said):
         return " ".join(str(part.get("text") or f"[{part['type']}]") for part in said)
     if said is None:

@@ -92,7 +92,7 @@ def _by_k(name: str) -> Any:
     return lambda line: {int(k): value for k, value in (line.get(name) or {}).items()}
 
 
-class Stability(Value):
+class RunStatistics(Value):
     """What the runs of a test have in common."""
 
     judged: int
@@ -131,7 +131,7 @@ class Stability(Value):
     __readers__ = {"pass_at_k": _by_k("pass_at_k"), "pass_hat_k": _by_k("pass_hat_k")}  # noqa: RUF012
 
 
-def stability_of(attempts: Sequence[Attempt], stops: bool = False) -> Stability | None:
+def stability_of(attempts: Sequence[Attempt], stops: bool = False) -> RunStatistics | None:
     """The stability of a test; None when none of its runs could be judged. With `stops`, the runs ended when their
     verdict stood, so pass@k and pass^k say nothing."""
     from statistics import fmean, pstdev
@@ -145,7 +145,7 @@ def stability_of(attempts: Sequence[Attempt], stops: bool = False) -> Stability 
     costs = [attempt.cost for attempt in judged if attempt.cost is not None]
     tokens = round(fmean(attempt.tokens for attempt in judged))
     shown = () if stops else sorted({k for k in SHOWN_K if k < count} | {count})
-    return Stability(
+    return RunStatistics(
         judged=count,
         passed=passed,
         failed=count - passed,
@@ -215,14 +215,14 @@ def attempts_in(line: Record) -> tuple[Attempt, ...]:
     return tuple(value_of(Attempt, run) for run in runs.get("attempts") or ())
 
 
-def stability_in(line: Record) -> Stability | None:
+def stability_in(line: Record) -> RunStatistics | None:
     """What the runs of a test have in common: as the line has it, else as it is computed from them."""
     runs = line.get("runs") or line
     if "attempts" not in runs:
         return None
     needed = {"pass_at_k", "pass_hat_k"} if "repeat" not in runs else set()
     if needed | _FIGURES <= {key for key, value in runs.items() if value is not None}:
-        return value_of(Stability, runs)
+        return value_of(RunStatistics, runs)
     return stability_of(attempts_in(line), stops="repeat" in runs)
 
 

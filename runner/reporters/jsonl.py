@@ -25,7 +25,7 @@ class JsonlReporter:
         when another run writes it."""
         self.line_file = target if isinstance(target, LineFile) else LineFile(target)
         """What it writes to."""
-        self._goes_on = isinstance(target, LineFile) and not target.is_empty
+        self._resumes = isinstance(target, LineFile) and not target.is_empty
 
     @property
     def path(self) -> Path:
@@ -34,7 +34,7 @@ class JsonlReporter:
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Writes the line of an event."""
-        line = line_of_event(event, so_far, self._goes_on)
+        line = line_of_event(event, so_far, self._resumes)
         if line is not None:
             self.line_file.write(line)
 

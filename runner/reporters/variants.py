@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from runner import columns
-from runner.compare.change_report import Sides
-from runner.compare.variants import MatrixRow, Piece, marked, matrix, verdicts_on
+from runner.compare.change_report import BeforeAfter
+from runner.compare.variants import DiffSegment, MatrixRow, marked, matrix, verdicts_on
 from runner.errors import ConfigurationError
 from runner.record.events import Event, RunEnd
 from runner.record.fold import Execution
@@ -72,7 +72,7 @@ def variants_text(report: Report, style: Style, room: int | None = None, detaile
     rows = matrix(compared.parts)
     text = f"{DOUBLE}\n  {style.paint('Variants', 'bold')}\n{DOUBLE}\n"
     for verdict, name in zip(verdicts, names[1:], strict=True):
-        first, *rest = sentences(verdict, Sides(a=names[0], b=name), detailed)
+        first, *rest = sentences(verdict, BeforeAfter(a=names[0], b=name), detailed)
         text += style.paint(f"{name}: {first}", VERDICT_COLORS[verdict.verdict]) + "\n"
         text += "".join(f"  {line}\n" for line in rest)
     text += "\n" + table(matrix_rows(rows[:ROWS], names), room)
@@ -100,7 +100,7 @@ def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:
     return text
 
 
-def _painted(pieces: Sequence[Piece], style: Style, color: str) -> str:
+def _painted(pieces: Sequence[DiffSegment], style: Style, color: str) -> str:
     """Pieces in one line; without colours, marked ones are in brackets."""
     text, size = "", 0
     for piece in pieces:

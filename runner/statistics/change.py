@@ -33,7 +33,7 @@ _SIGNED = 16
 """Differences other than zero of which all signs are tried."""
 
 
-class Change(Value):
+class MeanDifference(Value):
     """The difference B - A over all cases."""
 
     difference: float | None
@@ -76,15 +76,15 @@ class DifferenceInterval(Value):
     worse: float | None = None
 
 
-def change_of(cases: Sequence[CaseRuns], steps: int = STEPS) -> Change:
+def change_of(cases: Sequence[CaseRuns], steps: int = STEPS) -> MeanDifference:
     """The test and the interval of the difference of pass rates. Each case has a run on both sides. `steps` are the
     additions that the exact distribution may take, where they are to be few; past them it is the normal one."""
     if not cases:
-        return Change(difference=None)
+        return MeanDifference(difference=None)
     kinds = Counter(cases)
     error = _error_of(kinds)
     difference = math.fsum(-case.fall * count for case, count in kinds.items()) / len(cases)
-    return Change(
+    return MeanDifference(
         difference=difference,
         standard_error=error,
         interval=_cut(difference, Z * error),
@@ -98,16 +98,16 @@ def error_of(cases: Sequence[CaseRuns]) -> float:
     return _error_of(Counter(cases))
 
 
-def score_change_of(cases: Sequence[ScoredCase]) -> Change:
+def score_change_of(cases: Sequence[ScoredCase]) -> MeanDifference:
     """The same for scores: the relabelled runs keep their scores. Each case has a score on both sides."""
     if not cases:
-        return Change(difference=None)
+        return MeanDifference(difference=None)
     difference = math.fsum(case.rise for case in cases) / len(cases)
     spreads = [case.spread * case.shares for case in cases]
     spread = math.fsum(spreads)
     error = math.sqrt(spread) / len(cases)
     moving = [case for case, part in zip(cases, spreads, strict=True) if part]
-    return Change(
+    return MeanDifference(
         difference=difference,
         standard_error=error,
         interval=_cut(difference, Z * error) if spread else None,
@@ -116,7 +116,7 @@ def score_change_of(cases: Sequence[ScoredCase]) -> Change:
 
 
 def verdict_from(
-    change: Change, *, broke: bool = False, suspect: bool = False, margin: float = MARGIN, alpha: float = ALPHA
+    change: MeanDifference, *, broke: bool = False, suspect: bool = False, margin: float = MARGIN, alpha: float = ALPHA
 ) -> str:
     """The word for a change: `regressed`, `improved`, `unchanged` or `cannot tell`."""
     if change.worse is None or change.better is None:

@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from runner.errors import RunnerError
 from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
 from runner.record.fold import Execution
-from runner.record.lines import whole_text_of
+from runner.record.lines import stored_text
 from runner.record.report import line_of_event
 from runner.store.database import RunLock, StoreError, changing, close, open_for_writing, open_store, understood
 from runner.store.places import FILE
@@ -195,7 +195,7 @@ class RunWriter:
     def _text(result: TestResult, so_far: Execution) -> str:
         if result.is_read:  # of an earlier session
             return line_without_fingerprint(result.line)
-        return whole_text_of(result, so_far.suites[result.suite], with_fingerprint=False)
+        return stored_text(result, so_far.suites[result.suite], with_fingerprint=False)
 
     def _remark(self, line: str | None) -> None:
         def insert(database: sqlite3.Connection) -> None:

@@ -10,7 +10,7 @@ from runner.errors import ConfigurationError
 from runner.judging.judgements import Judgement, JudgementKey, judgements_in
 from runner.judging.labels import Label, text_of_labels
 from runner.record.lines import result_of
-from runner.record.result_texts import as_text, text_of
+from runner.record.result_texts import as_text, message_text
 from runner.store.rows import key_of
 from runner.store.store import Store
 from runner.store.stored import StoredLabel
@@ -146,7 +146,7 @@ def _whole_answer(line: Mapping[str, Any], run: int) -> list[Judgement]:
     if "input" not in line or output is None:
         return []
     key = JudgementKey(suite=str(line["suite"]), id=str(line["id"]), run=run, turn=0, criterion="")
-    said = text_of(line["input"])
+    said = message_text(line["input"])
     return [Judgement(key=key, passed=True, score=None, input=said, output=as_text(output), judge="")]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from runner.compare.change_report import Sides
+from runner.compare.change_report import BeforeAfter
 from runner.compare.change_verdict import adjusted, change_between
 from runner.compare.comparison import compare
 from runner.compare.variants import VariantsCompared
@@ -75,7 +75,9 @@ class PageActions:
         names = [f"Run {letter}" for letter in LETTERS[: len(ids)]]
         first, *others = reports
         named = zip(others, names[1:], strict=True)
-        verdicts = adjusted([change_between(first, other, names=Sides(a=names[0], b=name)) for other, name in named])
+        verdicts = adjusted(
+            [change_between(first, other, names=BeforeAfter(a=names[0], b=name)) for other, name in named]
+        )
         variants = variants_record(VariantsCompared(names=names, parts=reports, verdicts=verdicts))
         variants["rows"].sort(key=lambda row: not (row["differs"] or row["answers_differ"]))
         found = None

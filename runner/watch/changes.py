@@ -205,7 +205,7 @@ def _digest_of(content: bytes) -> bytes:
     return blake2b(content, digest_size=16).digest()
 
 
-class Saved(Value):
+class SavedFile(Value):
     """A file was saved or removed."""
 
     path: str
@@ -225,7 +225,7 @@ class Broke(Value):
     reason: str
 
 
-Message = Saved | Pressed | Broke
+Message = SavedFile | Pressed | Broke
 
 
 class Inbox:
@@ -260,7 +260,7 @@ class Inbox:
             message = self._take(min(_quiet(changed), left))
             if message is None:
                 break
-            if isinstance(message, Saved):
+            if isinstance(message, SavedFile):
                 changed.add(message.path)
             else:
                 others.append(message)

@@ -20,7 +20,7 @@ from runner.application.context import variables_of
 from runner.errors import RunnerError
 from runner.execution.start import run
 from runner.execution.stopping import Interrupted, Signals, Stop, UndoneAtOnce
-from runner.options.options import Configured, Settings
+from runner.options.options import ConfiguredOptions, RunSettings
 from runner.planning.case_source import CaseInput
 from runner.planning.inputs import Input, everything, resolve_inputs
 from runner.planning.last_failed import suite_key
@@ -28,7 +28,7 @@ from runner.planning.plan import RunRequest
 from runner.planning.selection import Selection
 from runner.record.events import STALE
 from runner.reporters.console.style import Style
-from runner.watch.changes import Broke, Changes, Inbox, Message, Pressed, Saved, written_by
+from runner.watch.changes import Broke, Changes, Inbox, Message, Pressed, SavedFile, written_by
 from runner.watch.dependents import Dependents, ObservedRun
 from runner.watch.screen import ESCAPE, Keys, Screen
 from scripttest import HeldFolder, Status, start_processes
@@ -61,14 +61,14 @@ class Watch:
         options: RunOptions,
         environment: Environment,
         application: Application,
-        configured: Callable[[], Configured],
+        configured: Callable[[], ConfiguredOptions],
         coverage: Coverage | None,
     ) -> None:
         """`configured` reads the options again, with what the configuration file says by then; `coverage` counts what
         the runs cover together, if anything is counted."""
         self._coverage = coverage
         self._options = options
-        self._settings = Settings()
+        self._settings = RunSettings()
         self._environment = environment
         self._application = application
         self._configured = configured
@@ -122,7 +122,7 @@ class Watch:
 
     def _on_change(self, changed: set[str]) -> None:
         """Files changed; on the thread of the changes."""
-        self._inbox.put(Saved(path=path, in_run=self._current is not None) for path in changed)
+        self._inbox.put(SavedFile(path=path, in_run=self._current is not None) for path in changed)
         self._give_up_stale(changed)
 
     def _on_key(self, key: str) -> None:
@@ -134,7 +134,7 @@ class Watch:
         """Ends a run because of messages that arrived before it had begun."""
         waiting = self._inbox.waiting()
         self._give_up_for({message.key for message in waiting if isinstance(message, Pressed)})
-        self._give_up_stale({message.path for message in waiting if isinstance(message, Saved)})
+        self._give_up_stale({message.path for message in waiting if isinstance(message, SavedFile)})
 
     def _give_up_stale(self, changed: set[str]) -> None:
         current = self._current
@@ -158,7 +158,7 @@ class Watch:
     def _next(self) -> bool:
         """Waits for what comes next, and does it; False when that is the end."""
         message = self._inbox.next()
-        if not isinstance(message, Saved):
+        if not isinstance(message, SavedFile):
             return self._take(message)
         changed, others = self._inbox.gathered({message.path})
         if not message.in_run:

@@ -14,7 +14,7 @@ from typing import TextIO
 from runner.errors import RunnerError
 from runner.reporters.console.style import Style
 from runner.reporters.console.terminal import CLEAR
-from runner.watch.changes import Inbox, Pressed, Saved
+from runner.watch.changes import Inbox, Pressed, SavedFile
 
 ESCAPE = "\x1b"
 HELP = """\
@@ -62,7 +62,7 @@ class Screen:
         self._write(question)
         while True:
             message = inbox.next()
-            if isinstance(message, Saved):
+            if isinstance(message, SavedFile):
                 waiting.append(message)
                 continue
             key = message.key if isinstance(message, Pressed) else ""

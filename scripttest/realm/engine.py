@@ -87,7 +87,7 @@ def _limited() -> _quickjs.Context:
 class Engine:
     """One engine context in which the core of the bindings is loaded."""
 
-    def __init__(self, parts: Parts, host_bridge: HostBridge) -> None:
+    def __init__(self, parts: ScriptParts, host_bridge: HostBridge) -> None:
         context = _limited()
         context.add_callable("$bridge", host_bridge)
         if parts.counters is not None:
@@ -145,7 +145,7 @@ class Engine:
         return ran
 
 
-class Parts:
+class ScriptParts:
     """The core and the parts of the bindings, as text and, for a worker with many tests, as bytecode. All are read when
     it is created, since a worker cannot open files later."""
 

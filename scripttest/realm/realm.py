@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scripttest.realm.engine import HostBridge, Parts, TimeLimit
+    from scripttest.realm.engine import HostBridge, ScriptParts, TimeLimit
 
 
 DEADLOCK = "deadlock: the test waits for a promise that nothing can settle any more"
@@ -31,7 +31,7 @@ MOST = 100
 class Realm:
     """A fresh engine with a module's scripts evaluated in it."""
 
-    def __init__(self, parts: Parts, host_bridge: HostBridge, alarm: TimeLimit) -> None:
+    def __init__(self, parts: ScriptParts, host_bridge: HostBridge, alarm: TimeLimit) -> None:
         self._engine = Engine(parts, host_bridge)
         self._alarm = alarm
         self.dispatch = self._engine.dispatch

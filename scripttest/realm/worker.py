@@ -14,7 +14,7 @@ import sys
 from time import localtime
 
 from scripttest.realm.channel import Channel, Output, broken_outcome, failure_envelope
-from scripttest.realm.engine import EngineError, Formatting, Parts
+from scripttest.realm.engine import EngineError, Formatting, ScriptParts
 from scripttest.realm.limits import MAX_INHERITED, give_way, limit_files, limit_processes, limit_resources
 from scripttest.realm.realm import Alarm, Realm, SpareRealms, put_back
 from scripttest.shortcuts import declares_built_in
@@ -77,7 +77,7 @@ class Worker:
         self._channel = Channel(incoming, outgoing, self._meanwhile)
         self._send, self._ask = self._channel.send, self._channel.ask
         self._output = Output(self._send)
-        self._parts = Parts(folder, counters)
+        self._parts = ScriptParts(folder, counters)
         self._counters = counters if counters is not None and counters.is_own else None
         """Counts where scripts with mutants get to; None: there are no such scripts."""
         self._mutant, self._size, self._rounds = 0, 1, ROUNDS

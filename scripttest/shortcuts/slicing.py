@@ -9,8 +9,8 @@ piece that it, the base, or one of these pieces mentions by name. A script that 
 What the realms of a module need is read in its code too, by its words, so that they set up nothing else. Could the code
 overwrite the built-ins that verdicts depend on? Then these are saved before it runs, which adds nearly half to the
 set-up of a realm. Could it have hooks? Then each test looks for them. Which globals does it name? Only those are
-installed. If it is not certain, the answer is the safe one. `Boots` makes the data that a new realm gets of it: JSON of
-`Boot` in `bindings/src/core-state.ts`.
+installed. If it is not certain, the answer is the safe one. `BootConfig` makes the data that a new realm gets of it:
+JSON of `Boot` in `bindings/src/core-state.ts`.
 """
 
 from __future__ import annotations
@@ -313,7 +313,7 @@ def _has_computed_member(code: str) -> bool:
     return False
 
 
-class Boots:
+class BootConfig:
     """Makes this data for realms with some or all of the available globals."""
 
     def __init__(self, names: Mapping[str, str], seed: int | None = None) -> None:

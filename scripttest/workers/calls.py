@@ -12,7 +12,7 @@ from scripttest.process import PollLoop
 from scripttest.results import TEST, TestKey, kind_of
 from scripttest.values import Value
 from scripttest.workers.answers import HostCall
-from scripttest.workers.services import Backed, Link, Services
+from scripttest.workers.services import Backed, ReplyChannel, Services
 from scripttest.workers.work import Slot, start_clock
 
 Work = Callable[[], None]
@@ -47,7 +47,7 @@ class _Ask(Value):
 class HostCalls:
     """The running host calls. Used only by the thread of the host."""
 
-    def __init__(self, services: Services, bell: Bell) -> None:
+    def __init__(self, services: Services, bell: WakeUp) -> None:
         """`bell` is rung when there is something to deliver."""
         self._services = services
         self._bell = bell
@@ -78,7 +78,7 @@ class HostCalls:
             self._asks.append(_Ask(slot=slot, index=running, name=back, arguments=values, done=done))
             self._bell.ring()
 
-        link = Link(ask)
+        link = ReplyChannel(ask)
         kind = kind_of(test.test)
         stands = kind not in ("", TEST) and call.name.startswith(f"{kind.lower()}.") and not slot.worker.is_late
         if stands:
@@ -176,7 +176,7 @@ class Answerers:
             work = inbox.get()
 
 
-class Bell:
+class WakeUp:
     """Wakes a thread that waits in a poll loop, from other threads and from signal handlers. Has to be closed."""
 
     def __init__(self, loop: PollLoop) -> None:

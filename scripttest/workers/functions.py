@@ -18,7 +18,7 @@ from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler, Instrument
 from scripttest.protocol import MessageError, encode
 from scripttest.results import Cause, CompileError, HostError, Location, LogLine, MockedCalls, StackFrame
-from scripttest.shortcuts.slicing import Boots
+from scripttest.shortcuts.slicing import BootConfig
 from scripttest.values import Value
 from scripttest.workers.answers import Begun, EarlyFailure, FunctionResult, HostCall, Logged, Message, mocked_of
 from scripttest.workers.pool import Libraries, Loss, WorkerPool, WorkerSlot
@@ -91,7 +91,7 @@ class FunctionPool:
         """
         self._root = root
         self._services = services
-        self._boots = Boots(names)
+        self._boots = BootConfig(names)
         self._workers = workers
         self._waiting = waiting
         self._is_late = is_late
@@ -308,7 +308,9 @@ async def _place_of(slot: WorkerSlot[_Call], work: _Call, loaded: LoadedScript) 
 class LoadedScript:
     """A compiled script and what its realms need."""
 
-    def __init__(self, compiled: Compiled, root: Path, boots: Boots, called: Callable[[str], Compiled | None]) -> None:
+    def __init__(
+        self, compiled: Compiled, root: Path, boots: BootConfig, called: Callable[[str], Compiled | None]
+    ) -> None:
         from scripttest.shortcuts.slicing import scan
 
         self.compiled = compiled

@@ -33,9 +33,9 @@ from scripttest.results import (
     TestKey,
     kind_of,
 )
-from scripttest.shortcuts.slicing import Boots
+from scripttest.shortcuts.slicing import BootConfig
 from scripttest.workers import answers
-from scripttest.workers.calls import Bell, HostCalls
+from scripttest.workers.calls import HostCalls, WakeUp
 from scripttest.workers.module_run import Module, ModuleRun, broken_by, timeout_text
 from scripttest.workers.pool import Libraries, Loss, WorkerPool
 from scripttest.workers.services import Services
@@ -99,7 +99,7 @@ class ScriptHost:
         self._runs = runs
         self._seed = seed
         self._loop = PollLoop()
-        self._bell = Bell(self._loop)
+        self._bell = WakeUp(self._loop)
         self._compiler = Compiler(root, self._loop, processes.compiler, instrument=instrument)
         self.libraries = Libraries(self._compiler, services.library)
         self._workers: WorkerPool[Assignment] = WorkerPool(processes.command, self._loop, self, self.libraries)
@@ -109,7 +109,9 @@ class ScriptHost:
         self._broken: HostError | None = None
         """Why the compiler could not take it."""
         self._module_runs: dict[str, ModuleRun] = {}
-        self._queue = WorkQueue(self._workers, workers, Boots(names, seed), kinds, self._module_runs, services.wanted)
+        self._queue = WorkQueue(
+            self._workers, workers, BootConfig(names, seed), kinds, self._module_runs, services.wanted
+        )
         self._calls = HostCalls(services, self._bell)
         self._open: set[str] = set()
         self._out: deque[HostRecord] = deque()

@@ -30,7 +30,7 @@ from scripttest.results import (
     Status,
     kind_of,
 )
-from scripttest.shortcuts.slicing import Boots
+from scripttest.shortcuts.slicing import BootConfig
 from scripttest.values import Value
 from scripttest.workers.answers import EarlyFailure, mocked_of
 from scripttest.workers.services import Selected
@@ -207,7 +207,7 @@ class ModuleRun:
         """Whether reading off what its realms need takes longer than setting up one realm with everything."""
         return len(self.compiled.scripts[-1].code) > BIG
 
-    def frame(self, boots: Boots) -> bytes:
+    def frame(self, boots: BootConfig) -> bytes:
         """The frame that loads the module into a worker, with realms that have only what the code needs."""
         if self._frame is None:
             from scripttest.shortcuts.slicing import scan
@@ -216,11 +216,11 @@ class ModuleRun:
             self._frame = self._encoded(boots.own(scan(code, boots.names)), boots)
         return self._frame
 
-    def whole_frame(self, boots: Boots) -> bytes:
+    def whole_frame(self, boots: BootConfig) -> bytes:
         """The frame that loads the module, with realms that have everything."""
         return self._encoded(boots.whole(), boots)
 
-    def _encoded(self, boot: str, boots: Boots) -> bytes:
+    def _encoded(self, boot: str, boots: BootConfig) -> bytes:
         parts = [boot, boots.nested, self.module.context]
         for script in self.compiled.scripts:
             parts += [str(script.first_line), script.code]

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 
 from scripttest.protocol import MessageError, encode
-from scripttest.results import Failure, TestKey
+from scripttest.results import Failure, Status, TestKey
 from scripttest.values import Value
 from scripttest.workers import answers
 from scripttest.workers.host import ScriptHost
@@ -174,7 +174,7 @@ class MutantHost(ScriptHost):
             self._begin(slot, work, ended.next)
             return
         self._rest(slot)
-        failures = tuple(failures_of(ended.record)) if ended.record["status"] == "failed" else ()
+        failures = tuple(failures_of(ended.record)) if ended.record["status"] == Status.FAILED else ()
         self._tried.append(
             Tried(trial=job, test=name if failures or endless else "", failures=failures, is_endless=endless)
         )

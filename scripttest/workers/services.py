@@ -18,7 +18,7 @@ Backed = Callable[[str | None, str], None]
 """Gets the answer of a realm and what the realm reports of its world; None: the test has ended."""
 
 
-class Link:
+class ReplyChannel:
     """Asks the realm of a test that waits for the answer to a host call."""
 
     def __init__(self, ask: Callable[[str, str, Backed], None]) -> None:
@@ -52,7 +52,7 @@ class Selected(Value):
 class Services:
     """What the host asks its owner. The owner overrides these methods."""
 
-    def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
         """Answers a host call. Runs on its own thread and may block.
 
         Args:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from scripttest.protocol import MessageError, encode
 from scripttest.results import TEST
-from scripttest.shortcuts.slicing import Boots
+from scripttest.shortcuts.slicing import BootConfig
 from scripttest.values import Value
 from scripttest.workers.answers import AnsweredBack, EarlyFailure
 from scripttest.workers.module_run import ModuleRun
@@ -87,7 +87,7 @@ class WorkQueue:
         self,
         workers: WorkerPool[Assignment],
         limit: int,
-        boots: Boots,
+        boots: BootConfig,
         kinds: tuple[str, ...],
         runs: dict[str, ModuleRun],
         wanted: Callable[[], str | None],

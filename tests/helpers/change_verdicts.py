@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runner.statistics.change import MARGIN, Change, change_of, verdict_from
+from runner.statistics.change import MARGIN, MeanDifference, change_of, verdict_from
 from runner.statistics.exact_tests import CaseRuns, broken_cases, suspects_of
 from scripttest.values import Value
 
 
 class ChangeVerdict(Value):
     verdict: str
-    change: Change
+    change: MeanDifference
     broke: list[int]
     suspects: list[int]
 

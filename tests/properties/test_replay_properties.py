@@ -25,7 +25,7 @@ from runner.record.case_result import (
     TrialResult,
     TurnResult,
 )
-from runner.record.events import Looks, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, Warned
+from runner.record.events import InterimLooks, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, Warned
 from runner.record.fold import Execution
 from runner.record.lines import line_of, result_of
 from runner.record.model import Suite, SuiteKind
@@ -265,9 +265,17 @@ def test_a_case_result_is_read_as_it_was_written(result: model.TestResult) -> No
     assert found == result
 
 
-@given(runs(), maybe, st.sampled_from([None, "interrupted"]), st.sampled_from([Looks(), Looks(made=2, planned=4)]))
+@given(
+    runs(),
+    maybe,
+    st.sampled_from([None, "interrupted"]),
+    st.sampled_from([InterimLooks(), InterimLooks(made=2, planned=4)]),
+)
 def test_a_saved_run_gives_the_bytes_of_the_run(
-    run: tuple[tuple[Suite, ...], list[model.TestResult], int], problem: str | None, stopped: str | None, looks: Looks
+    run: tuple[tuple[Suite, ...], list[model.TestResult], int],
+    problem: str | None,
+    stopped: str | None,
+    looks: InterimLooks,
 ) -> None:
     suites, found, count = run
     with tempfile.TemporaryDirectory() as folder:

@@ -22,7 +22,7 @@ SHOWN_SAMPLES = 3
 """Most examples of a tool that a model is shown."""
 
 
-class Choice(Value):
+class ServerChoice(Value):
     """An item of `mcp.servers`."""
 
     server: str
@@ -172,7 +172,7 @@ async def open_toolbox(servers: Servers, items: Any, where: str, *, may_lack: bo
     return ToolBox(tools.values(), warnings, absent)
 
 
-def read_choices(items: Any, where: str) -> list[Choice]:
+def read_choices(items: Any, where: str) -> list[ServerChoice]:
     """The items of a list of servers, in their order. Raises ConfigurationError for one that cannot be read."""
     if items is None:
         return []
@@ -181,15 +181,15 @@ def read_choices(items: Any, where: str) -> list[Choice]:
     return [_choice(item, f"MCP server {number} of {where}") for number, item in enumerate(items, 1)]
 
 
-def _choice(item: Any, what: str) -> Choice:
+def _choice(item: Any, what: str) -> ServerChoice:
     if isinstance(item, str) and item:
-        return Choice(server=item)
+        return ServerChoice(server=item)
     if isinstance(item, dict):
         if isinstance(item.get("server_id"), str):
-            return Choice(server=item["server_id"], tools=_names(item.get("tools"), what))
+            return ServerChoice(server=item["server_id"], tools=_names(item.get("tools"), what))
         if len(item) == 1:
             ((server, chosen),) = item.items()
-            return Choice(
+            return ServerChoice(
                 server=server, tools=_names(chosen.get("tools") if isinstance(chosen, dict) else chosen, what)
             )
     raise ConfigurationError(

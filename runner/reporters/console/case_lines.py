@@ -19,7 +19,7 @@ from runner.record.case_result import (
 from runner.record.events import RunEnd, RunStatus, SuiteStart
 from runner.record.fold import Counts
 from runner.record.model import Suite, TestResult
-from runner.record.result_texts import as_text, called, cut, one_line, text_of, trials_text, written
+from runner.record.result_texts import as_text, assertion_text, called, cut, message_text, one_line, trials_text
 from runner.reporters.console.style import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
 from runner.security.terminal import in_line
 from scripttest import Status
@@ -216,7 +216,7 @@ class CaseLines:
         return "\n".join(lines) + "\n"
 
     def _turn(self, turn: TurnResult, score: ScoreResult | None, shows_all: bool) -> _Branch:
-        said = "" if turn.input is None else f'"{one_line(text_of(turn.input))}" → '
+        said = "" if turn.input is None else f'"{one_line(message_text(turn.input))}" → '
         head = f"Turn {turn.turn}: {_SOURCES.get(turn.source, '')}{said}{self._status(turn.status)}"
         if turn.input is not None and turn.status != Status.SKIPPED:
             head += f" ({in_milliseconds(turn.milliseconds)})"
@@ -252,11 +252,11 @@ class CaseLines:
         for result in results:
             if not result.passed:
                 why = f"\n{result.message}" if result.message else ""
-                lines.append(f"{self._style.mark('failed')} {written(result)}{why}")
+                lines.append(f"{self._style.mark('failed')} {assertion_text(result)}{why}")
             elif not result.judged:
-                lines.append(f"{self._style.mark(_status_of(result))} {written(result)} (not judged)")
+                lines.append(f"{self._style.mark(_status_of(result))} {assertion_text(result)} (not judged)")
             elif shows_all:
-                lines.append(f"{self._style.mark('passed')} {written(result)}")
+                lines.append(f"{self._style.mark('passed')} {assertion_text(result)}")
         return lines
 
     def _checkpoints(self, checkpoints: tuple[CheckpointResult, ...]) -> _Branch:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from runner.amounts import dollars
-from runner.compare.change_report import ChangeReport, Sides
-from runner.compare.comparison import KINDS, Change, Comparison
+from runner.compare.change_report import BeforeAfter, ChangeReport
+from runner.compare.comparison import KINDS, Comparison, ResultChange
 from runner.compare.judged_cases import SCORE
 from runner.record.fingerprint_changes import described
 from runner.record.verdict import shown
@@ -55,7 +55,7 @@ def verdict_line(found: Comparison) -> str:
     return said if any(change.kinds for change in found.changes) else "No changes"
 
 
-def fact_of(kind: str, change: Change) -> str:
+def fact_of(kind: str, change: ResultChange) -> str:
     """What changed in the sense of a kind: `passed → failed`, `100ms → 900ms, 9.0 times as long`; empty where the kind
     says all."""
     was, now = change.before, change.after
@@ -92,13 +92,13 @@ def changed_parts(found: Comparison) -> str:
     )
 
 
-def runs_of(change: Change) -> str:
+def runs_of(change: ResultChange) -> str:
     """How many of its runs passed: `9 of 10 → 8 of 10`."""
     sides = [side for side in (change.before, change.after) if side is not None]
     return " → ".join(f"{side.passed} of {side.judged}" for side in sides)
 
 
-def error_of(change: Change) -> str:
+def error_of(change: ResultChange) -> str:
     """Why a result does not pass now, in one line; empty when it passes."""
     return " ".join((change.error or "").split())[:ERROR_LIMIT]
 
@@ -162,7 +162,7 @@ def verdicts_text(
     return text
 
 
-def _lines_of(kind: str, change: Change) -> str:
+def _lines_of(kind: str, change: ResultChange) -> str:
     fact = fact_of(kind, change)
     text = f"  {in_line(f'{change.suite} › {change.id}')}{': ' if fact else ''}{fact}\n"
     if kind in WITH_ERROR and (error := error_of(change)):
@@ -194,11 +194,11 @@ def overview(
     return [tuple(row[at] for at in known) for row in rows]
 
 
-def _cells(found: ChangeReport, detailed: bool) -> Sides[list[str]]:
+def _cells(found: ChangeReport, detailed: bool) -> BeforeAfter[list[str]]:
     """The measure, the score and what it took, of both sides of a comparison."""
     rated = partial(rate_of, detailed=detailed)
-    empty = Sides(a="", b="")
+    empty = BeforeAfter(a="", b="")
     scores = [part.rates.each(rated) for part in found.parts if part.kind == SCORE]
     took = {beside.name: beside.means.each(partial(figure_of, beside.name)) for beside in found.beside}
     columns = [found.rates.each(rated), *(scores or [empty]), *(took.get(name, empty) for name in _FIGURES)]
-    return Sides(a=[column.a for column in columns], b=[column.b for column in columns])
+    return BeforeAfter(a=[column.a for column in columns], b=[column.b for column in columns])

@@ -9,7 +9,7 @@ from math import fsum
 
 from runner.record.fold import Counts
 from runner.record.model import Suite, TestResult
-from runner.record.stability import CLASSES, Stability, pass_rate
+from runner.record.stability import CLASSES, RunStatistics, pass_rate
 from runner.record.summary import certainty_of, judges_text, part_rows, rate_text, score_text
 from runner.record.votes import Group
 from runner.reporters.console.style import SINGLE, WIDTH, Style, count, in_milliseconds
@@ -70,7 +70,7 @@ class StabilityLines:
         """`detailed`: with all columns."""
         self._style = style
         self._detailed = detailed
-        self._rows: list[tuple[str, Stability]] = []
+        self._rows: list[tuple[str, RunStatistics]] = []
         self._stable_rows = 0
         self._classes: Counter[str] = Counter()
         self._passed = self._judged = self._most = 0
@@ -78,7 +78,7 @@ class StabilityLines:
         self._at_all: list[float] = []
         self._hat_all: list[float] = []
 
-    def add(self, name: str, stability: Stability) -> None:
+    def add(self, name: str, stability: RunStatistics) -> None:
         """Takes the figures of a test into the table."""
         self._classes[stability.classification] += 1
         self._passed += stability.passed
@@ -204,7 +204,7 @@ def _part_name(group: Group) -> str:
     return f"{group.kind} {line}"
 
 
-def _stability_cells(name: str, found: Stability) -> tuple[str, ...]:
+def _stability_cells(name: str, found: RunStatistics) -> tuple[str, ...]:
     low, high = found.confidence_interval
     return (
         name,

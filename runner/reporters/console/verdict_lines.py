@@ -6,13 +6,22 @@ import re
 from collections.abc import Sequence
 
 from runner.amounts import dollars
-from runner.compare.change_report import A_AND_B, Beside, ChangeReport, ChangeVerdict, ComparedCase, Noise, Part, Sides
+from runner.compare.change_report import (
+    A_AND_B,
+    BeforeAfter,
+    Breakdown,
+    ChangeReport,
+    ChangeVerdict,
+    ComparedCase,
+    Noise,
+    ResourceChange,
+)
 from runner.compare.judged_cases import PASSED, SCORE
 from runner.record.keys import ResultKey
 from runner.record.votes import JudgesNoise
 from runner.reporters.console.style import count, in_milliseconds
 from runner.security.terminal import in_line
-from runner.statistics.change import Change
+from runner.statistics.change import MeanDifference
 from runner.statistics.intervals import Estimate, Interval
 
 Row = tuple[str, ...]
@@ -67,7 +76,7 @@ def case_rows(found: ChangeReport, detailed: bool = True) -> list[Row]:
     ]
 
 
-def sentences(found: ChangeReport, names: Sides[str] = A_AND_B, detailed: bool = True) -> list[str]:
+def sentences(found: ChangeReport, names: BeforeAfter[str] = A_AND_B, detailed: bool = True) -> list[str]:
     """The comparison in words: the plain verdict first, then what would help where it is open. `names` are those of the
     two sides; `detailed` adds what the runs could have shown, and how many it would take."""
     said = [f"{_verdict(found, names)}"]
@@ -120,14 +129,14 @@ def points(difference: float) -> str:
     return "0.0" if shown in ("+0.0", "-0.0") else shown
 
 
-def difference_of(change: Change, detailed: bool = True) -> str:
+def difference_of(change: MeanDifference, detailed: bool = True) -> str:
     """`-9.3 points (-16.5 to -2.2)`."""
     if change.difference is None:
         return "none"
     return f"{points(change.difference)} points{_ends(change.interval) if detailed else ''}"
 
 
-def parts_shown(found: ChangeReport) -> list[Part]:
+def parts_shown(found: ChangeReport) -> list[Breakdown]:
     """The criteria and tags of the table, the most conspicuous first."""
     return sorted(found.parts, key=lambda part: not part.stands_out)[:PARTS]
 
@@ -148,7 +157,7 @@ def _ends(interval: Interval | None) -> str:
     return f" ({points(interval.low)} to {points(interval.high)})" if interval else ""
 
 
-def _beside_row(beside: Beside, detailed: bool) -> Row:
+def _beside_row(beside: ResourceChange, detailed: bool) -> Row:
     name, more, fewer = _WORDS[beside.name]
     a, b = (figure_of(beside.name, value) for value in beside.means.both)
     ratio = beside.ratio
@@ -178,7 +187,7 @@ def _runs_of(values: Sequence[float]) -> str:
     return f"{sum(values) / len(values):.3f}"
 
 
-def _verdict(found: ChangeReport, names: Sides[str]) -> str:
+def _verdict(found: ChangeReport, names: BeforeAfter[str]) -> str:
     if found.too_many_broke:
         broken, runs = found.left_out.broken, found.runs.b + found.left_out.broken.b
         return f"No verdict: {broken.b} of {runs} runs of {names.b} ended with an error ({names.a}: {broken.a})."
@@ -209,7 +218,7 @@ def _moved(found: ChangeReport) -> str:
     return f"{'both' if of == 2 else f'all {of}'} cases gave the same results"
 
 
-def _advice(found: ChangeReport, names: Sides[str], detailed: bool) -> list[str]:
+def _advice(found: ChangeReport, names: BeforeAfter[str], detailed: bool) -> list[str]:
     said = []
     suspects = found.suspects
     if suspects:
@@ -240,7 +249,7 @@ def _advice(found: ChangeReport, names: Sides[str], detailed: bool) -> list[str]
     return said
 
 
-def _more_runs(found: ChangeReport, names: Sides[str]) -> list[str]:
+def _more_runs(found: ChangeReport, names: BeforeAfter[str]) -> list[str]:
     assert found.reach is not None
     there = min(case.fewest_runs for case in found.cases)
     more = found.reach.runs_each - there
@@ -274,7 +283,7 @@ def confirming_command(cases: Sequence[ComparedCase], variants: Sequence[str] = 
     return f"yao-test {inputs} --run {quote(pattern)}{more} --runs {CONFIRMING_RUNS} -o again.jsonl"
 
 
-def _left_out(found: ChangeReport, names: Sides[str]) -> list[str]:
+def _left_out(found: ChangeReport, names: BeforeAfter[str]) -> list[str]:
     left = found.left_out
     said = []
     for keys, what in (

@@ -8,8 +8,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from runner.compare.change_report import ChangeReport, Sides
-from runner.compare.comparison import KINDS, Change, Comparison
+from runner.compare.change_report import BeforeAfter, ChangeReport
+from runner.compare.comparison import KINDS, Comparison, ResultChange
 from runner.compare.variants import VariantsCompared, marked, matrix, verdicts_on
 from runner.errors import ConfigurationError
 from runner.record.fingerprint_changes import described
@@ -20,7 +20,7 @@ from runner.record.report import Report
 from runner.reporters.console.change_lines import changed_parts, fact_of, measures_of, overview, verdict_line
 from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
 from runner.reporters.variants import matrix_rows
-from runner.statistics.change import Change as StatisticalChange
+from runner.statistics.change import MeanDifference
 from runner.statistics.intervals import Estimate, Interval
 from scripttest.typing_names import Record
 
@@ -94,7 +94,7 @@ def _change(name: str, found: ChangeReport) -> Record:
     }
 
 
-def _figure(rates: Sides[Estimate], change: StatisticalChange) -> Record:
+def _figure(rates: BeforeAfter[Estimate], change: MeanDifference) -> Record:
     ends = {side: _whiskers(getattr(rates, side).interval, getattr(rates, side).value) for side in ("a", "b")}
     return {**ends, "difference": _whiskers(change.interval, change.difference)}
 
@@ -105,7 +105,7 @@ def _whiskers(interval: Interval | None, value: float | None, zero: int = 0) -> 
     return [interval.low - zero, value - zero, interval.high - zero]
 
 
-def _badges(change: Change) -> list[list[str]]:
+def _badges(change: ResultChange) -> list[list[str]]:
     """What the list shows of a change: no more than there is room for."""
     found = [[kind.badge, kind.tone] for kind in KINDS if kind.key in change.kinds]
     is_said = not change.regression or "new_failures" in change.kinds
@@ -148,7 +148,7 @@ def variants_record(compared: VariantsCompared) -> Record:
         "said": [
             [
                 f"{name}: {sentence}" if not at else sentence
-                for at, sentence in enumerate(sentences(one, Sides(a=names[0], b=name)))
+                for at, sentence in enumerate(sentences(one, BeforeAfter(a=names[0], b=name)))
             ]
             for one, name in zip(verdicts, names[1:], strict=True)
         ],

@@ -23,7 +23,7 @@ from runner.record.coverage import METRICS, CoverageReport, Figure, figures, lin
 from runner.record.events import RunStart
 from runner.record.model import Suite, TestResult
 from runner.record.report import Report
-from runner.record.result_texts import text_of
+from runner.record.result_texts import message_text
 from runner.record.stability import normalised
 from runner.record.texts import json_line
 from runner.record.verdict import Verdict, verdict_in, verdict_of
@@ -217,7 +217,7 @@ def _spoken(record: Record) -> str:
     said = record.get("input")
     if isinstance(said, list) and said:
         said = said[-1]
-    return text_of(said) if said is not None else ""
+    return message_text(said) if said is not None else ""
 
 
 def _excerpt(text: str) -> str:

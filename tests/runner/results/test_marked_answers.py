@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from runner.compare.variants import Marked, Piece, marked
+from runner.compare.variants import DiffSegment, MarkedAnswers, marked
 
 
 def calls_of_marking(first: str, other: str) -> int:
@@ -28,6 +28,6 @@ def test_an_answer_that_says_the_same_again_and_again_costs_no_more_than_others(
 
 
 def test_equal_answers_have_nothing_marked() -> None:
-    same = (Piece(text="Yes.", differs=False),)
-    assert marked("Yes.", "Yes.") == Marked(first=same, other=same)
-    assert marked("", "") == Marked(first=(), other=())
+    same = (DiffSegment(text="Yes.", differs=False),)
+    assert marked("Yes.", "Yes.") == MarkedAnswers(first=same, other=same)
+    assert marked("", "") == MarkedAnswers(first=(), other=())

@@ -34,7 +34,7 @@ def ends(interval: intervals.Interval | None) -> Input:
     return {"low": interval.low if interval else None, "high": interval.high if interval else None}
 
 
-def changed(found: change.Change) -> Input:
+def changed(found: change.MeanDifference) -> Input:
     return {
         **{name: getattr(found, name) for name in CHANGE},
         **ends(found.interval),

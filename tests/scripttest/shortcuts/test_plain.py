@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command import Application, make_application
 
-from scripttest.realm.engine import FEW_REALMS, Parts
+from scripttest.realm.engine import FEW_REALMS, ScriptParts
 from scripttest.shortcuts import PLAIN
 from scripttest.shortcuts.slicing import everything, scan, slice_module
 
@@ -115,5 +115,5 @@ def test_one_shortcut_is_not_taken(monkeypatch: pytest.MonkeyPatch, off: str) ->
 
 def nth_bytecode(parts: Path) -> object:
     """What the realm gets that is the first to have bytecode."""
-    found = Parts(str(parts))
+    found = ScriptParts(str(parts))
     return [found.bytecode() for _ in range(FEW_REALMS)][-1]

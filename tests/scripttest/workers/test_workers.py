@@ -20,9 +20,9 @@ from scripttest import (
     FunctionError,
     FunctionPool,
     HostRecord,
-    Link,
     Listed,
     Module,
+    ReplyChannel,
     ScriptHost,
     Selected,
     Services,
@@ -65,7 +65,7 @@ def worker_that(does: str, folder: Path) -> list[str]:
 
 
 class NoServices(Services):
-    def call(self, test: TestKey, name: str, arguments: str, world: str, link: Link) -> str:
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
         return '{"ok":null}'
 
     def library(self, module: str, script: str) -> Path:

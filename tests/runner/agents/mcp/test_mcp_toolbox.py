@@ -11,7 +11,7 @@ from mcp_application import Processes, use, write
 
 from bindings import ProcessError
 from runner.agents.mcp.servers import processes
-from runner.agents.mcp.toolbox import Choice, ToolBox, ToolRun, open_toolbox, read_choices
+from runner.agents.mcp.toolbox import ServerChoice, ToolBox, ToolRun, open_toolbox, read_choices
 from runner.assertions.base import ToolUse
 from runner.errors import ConfigurationError
 
@@ -61,15 +61,15 @@ def ran(root: Path, name: str, arguments: str, known: Processes | None = None) -
     ("items", "expected"),
     [
         pytest.param(None, [], id="none"),
-        pytest.param(["a.b", "c"], [Choice(server="a.b"), Choice(server="c")], id="ids"),
-        pytest.param([{"server_id": "a"}], [Choice(server="a")], id="object"),
-        pytest.param([{"server_id": "a", "tools": ["x"], "resources": ["r"]}], [Choice(server="a", tools=("x",))], id="object with tools"),
-        pytest.param([{"a": ["x", "y"]}], [Choice(server="a", tools=("x", "y"))], id="key and list"),
-        pytest.param([{"a": {"tools": ["x"], "resources": []}}], [Choice(server="a", tools=("x",))], id="key and object"),
-        pytest.param([{"a": None}, {"b": []}], [Choice(server="a"), Choice(server="b")], id="key and nothing"),
+        pytest.param(["a.b", "c"], [ServerChoice(server="a.b"), ServerChoice(server="c")], id="ids"),
+        pytest.param([{"server_id": "a"}], [ServerChoice(server="a")], id="object"),
+        pytest.param([{"server_id": "a", "tools": ["x"], "resources": ["r"]}], [ServerChoice(server="a", tools=("x",))], id="object with tools"),
+        pytest.param([{"a": ["x", "y"]}], [ServerChoice(server="a", tools=("x", "y"))], id="key and list"),
+        pytest.param([{"a": {"tools": ["x"], "resources": []}}], [ServerChoice(server="a", tools=("x",))], id="key and object"),
+        pytest.param([{"a": None}, {"b": []}], [ServerChoice(server="a"), ServerChoice(server="b")], id="key and nothing"),
     ],
 )  # fmt: skip
-def test_every_spelling_of_a_server_is_read(items: Any, expected: list[Choice]) -> None:
+def test_every_spelling_of_a_server_is_read(items: Any, expected: list[ServerChoice]) -> None:
     assert read_choices(items, "package.yao") == expected
 
 
