@@ -1,5 +1,5 @@
 /** The hooks of the assistant: `Create` prepares what the model is asked, `Next` turns what it did into the answer. */
-import { DEFAULT_POLICY, Describe } from "./policy";
+import { Describe } from "./policy";
 import type { Claim } from "./policy";
 import { LoadSettings, MissingParts, SystemReady } from "./setup";
 
@@ -11,7 +11,7 @@ export function Create(ctx: agent.Context, messages: agent.Message[]): agent.Cre
   if (!SystemReady(ctx)) {
     return { prompt_preset: "setup", metadata: { missing: MissingParts(ctx).join(", ") } };
   }
-  const policy = LoadSettings(ctx)?.policy ?? DEFAULT_POLICY;
+  const { policy } = LoadSettings(ctx)!; // a team that is ready has some
   const currency = ctx.memory.user.Get("currency") ?? policy.currency;
   const created: agent.CreateResult = { metadata: { currency, limits: Describe(policy) } };
   if (messages.length > HISTORY) created.messages = messages.slice(-HISTORY);
@@ -54,7 +54,8 @@ function summary(list: any): string {
 /** What was read off a receipt, for the user to confirm. */
 function question(claim: Partial<Claim>): string {
   if (!claim.amount || !claim.date) return "I cannot read all of the receipt. What is the amount, and which day is it of?";
-  return `I read ${claim.amount.toFixed(2)} ${claim.currency ?? ""} on ${claim.date}. Shall I file it?`;
+  const currency = claim.currency ? ` ${claim.currency}` : "";
+  return `I read ${claim.amount.toFixed(2)}${currency} on ${claim.date}. Shall I file it?`;
 }
 
 /** The text of an Exception as a sentence for the user. */

@@ -57,6 +57,18 @@ export async function TestDeliveryIsTriedAgain(t: testing.T) {
 
   t.assert.Equal(tries, [1, 2, 2, 3], "it should pause for 5 and for 10 milliseconds");
   t.assert.Equal((await delivery).told, ["maria"]);
+
+  const refused = t.mock.http(HOOK, { status: 503 });
+  const patient = NotifyApprovers(expense(), settings).catch((reason) => reason.message);
+  const waited: number[] = [];
+  for (const milliseconds of [499, 1, 999, 1]) {
+    for (let job = 0; job < 20; job++) await null;
+    t.mock.advance(milliseconds);
+    waited.push(refused.count);
+  }
+  t.assert.Equal(waited, [1, 2, 2, 3], "three times, after half a second and a whole one");
+  t.assert.Equal(await patient, "Nobody in manager could be told");
+  t.assert.Equal(refused.count, 3);
 }
 
 export async function TestARefusalIsNotTriedAgain(t: testing.T) {
@@ -66,6 +78,13 @@ export async function TestARefusalIsNotTriedAgain(t: testing.T) {
 
   t.assert.Equal(result, { told: ["fatima"], missed: ["felix"] });
   t.assert.Equal(hook.count, 2);
+
+  const tries: Record<number, number> = { 199: 3, 200: 1, 299: 1, 300: 3, 399: 3, 400: 1, 499: 1, 500: 3 };
+  for (const [status, count] of Object.entries(tries)) {
+    const one = t.mock.http(HOOK, { status: Number(status) });
+    const answer = await NotifyApprovers(expense(), settings, { attempts: 3, pause: 0 }).catch(() => null);
+    t.assert.Equal([one.count, answer !== null], [count, status[0] === "2"], status);
+  }
 }
 
 export async function TestNobodyCanBeReached(t: testing.T) {
@@ -78,6 +97,9 @@ export async function TestNobodyCanBeReached(t: testing.T) {
 
   const error = await NotifyApprovers(expense(), settings, { attempts: 1, pause: 0 }).catch((reason) => reason);
   assert.Equal(error.code, 502);
+
+  t.mock.now("2026-11-03T09:00:00Z"); // which stands: nobody waits after the last attempt
+  await assert.Panic(() => NotifyApprovers(expense(), settings, { attempts: 1, pause: 5 }));
 }
 
 export async function TestNothingToTell(t: testing.T) {
@@ -87,6 +109,7 @@ export async function TestNothingToTell(t: testing.T) {
   await assert.NoPanic(async () => {
     assert.Equal(await NotifyApprovers(expense({ needs: [] }), settings), { told: [], missed: [] });
     assert.Equal(await NotifyApprovers(expense(), { ...settings, webhook: "" }), { told: [], missed: [] });
+    assert.Equal(await NotifyApprovers(expense({ needs: ["cfo"] }), settings), { told: [], missed: [] });
   });
   assert.Equal(hook.count, 0);
 }

@@ -24,11 +24,18 @@ export function TestConvert(t: testing.T) {
 }
 
 export function TestConvertNeedsARate(t: testing.T) {
-  t.assert.Panic(() => Convert(10, "XAU"), "gold has no rate");
+  try {
+    Convert(10, "XAU");
+    t.fail("gold has no rate");
+  } catch (error) {
+    t.assert.Equal([(error as Exception).message, (error as Exception).code], ["There is no exchange rate for XAU", 400]);
+  }
 }
 
 export function TestCheckAcceptsAPlainClaim(t: testing.T) {
   t.assert.Equal(Check(claim(), TODAY), []);
+  t.assert.Equal(Check(claim({ date: TODAY }), TODAY), [], "an expense of today");
+  t.assert.Equal(Check(claim({ amount: 0.5 }), TODAY), [], "a small one");
 }
 
 export function TestCheckNamesTheRule(t: testing.T) {
@@ -47,6 +54,13 @@ export function TestCheckNamesTheRule(t: testing.T) {
     "dinner for two": { changes: { category: "meals", amount: 61, units: 2 }, rules: [] },
     "three nights": { changes: { category: "lodging", amount: 660, units: 3 }, rules: [] },
     "two at once": { changes: { amount: -1, date: "2026-01-01" }, rules: ["amount", "date"] },
+    "a night without receipt": { changes: { category: "lodging", amount: 0.5, receipt: "" }, rules: ["receipt"] },
+    "a cable without receipt": { changes: { category: "equipment", amount: 0.5, receipt: "" }, rules: ["receipt"] },
+    "a ticket without receipt": { changes: { amount: 0.5, receipt: "" }, rules: ["receipt"] },
+    "flowers without receipt": { changes: { category: "other", amount: 24.99, receipt: "" }, rules: [] },
+    "a gift without receipt": { changes: { category: "other", amount: 25, receipt: "" }, rules: ["receipt"] },
+    "dinner at the border": { changes: { category: "meals", amount: 24.99, receipt: "" }, rules: [] },
+    "both": { changes: { category: "meals", amount: 61, receipt: "" }, rules: ["receipt", "limit"] },
   };
   for (const [name, { changes, rules }] of Object.entries(table)) {
     t.run(name, (t) => {
@@ -60,6 +74,18 @@ export function TestLimitDoesNotBlock(t: testing.T) {
   const [violation] = Check(claim({ category: "meals", amount: 61 }), TODAY);
 
   t.assert.Equal(violation, { rule: "limit", message: "meals: more than 60 EUR a person", blocking: false });
+
+  const messages: [changes: Partial<Claim>, message: string][] = [
+    [{ amount: 1501 }, "travel: more than 1500 EUR"],
+    [{ category: "yacht" as any }, 'There is no category "yacht"'],
+    [{ amount: 0 }, "The amount must be more than nothing"],
+    [{ date: "last week" }, '"last week" is not a date'],
+    [{ date: "2025-04-01" }, "The date is in the future"],
+    [{ date: "2025-01-29" }, "Expenses have to be claimed within 60 days"],
+    [{ receipt: "" }, "A receipt is needed"],
+    [{ category: "meals", receipt: "" }, "A receipt is needed from 25 EUR"],
+  ];
+  for (const [changes, message] of messages) t.assert.Equal(Check(claim(changes), TODAY)[0].message, message);
 }
 
 export function TestLimitsAreInTheCurrencyOfThePolicy(t: testing.T) {
@@ -86,6 +112,7 @@ export function TestFinanceSignsWhatIsOverTheLimit(t: testing.T) {
   const dinner = claim({ category: "meals", amount: 80 });
 
   t.assert.Equal(Signatures(dinner, Check(dinner, TODAY)), ["finance"]);
+  t.assert.Equal(Signatures(dinner, [{ rule: "receipt", message: "", blocking: true }]), [], "only for that");
 }
 
 export function TestTeamsMayHaveTheirOwnPolicy(t: testing.T) {
@@ -96,5 +123,8 @@ export function TestTeamsMayHaveTheirOwnPolicy(t: testing.T) {
 }
 
 export function TestDescribe(t: testing.T) {
-  t.assert.Match(Describe(), /^meals 60 EUR a person, travel 1500 EUR, /);
+  t.assert.Equal(
+    Describe(),
+    "meals 60 EUR a person, travel 1500 EUR, lodging 220 EUR a night, equipment 1000 EUR, other 150 EUR",
+  );
 }

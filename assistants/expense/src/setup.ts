@@ -32,6 +32,7 @@ const CURRENCY_OF_LOCALE: Record<string, string> = { "en-us": "USD", "en-gb": "G
 /** Whether expenses can be filed. The log tells what is missing. */
 export function SystemReady(ctx: agent.Context): boolean {
   const missing = MissingParts(ctx);
+  // yao-test-ignore mutate: the log is for people
   if (missing.length) log.Warn("Expenses cannot be filed, missing: %s", missing.join(", "));
   return missing.length === 0;
 }
@@ -51,7 +52,7 @@ export function MissingParts(ctx: agent.Context): string[] {
  * Brings the settings of the team up to date: what is given wins, what the team has stays, what is still missing gets
  * its default.
  */
-export function Setup(ctx: agent.Context, changes: Partial<Settings> = {}): SetupResult {
+export function Setup(ctx: agent.Context, changes?: Partial<Settings>): SetupResult {
   if (!ctx.User?.ID || !ctx.Team?.ID) return { error: "Setup needs a user and a team" };
 
   const defaults: Settings = {

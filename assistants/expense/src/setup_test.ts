@@ -21,6 +21,11 @@ function TestSystemReadyWithInvalidContext(t: testing.T, ctx: agent.Context) {
 
   assert.False(SystemReady(ctx), "SystemReady should return false when user is null");
   assert.Equal(MissingParts(ctx), ["user"]);
+
+  ctx.User = { ID: "erik" };
+  ctx.Team = null;
+  assert.Equal(MissingParts(ctx), ["team"]);
+  assert.Equal(LoadSettings(ctx), null);
 }
 
 // Stores are empty when a test begins: no test sees what another one stored
@@ -65,7 +70,13 @@ function TestSetupFillsInDefaults(t: testing.T, ctx: agent.Context) {
 
   assert.Equal(defaults, ["id", "policy", "approvers", "webhook"]);
   assert.Equal(settings.id, ctx.Team.ID);
+  assert.Equal(settings.webhook, "");
   assert.JSONPath(settings, "$.policy.rules.meals.limit", 60);
+
+  ctx.Team = { ID: "sales", Name: "Sales Dept." };
+  assert.Equal(Setup(ctx).settings.name, "Sales Dept.");
+  ctx.Team = { ID: "lab" };
+  assert.Equal(Setup(ctx).settings.name, "lab", "a team without a name has its id");
 }
 
 function TestSetupKeepsWhatTheTeamHas(t: testing.T, ctx: agent.Context) {
@@ -97,15 +108,24 @@ function TestSetupRejectsUnknownRoles(t: testing.T, ctx: agent.Context) {
   assert.Error(result.error, "Should return error for a role without a signature");
   assert.Contains(result.error, "janitor");
   assert.Nil(LoadSettings(ctx), "nothing should be stored");
+  assert.Equal(Setup(ctx, { approvers: { janitor: [], cook: [] } }).error, "The policy has no role janitor, cook");
+
+  ctx.User = null;
+  assert.Equal(Setup(ctx), { error: "Setup needs a user and a team" });
+  ctx.User = { ID: "erik" };
+  ctx.Team = null;
+  assert.Equal(Setup(ctx), { error: "Setup needs a user and a team" });
 }
 
 function TestSetupChoosesACurrency(t: testing.T, ctx: agent.Context) {
   const { assert } = t;
-  ctx.Locale = "en-gb";
 
-  Setup(ctx);
-
-  assert.Equal(ctx.memory.user.Get("currency"), "GBP");
+  for (const [locale, currency] of [["en-us", "USD"], ["en-gb", "GBP"], ["ja-jp", "JPY"], ["de-de", "EUR"]]) {
+    ctx.Locale = locale;
+    ctx.memory.user.Del("currency");
+    Setup(ctx);
+    assert.Equal(ctx.memory.user.Get("currency"), currency, locale);
+  }
 }
 
 function TestSetupRespectsTheCurrencyOfTheUser(t: testing.T, ctx: agent.Context) {

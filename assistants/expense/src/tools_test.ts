@@ -75,13 +75,25 @@ export function TestCreateWritesNothingAgainstThePolicy(t: testing.T, ctx: agent
     t.assert.Equal((error as Exception).code, 422);
     t.assert.Match(error, "receipt is needed");
   }
+  try {
+    CreateExpense({ category: "travel", amount: -1, date: "2026-01-01" }, ctx);
+    t.fail("an expense of tomorrow was accepted");
+  } catch (error) {
+    t.assert.Equal((error as Exception).message, "The amount must be more than nothing; The date is in the future");
+  }
   t.assert.Equal(create.count, 0);
 }
 
 export function TestCreateNeedsSetup(t: testing.T, ctx: agent.Context) {
   ctx.Team = { ID: "new-team" };
 
-  t.assert.Panic(() => CreateExpense({ category: "other", amount: 5, date: "2025-03-31" }, ctx));
+  try {
+    CreateExpense({ category: "other", amount: 5, date: "2025-03-31" }, ctx);
+    t.fail("it was filed");
+  } catch (error) {
+    const { message, code } = error as Exception;
+    t.assert.Equal([message, code], ["The expense assistant is not set up for this team", 412]);
+  }
 }
 
 export function TestRatesAreAskedForOnceADay(t: testing.T, ctx: agent.Context) {
@@ -94,6 +106,19 @@ export function TestRatesAreAskedForOnceADay(t: testing.T, ctx: agent.Context) {
 
   t.assert.Equal(rates.count, 1);
   t.assert.Equal(rates.last?.args[0].query, { base: "EUR" });
+
+  t.mock.advance("23h59m59s");
+  CreateExpense(taxi, ctx);
+  t.assert.Equal(rates.count, 1, "the same for a day");
+  t.mock.advance("2s");
+  CreateExpense(taxi, ctx);
+  t.assert.Equal(rates.count, 2, "and then asked for again");
+
+  const { currency, ...bare } = taxi;
+  ctx.memory.user.Set("currency", "USD");
+  t.assert.Equal(CreateExpense(bare, ctx).currency, "USD", "that of the user");
+  ctx.memory.user.Del("currency");
+  t.assert.Equal(CreateExpense(bare, ctx).currency, "EUR", "that of the books");
 }
 
 export function TestRatesOfThePolicyWhenTheServiceIsDown(t: testing.T, ctx: agent.Context) {
@@ -120,6 +145,8 @@ export function TestListShowsOwnExpenses(t: testing.T, ctx: agent.Context) {
     { column: "status", value: "submitted" },
     { column: "date", op: "match", value: "2025-03-" },
   ]);
+  t.assert.Equal(get.last?.args[0].orders, [{ column: "date", option: "desc" }], "newest first");
+  t.assert.Equal(get.last?.args[0].limit, 50);
 }
 
 export function TestListShowsTheTeamToThoseWhoMaySeeIt(t: testing.T, ctx: agent.Context) {
@@ -152,15 +179,19 @@ export function TestApprovalGoesThroughTheChain(t: testing.T, ctx: agent.Context
 }
 
 export function TestApproveRefuses(t: testing.T, ctx: agent.Context) {
-  const table: Record<string, { record: Expense | null; user: string; code: number }> = {
-    "no such expense": { record: null, user: "maria", code: 404 },
-    "expense of another team": { record: stored({ team_id: "sales" }), user: "maria", code: 404 },
-    "decided already": { record: stored({ status: "rejected" }), user: "maria", code: 409 },
-    "own expense": { record: stored({ user_id: "maria" }), user: "maria", code: 403 },
-    "not the next in the chain": { record: stored(), user: "felix", code: 403 },
-    "nobody's approver": { record: stored(), user: "erika", code: 403 },
+  const own = "Nobody decides about their own expenses";
+  const janitor = stored({ needs: ["janitor"] });
+  const table: Record<string, { record: Expense | null; user: string; code: number; said: string }> = {
+    "no such expense": { record: null, user: "maria", code: 404, said: "There is no expense 7" },
+    "expense of another team": { record: stored({ team_id: "sales" }), user: "maria", code: 404, said: "There is no expense 7" },
+    "decided already": { record: stored({ status: "rejected" }), user: "maria", code: 409, said: "Expense 7 is rejected already" },
+    "own expense": { record: stored({ user_id: "maria" }), user: "maria", code: 403, said: own },
+    "not the next in the chain": { record: stored(), user: "felix", code: 403, said: "Expense 7 waits for manager" },
+    "nobody's approver": { record: stored(), user: "erika", code: 403, said: "Expense 7 waits for manager" },
+    "a role that nobody has": { record: janitor, user: "maria", code: 403, said: "Expense 7 waits for janitor" },
+    "all have signed": { record: stored({ needs: [] }), user: "maria", code: 403, said: "Expense 7 waits for " },
   };
-  for (const [name, { record, user, code }] of Object.entries(table)) {
+  for (const [name, { record, user, code, said }] of Object.entries(table)) {
     t.run(name, (t) => {
       t.mock.process("models.expense.Find", record);
       const update = t.mock.process("models.expense.Update");
@@ -169,7 +200,7 @@ export function TestApproveRefuses(t: testing.T, ctx: agent.Context) {
         ApproveExpense({ id: 7 }, ctx);
         t.fail("it was approved");
       } catch (error) {
-        t.assert.Equal((error as Exception).code, code);
+        t.assert.Equal([(error as Exception).code, (error as Exception).message], [code, said]);
       }
       t.assert.Equal(update.count, 0);
     });
@@ -177,14 +208,25 @@ export function TestApproveRefuses(t: testing.T, ctx: agent.Context) {
 }
 
 export function TestRejectKeepsTheReason(t: testing.T, ctx: agent.Context) {
-  t.mock.process("models.expense.Find", stored());
+  t.mock.process("models.expense.Find", stored({ notes: ["over the limit"] }));
   const update = t.mock.process("models.expense.Update");
   ctx.User = { ID: "maria" };
 
-  t.assert.Panic(() => RejectExpense({ id: 7, reason: " " }, ctx), "a reason is needed");
-  t.assert.Equal(RejectExpense({ id: 7, reason: "Use the one we have" }, ctx), { id: 7, status: "rejected" });
+  for (const reason of [" ", undefined]) {
+    try {
+      RejectExpense({ id: 7, reason: reason! }, ctx);
+      t.fail("a reason is needed");
+    } catch (error) {
+      const { message, code } = error as Exception;
+      t.assert.Equal([message, code], ["Give a reason, the employee will see it", 400]);
+    }
+  }
+  t.assert.Equal(RejectExpense({ id: 7, reason: " Use the one we have " }, ctx), { id: 7, status: "rejected" });
 
-  t.assert.Equal(update.last?.args, [7, { status: "rejected", notes: ["Rejected by manager: Use the one we have"] }]);
+  t.assert.Equal(update.last?.args, [
+    7,
+    { status: "rejected", notes: ["over the limit", "Rejected by manager: Use the one we have"] },
+  ]);
 }
 
 export function TestReadReceipt(t: testing.T, ctx: agent.Context) {
@@ -196,13 +238,24 @@ export function TestReadReceipt(t: testing.T, ctx: agent.Context) {
   const claim = ReadReceipt({ url: "https://files.example.com/r-5.jpg" }, ctx);
 
   t.assert.Equal(claim, { merchant: "Café Zentral", amount: 8.4, currency: "EUR" });
-  t.assert.JSONPath(reader.last?.args[0], "$[0].content[0].image_url.url", "https://files.example.com/r-5.jpg");
+  t.assert.Equal(reader.last?.args[0], [
+    {
+      role: "user",
+      content: [{ type: "image_url", image_url: { url: "https://files.example.com/r-5.jpg" } }],
+    },
+  ]);
 }
 
 export function TestReadReceiptThatCannotBeRead(t: testing.T, ctx: agent.Context) {
   t.run("prose", (t) => {
     t.mock.agent("expense.receipts", "Sorry, this is a picture of a cat.");
-    t.assert.Panic(() => ReadReceipt({ url: "https://files.example.com/cat.jpg" }, ctx));
+    try {
+      ReadReceipt({ url: "https://files.example.com/cat.jpg" }, ctx);
+      t.fail("a cat was read");
+    } catch (error) {
+      const { message, code } = error as Exception;
+      t.assert.Equal([message, code], ["The receipt cannot be read, enter the expense by hand", 422]);
+    }
   });
   t.run("error", (t) => {
     t.mock.agent("expense.receipts", { error: "the model is overloaded" });
