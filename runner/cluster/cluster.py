@@ -131,7 +131,7 @@ class Cluster:
             version=VERSION,
             root=str(self._application.root),
             directory=self._environment.directory,
-            options=options,
+            options=options.replace(forbid_only=plan.forbids_only),
             settings=plan.settings,
             context=plan.context,
             contexts=plan.contexts,

@@ -268,7 +268,7 @@ class Run:
         wanted = [test for test in tests if names is None or test in names]
         wanted = [test for test in wanted if selection is None or selection.test(test)]
         only = [test for test in wanted if ".only(" in tests[test] and _focus_of(tests[test]).only]
-        forbidden = self.options.forbids_only(self.environment.ci)
+        forbidden = self.plan.forbids_only
         run = only if only and not forbidden else wanted
         retained, again = self._retained.get(module, ()), self._again.get(module)
         return Selected(

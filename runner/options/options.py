@@ -130,7 +130,7 @@ class RunOptions(FlagTable):
     sandbox: str | None = flag("Pass require to run only on machines with every sandbox wall that yao-test doctor lists.", changes=Changes.NONE, file=File.RUN, carried=Carried.GUARD, regrade=Regrade.YES, metavar="WHAT", read=one_of("require"))
     update_snapshots: bool = flag("Update stored snapshots and remove obsolete ones.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, kind="switch", every_day="Run them")
     dry_run: bool = flag("List tests and cases without running them.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("durations",))
-    forbid_only: bool = flag("Fail tests that call `t.only`, and run those beside them too. On where CI is set.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, kind="switch")
+    forbid_only: bool = flag("Fail tests that call `t.only`, and run all others too. Default: on in CI.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, kind="switch")
     fail_fast: bool = flag("Stop at the first failure.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, kind="switch", excludes=("max-failures",), every_day="Run them")
     max_failures: int | None = flag("Stop after this many failures or errors.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
     """After how many failed or broken tests the run stops."""
@@ -208,10 +208,6 @@ class RunOptions(FlagTable):
     def kinds(self) -> tuple[str, ...]:
         """The kinds of test functions that this run runs."""
         return (FUZZ,) if self.fuzz else (BENCHMARK,) if self.bench else EVERY_RUN
-
-    def forbids_only(self, ci: bool) -> bool:
-        """Whether tests that call `t.only` fail; `ci`: whether this is a continuous-integration job."""
-        return self.forbid_only or ci
 
     @property
     def selecting(self) -> str:

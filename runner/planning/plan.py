@@ -106,6 +106,11 @@ class RunPlan(RunRequest):
     """Whether the cases that generators made are written to `--output`, and nothing runs."""
 
     @property
+    def forbids_only(self) -> bool:
+        """Whether tests that call `t.only` fail; for a part of a run, the whole of it has decided that."""
+        return self.options.forbid_only or (self.environment.ci and not self.is_part)
+
+    @property
     def arrange(self) -> Arrange | None:
         """Decides the order of the tests of a suite; None: that of the file."""
         return self.order.tests if self.order is not None else None

@@ -173,3 +173,18 @@ def test_what_breaks_outside_of_tests_is_an_error_after_the_last_one(app: MakeAp
     code, output = run(here, "assistants")
     assert (code, "2 passed, 1 error in" in output) == (1, True), output
     assert "ERROR at teardown of TestB" in output and "__snapshots__" in output and ".py:" not in output, output
+
+
+def test_only_and_todo_hold_as_in_a_run_and_what_they_leave_out_is_said(app: MakeApplication) -> None:
+    here = app(
+        {
+            **AGENT,
+            "a_test.ts": noting("Beside")
+            + "export function TestAlone(t) { t.only(); t.run('sub', (t) => t.assert.True(true)); }\n"
+            + "export function TestLater(t) { t.only(); t.todo('yen'); t.assert.True(false); }\n",
+        }
+    )
+    code, printed = run(here, "-rs", "assistants/demo/src/a_test.ts")
+    assert code == 0 and "1 passed, 1 skipped, 1 warning" in printed and "todo: yen" in printed
+    assert "t.only in assistants/demo/src/a_test.ts: 1 other test does not run" in printed
+    assert not (here.root / "data/ran").exists()

@@ -111,6 +111,15 @@ def test_forbid_only_fails_such_tests_and_runs_all_others(
     assert "did not run" not in run.stdout
 
 
+def test_workers_of_a_cluster_do_what_the_command_decides(app: MakeApplication) -> None:
+    pytest.importorskip("distributed")
+    here = app({"a_test.ts": MODULE})
+    done = here.fork("-i", "scripts.demo.a", "--cluster", "local:1")  # each worker is as in CI
+    assert "2 passed, 0 failed" in done.stdout
+    ci = here.fork("-i", "scripts.demo.a", "--cluster", "local:1", env={**here.environment, "CI": "true"})
+    assert "1 passed, 2 failed" in ci.stdout
+
+
 def test_a_resumed_run_keeps_to_the_same_tests(app: MakeApplication) -> None:
     here = app({"a_test.ts": MODULE})
     report = str(here.home / "r.jsonl")
