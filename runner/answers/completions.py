@@ -24,20 +24,29 @@ def cleaned(completion: Completion, chunks: tuple[str, ...], clean: Clean) -> tu
     )
     texts: dict[str, Any] = {}
     for key in ("content", "reasoning", "refusal", "input_hint", "model", "id"):
-        if getattr(completion, key):
-            texts[key] = clean(getattr(completion, key))
+        text = getattr(completion, key)
+        if text and (found := clean(text)) != text:  # else it stays the same text, and not a copy
+            texts[key] = found
     whole = "".join(chunks)
-    if clean(whole) != whole:
-        chunks = (clean(whole),)
+    if whole != completion.content or "content" in texts:
+        cleared = clean(whole)
+        chunks = chunks if cleared == whole else (cleared,)
     return completion.replace(tool_calls=calls, **texts), chunks
 
 
-def completion_to(completion: Completion, chunks: tuple[str, ...]) -> dict[str, Any]:
-    """An answer, and the pieces in which its text arrived, in the form of a file."""
+def lengths_of(chunks: tuple[str, ...], content: str) -> Any:
+    """The pieces in which a content arrived as `chunks` of a file has them; None where it came in one."""
+    if chunks == pieces_of(content, None):
+        return None
+    fits = bool(chunks) and "".join(chunks) == content
+    return " ".join(str(len(chunk)) for chunk in chunks) if fits else list(chunks)
+
+
+def completion_to(completion: Completion, lengths: Any) -> dict[str, Any]:
+    """An answer in the form of a file, with the `lengths_of` its pieces."""
     record: dict[str, Any] = {"content": completion.content}
-    if chunks != _pieces(completion.content, None):
-        fits = bool(chunks) and "".join(chunks) == completion.content
-        record["chunks"] = " ".join(str(len(chunk)) for chunk in chunks) if fits else list(chunks)
+    if lengths is not None:
+        record["chunks"] = lengths
     if completion.tool_calls:
         record["tool_calls"] = [as_lines(fields_of(call), "arguments") for call in completion.tool_calls]
     if completion.finish_reason:
@@ -76,7 +85,7 @@ def completion_from(value: Mapping[str, Any]) -> tuple[Completion, tuple[str, ..
         raise TypeError("content is not a text")
     if "content" not in record and not completion.tool_calls and not completion.refusal:
         raise ValueError("the completion has no content, no refusal and no call of a tool")
-    return completion, _pieces(completion.content, chunks)
+    return completion, pieces_of(completion.content, chunks)
 
 
 def _usage_to(usage: Usage) -> dict[str, Any]:
@@ -102,8 +111,8 @@ def _usage_from(said: Any) -> tuple[Usage, tuple[str, ...]]:
     return usage, tuple(f"The recording {warning}" for warning in figures.warnings)
 
 
-def _pieces(content: str, chunks: Any) -> tuple[str, ...]:
-    """The pieces of a content; of one that was edited since, all that the last one has to be."""
+def pieces_of(content: str, chunks: Any) -> tuple[str, ...]:
+    """The pieces of a content, by `chunks` of a file; of one that was edited since, all that the last one has to be."""
     if isinstance(chunks, list):
         return tuple(str(chunk) for chunk in chunks)
     if chunks is None:

@@ -28,7 +28,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from runner.answers.completions import cleaned, completion_from, completion_to, time_from
+from runner.answers.completions import cleaned, completion_from, completion_to, lengths_of, pieces_of, time_from
 from runner.answers.replay import Clean, Keys, StoredAnswers, describe, exact_key, loose_key, suite_label
 from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Origin, ask, say
 from runner.connectors.timing import case_now, count_in
@@ -80,14 +80,16 @@ class _Call(Value):
     milliseconds: float
     """How long it took."""
     completion: Completion
-    chunks: tuple[str, ...]
+    lengths: Any
+    """Of the pieces in which it came: texts of their own would take as much memory again."""
 
     @classmethod
     def read(cls, record: dict[str, Any]) -> _Call:
         """The answer in a line. Raises AttributeError, KeyError, TypeError or ValueError when there is none."""
         completion, chunks = completion_from(record["completion"])
+        lengths = lengths_of(chunks, completion.content)
         exact, loose, milliseconds = (record[name] for name in ("exact", "loose", "ms"))
-        return cls(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, chunks=chunks)
+        return cls(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, lengths=lengths)
 
     @property
     def keys(self) -> Keys:
@@ -175,9 +177,10 @@ class Journal:
         keys = Keys(exact=lambda: exact, loose=lambda: loose, model="")
         kept = of_case.kept and of_case.kept.take(keys)
         if kept:
-            say(kept.chunks, request)
+            chunks = pieces_of(kept.completion.content, kept.lengths)
+            say(chunks, request)
             count_in(kept.milliseconds / 1000)
-            return ModelAnswer(completion=kept.completion, chunks=kept.chunks, asked=False, journaled=True)
+            return ModelAnswer(completion=kept.completion, chunks=chunks, asked=False, journaled=True)
         if self._gate is not None:
             await self._gate.begin()
         started = case_now()
@@ -190,7 +193,8 @@ class Journal:
             raise
         completion, chunks = cleaned(answer.completion, answer.chunks, self._redact)
         milliseconds = round((case_now() - started) * 1000, 1)
-        call = _Call(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, chunks=chunks)
+        lengths = lengths_of(chunks, completion.content)
+        call = _Call(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, lengths=lengths)
         of_case.calls.append(call)
         of_case.of_suite = origin.of_suite
         self._write(_record_of(key, of_case, call))
@@ -374,7 +378,7 @@ def _record_of(key: TestKey, of_case: _CaseCalls, call: _Call) -> dict[str, Any]
         "exact": call.exact,
         "loose": call.loose,
         "ms": call.milliseconds,
-        "completion": completion_to(call.completion, call.chunks),
+        "completion": completion_to(call.completion, call.lengths),
     }
 
 

@@ -28,7 +28,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from runner.answers.completions import as_lines, completion_from, completion_to, from_lines, time_from
+from runner.answers.completions import as_lines, completion_from, completion_to, from_lines, lengths_of, time_from
 from runner.answers.replay import CaseRecording, Described, RecordedCall, RecordingError
 from runner.connectors.base import Completion, ToolCall
 from runner.security.files import check_target, read_text
@@ -97,9 +97,7 @@ def write_recording(path: Path, recording: CaseRecording) -> None:
         request = json.dumps(call.request, sort_keys=True, default=str)
         seen[request] = seen.get(request, 0) + 1
         repeat = {"repeat": seen[request]} if seen[request] > 1 else {}
-        calls.append(
-            {**repeat, "request": _request_to(call.request), "completion": completion_to(call.completion, call.chunks)}
-        )
+        calls.append({**repeat, "request": _request_to(call.request), "completion": _completion_to(call)})
     content = {
         "version": VERSION,
         "suite": recording.suite,
@@ -144,6 +142,10 @@ def _slug(id: str) -> str:
 
 def _unreadable(where: str, why: str) -> RecordingError:
     return RecordingError(f"Cannot read recording {where}: {why}", "Record it again with --record, or remove the file")
+
+
+def _completion_to(call: RecordedCall) -> dict[str, Any]:
+    return completion_to(call.completion, lengths_of(call.chunks, call.completion.content))
 
 
 def _request_to(request: Described) -> Described:

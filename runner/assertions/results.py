@@ -89,6 +89,10 @@ def show(value: Any, limit: int = LIMIT) -> str:
     return shorten(json.dumps(value, ensure_ascii=False, separators=(", ", ": "), default=str), limit)
 
 
+LONGEST = 1_000_000
+"""Characters of what an assertion has looked at that its result keeps."""
+
+
 def shorten(text: str, limit: int = LIMIT) -> str:
     """A text of at most about `limit` characters, without its middle if it is longer."""
     if len(text) <= limit:
@@ -141,7 +145,7 @@ def result_of(
         type=type,
         passed=passed,
         expected=verdict.expected,
-        actual=verdict.actual,
+        actual=_kept(verdict.actual),
         message=said,
         score=verdict.score if verdict.judged else None,
         details=verdict.details,
@@ -150,6 +154,15 @@ def result_of(
         judged=verdict.judged,
         **how_judged(verdict),
     )
+
+
+def _kept(actual: Any) -> Any:
+    """What an assertion has looked at, as results keep it: of a very long text the beginning and the end. The answer
+    itself stands in its result."""
+    if not isinstance(actual, str) or len(actual) <= LONGEST:
+        return actual
+    half = LONGEST // 2
+    return f"{actual[:half]} ... {len(actual) - 2 * half} more characters ... {actual[-half:]}"
 
 
 def how_judged(result: CheckResult | AssertionResult) -> dict[str, Any]:
@@ -171,7 +184,7 @@ def not_evaluated(
         type=type,
         passed=False,
         expected=expected,
-        actual=actual,
+        actual=_kept(actual),
         message=message,
         error=True,
         details=error.details,

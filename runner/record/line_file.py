@@ -15,13 +15,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from io import BufferedWriter, FileIO
 from pathlib import Path
 
 from runner.errors import ConfigurationError, RunnerError
 from runner.record.texts import utf8
 
+PIECE = 1 << 20
+"""Characters of a long line that are written at a time."""
 SYNC_SECONDS = 1.0
 """Seconds that a line may wait before the file is synced."""
 
@@ -71,13 +73,18 @@ class LineFile:
         self._file = file
         _sync_folder(self.path.parent)
 
-    def write(self, line: str) -> None:
-        """Writes a line, without its end. Raises OSError, also that of an earlier line which the disk did not keep, and
-        RunnerError when the file is gone."""
+    def write(self, line: str | Sequence[str]) -> None:
+        """Writes a line, without its end; a long one may be in pieces. Raises OSError, also that of an earlier line
+        which the disk did not keep, and RunnerError when the file is gone."""
         try:
-            data = utf8(f"{line}\n")
-            while (count := self._file.write(data)) < len(data):
-                data = data[count:]
+            waiting = ""
+            for piece in (line,) if isinstance(line, str) else line:
+                for start in range(0, len(piece), PIECE):
+                    waiting += piece[start : start + PIECE]
+                    if len(waiting) >= PIECE:
+                        self._put(waiting)
+                        waiting = ""
+            self._put(f"{waiting}\n")
             if self._sync is not None:
                 self._sync.soon()
             elif self._is_regular:
@@ -87,6 +94,11 @@ class LineFile:
             if isinstance(error, OSError):
                 error.filename = str(self.path)
             raise
+
+    def _put(self, text: str) -> None:
+        data = utf8(text)
+        while (count := self._file.write(data)) < len(data):
+            data = data[count:]
 
     def close(self) -> None:
         """Waits until the disk has it. Raises OSError, and RunnerError if the file was removed."""

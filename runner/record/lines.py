@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from runner.record.model import Suite, TestResult
 from runner.record.outcomes import error_text, log_members, outcome_members, place, stack_trace
 from runner.record.stability import Attempt, RunStatistics
-from runner.record.texts import is_utf8, json_line, plain, relative
+from runner.record.texts import is_utf8, json_line, json_pieces, plain, relative
 from runner.shapes.codec import json_of, kept, members_of
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
@@ -51,6 +51,8 @@ _CASE_ORDER = tuple(f"{_HEAD} {_OF_ANSWERS} {_CASE_TAIL}".split())
 _TURNS_ORDER = tuple(f"{_HEAD} {_OF_TURNS} {_CASE_TAIL}".split())
 IN_SEED = {"count": "runs", "attempts": "run_details"}
 """Keys of `runs` that have another name in a result of seed 004."""
+LONG = 1_000_000
+"""Characters of an answer, or of a line, from which on it is long."""
 BROKEN_RUNS = "broken_runs"
 """The name of `errors` there, in a result that has `errors` of its own."""
 _BY_K = ("pass_at_k", "pass_hat_k")
@@ -78,19 +80,33 @@ def line_text(result: TestResult, suite: Suite) -> str:
             text = json_line(line)
         if "_line" not in kept_in:
             kept_in["_made"] = line
-        kept_in["_text"] = text
+        if len(text) < LONG:
+            kept_in["_text"] = text
     return text
 
 
 def stored_text(result: TestResult, suite: Suite, with_fingerprint: bool = True) -> str:
     """The same with what only `.jsonl` reports and stores have: what grading it again needs, and its fingerprint."""
-    text = line_text(result, suite)
+    text, further = line_text(result, suite), _further(result, with_fingerprint)
+    return f"{text[:-1]}, {json_line(further)[1:]}" if further else text
+
+
+def is_long(result: TestResult) -> bool:
+    """Whether its answers are so long that its line should be written in pieces: it has them several times."""
+    case = result.case
+    return case is not None and len(case.response) + sum(len(turn.response) for turn in case.turns) >= LONG
+
+
+def stored_pieces(result: TestResult, suite: Suite) -> list[str]:
+    """The same as `stored_text`, in pieces."""
+    return json_pieces({**line_of(result, suite), **_further(result, True)})
+
+
+def _further(result: TestResult, with_fingerprint: bool) -> Record:
     if result.is_read:
-        return text
-    for key, more in (("regrade", _regradable(result)), ("fingerprint", with_fingerprint and result.fingerprint)):
-        if more:
-            text = f'{text[:-1]}, "{key}": {json_line(more)}}}'
-    return text
+        return {}
+    found = {"regrade": _regradable(result), "fingerprint": result.fingerprint if with_fingerprint else None}
+    return {key: value for key, value in found.items() if value}
 
 
 def result_of(line: Record, **known: Any) -> TestResult:

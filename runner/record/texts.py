@@ -37,15 +37,24 @@ def json_line(value: Any) -> str:
     return without_halves(text)
 
 
+def json_pieces(value: Any) -> list[str]:
+    """The same in pieces, of which the longest are the texts in the value."""
+    try:
+        return list(_encoder.iterencode(value))
+    except ValueError:
+        return list(_encoder.iterencode(plain(value)))
+
+
 def indented(value: Any) -> str:
-    """A JSON value on many lines. Raises ValueError for what JSON cannot represent. The library that cases are read
-    with takes a tenth of the time; where it is not loaded, loading it would take longer than writing."""
+    """A JSON value on many lines, with the end of the last one. Raises ValueError for what JSON cannot represent. The
+    library that cases are read with takes a tenth of the time; where it is not loaded, loading it would take longer
+    than writing."""
     if "pydantic_core" in sys.modules:
         from pydantic_core import to_json
 
         with suppress(ValueError):  # it writes no value that is nested deeper than it reads
-            return to_json(value, indent=2, inf_nan_mode="strings").decode()
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+            return f"{to_json(value, indent=2, inf_nan_mode='strings').decode()}\n"
+    return "".join([*json.JSONEncoder(indent=2, ensure_ascii=False, allow_nan=False).iterencode(value), "\n"])
 
 
 def without_halves(text: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from io import BufferedWriter, TextIOWrapper
 from pathlib import Path
 
 from runner.record.events import Event, RunEnd, RunStart, TestEnd, TestStart, Warned
 from runner.record.fold import Execution
-from runner.record.line_file import is_pipe, open_part, open_pipe
+from runner.record.line_file import PIECE, is_pipe, open_part, open_pipe
 from runner.record.lines import line_of, result_of
 from runner.record.model import Suite, TestResult
 from runner.record.report import Report, in_order, partial_suites
@@ -134,12 +134,16 @@ class DocumentReporter:
             self._target.flush()
 
 
+def _encoded(text: str) -> Iterator[bytes]:
+    return (utf8(text[start : start + PIECE]) for start in range(0, len(text), PIECE))
+
+
 def write_whole(path: Path, text: str) -> None:
     """Writes a file so that a reader never sees half of it; what is left when it is killed, the next one for the same
     file uses again. Raises OSError, and ConfigurationError for a pipe that nobody reads."""
     if is_pipe(path):
         with BufferedWriter(open_pipe(path)) as pipe:
-            pipe.write(utf8(text))
+            pipe.writelines(_encoded(text))
         return
     if path.exists() and not path.is_file():  # a device
         path.write_bytes(utf8(text))
@@ -151,7 +155,7 @@ def write_whole(path: Path, text: str) -> None:
             try:
                 file.truncate(0)
                 with BufferedWriter(file) as stream:
-                    stream.write(utf8(text))
+                    stream.writelines(_encoded(text))
                     stream.flush()
                     os.replace(part, path)
             except BaseException:

@@ -55,7 +55,7 @@ def json_text(document: Record, results: int) -> str:
 
 def _text(document: Record, results: int) -> str:
     if results <= INDENTED:
-        return indented(document) + "\n"
+        return indented(document)
     lists: list[list[Record]] = []
 
     def outline(value: Any) -> Any:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runner.record.events import Event
+from runner.record.events import Event, TestEnd
 from runner.record.fold import Execution
 from runner.record.line_file import LineFile
+from runner.record.lines import is_long, stored_pieces
 from runner.record.report import Report, error_line, line_of_event, start_line
 from runner.record.texts import json_line
 from scripttest.typing_names import Record
@@ -34,7 +35,11 @@ class JsonlReporter:
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Writes the line of an event."""
-        line = line_of_event(event, so_far, self._resumes)
+        line: str | list[str] | None
+        if isinstance(event, TestEnd) and is_long(event.result) and not (event.result.attempts or self._resumes):
+            line = stored_pieces(event.result, so_far.suites[event.result.suite])
+        else:
+            line = line_of_event(event, so_far, self._resumes)
         if line is not None:
             self.line_file.write(line)
 

@@ -8,7 +8,7 @@
 | runs | one case 200 and 400 times (`--runs`) | the same |
 | history | `yao-test history` over 1000 and 2000 tests in 100 runs | the same, and peak memory |
 | view | the first `/api/tests` of five readers at once, over 1000 and 2000 tests in 200 runs, and the next one | CPU time of the server |
-| answer | an answer of 10 and of 20 MB, of which an assertion fails | peak memory of the command |
+| answer | an answer of 10 and of 20 MB, of which an assertion fails, with a `.jsonl` report | peak memory of the command |
 
 What a run of the least size takes is subtracted from runs of the command; the figure is the lowest of the rounds.
 """
@@ -142,7 +142,7 @@ def answer(rounds: int) -> list[Growth]:
             cases = application(folder, server.url, 1)
             case = json.loads(cases.read_text()) | {"assert": [{"type": "equals", "value": "60"}]}
             cases.write_text(json.dumps(case))
-            words = ["-i", str(cases), "-q", "-o", "report.jsonl", "-o", "report.json"]
+            words = ["-i", str(cases), "-q", "-o", "report.jsonl"]
             peak = min(measure([*YAO_TEST, *words], folder, code=1).peak for _ in range(rounds))
             server.close()
             return peak

@@ -31,12 +31,12 @@ def test_an_indented_text_is_that_of_json(name: str, loaded: bool, monkeypatch: 
         pytest.importorskip("pydantic_core")
     else:
         monkeypatch.delitem(sys.modules, "pydantic_core", raising=False)
-    assert indented(VALUES[name]) == json.dumps(VALUES[name], indent=2, ensure_ascii=False)
+    assert indented(VALUES[name]) == json.dumps(VALUES[name], indent=2, ensure_ascii=False) + "\n"
 
 
 def test_a_number_that_json_has_not_is_a_text_or_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pydantic_core")
-    assert indented([float("inf")]) == '[\n  "Infinity"\n]'
+    assert indented([float("inf")]) == '[\n  "Infinity"\n]\n'
     monkeypatch.delitem(sys.modules, "pydantic_core")
     with pytest.raises(ValueError):
         indented([float("inf")])
