@@ -250,7 +250,7 @@ def test_the_pages_have_examples() -> None:
 
     assert {name: counts[name] for name in ("README.md", "docs/quickstart.md")} == {
         "README.md": 5,
-        "docs/quickstart.md": 6,
+        "docs/quickstart.md": 7,
     }
     assert counts["docs/script-tests.md"] > 15
     assert counts["docs/mocking.md"] > 3
