@@ -17,6 +17,7 @@ an `id`, a case is called after its row: `row 2`. Places are rows and columns as
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -25,7 +26,7 @@ from itertools import chain, islice
 from math import isfinite
 from pathlib import Path
 from types import UnionType
-from typing import Any, TextIO, Union, get_args, get_origin
+from typing import Any, BinaryIO, TextIO, Union, get_args, get_origin
 
 from runner.application.json_parts import JsonPath, Position
 from runner.assertions import TYPES
@@ -45,7 +46,11 @@ _AT_ONCE = 500
 """Rows that are checked together."""
 _LONGEST = 16 << 20
 """Characters of a cell."""
-_MARKS = {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_ANSI = "cp1252"
+"""What Excel writes on Windows as plain CSV, in Western countries."""
+_BETWEEN = ",;\t|"
+_SAME_IN_ANY_CASE = ("id", "input", "expected")
+"""Fields whose columns may be named as people begin names, `Input`."""
 _AFTER_COLON = {"tool_called": "name", "tool_not_called": "name", "snapshot": "name", "agent": "use"}
 """Type of an assertion → what stands behind the colon of its column, if that is not a path."""
 _CELL = {"regex": "pattern", "agent": "criteria", "script": "script", "tool_called": "name", "tool_not_called": "name"}
@@ -61,7 +66,11 @@ _OF_TEXT = (
     "preference",
 )
 """Types of assertions whose value is a text, also where it looks like a number."""
-_WORDS = {"true": True, "false": False, "yes": True, "no": False}
+_WORDS = {
+    **dict.fromkeys(("true", "yes", "wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar"), True),
+    **dict.fromkeys(("false", "no", "falsch", "faux", "falso", "onwaar"), False),
+}
+"""As spreadsheets write them in some languages."""
 Kind = frozenset[Any]
 
 
@@ -77,11 +86,14 @@ class _Column(Value):
     """What the assertion has besides the cell."""
 
 
-def entries_of(path: Path, problems: Problems) -> Iterator[list[Entry]]:
-    """The rows of a table as entries, some hundred at a time. What cannot be read is added to the problems. Raises
-    OSError and UnicodeDecodeError."""
-    with _open(path) as file:
-        rows = _rows(file, path, problems)
+def entries_of(path: Path, problems: Problems, warnings: Problems) -> Iterator[list[Entry]]:
+    """The rows of a table as entries, some hundred at a time. What cannot be read is added to the problems, and what is
+    a guess to the warnings. Raises OSError and UnicodeDecodeError."""
+    with open_table(path) as file:
+        if file.encoding == _ANSI:
+            text = "not UTF-8 text: read as Windows-1252"
+            warnings.add(Problem(position=Position(line=1, column=1), text=text, hint='Save it as "CSV UTF-8"'))
+        rows = rows_of(file, path, problems)
         row, header = next(rows, (1, []))
         columns = list(_columns(header, row, problems))
         if problems.count:
@@ -91,15 +103,47 @@ def entries_of(path: Path, problems: Problems) -> Iterator[list[Entry]]:
             yield some
 
 
-def _open(path: Path) -> TextIO:
+def open_table(path: Path) -> TextIO:
+    """Opens a table in its encoding: UTF-8, UTF-16, or else Windows-1252. Raises OSError, and UnicodeDecodeError where
+    it is none of them."""
     raw = open_binary(path)
-    encoding = _MARKS.get(raw.read(2), "utf-8-sig")
+    encoding = _encoding_of(raw)
     raw.seek(0)
     return io.TextIOWrapper(raw, encoding=encoding, newline="")
 
 
-def _rows(file: TextIO, path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
-    """The rows with their numbers, up to one that is broken; cells without blanks around them."""
+def _encoding_of(raw: BinaryIO) -> str:
+    start = raw.read(2)
+    if start in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    if len(start) == 2 and 0 in start:
+        return "utf-16-be" if start[0] == 0 else "utf-16-le"
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        decoder.decode(start)
+        while some := raw.read(1 << 16):
+            decoder.decode(some)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raw.seek(0)
+        while some := raw.read(1 << 16):
+            if not _has_text(some):
+                raise error
+        return _ANSI
+    return "utf-8-sig"
+
+
+def _has_text(some: bytes) -> bool:
+    try:
+        some.decode(_ANSI)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def rows_of(file: TextIO, path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    """The rows of an open table with their numbers, from 1, up to one that is broken; cells without blanks around
+    them."""
     csv.field_size_limit(_LONGEST)
     first, begin = file.readline(), 1
     if first.lower().startswith("sep=") and len(first.rstrip("\r\n")) == 5:
@@ -108,7 +152,7 @@ def _rows(file: TextIO, path: Path, problems: Problems) -> Iterator[tuple[int, l
         head = first
         while head.count('"') % 2 and (more := file.readline()):
             head += more
-        between = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=_bare(head).count)
+        between = "\t" if path.suffix.lower() == ".tsv" else max(_BETWEEN, key=_bare(head).count)
         lines = chain(io.StringIO(head, newline=""), file)
     number = begin - 1
     try:
@@ -129,7 +173,9 @@ def _columns(header: list[str], row: int, problems: Problems) -> Iterator[_Colum
         known.update(_fields(model))
     seen: set[str] = set()
     for at, name in enumerate(header, 1):
-        if name in seen and not name.startswith(f"{ASSERT}."):
+        if name.lower() in _SAME_IN_ANY_CASE and name.lower() not in header:
+            name = name.lower()
+        if name and name in seen and not name.startswith(f"{ASSERT}."):
             text = f'there are two columns "{name}"'
             problems.add(Problem(position=Position(line=row, column=at), text=text, hint="Give each its own name"))
         seen.add(name)

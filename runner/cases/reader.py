@@ -217,9 +217,9 @@ class CaseFile:
                 why = "it is not a file" if self.path.exists() else "there is no such file"
                 raise ConfigurationError(f"Cannot read cases from {self.name}: {why}")
             if self.path.suffix.lower() in TABLES:
-                from runner.cases.csv_rows import entries_of as rows_of
+                from runner.cases.csv_rows import entries_of as entries_of_rows
 
-                yield from map(validator.of_entries, rows_of(self.path, problems))
+                yield from map(validator.of_entries, entries_of_rows(self.path, problems, warnings))
                 return
             with open_text(self.path) as file:
                 if self.path.suffix.lower() in YAML:

@@ -74,10 +74,10 @@ def _has_inputs(table: str) -> bool:
             head = file.read(_HEAD)
     except OSError:
         return False
-    text = head.decode("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "replace")
-    lines = text.split("\n")
+    encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    lines = head.decode(encoding, "replace").replace("\0", "").splitlines() or [""]  # of UTF-16 without a mark
     names = lines[1 if lines[0].lower().startswith("sep=") and len(lines) > 1 else 0]
-    return "input" in (name.strip(' "\r') for name in re.split("[,;\t]", names))
+    return "input" in (name.strip(' "').lower() for name in re.split("[,;\t|]", names))
 
 
 def is_report(name: str) -> bool:

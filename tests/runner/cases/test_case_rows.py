@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from case_files import read, refusal
 
+from runner.cases.reader import CaseFile
 from runner.security.walk import is_collected
 
 
@@ -21,8 +22,20 @@ SPREADSHEETS = {
     "a separator line": b'sep=;\r\nid;input;tags\r\na;"say ""hi"", please";x,y\r\nb;"two\r\nlines";\r\n',
     "UTF-16 with tabs": 'id\tinput\ttags\r\na\t"say ""hi"", please"\tx, y\r\nb\t"two\r\nlines"\t\r\n'.encode("utf-16"),
     "a quoted header": b'"id","input","tags"\na,"say ""hi"", please","x,y"\nb,"two\r\nlines",""\n',
+    "UTF-16 without a mark": 'id\tinput\ttags\r\na\t"say ""hi"", please"\tx, y\r\nb\t"two\r\nlines"\r\n'.encode(
+        "utf-16-le"
+    ),
+    "columns without names": b'id,input,tags,,\na,"say ""hi"", please","x,y",,\nb,"two\r\nlines",,,\n',
+    "bars": b'ID|Input|tags\na|"say ""hi"", please"|x,y\nb|"two\r\nlines"|\n',
     "empty rows": b'id,input,tags\n,,\na,"say ""hi"", please","x,y"\n,,\nb,"two\r\nlines",\n',
 }
+
+
+def test_what_excel_writes_as_plain_csv_is_read_with_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "cases.csv").write_bytes("id;input;skip\r\na;Größe, 5 €;\r\nb;x;WAHR\r\n".encode("cp1252"))
+    file = CaseFile.check(tmp_path / "cases.csv", False, None, "cases.csv")
+    assert [(one.case.input, one.case.skip) for one in file] == [("Größe, 5 €", False), ("x", True)]
+    assert file.warnings == ['cases.csv:1:1: not UTF-8 text: read as Windows-1252. Save it as "CSV UTF-8"']
 
 
 @pytest.mark.parametrize("name", SPREADSHEETS)
@@ -110,7 +123,7 @@ WRONG = {
     b"input,input\nhi,ho\n": 'cases.csv:1:2: there are two columns "input"',
     b"input,\nhi,ho\n": "cases.csv:2:2: `ho` stands in a column without a name",
     b'input,name\nhi,"a"b"\n': "cases.csv:2:1: broken CSV: ",
-    b"input,name\nhi,\xe9\n": 'cases.csv:2:4: not UTF-8 text [Save it as "CSV UTF-8"]',
+    b"input,name\nhi,\xe9\x81\n": 'cases.csv:2:4: not UTF-8 text [Save it as "CSV UTF-8"]',
     b"input\n": "the file has no cases [The first row of a table names the fields",
     b"": "the file has no cases [The first row of a table names the fields",
     b"question,answer\n1,2\n": 'cases.csv:2:1: case "row 2": "input" is missing',
@@ -129,6 +142,9 @@ def test_what_is_wrong_is_said_with_row_and_column(tmp_path: Path, text: bytes) 
         ("a.tsv", b"id\tinput\na\thi\n", True),
         ("a.csv", b"sep=;\r\nid;input\r\na;hi\r\n", True),
         ("a.csv", 'id;"input"\na;hi\n'.encode("utf-16"), True),
+        ("a.csv", b"ID|Input\na|hi\n", True),
+        ("a.csv", "id;input;gr\xf6\xdfe\ra;hi\r".encode("cp1252"), True),
+        ("a.csv", "id,input\n".encode("utf-16-be"), True),
         ("a.csv", b"day,input_tokens\n1,2\n", False),
         ("a.csv", b"", False),
     ],
