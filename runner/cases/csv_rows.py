@@ -107,8 +107,12 @@ def open_table(path: Path) -> TextIO:
     """Opens a table in its encoding: UTF-8, UTF-16, or else Windows-1252. Raises OSError, and UnicodeDecodeError where
     it is none of them."""
     raw = open_binary(path)
-    encoding = _encoding_of(raw)
-    raw.seek(0)
+    try:
+        encoding = _encoding_of(raw)
+        raw.seek(0)
+    except BaseException:
+        raw.close()
+        raise
     return io.TextIOWrapper(raw, encoding=encoding, newline="")
 
 

@@ -1,0 +1,270 @@
+"""A configuration of promptfoo: https://www.promptfoo.dev/docs/configuration/reference/. Each prompt with each test is a
+case, whose input is the prompt with the variables in it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from runner.conversion.converted import Converted, Record
+from runner.conversion.promptfoo_assertions import Assertions, expected_in
+from runner.conversion.sources import TABLES, value_of
+from runner.errors import ConfigurationError
+from runner.security.files import read_text
+
+TOP = {
+    "providers": "the agent has its connector; -c CONNECTOR chooses another one",
+    "targets": "the agent has its connector; -c CONNECTOR chooses another one",
+    "outputPath": "-o FILE",
+    "evaluateOptions": "--parallel, --runs",
+    "commandLineOptions": "flags",
+    "env": "the .env of the application",
+    "redteam": "no counterpart",
+    "extensions": "--before, --after",
+    "nunjucksFilters": "the prompt is filled in here",
+    "transform": "a Next hook of the agent",
+}
+"""Field of the configuration → what there is instead."""
+READ = (
+    "description",
+    "prompts",
+    "tests",
+    "defaultTest",
+    "scenarios",
+    "assertionTemplates",
+    "metadata",
+    "tags",
+    "$schema",
+)
+OF_TEST = ("description", "vars", "assert", "metadata", "options", "threshold", "prompts", "providers", "provider")
+OF_OPTIONS = ("prefix", "suffix", "disableVarExpansion", "disableDefaultAsserts")
+CODE = (".js", ".cjs", ".mjs", ".ts", ".py", ".rb", ".sh", ".exe")
+BETWEEN_PROMPTS = re.compile(r"\n---\n")
+_VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
+_EXPECTED = re.compile(r"__expected\d*\Z")
+
+
+class Promptfoo:
+    """Converts one configuration."""
+
+    def __init__(self, path: Path, config: Record) -> None:
+        self._folder = path.parent
+        self._config = self._resolved(config, config)
+        self.converted = Converted()
+
+    def convert(self) -> Converted:
+        """Adds all cases. Raises ConfigurationError for a file that cannot be read."""
+        for name in self._config.keys() - READ:
+            self.converted.lacks(f"`{name}`: {TOP[name]}" if name in TOP else f"`{name}`")
+        prompts = list(self._prompts(self._config.get("prompts") or ["{{prompt}}"]))
+        default = self._read(self._config.get("defaultTest") or {})
+        tests = [*self._tests(self._config.get("tests") or []), *self._scenarios()]
+        for number, test in enumerate(tests or [{}], 1):
+            variants = list(self._expanded(default, test))
+            for at, variables in enumerate(variants, 1):
+                for place, (label, prompt) in enumerate(prompts, 1):
+                    if test.get("prompts") and label not in test["prompts"]:
+                        continue
+                    id = f"test-{number}" + (f"-{at}" if len(variants) > 1 else "")
+                    self._add(id + (f"-prompt-{place}" if len(prompts) > 1 else ""), default, test, variables, prompt)
+        return self.converted
+
+    def _add(self, id: str, default: Record, test: Record, variables: Record, prompt: str) -> None:
+        lacks = partial(self.converted.lacks, case=id)
+        options = {**(default.get("options") or {}), **(test.get("options") or {})}
+        for name in (default | test).keys() - OF_TEST:
+            lacks(f"`{name}` of a test")
+        for name in options.keys() - OF_OPTIONS:
+            lacks(f"`options.{name}` of a test")
+        if test.get("provider") or test.get("providers"):
+            lacks("`provider` of a test: `options.connector`")
+
+        def render(value: Any) -> Any:
+            return self._rendered(value, variables, lacks)
+
+        given = [] if options.get("disableDefaultAsserts") else list(default.get("assert") or [])
+        checks = Assertions(render, lacks)
+        found = [check for one in (*given, *(test.get("assert") or [])) for check in checks.of(self._read_value(one))]
+        threshold = test.get("threshold", default.get("threshold"))
+        if threshold is not None and threshold < 1:
+            lacks("`threshold` of a test: each assertion has to hold; `rubrics` have a threshold")
+        text = f"{options.get('prefix', '')}{prompt}{options.get('suffix', '')}"
+        metadata = {**(default.get("metadata") or {}), **(test.get("metadata") or {})}
+        self.converted.add(id, _said(render(text)), found, name=test.get("description"), metadata=metadata)
+
+    def _prompts(self, given: Any) -> Iterator[tuple[str, str]]:
+        """Each prompt with the name by which tests choose it."""
+        for one in given if isinstance(given, list) else [given]:
+            label = one.get("label") or one.get("id") or "" if isinstance(one, dict) else str(one)
+            source = (
+                str(one.get("raw") or one.get("id") or one.get("file") or "") if isinstance(one, dict) else str(one)
+            )
+            name = source.removeprefix("file://")
+            is_file = source.startswith("file://") or ("\n" not in name and (self._folder / name[:200]).is_file())
+            if not is_file:
+                yield label, source
+                continue
+            for path in self._files(name):
+                if path.suffix in CODE or ":" in path.name:
+                    self.converted.lacks(f"prompt {name}: a prompt in code; write its text")
+                elif path.suffix in TABLES:
+                    yield from ((label, str(row.get("prompt", ""))) for row in value_of(path, name))
+                elif path.suffix in (".json", ".yaml", ".yml"):
+                    yield label, json.dumps(value_of(path, name), ensure_ascii=False)
+                elif path.suffix == ".jsonl":
+                    yield from ((label, json.dumps(one, ensure_ascii=False)) for one in value_of(path, name))
+                else:
+                    texts = BETWEEN_PROMPTS.split(self._text(path, name))
+                    yield from ((label, text.strip()) for text in texts if text.strip())
+
+    def _tests(self, given: Any) -> Iterator[Record]:
+        """The tests of a list, or of files."""
+        for one in given if isinstance(given, list) else [given]:
+            if isinstance(one, dict) and "path" not in one:
+                yield one
+                continue
+            source = str(one["path"] if isinstance(one, dict) else one)
+            name = source.removeprefix("file://")
+            if "://" in name or Path(name.partition(":")[0]).suffix in (*CODE, ".xlsx", ".xls"):
+                instead = "save it as CSV" if ".xls" in name or "://" in name else "write the tests to a file"
+                self.converted.lacks(f"tests {source}: {instead}")
+                continue
+            for path in self._files(name):
+                found = self._resolved(value_of(path, name), self._config)
+                rows = found if isinstance(found, list) else [found]
+                yield from (_row(row) if path.suffix in TABLES else row for row in rows)
+
+    def _scenarios(self) -> Iterator[Record]:
+        """The tests of scenarios, each with each of their configurations."""
+        for scenario in self._config.get("scenarios") or []:
+            scenario = self._read_value(scenario)
+            tests = list(self._tests(scenario.get("tests") or [{}]))
+            for given, test in product(self._tests(scenario.get("config") or [{}]), tests):
+                joined = [*(given.get("assert") or []), *(test.get("assert") or [])]
+                merged = {**(given.get("vars") or {}), **(test.get("vars") or {})}
+                yield {**given, **test, "vars": merged, "assert": joined}
+
+    def _expanded(self, default: Record, test: Record) -> Iterator[Record]:
+        """The variables of a test; lists give one test for each of their elements."""
+        variables = {**self._read(default.get("vars") or {}), **self._read(test.get("vars") or {})}
+        variables = {name: self._content(value) for name, value in variables.items()}
+        options = {**(default.get("options") or {}), **(test.get("options") or {})}
+        if options.get("disableVarExpansion"):
+            yield variables
+            return
+        each = [value if isinstance(value, list) and value else [value] for value in variables.values()]
+        yield from (dict(zip(variables, values, strict=True)) for values in product(*each))
+
+    def _content(self, value: Any) -> Any:
+        """A variable; of `file://` the content of the file."""
+        if not (isinstance(value, str) and value.startswith("file://")):
+            return value
+        name = value.removeprefix("file://")
+        path = self._folder / name
+        if path.suffix in CODE:
+            self.converted.lacks(f"variable {value}: a value in code; write it")
+            return ""
+        return value_of(path, name) if path.suffix in (".json", ".yaml", ".yml") else self._text(path, name)
+
+    def _rendered(self, value: Any, variables: Record, lacks: Any, depth: int = 0) -> Any:
+        """A value with the variables in its texts."""
+        if isinstance(value, list):
+            return [self._rendered(one, variables, lacks, depth) for one in value]
+        if isinstance(value, dict):
+            return {name: self._rendered(one, variables, lacks, depth) for name, one in value.items()}
+        if not isinstance(value, str) or "{" not in value:
+            return value
+
+        def said(match: re.Match[str]) -> str:
+            found: Any = variables
+            for name in match[1].split("."):
+                found = found.get(name) if isinstance(found, dict) else None
+            if isinstance(found, str):
+                return str(self._rendered(found, variables, lacks, depth + 1)) if depth < 5 else found
+            return "" if found is None else json.dumps(found, ensure_ascii=False)
+
+        text = _VARIABLE.sub(said, value)
+        if re.search(r"\{\{|\{%", _VARIABLE.sub("", value)):
+            lacks("a template with more than {{ name }}: write out what it gives")
+        return text
+
+    def _read(self, given: Any) -> Record:
+        """An object, or that of a file."""
+        found = self._read_value(given)
+        if not isinstance(found, dict):
+            raise ConfigurationError(f"Cannot convert this configuration of promptfoo: {given!r} is not an object")
+        return found
+
+    def _read_value(self, given: Any) -> Any:
+        if isinstance(given, str) and given.startswith("file://"):
+            name = given.removeprefix("file://")
+            return self._resolved(value_of(self._folder / name, name), self._config)
+        return given
+
+    def _resolved(self, value: Any, whole: Record, depth: int = 0) -> Any:
+        """A value with what its `$ref: '#/...'` name in the configuration."""
+        if isinstance(value, list):
+            return [self._resolved(one, whole, depth) for one in value]
+        if not isinstance(value, dict):
+            return value
+        reference = value.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#/") and depth < 20:
+            found: Any = whole
+            for name in reference[2:].split("/"):
+                found = found.get(name) if isinstance(found, dict) else None
+            if found is not None:
+                return self._resolved(found, whole, depth + 1)
+        return {name: self._resolved(one, whole, depth) for name, one in value.items()}
+
+    def _files(self, name: str) -> Iterable[Path]:
+        """The files of a path that may have `*`; one that is not there stays, for the error."""
+        found = sorted(self._folder.glob(name)) if "*" in name and not name.startswith("/") else []
+        return found or [self._folder / name]
+
+    def _text(self, path: Path, name: str) -> str:
+        try:
+            return read_text(path)
+        except OSError as error:
+            raise ConfigurationError(f"Cannot convert {name}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise ConfigurationError(f"Cannot convert {name}: it is not UTF-8 text") from error
+
+
+def _row(row: Record) -> Record:
+    """The test in a row of a table: its columns are variables, and `__expected` and its relatives."""
+    test: Record = {"vars": {}, "assert": [], "options": {}, "metadata": {}}
+    for name, cell in row.items():
+        if _EXPECTED.match(name):
+            test["assert"] += [expected_in(cell)] if cell else []
+        elif name == "__description":
+            test["description"] = cell
+        elif name in ("__prefix", "__suffix"):
+            test["options"][name[2:]] = cell
+        elif name == "__threshold" and cell:
+            test["threshold"] = float(cell)
+        elif name.startswith("__metadata:"):
+            values = name.endswith("[]")
+            key = name.removeprefix("__metadata:").removesuffix("[]")
+            test["metadata"] |= {key: [one.strip() for one in cell.split(",")] if values else cell} if cell else {}
+        elif name.startswith("__"):
+            test |= {name: cell} if cell else {}
+        else:
+            test["vars"][name] = cell
+    return test
+
+
+def _said(text: str) -> Record:
+    """What a prompt says: its messages, if it is JSON of such."""
+    if text.lstrip()[:1] == "[":
+        try:
+            messages = json.loads(text)
+        except ValueError:
+            return {"input": text}
+        if isinstance(messages, list) and all(isinstance(one, dict) and "role" in one for one in messages):
+            return {"messages": messages}
+    return {"input": text}
