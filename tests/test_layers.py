@@ -124,6 +124,7 @@ ROOMS = {
     " runner/reporters runner/reporters/console",
     "runner/weak_cases": "runner runner/options runner/assertions runner/agents runner/cases runner/compare runner/connectors"
     " runner/modes runner/execution runner/planning runner/record runner/store runner/mutation runner/reporters/console",
+    "runner/conversion": "runner runner/security runner/application runner/assertions runner/cases",
     "runner/watch": "runner runner/security runner/options runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/record",
     "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/answers runner/cases"
@@ -135,7 +136,8 @@ ROOMS = {
     " runner/judging runner/store runner/reporters/console runner/reporters runner/reporters/html",
     "runner/commands": "runner runner/security runner/statistics runner/options runner/application runner/connectors runner/doctor"
     " runner/cases runner/store runner/planning runner/execution runner/reporters runner/record runner/compare"
-    " runner/judging runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster runner/mutation runner/weak_cases",
+    " runner/judging runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster runner/mutation runner/weak_cases"
+    " runner/conversion",
     "runner/__main__": "runner/commands runner/execution",
 }
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
@@ -168,7 +170,7 @@ DOORS = {
     "runner/shapes": "codec declared fast_validation fields json_value",
     "runner/reading": "answer_text helper_answers",
     "runner/assertions": "__init__ base checking judges model results snapshots tools values votes",
-    "runner/cases": "checks json_schema messages model other_cases reader selection turns",
+    "runner/cases": "checks csv_rows json_schema messages model other_cases problems reader selection turns",
     "runner/agents": "answer assistant call chat helpers prompts references runtime service",
     "runner/agents/mcp": "base servers toolbox",
     "runner/fingerprints": "fingerprints parts",
@@ -188,6 +190,7 @@ DOORS = {
     "runner/doctor": "findings needs",
     "runner/mutation": "console documents session verdicts",
     "runner/weak_cases": "console grading prompt_rules",
+    "runner/conversion": "converted datasets formats sources",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""
 WORKER_MODULES = [

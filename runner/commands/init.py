@@ -16,6 +16,7 @@ from runner.commands.parser import Command
 from runner.commands.types import CONFIG, TSCONFIG, lacks, type_files
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.options.options import absolute
 from runner.planning.last_failed import STORE
 from runner.security.files import check_target, read_text
 from scripttest.values import Value
@@ -53,16 +54,24 @@ class NewFile(Value):
 )
 @click.argument("folder", required=False, metavar="[FOLDER]")
 @click.option("-n", "--name", metavar="ID", help="Agent to create. Default: hello.")
+@click.option("--data", metavar="TABLE", help="Make the cases of the agent from a table: .csv or .tsv.")
 @click.option("--example", type=click.Choice(EXAMPLES), help="Create a fuller application instead of that agent.")
 @click.option("--vscode", is_flag=True, help="Write tasks for VS Code, with a problem matcher for failures.")
 @click.option("--ci", type=click.Choice(CI_SYSTEMS), help="CI file to write. Default: ask at a terminal, else github.")
 @click.pass_obj
 def init(
-    environment: Environment, folder: str | None, name: str | None, example: str | None, vscode: bool, ci: str | None
+    environment: Environment,
+    folder: str | None,
+    name: str | None,
+    data: str | None,
+    example: str | None,
+    vscode: bool,
+    ci: str | None,
 ) -> int:
     """Writes the files, prints what was done to each, and returns the exit code."""
-    if name is not None and example is not None:
-        raise ConfigurationError("-n and --example cannot be used together", "An example has agents of its own")
+    if example is not None and (name is not None or data is not None):
+        flag = "-n" if data is None else "--data"
+        raise ConfigurationError(f"{flag} and --example cannot be used together", "An example has agents of its own")
     if name is not None and not re.fullmatch(r"\w[\w-]*(\.\w[\w-]*)*", name):
         raise ConfigurationError(
             f'Cannot make agent "{name}": an id has letters, digits, _ and -, and dots between folders',
@@ -71,7 +80,14 @@ def init(
     root = _root(environment.directory, folder)
     system = ci or _asked(environment)
     maker = _Maker(root, environment)
-    for file in agent_files(name or HELLO) if example is None else application_files(example):
+    if data is not None:
+        from runner.commands.init_data import data_files
+
+        files = data_files(absolute(data, environment.directory), data, name).items()
+        made = [NewFile(path=path, text=text) for path, text in files]
+    else:
+        made = list(agent_files(name or HELLO) if example is None else application_files(example))
+    for file in made:
         maker.make(file)
     for path, text in type_files(root).items():
         maker.make(NewFile(path=path, text=text))

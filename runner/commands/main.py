@@ -33,6 +33,7 @@ COMMANDS = {
     "calibrate": "runner.commands.labels:calibrate",
     "completion": "runner.commands.completion:completion",
     "config": "runner.commands.settings:config",
+    "convert": "runner.commands.convert:convert",
     "diff": "runner.commands.diff:diff",
     "doctor": "runner.commands.doctor:doctor",
     "extract": "runner.commands.show:extract",

@@ -1,1 +1,1 @@
-"""Cases of other tools as cases of ours: promptfoo, Inspect, DeepEval, OpenAI evals. What has no counterpart is said."""
+"""Cases of other tools as cases of ours: promptfoo, Inspect, DeepEval, OpenAI evals; and what has no counterpart."""

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from string import ascii_uppercase
 from typing import Any
 
-from runner.conversion.converted import SAME_MEANING, Converted, Record, one_of
+from runner.conversion.converted import SAME_MEANING, Converted, Record, judged, one_of
 
 SCORERS = ("includes", "match", "exact", "pattern", "model_graded_qa")
-"""What an answer has to do with the target: contain it, end or (OpenAI evals) begin with it, be it, match it, mean it."""
+"""An answer contains the target, ends with it (of OpenAI evals: begins), is it, matches it, means it."""
 IN_CODE = "the scorer, which is in code: --scorer says which of {}; cases have that of {}"
 FIELDS = {
     "inspect": ("input", "target", "id", "choices", "metadata"),
@@ -45,7 +45,7 @@ def inspect_samples(records: list[Record], scorer: str | None) -> Converted:
         if choices := _list(sample.get("choices")):
             letters = ascii_uppercase[: len(choices)]
             options = "\n".join(f"{letter}) {choice}" for letter, choice in zip(letters, choices, strict=False))
-            ask = f"\n\n{options}\n\nGive the letters of all right choices in the last line, as ANSWER: A"
+            ask = f"\n\n{options}\n\nThe last line of your answer is ANSWER: and the letters of all right choices."
             said = _with_more(said, ask)
             right = [letters[choices.index(one)] if one in choices and one not in letters else one for one in targets]
             pattern = r"(?i)answer\s*:\s*\W*" + r"\W*(?:and\W*)?".join(map(re.escape, right)) + r"\b"
@@ -85,7 +85,7 @@ def goldens(records: list[Record], simulator: str) -> Converted:
             _conversation(converted, id, golden, simulator, more)
             continue
         if golden.get("expected_output"):
-            checks.insert(0, {"type": "agent", "criteria": SAME_MEANING.format(golden["expected_output"])})
+            checks.insert(0, judged(SAME_MEANING.format(golden["expected_output"])))
         converted.add(id, {"input": golden.get("input") or ""}, checks, **more)
     return converted
 
@@ -93,7 +93,7 @@ def goldens(records: list[Record], simulator: str) -> Converted:
 def _conversation(converted: Converted, id: str, golden: Record, simulator: str, more: Record) -> None:
     outcome = golden.get("expected_outcome")
     said = [one for one in golden.get("turns") or () if one.get("role", "user") == "user"]
-    wanted = [{"type": "agent", "criteria": outcome}] if outcome else []
+    wanted = [judged(outcome)] if outcome else []
     if said:
         turns = [{"input": one.get("content") or ""} for one in said]
         converted.add(id, {"turns": turns}, wanted, **more)
@@ -117,14 +117,14 @@ def _scored(targets: list[str], scorer: str, begins: bool) -> Iterator[Record]:
     if scorer == "match" and not begins:
         yield one_of("regex", (rf"(?i){re.escape(target)}\W*$" for target in targets))
     elif scorer == "model_graded_qa":
-        yield {"type": "agent", "criteria": SAME_MEANING.format(" or: ".join(targets))}
+        yield judged(SAME_MEANING.format(" or: ".join(targets)))
     else:
         types = {"includes": "icontains", "match": "starts_with", "exact": "equals", "pattern": "regex"}
         yield one_of(types[scorer], targets)
 
 
 def _rest(converted: Converted, format: str, record: Record, id: str) -> None:
-    for name in record.keys() - FIELDS[format]:
+    for name in sorted(record.keys() - FIELDS[format]):
         if record[name] not in (None, "", [], {}):
             converted.lacks(f"`{name}`", id)
 

@@ -1,5 +1,5 @@
-"""A configuration of promptfoo: https://www.promptfoo.dev/docs/configuration/reference/. Each prompt with each test is a
-case, whose input is the prompt with the variables in it."""
+"""A configuration of promptfoo: https://www.promptfoo.dev/docs/configuration/reference/. Each prompt with each test is
+a case, whose input is the prompt with the variables in it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from runner.conversion.converted import Converted, Record
 from runner.conversion.promptfoo_assertions import Assertions, expected_in
-from runner.conversion.sources import TABLES, value_of
+from runner.conversion.sources import CODE, TABLES, value_of
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
 
@@ -43,7 +43,6 @@ READ = (
 )
 OF_TEST = ("description", "vars", "assert", "metadata", "options", "threshold", "prompts", "providers", "provider")
 OF_OPTIONS = ("prefix", "suffix", "disableVarExpansion", "disableDefaultAsserts")
-CODE = (".js", ".cjs", ".mjs", ".ts", ".py", ".rb", ".sh", ".exe")
 BETWEEN_PROMPTS = re.compile(r"\n---\n")
 _VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
 _EXPECTED = re.compile(r"__expected\d*\Z")
@@ -59,7 +58,7 @@ class Promptfoo:
 
     def convert(self) -> Converted:
         """Adds all cases. Raises ConfigurationError for a file that cannot be read."""
-        for name in self._config.keys() - READ:
+        for name in sorted(self._config.keys() - READ):
             self.converted.lacks(f"`{name}`: {TOP[name]}" if name in TOP else f"`{name}`")
         prompts = list(self._prompts(self._config.get("prompts") or ["{{prompt}}"]))
         default = self._read(self._config.get("defaultTest") or {})
@@ -77,9 +76,9 @@ class Promptfoo:
     def _add(self, id: str, default: Record, test: Record, variables: Record, prompt: str) -> None:
         lacks = partial(self.converted.lacks, case=id)
         options = {**(default.get("options") or {}), **(test.get("options") or {})}
-        for name in (default | test).keys() - OF_TEST:
+        for name in sorted((default | test).keys() - OF_TEST):
             lacks(f"`{name}` of a test")
-        for name in options.keys() - OF_OPTIONS:
+        for name in sorted(options.keys() - OF_OPTIONS):
             lacks(f"`options.{name}` of a test")
         if test.get("provider") or test.get("providers"):
             lacks("`provider` of a test: `options.connector`")
@@ -95,7 +94,9 @@ class Promptfoo:
             lacks("`threshold` of a test: each assertion has to hold; `rubrics` have a threshold")
         text = f"{options.get('prefix', '')}{prompt}{options.get('suffix', '')}"
         metadata = {**(default.get("metadata") or {}), **(test.get("metadata") or {})}
-        self.converted.add(id, _said(render(text)), found, name=test.get("description"), metadata=metadata)
+        self.converted.add(
+            id, _said(render(text)), found, name=test.get("description"), metadata=metadata, lost=checks.lost
+        )
 
     def _prompts(self, given: Any) -> Iterator[tuple[str, str]]:
         """Each prompt with the name by which tests choose it."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from runner.assertions import TYPES
-from runner.conversion.converted import Record, similar
+from runner.conversion.converted import Record, judged, pattern_problem, similar
 
 PLAIN = {name: name.replace("-", "_") for name in ("equals", "contains", "icontains", "starts-with", "regex")}
 LISTS = {
@@ -53,25 +53,35 @@ class Assertions:
         """`render` puts variables into a value."""
         self._render = render
         self._lacks = lacks
+        self.lost: list[Record] = []
+        """Assertions that have no counterpart."""
 
     def of(self, given: Record) -> Iterator[Record]:
         """An assertion; nothing when it has no counterpart."""
         said = str(given.get("type", ""))
         negated, type = said.startswith("not-"), said.removeprefix("not-")
         value, threshold = self._render(given.get("value")), given.get("threshold")
-        for name in given.keys() - READ:
+        for name in sorted(given.keys() - READ):
             self._lacks(f"`{name}` of an assertion")
         if given.get("weight", 1) != 1:
             self._lacks("`weight` of an assertion: each has to hold; `rubrics` have weights")
         found = list(self._found(type, value, threshold, given))
         if not found:
             hint = f": {INSTEAD[type]}" if type in INSTEAD else ""
+            if type == "regex" and (problem := pattern_problem(value)):
+                hint = f": {problem}"
             self._lacks(f"assertion `{said}`{hint}")
+            self.lost.append(given)
         for check in found:
-            yield check | ({"negate": True} if negated else {})
+            if negated and check["type"] == "contains":
+                yield {**check, "type": "not_contains"}
+            else:
+                yield check | ({"negate": True} if negated else {})
 
     def _found(self, type: str, value: Any, threshold: Any, given: Record) -> Iterator[Record]:
         if isinstance(value, str) and value.startswith("file://"):
+            return
+        if type == "regex" and pattern_problem(value):
             return
         if type in PLAIN:
             yield {"type": PLAIN[type], "value": _parsed(value) if type == "equals" else value}
@@ -85,7 +95,7 @@ class Assertions:
                 yield {"type": "json_schema", "value": schema or {}}
         elif type in JUDGED and value:
             for one in value if isinstance(value, list) else [value]:
-                yield {"type": "agent", "criteria": JUDGED[type].format(one)}
+                yield judged(JUDGED[type].format(one))
             if threshold is not None:
                 self._lacks("`threshold` of a judged assertion: it holds or it does not")
         elif type in LIMITS and threshold is not None:

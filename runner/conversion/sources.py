@@ -14,6 +14,7 @@ from runner.security.files import read_text
 
 YAML = (".yaml", ".yml")
 TABLES = (".csv", ".tsv")
+CODE = (".js", ".cjs", ".mjs", ".ts", ".py", ".rb", ".sh", ".exe")
 
 
 def value_of(path: Path, shown: str) -> Any:
@@ -22,7 +23,10 @@ def value_of(path: Path, shown: str) -> Any:
     suffix = path.suffix.lower()
     try:
         if not path.is_file():
-            raise ConfigurationError(f"Cannot convert {shown}: there is no such file")
+            raise ConfigurationError(f"Cannot read {shown}: there is no such file")
+        if suffix in CODE:
+            hint = "Write what it gives to a file: .json, .jsonl, .yaml or .csv"
+            raise ConfigurationError(f"Cannot read {shown}: it is code", hint)
         if suffix in TABLES:
             return _table(path, shown)
         if suffix in YAML:
@@ -31,9 +35,9 @@ def value_of(path: Path, shown: str) -> Any:
             return read_json(path, "cases", is_data=True)
         return _lines(read_text(path), shown)
     except OSError as error:
-        raise ConfigurationError(f"Cannot convert {shown}: {error.strerror}") from error
+        raise ConfigurationError(f"Cannot read {shown}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"Cannot convert {shown}: it is not UTF-8 text") from error
+        raise ConfigurationError(f"Cannot read {shown}: it is not UTF-8 text") from error
 
 
 def _lines(text: str, shown: str) -> list[Any]:
@@ -43,7 +47,7 @@ def _lines(text: str, shown: str) -> list[Any]:
             found += [json.loads(line)] if line.strip() else []
         except ValueError as error:
             hint = "Each line of .jsonl is a JSON object; .json, .yaml and .csv are read too"
-            raise ConfigurationError(f"Cannot convert {shown}:{number}: broken JSON: {error}", hint) from error
+            raise ConfigurationError(f"Cannot read {shown}:{number}: broken JSON: {error}", hint) from error
     return found
 
 
@@ -54,5 +58,5 @@ def _table(path: Path, shown: str) -> list[dict[str, str]]:
         _, header = next(rows, (1, []))
         found = [dict(zip(header, cells, strict=False)) for _, cells in rows if any(cells)]
     if problems.count:
-        raise ConfigurationError(f"Cannot convert {problems.lines()[0]}")
+        raise ConfigurationError(f"Cannot read {problems.lines()[0]}")
     return [{name: cell for name, cell in row.items() if name} for row in found]

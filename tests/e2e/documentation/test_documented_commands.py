@@ -32,9 +32,15 @@ from runner.options.options import options_from, texts_in
 
 KEPT = "mkdir -p .yao-test .git && echo ref: refs/heads/main > .git/HEAD && yao-test -i scripts.expense.setup -q > kept.txt"
 """Puts a run of the branch main into the store of the application."""
+SAMPLES = """echo '{"input": "Hi", "target": "Hello"}' > s.jsonl"""
 PLACEHOLDERS = {
-    "yao-test init [FOLDER] [-n ID] [--example NAME] [--vscode] [--ci github|gitlab|none]": "yao-test init new -n first --vscode --ci none",
+    "yao-test init [FOLDER] [-n ID] [--data TABLE] [--example NAME] [--vscode] [--ci github|gitlab|none]": "yao-test init new -n first --vscode --ci none",
     "yao-test [-i INPUT ...] [FLAGS]": "yao-test -i scripts.expense.setup -i scripts.expense.policy -q",
+    "yao-test init --data faq.csv": r"printf 'question,answer\nOpen?,At nine\n' > faq.csv && yao-test init --data faq.csv --ci none",
+    "yao-test convert FILE [-o FILE] [--from FORMAT] [--scorer SCORER] [--simulator ID]": f"{SAMPLES} && yao-test convert s.jsonl --from inspect --scorer exact",
+    "yao-test convert FILE -o tests/cases.jsonl": f"{SAMPLES} && yao-test convert s.jsonl -o tests/cases.jsonl",
+    "yao-test convert samples.jsonl": f"{SAMPLES} && yao-test convert s.jsonl",
+    "yao-test convert promptfooconfig.yaml": "echo 'tests: [{vars: {input: Hi}}]' > promptfooconfig.yaml && yao-test convert promptfooconfig.yaml --from promptfoo",
     "yao-test types [FOLDER]": "yao-test types .",
     "yao-test completion bash|zsh|fish": "yao-test completion fish",
     "yao-test completion": "yao-test completion bash",

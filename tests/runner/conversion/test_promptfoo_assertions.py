@@ -1,0 +1,60 @@
+"""Assertions of promptfoo, one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from runner.conversion.promptfoo_assertions import Assertions, expected_in
+
+FOUND: list[tuple[dict[str, Any], dict[str, Any] | None]] = [
+    ({"type": "equals", "value": '{"a": 1}'}, {"type": "equals", "value": {"a": 1}}),
+    ({"type": "not-equals", "value": "a"}, {"type": "equals", "value": "a", "negate": True}),
+    ({"type": "starts-with", "value": "a"}, {"type": "starts_with", "value": "a"}),
+    ({"type": "regex", "value": "a(?=b)"}, None),
+    (
+        {"type": "icontains-all", "value": "a, b"},
+        {"type": "all_of", "value": [{"type": "icontains", "value": "a"}, {"type": "icontains", "value": "b"}]},
+    ),
+    ({"type": "is-json", "value": {"type": "object"}}, {"type": "json_schema", "value": {"type": "object"}}),
+    ({"type": "is-json", "value": "file://schema.json"}, None),
+    ({"type": "cost", "threshold": 0.1}, {"type": "cost", "value": 0.1}),
+    ({"type": "cost"}, None),
+    (
+        {"type": "assert-set", "threshold": 0.5, "assert": [{"type": "contains", "value": w} for w in "ab"]},
+        {"type": "any_of", "value": [{"type": "contains", "value": w} for w in "ab"]},
+    ),
+    ({"type": "assert-set", "assert": [{"type": "javascript", "value": "1"}]}, None),
+    ({"type": "trajectory:step-count", "value": {"max": 2}}, {"type": "trajectory:step-count", "value": {"max": 2}}),
+    ({"type": "python", "value": "file://x.py"}, None),
+    ({"type": "rouge-n", "value": "a"}, None),
+]
+
+
+@pytest.mark.parametrize(("given", "expected"), FOUND, ids=[f"{n} {one['type']}" for n, (one, _) in enumerate(FOUND)])
+def test_each_has_its_counterpart_or_is_named(given: dict[str, Any], expected: dict[str, Any] | None) -> None:
+    said: list[str] = []
+    assertions = Assertions(lambda value: value, said.append)
+    assert list(assertions.of(given)) == ([expected] if expected else [])
+    assert bool(said) is (expected is None)
+    assert (given in assertions.lost) is (expected is None)
+
+
+CELLS = {
+    "Oslo": {"type": "equals", "value": "Oslo"},
+    "contains: Oslo": {"type": "contains", "value": "Oslo"},
+    "similar(0.8): Oslo": {"type": "similar", "value": "Oslo", "threshold": 0.8},
+    "grade: is polite": {"type": "llm-rubric", "value": "is polite"},
+    "fn: output.length": {"type": "javascript", "value": "output.length"},
+    "is-json": {"type": "is-json"},
+    "latency(500)": {"type": "equals", "value": "latency(500)"},
+    "cost: 0.01": {"type": "cost", "threshold": 0.01},
+    "note: not a type": {"type": "equals", "value": "note: not a type"},
+    "contains": {"type": "equals", "value": "contains"},
+}
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_cells_of_expected_columns(cell: str) -> None:
+    assert expected_in(cell) == CELLS[cell]
