@@ -41,6 +41,8 @@ _GENERATORS = r"^var __(?:asyncGenerator|forAwait) = .*?;\n(?=\S)(?!\};)"
 """esbuild's helpers for asynchronous generators and `for await`."""
 _LATER = r"^var ([^\n=]+);(?=\nvar init_\S+ = __esm\(\{$)"
 """The variables of a module that runs when it is first imported, before the function that runs it."""
+_LET = rb"\s((?:,\s*\n|[^;\n])*+)"
+"""What follows `let`, to the end of the line or behind a comma there."""
 _UNSET = rb"(?:^|,)\s*+([\w$]++)\s*+(?::[^=,]*+)?+(?!=(?![=>]))"
 """A variable without a value in what follows `let`."""
 _COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
@@ -225,8 +227,9 @@ def declared_in(text: bytes) -> Declared:
     """What a file declares, by its text. The text of comments and literals counts, too."""
     lexical = frozenset().union(*(words_behind(word, text) for word in (b"const", b"let", b"class")))
     unset = frozenset().union(*(words_behind(word, text) for word in (b"enum", b"namespace", b"module")))
-    for found in re.finditer(rb"\blet\s((?:,\s*\n|[^;\n])*)", text) if b"let" in text else ():
-        unset |= {name.decode(errors="replace") for name in re.findall(_UNSET, found[1])}
+    for rest in text.split(b"let")[1:]:
+        if found := re.match(_LET, rest[:1000]):
+            unset |= {name.decode(errors="replace") for name in re.findall(_UNSET, found[1])}
     return Declared(lexical=lexical - {""}, variables=words_behind(b"var", text), unset=unset)
 
 

@@ -134,18 +134,18 @@ class ModuleRun:
 
     def order(self, filter: bool, seed: int | None) -> None:
         """Makes what a worker gets for each of the tests."""
-        more = {test.name: self._only(test.name) for test in self.tests}
+        focuses = self.selected.focuses and ".only(" in self.compiled.scripts[-1].code
+        more = {test.name: self._only(test.name, focuses) for test in self.tests}
         self.orders = [
             order_of(test, filter, 0 if self._runs == 1 else self.position(index)[1], seed, more[test.name])
             for index, test in enumerate(self.tests)
         ]
 
-    def _only(self, name: str) -> str:
+    def _only(self, name: str, focuses: bool) -> str:
         """What the plan of a test says of `t.only`."""
         selected = self.selected
         if selected.forbidden:
             return ',"only":"forbidden"'
-        focuses = selected.focuses and ".only(" in self.compiled.scripts[-1].code
         runs = ',"only":"runs"' if name in selected.only else ""
         return f'{runs},"focus":true' if focuses else runs
 
