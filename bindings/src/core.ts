@@ -195,7 +195,7 @@ function install(pair: string): void {
   let [name, part] = apply(split, pair, [":"]) as string[];
   if (part === "locale") return core.part(part); // methods of built-ins
   if (part === "functions") {
-    if (own(globals, "__yaoAsync")) nameFunctions();
+    if (own(globals, "__yaoAsync")) parts.kinds ??= load("kinds");
     return;
   }
   if (part === "early" && name !== "__yaoEarly") {
@@ -219,26 +219,6 @@ function install(pair: string): void {
     return value;
   };
   define(globals, name, { get, set, configurable: true });
-}
-
-/** Lets the built-ins that tell which kind a function is load a part, which puts others in their place. */
-function nameFunctions(): void {
-  const { prototype } = Function;
-  const found: [target: object, name: PropertyKey, value: unknown][] = [
-    [prototype, "constructor", Function],
-    [prototype, Symbol.toStringTag, undefined],
-    [Object, "getPrototypeOf", Object.getPrototypeOf],
-  ];
-  const put = (index: number, more: object) => define(found[index][0], found[index][1], { __proto__: null, configurable: true, ...more } as PropertyDescriptor);
-  for (let i = 0; found[i]; i++) {
-    const [target, name] = found[i];
-    const get = function (this: unknown): unknown {
-      for (let at = 0; found[at]; at++) put(at, { value: found[at][2], writable: true });
-      load("functions");
-      return read(target, name, this);
-    };
-    put(i, { get, set: undefined });
-  }
 }
 
 /** Whether local time is another than UTC at a time. */
