@@ -7,7 +7,7 @@ A frame is a header line, `<kind> <length> <length>...`, and its parts in UTF-8,
 | supervisor | module | boot JSON, nested boot JSON, context JSON, (line, code) pairs | the next module |
 | supervisor | discover | prefixes, names | evaluate it, and list functions with such prefixes or names |
 | supervisor | base | base text | the last script of the module without its functions, see `slicing` |
-| supervisor | switch | mutant, counters, (rounds, ms)... | what is on in the next `run`, and bounds of its tests |
+| supervisor | switch | mutant, (rounds, ms)... | what is on in the next `run`, and bounds of its tests |
 | supervisor | run | for each test: index, plan JSON, pieces | run these in order, each in a new realm |
 | supervisor | invoke | boot JSON, nested boot JSON, context JSON, function, arguments | call a function |
 | supervisor | spare | | the worker is idle and will get similar work: free old realms and make new ones |

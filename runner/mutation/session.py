@@ -157,7 +157,6 @@ class _Session:
         self._failed: list[FailedTest] = []
         self._walked: dict[TestKey, Walked] = {}
         self._warnings: list[str] = []
-        host.size = lambda: mutants.size
         host.keep(self._walk, self._close_world)
 
     def run(self) -> Outcome:

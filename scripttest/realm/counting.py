@@ -51,14 +51,18 @@ class Counters:
         self._free = engine.function("JS_FreeValue", None, Pointer, Value)
         self._nothing = engine.address("labs")
 
-    def begin(self, rounds: int, size: int) -> None:
-        """Sets the first counter, and as many others as a run uses, `size`, to 0."""
-        self._memory[: 4 * size] = rounds.to_bytes(4, "little") + bytes(4 * size - 4)
+    def begin(self, rounds: int) -> None:
+        """Sets the first counter, and those that were used to 0: the second one has the highest of them."""
+        used = 4 * (self._highest() + 1)
+        self._memory[:used] = rounds.to_bytes(4, "little") + bytes(used - 4)
 
-    def read(self, size: int) -> tuple[int, list[int]]:
-        """The first counter, and which of the others up to `size` are not 0."""
-        with memoryview(self._memory)[: 4 * size].cast("I") as counters:
-            return counters[0], [number for number, count in enumerate(counters) if count and number]
+    def read(self) -> tuple[int, list[int]]:
+        """The first counter, and which of the others but the second are not 0."""
+        with memoryview(self._memory)[: 4 * (self._highest() + 1)].cast("I") as counters:
+            return counters[0], [number for number, count in enumerate(counters) if count and number > 1]
+
+    def _highest(self) -> int:
+        return max(1, min(int.from_bytes(self._memory[4:8], "little"), COUNTERS - 1))
 
     def give(self, holder: _quickjs.Context) -> None:
         """Makes the counters a global of a context. Raises OSError when its engine is another than this module

@@ -34,7 +34,7 @@ _GUARDED = '"guarded": false', '"guarded": true'
 ROUNDS = 999_999_999
 """How many rounds loops and functions may go where nothing else is said."""
 _SWITCHES = (
-    "const $yaoM={},$yaoR=n=>{{$yaoHits[n]=1}},"
+    "const $yaoM={},$yaoR=n=>{{$yaoHits[n]=1;if(n>$yaoHits[1])$yaoHits[1]=n}},"
     "$yaoE=()=>{{$yaoHits[0]=1;throw new Error('a loop, or functions that call each other, did not end')}};"
 )
 """What scripts with mutants name, see `syntax/src/mutants/planted.ts`."""
@@ -80,8 +80,8 @@ class Worker:
         self._parts = ScriptParts(folder, counters)
         self._counters = counters if counters is not None and counters.is_own else None
         """Counts where scripts with mutants get to; None: there are no such scripts."""
-        self._mutant, self._size, self._rounds = 0, 1, ROUNDS
-        """The mutant that is switched on, how many counters are used, and how many rounds the test may go."""
+        self._mutant, self._rounds = 0, ROUNDS
+        """The mutant that is switched on, and how many rounds the test may go."""
         self._limits: list[int] = []
         """For each of the next tests, how many rounds it may go and how many milliseconds it may wait."""
         self._formatting = Formatting(folder)
@@ -122,7 +122,7 @@ class Worker:
             elif kind == "run":
                 self._run(parts)
             elif kind == "switch":
-                self._mutant, self._size, *self._limits = map(int, parts)
+                self._mutant, *self._limits = map(int, parts)
                 self._rounds, self.alarm.patience = ROUNDS, None
             elif kind == "invoke":
                 self._send("start")
@@ -195,7 +195,7 @@ class Worker:
                 self.alarm.patience = patience / 1000
             outcome = self._worked(index, self._test, plan, pieces)
             if self._counters is not None:
-                left, reached = self._counters.read(self._size)
+                left, reached = self._counters.read()
                 endless = left <= 1 or (self.alarm.patience or 0) < 0
                 self._send("reached", str(self._rounds - left), " ".join(map(str, reached)), "endless" * endless)
                 has_failed = outcome.partition('"status":"')[2].startswith("failed")
@@ -206,7 +206,7 @@ class Worker:
 
     def _count_again(self) -> None:
         if self._counters is not None:
-            self._counters.begin(self._rounds, self._size)
+            self._counters.begin(self._rounds)
 
     def _worked(self, work: str, run: Callable[..., str], *arguments: str) -> str:
         """The outcome of work during which time may run out."""

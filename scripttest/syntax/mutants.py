@@ -16,12 +16,15 @@ from scripttest.syntax.coverage import COUNTERS, handler_name, loaded
 from scripttest.syntax.parser import UnreadableError, planter
 from scripttest.values import Value
 
+FIRST = 2
+"""The number of the first mutant: the first two counters of a worker are for other things."""
+
 
 class Mutant(Value):
     """A small fault in a handler."""
 
     number: int
-    """Of its switch, from 1; 0: it is not planted."""
+    """Of its switch, from `FIRST`; 0: it is not planted."""
     site: int
     """The number of the first mutant of its place, by which that is noted as reached."""
     file: str
@@ -69,14 +72,9 @@ class Mutants:
         self._calls = list(calls)
         self._planter = planter()
         self._lock = Lock()
-        self._next = 1
+        self._next = FIRST
         self.files: dict[str, Planted] = {}
         """Path from the root → the handler with its mutants."""
-
-    @property
-    def size(self) -> int:
-        """One more than the number of the last mutant that is planted."""
-        return self._next
 
     def instrument(self, path: str, source: bytes) -> Loaded | None:
         """The text of a file with its mutants; None when it stays as it is. Blocks for some milliseconds."""

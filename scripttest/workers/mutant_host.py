@@ -55,9 +55,6 @@ class Tried(Value):
 class MutantHost(ScriptHost):
     """A script host for modules with mutants."""
 
-    size: Callable[[], int] = staticmethod(lambda: 1)
-    """How many mutants there are so far, and one more."""
-
     def keep(self, walked: Callable[[Walked], None], ended: Callable[[TestKey], None]) -> None:
         """Has to be called first. `walked` is called for each test that has ended without a mutant; `ended` for each
         that has ended with one."""
@@ -123,8 +120,8 @@ class MutantHost(ScriptHost):
         if isinstance(job, Trial):
             waits = (round(seconds * 1000) for seconds in job.patience)
             bounds = [str(bound) for pair in zip(job.rounds, waits, strict=True) for bound in pair]
-            return [encode("switch", str(job.mutant), "1", *bounds)]
-        return [encode("switch", "0", str(self.size()))]
+            return [encode("switch", str(job.mutant), *bounds)]
+        return [encode("switch", "0")]
 
     def _close_module(self, key: str, record: Broken | None) -> None:
         if record is None and key in self._module_runs:
