@@ -1,4 +1,4 @@
-"""A case that was cut short is known by a field, whatever the reason says; so is a turn in which nobody could answer."""
+"""What counts in a run: criteria, and cases that were cut short."""
 
 from __future__ import annotations
 
@@ -11,8 +11,24 @@ from runner.record.case_result import CaseResult, TurnResult
 from runner.record.fold import Execution
 from runner.record.lines import line_of, result_of
 from runner.record.model import SuiteKind
+from runner.record.votes import score_in
 from runner.shapes.codec import json_of, value_of
 from scripttest import Outcome, Status
+
+
+@pytest.mark.parametrize(("value", "score"), [(0, 0.0), (1, 1.0), (0.25, 0.25)])
+def test_a_number_from_0_to_1_is_a_score(value: float, score: float) -> None:
+    assert score_in(value) == score and type(score_in(value)) is float
+
+
+@pytest.mark.parametrize(
+    "value",
+    [-0.1, 1.1, 10**400, float("nan"), float("inf"), True, "0.5", None, [0.5]],
+    ids=lambda value: str(value)[:9],
+)
+def test_nothing_else_is_one(value: object) -> None:
+    assert score_in(value) is None
+
 
 SUITE = model.Suite(id="/app/a.jsonl", kind=SuiteKind.CASE_FILE, label="a.jsonl", file="/app/a.jsonl", agent="shop")
 
