@@ -7,7 +7,6 @@ from itertools import chain, count
 from typing import Any
 
 from bindings import PatternError, compile
-from runner.assertions import TYPES
 
 Record = dict[str, Any]
 SAME_MEANING = "Means the same as: {}"
@@ -62,8 +61,3 @@ def one_of(type: str, values: Iterable[Any], negate: bool = False) -> Record:
     return (checks[0] if len(checks) == 1 else {"type": "any_of", "value": checks}) | (
         {"negate": True} if negate else {}
     )
-
-
-def similar(value: str, threshold: float) -> Record | None:
-    """An assertion that the answer is similar to a text; None where there is no such type."""
-    return {"type": "similar", "value": value, "threshold": threshold} if "similar" in TYPES else None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from runner.assertions import TYPES
-from runner.conversion.converted import Record, judged, pattern_problem, similar
+from runner.conversion.converted import Record, judged, pattern_problem
 
 PLAIN = {name: name.replace("-", "_") for name in ("equals", "contains", "icontains", "starts-with", "regex")}
 LISTS = {
@@ -30,7 +30,6 @@ LIMITS = {"latency": "latency_ms", "cost": "cost"}
 CODE = ("javascript", "python", "ruby", "webhook")
 INSTEAD = {
     **dict.fromkeys(CODE, "write it as a function in TypeScript, for an assertion `script`"),
-    "similar": "a criterion in words, for an assertion `agent`",
     "select-best": "an assertion `preference`",
     "is-refusal": "a criterion in words, for an assertion `agent`",
     "is-valid-openai-tools-call": "an assertion `tool_called`",
@@ -101,8 +100,7 @@ class Assertions:
         elif type in LIMITS and threshold is not None:
             yield {"type": LIMITS[type], "value": threshold}
         elif type == "similar" and isinstance(value, str):
-            found = similar(value, SIMILARITY if threshold is None else threshold)
-            yield from [found] if found else []
+            yield {"type": "similar", "value": value, "threshold": SIMILARITY if threshold is None else threshold}
         elif type == "assert-set":
             yield from self._set(given.get("assert") or [], threshold)
         elif type.startswith("trajectory:") and type in TYPES:

@@ -67,10 +67,9 @@ def test_a_time_limit_is_one_of_each_test(app: MakeApplication) -> None:
 def test_each_test_has_its_own_time(app: MakeApplication) -> None:
     here = app({"a_test.ts": "".join(noting(name, SLEEPS % 300).replace(NOTES % name, "") for name in "ABC")})
     output = run(here, "--durations=0", "assistants")[1]
-    seconds = dict(re.findall(r"([\d.]+)s call +\S+::(\w+)", output))
-    assert sorted(seconds.values()) == ["TestA", "TestB", "TestC"]
-    assert all(0.3 <= float(one) < 5 for one in seconds), output
-    assert sum(map(float, seconds)) >= 0.9
+    seconds = {name: float(found) for found, name in re.findall(r"([\d.]+)s call +\S+::(\w+)", output)}
+    assert seconds.keys() == {"TestA", "TestB", "TestC"}
+    assert all(0.29 <= one < 5 for one in seconds.values()), output
 
 
 @pytest.mark.parametrize(("flag", "begun"), [("-x", 2), ("--maxfail=2", 4)])

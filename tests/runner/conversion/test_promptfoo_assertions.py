@@ -19,6 +19,7 @@ FOUND: list[tuple[dict[str, Any], dict[str, Any] | None]] = [
     ),
     ({"type": "is-json", "value": {"type": "object"}}, {"type": "json_schema", "value": {"type": "object"}}),
     ({"type": "is-json", "value": "file://schema.json"}, None),
+    ({"type": "similar", "value": "a"}, {"type": "similar", "value": "a", "threshold": 0.75}),
     ({"type": "cost", "threshold": 0.1}, {"type": "cost", "value": 0.1}),
     ({"type": "cost"}, None),
     (
