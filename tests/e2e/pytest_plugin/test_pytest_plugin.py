@@ -69,7 +69,7 @@ def test_all_of_them_run_and_failures_are_as_this_tool_prints_them(here: Applica
     assert "└─ assertion failed: " in output
     assert "at assistants/demo/src/bad_test.ts:2:" in output
     assert "Run it again: yao-test -i scripts.demo.bad --run '^TestBad$'" in output
-    assert "the module cannot be loaded" in output
+    assert "cannot load the module" in output
     assert "why not" in output
     assert "a real model answers: --yao-models asks it" in output
     assert "said" in output
