@@ -30,7 +30,7 @@ PARTS = {
     "result": ["runner.execution.attempts:ended"],
     "fingerprint": ["runner.fingerprints.fingerprints:Fingerprints.of_case", "runner.agents.runtime:Runtime.note"],
     "events": ["runner.reporters.stream:Multiplexer.send"],
-    "line": ["runner.record.lines:line_of", "runner.record.report:whole_text_of"],
+    "line": ["runner.record.lines:line_of", "runner.record.report:stored_text"],
     "report": [
         "runner.reporters.jsonl:JsonlReporter.on_event",
         "runner.reporters.json_report:JsonReporter.on_event",
