@@ -188,7 +188,7 @@ DOORS = {
     "runner/watch": "loop",
     "runner/view": "page_actions reruns runs server",
     "runner/doctor": "findings needs",
-    "runner/mutation": "console documents session verdicts",
+    "runner/mutation": "chosen console documents session verdicts",
     "runner/weak_cases": "console grading prompt_rules",
     "runner/conversion": "converted datasets formats sources",
 }

@@ -18,6 +18,7 @@ from runner.commands.parser import Command, options_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.execution.start import check_sandbox, check_trust
+from runner.mutation.chosen import mutators_of
 from runner.mutation.console import Bar, below_text, failed_text, summary_text, survivors_text
 from runner.mutation.documents import FORMATS, annotation_lines, as_record
 from runner.mutation.session import MutationOptions, Outcome, run_mutants
@@ -79,6 +80,9 @@ OWN = [flag for flag in FLAGS if flag.field in TAKEN]
 @click.option(
     "--sample", type=click.IntRange(1), metavar="N", help="Only so many mutants, or rules, drawn with --seed."
 )
+@click.option(
+    "--mutators", metavar="NAME", multiple=True, help="Only these; stryker names all that StrykerJS has. Repeatable."
+)
 @click.option("--shard", metavar="I/N", help="Only one of N parts of the mutants.")
 @click.option("--fresh", is_flag=True, help="Ask all mutants again, and use no verdict of an earlier run.")
 @click.option(
@@ -97,6 +101,7 @@ def mutate(
     threshold: str | None,
     since: str | None,
     sample: int | None,
+    mutators: tuple[str, ...],
     shard: str | None,
     fresh: bool,
     output: tuple[str, ...],
@@ -133,6 +138,7 @@ def mutate(
     own = MutationOptions(
         files=files or tuple(said.get("files", ())),
         ignore_calls=tuple(said.get("ignore-calls", ())),
+        mutators=mutators_of(mutators),
         since=since,
         sample=sample,
         shard=None if shard is None else read_shard(shard, "--shard"),

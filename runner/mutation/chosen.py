@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from random import Random
 
-from runner.errors import ConfigurationError
+from runner.errors import ConfigurationError, did_you_mean
 from runner.mutation.verdicts import place_of
 from scripttest import GitError, Mutant, merge_base, read_at
 from scripttest.values import Value
@@ -16,6 +16,29 @@ from scripttest.values import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.options.values import Shard
+
+
+STRYKER = frozenset(
+    "ArithmeticOperator ArrayDeclaration ArrowFunction AssignmentOperator BlockStatement BooleanLiteral"
+    " ConditionalExpression EqualityOperator LogicalOperator MethodExpression ObjectLiteral OptionalChaining Regex"
+    " StringLiteral UnaryOperator UpdateOperator".split()
+)
+"""The mutators that StrykerJS has, too."""
+OWN = frozenset(
+    "AssignmentRemoval AwaitRemoval CallRemoval ConditionNegation DefaultRemoval MethodSwap NullishOperand"
+    " NumberLiteral ReturnRemoval ReturnValue SpreadRemoval TernaryCondition ThrowRemoval".split()
+)
+
+
+def mutators_of(names: Iterable[str]) -> frozenset[str]:
+    """The mutators that `--mutators` names; all without a name. Raises ConfigurationError."""
+    found: frozenset[str] = frozenset()
+    for name in names:
+        if name not in (*STRYKER, *OWN, "stryker"):
+            hint = did_you_mean(name, [*STRYKER, *OWN]) or "docs/mutating.md lists them; stryker is all of StrykerJS"
+            raise ConfigurationError(f"Cannot use --mutators {name}: there is no such mutator", hint)
+        found |= STRYKER if name == "stryker" else {name}
+    return found or STRYKER | OWN
 
 
 class Change(Value):

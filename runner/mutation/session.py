@@ -13,7 +13,7 @@ from runner.execution.scripts import broken_failure, host_modules
 from runner.execution.services import RunServices
 from runner.execution.stopping import Budgets, Signals, Stop, Woken
 from runner.fingerprints.parts import parts_of_database, parts_of_world
-from runner.mutation.chosen import Change, change_since, chosen
+from runner.mutation.chosen import OWN, STRYKER, Change, change_since, chosen
 from runner.mutation.kept import NAME, KeptVerdicts, digest_of
 from runner.mutation.trials import Trials, Walk
 from runner.mutation.verdicts import Status, Verdict
@@ -39,6 +39,8 @@ class MutationOptions(Value):
     """Patterns of paths of handlers from the root; empty: those that the tests load."""
     ignore_calls: tuple[str, ...] = ()
     """Names of functions in whose arguments nothing is planted."""
+    mutators: frozenset[str] = STRYKER | OWN
+    """The names of the mutators."""
     since: str | None = None
     """The revision since whose merge base code has changed."""
     sample: int | None = None
@@ -201,6 +203,7 @@ class _Session:
         options = self._options
         seed = self._run.options.seed or SEED
         every = [mutant for file in self._mutants.files.values() for mutant in file.mutants]
+        every = [mutant for mutant in every if mutant.mutator in options.mutators]
         planted = chosen((one for one in every if one.number), change, options.sample, seed, options.shard)
         verdicts = [
             Verdict(mutant=mutant, status=Status.IGNORED, reason=mutant.ignored or "")
@@ -227,7 +230,8 @@ class _Session:
         trials = Trials(waiting, reached, passed, self._run.options.script_timeout)
         verdicts += self._try(trials)
         verdicts += trials.undecided(self._stop.reason or "it was not tried")
-        if options.sample is None and options.shard is None and change is None:
+        is_whole = options.mutators == STRYKER | OWN and options.sample is None and options.shard is None
+        if is_whole and change is None:
             try:
                 kept.keep(verdicts, self._mutants.files)
             except OSError as error:

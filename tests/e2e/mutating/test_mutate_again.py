@@ -121,3 +121,13 @@ def test_the_end_of_the_time_leaves_a_report(app: MakeApplication) -> None:
     assert run.code == 1
     assert "--max-duration 1s is over" in run.stdout
     assert '"Pending"' in (made.root / "m.json").read_text()
+
+
+def test_only_named_mutators_are_used(sums: Application) -> None:
+    whole, _ = asked(sums)
+    standard, _ = asked(sums, "--fresh", "--mutators", "stryker")
+    assert 0 < standard < whole
+    assert asked(sums, "--fresh", "--mutators", "ReturnValue", "--mutators", "NumberLiteral")[0] == whole - standard
+    run = sums.run("mutate", "--mutators", "Strings")
+    assert run.code == 2
+    assert "Cannot use --mutators Strings: there is no such mutator" in run.stderr
