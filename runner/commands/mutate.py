@@ -30,13 +30,8 @@ from runner.planning.inputs import resolve_application
 from runner.planning.plan import RunRequest
 from runner.reporters.console.style import Style
 
-TAKEN = frozenset(
-    "inputs name app profile user team locale ctx env_files run tags timeout parallel max_duration max_cost max_tokens"
-    " runs seed allow_net allow_exec require_trust trust_from sandbox strict record replay record_missing store json"
-    " verbose quiet no_color connector judge_connector judge_samples require_judge strict_db".split()
-)
-"""The fields of the flags of a run that the command has, too."""
-OWN = [flag for flag in FLAGS if flag.field in TAKEN]
+OWN = [flag for flag in FLAGS if flag.mutate]
+"""The flags of a run that the command has, too."""
 
 
 @click.command(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from shlex import join
@@ -48,9 +48,8 @@ class Token(Value):
 def meant(arguments: Sequence[str], environment: Environment, commands: Collection[str]) -> list[str]:
     """The command line in which all words are values of flags, or one that begins with the name of a command. Raises
     ConfigurationError for words that name nothing."""
-    directory = environment.directory
     tokens = list(tokens_of(arguments))
-    line = _Line(tokens, directory, environment.variables.get("YAO_ROOT"), commands)
+    line = _Line(tokens, environment, commands)
     words = [token for token in tokens if not token.is_flag]
     if words[:1] and words[0].text == AGENT and words[1:] and words[1].text in (*VERBS, "extract"):
         tokens.remove(words.pop(0))
@@ -105,25 +104,36 @@ def _takes(word: str, next: str) -> bool:
 class _Line:
     """A command line without its verb."""
 
-    def __init__(self, tokens: Sequence[Token], directory: Path, root: str | None, commands: Collection[str]) -> None:
+    def __init__(self, tokens: Sequence[Token], environment: Environment, commands: Collection[str]) -> None:
         self._tokens = tokens
-        self._directory = directory
+        self._environment = environment
+        self._directory = environment.directory
         self._commands = commands
-        self._root = self._value("-a", "--app") or root
         self._known: Application | None = None
 
     @property
     def _application(self) -> Application | None:
         """The application in which agents are looked for; None without one."""
         if self._known is None:
+            named = self._value("-a", "--app") or self._variables.get("YAO_ROOT")
             try:
-                root = absolute(self._root, self._directory) if self._root else find_root(self._directory)
+                root = absolute(named, self._directory) if named else find_root(self._directory)
             except ConfigurationError:
                 return None
             if not root.is_dir():
-                raise ConfigurationError(f"Cannot use --app {self._root}: it is not a folder")
+                raise ConfigurationError(f"Cannot use --app {named}: it is not a folder")
             self._known = Application(root)
         return self._known
+
+    @property
+    def _variables(self) -> Mapping[str, str]:
+        """The environment, with the files of `--env-file`."""
+        files = self._values("-e", "--env-file")
+        if not files:
+            return self._environment.variables
+        from runner.application.context import with_files
+
+        return with_files(self._environment, files).variables
 
     def plain(self, words: Sequence[Token]) -> list[str]:
         """The command line with flags only. `words` are the tokens that are no flags."""
@@ -239,12 +249,13 @@ class _Line:
         )
 
     def _value(self, *spellings: str) -> str:
-        """The value of a flag, empty when it is not given."""
-        for token in self._tokens:
-            spelling, _, value = token.text.partition("=")
-            if token.is_flag and spelling in spellings:
-                return value or "".join(token.words[1:])
-        return ""
+        """The first value of a flag, empty when it is not given."""
+        return next(iter(self._values(*spellings)), "")
+
+    def _values(self, *spellings: str) -> list[str]:
+        """The values of a flag."""
+        flags = [(token, *token.text.partition("=")) for token in self._tokens if token.is_flag]
+        return [value or "".join(token.words[1:]) for token, spelling, _, value in flags if spelling in spellings]
 
 
 def _path(word: str) -> str:

@@ -100,6 +100,8 @@ class Flag(Value):
     file: str
     carried: str
     regrade: str = Regrade.NO
+    mutate: bool = False
+    """Whether `mutate` has it, too."""
 
     @property
     def changes_results(self) -> bool:
