@@ -1,13 +1,13 @@
 """Columns of a terminal: how many a text takes, and the cells of tables, which stand below each other.
 
-Unicode's East Asian Width says which characters take two columns; combining characters take none.
+rich knows which characters take two columns, or none; it is loaded for the first text that is not ASCII.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from unicodedata import category, east_asian_width
+from unicodedata import category
 
 from runner.security.terminal import in_line, unsteered
 
@@ -22,7 +22,9 @@ def letter_width(letter: str) -> int:
     """How many columns a character takes; a tab takes at most 8."""
     if letter.isascii():
         return 8 if letter == "\t" else len(letter) if letter.isprintable() else 0
-    return 0 if category(letter) in ("Mn", "Me", "Cf") else 2 if east_asian_width(letter) in "WF" else 1
+    from rich.cells import get_character_cell_size
+
+    return 0 if category(letter) == "Cf" else get_character_cell_size(letter)
 
 
 def in_cell(text: str) -> str:

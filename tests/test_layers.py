@@ -20,6 +20,7 @@ LIBRARIES = {
         "scripttest/realm/engine.py",
     },
     "click": {"runner/commands/"},
+    "rich": {"runner/columns.py"},
     "jsonpath_ng": {"bindings/json_path.py"},
     "re2": {"bindings/patterns.py"},
     "regex": {"bindings/processes/schema_keywords.py"},
@@ -340,7 +341,7 @@ def test_a_script_run_loads_no_library_that_it_does_not_use(flags: list[str]) ->
     code = (
         "import sys, os; sys.argv = ['yao-test', '-i', 'scripts.expense.policy', *sys.argv[1:]]; import runner.commands.main as c\n"
         "def leave(code):\n"
-        "    heavy = {'httpx', 'pydantic', 'xml', 'click', 'regex', 'jsonpath_ng', 'sqlite3', 'runner.store', 'asyncio', 'dataclasses', 'subprocess', 'inspect', 'typing', 'hashlib'}\n"
+        "    heavy = {'httpx', 'pydantic', 'xml', 'rich', 'click', 'regex', 'jsonpath_ng', 'sqlite3', 'runner.store', 'asyncio', 'dataclasses', 'subprocess', 'inspect', 'typing', 'hashlib'}\n"
         "    print('LOADED', sorted(heavy & sys.modules.keys()), code); sys.stdout.flush(); os.kill(os.getpid(), 9)\n"
         "leave(c.main())"
     )
