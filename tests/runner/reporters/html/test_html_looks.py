@@ -161,6 +161,6 @@ def test_the_landmarks_and_headings_are_an_outline(page: Page) -> None:
     headings = page.evaluate(
         "[...document.querySelectorAll('h1, h2, h3')].map(h => h.tagName + ' ' + h.textContent.trim())"
     )
-    rates = "H2 Rates with intervals at 95 %"
+    rates = "H2 Rates with 95% intervals"
     failed = ["H2 4 of 9 tests failed", "H2 What failed for 5 reasons"]
     assert headings == ["H1 Test report", *failed, rates, "H2 Results"]
