@@ -127,7 +127,11 @@ def mutate(
         if not cases:
             raise ConfigurationError("Cannot leave out rules: there are no cases among the inputs", "Name a case file")
         return mutate_prompts(request, least, is_allowed=yes, sample=sample, resume=resume)
-    of_cases = weak_cases(request, least, origin=origin, ask_judges=ask_judges) if cases else exit_codes.PASSED
+    if cases and modules and (paths or options.json):
+        raise ConfigurationError(
+            "Cannot write one document about script tests and cases", "Name either test modules or case files with -i"
+        )
+    of_cases = weak_cases(request, least, paths, origin=origin, ask_judges=ask_judges) if cases else exit_codes.PASSED
     if not modules:
         return of_cases
     own = MutationOptions(

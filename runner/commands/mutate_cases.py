@@ -3,12 +3,18 @@ assertion notices."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
 from runner import exit_codes
-from runner.commands.inputs import print_json, read_report
+from runner.commands.inputs import print_json, read_report, writing
+from runner.errors import ConfigurationError
 from runner.mutation.console import percent
 from runner.planning.inputs import Modules, everything, resolve_inputs
 from runner.planning.last_failed import store_of
 from runner.reporters.console.style import Style, count
+from runner.reporters.document import write_whole
 from runner.weak_cases.console import json_of, text_of
 from runner.weak_cases.grading import find_weak_cases
 
@@ -30,15 +36,21 @@ def kinds_of_inputs(request: RunRequest) -> tuple[bool, bool]:
     return modules > 0, modules < len(found)
 
 
-def weak_cases(request: RunRequest, least: float | None, *, origin: str | None, ask_judges: bool) -> int:
+def weak_cases(
+    request: RunRequest, least: float | None, paths: Sequence[Path], *, origin: str | None, ask_judges: bool
+) -> int:
     """Grades changed answers, prints what came of it, and returns the exit code.
 
     Args:
         least: the lowest score that is good enough.
+        paths: the `.json` files that are also written.
         origin: the report with the answers; None: the newest run.
         ask_judges: whether judges may ask real models.
     """
     options, environment = request.options, request.environment
+    for path in paths:
+        if path.suffix.lower() != ".json":
+            raise ConfigurationError(f"Cannot write {path}: what cases notice is written as .json", "Name such a file")
 
     def read(name: str) -> Report:
         return read_report(environment, name, quiet=True, store=options.store)
@@ -58,6 +70,9 @@ def weak_cases(request: RunRequest, least: float | None, *, origin: str | None, 
     share = found.share
     is_low = least is not None and share is not None and share < least
     code = found.code if found.code is not None else exit_codes.FAILED if is_low else exit_codes.PASSED
+    for path in paths:
+        with writing(path):
+            write_whole(path, json.dumps(json_of(found, code), indent=2, ensure_ascii=False) + "\n")
     if options.json:
         print_json(environment, json_of(found, code))
         return code

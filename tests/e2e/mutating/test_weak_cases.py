@@ -66,6 +66,15 @@ def test_the_weakest_come_first_and_the_threshold_decides(desk: Application) -> 
     assert desk.run("mutate", "-i", FILE, "--threshold", "0.5").code == 0
 
 
+def test_what_cases_notice_is_written_as_json_only(desk: Application) -> None:
+    assert desk.run("mutate", "-i", FILE, "-o", "weak.json").code == 0
+    assert json.loads((desk.root / "weak.json").read_text())["score"] == 0.5
+    refused = desk.run("mutate", "-i", FILE, "-o", "weak.html")
+
+    assert refused.code == 2
+    assert "what cases notice is written as .json" in refused.stderr
+
+
 def test_a_case_that_fails_with_its_own_answer_is_left_out(desk: Application) -> None:
     desk.write({f"/{FILE}": json.dumps({**CASES[1], "assert": {"type": "contains", "value": "Order 53"}})})
 
