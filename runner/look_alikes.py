@@ -39,10 +39,20 @@ def sides(expected: Any, actual: Any, limit: int = 0) -> tuple[str, str]:
     texts = (raw(expected), raw(actual))
     if _look(texts[0]).split() == _look(texts[1]).split() or any(text != text.strip() or not text for text in texts):
         texts = (_json(expected), _json(actual))
-    if limit and max(map(len, texts)) > limit:
-        at = max(0, _common(*texts) - BEFORE)
-        texts = (_window(texts[0], at, limit), _window(texts[1], at, limit))
-    return apart(*texts)
+    return apart(*_windows(texts, limit))
+
+
+def printed(expected: Any, actual: Any, limit: int) -> tuple[str, str]:
+    """Two values that differ as JSON, of long ones the part in which they differ."""
+    return apart(*_windows((_json(expected), _json(actual)), limit))
+
+
+def lines_apart(expected: str, actual: str, limit: int) -> tuple[str, str]:
+    """Two lines that differ; in quotes where only blanks differ, of long ones the part in which they differ."""
+    texts = (expected, actual)
+    if _look(expected).split() == _look(actual).split() or any(text and not text.strip() for text in texts):
+        texts = (_json(expected), _json(actual))
+    return apart(*_windows(texts, limit))
 
 
 def apart(expected: str, actual: str) -> tuple[str, str]:
@@ -110,6 +120,13 @@ def _json(value: Any) -> str:
 def _common(expected: str, actual: str) -> int:
     shorter = min(len(expected), len(actual))
     return next((at for at in range(shorter) if expected[at] != actual[at]), shorter)
+
+
+def _windows(texts: tuple[str, str], limit: int) -> tuple[str, str]:
+    if not limit or max(map(len, texts)) <= limit:
+        return texts
+    at = max(0, _common(*texts) - BEFORE)
+    return _window(texts[0], at, limit), _window(texts[1], at, limit)
 
 
 def _window(text: str, start: int, limit: int) -> str:

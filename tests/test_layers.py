@@ -175,7 +175,7 @@ DOORS = {
     "runner/agents": "answer assistant call chat helpers prompts references runtime service",
     "runner/agents/mcp": "base servers toolbox",
     "runner/fingerprints": "fingerprints parts",
-    "runner/record": "case_result checks combining coverage events fingerprint_changes fold keys line_file lines model outcomes repeating replay report result_texts saved stability summary texts verdict votes",
+    "runner/record": "case_result checks combining coverage differences events fingerprint_changes fold keys line_file lines model outcomes repeating replay report result_texts saved stability summary texts verdict votes",
     "runner/compare": "change_report change_verdict comparison histories judged_cases variants",
     "runner/judging": "calibration judgements labels",
     "runner/modes": "base case_environment interactive outcome tracing transcripts",

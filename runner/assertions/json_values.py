@@ -40,6 +40,8 @@ _FREE = ("const", "default")
 _SCHEMAS = ("items", "additionalProperties", "not", "contains", "propertyNames")
 _LISTS = ("anyOf", "allOf", "oneOf")
 _DEEPEST = 20
+BRIEF = 120
+"""Characters up to which a message has the whole objects or lists that differ."""
 
 
 class _Found(Value):
@@ -59,12 +61,16 @@ async def equals(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ch
         inside = json_in(evidence)
         held = equal(inside, expected)
         compared = output if inside is None else inside
-    found = None
+    wanted = found = None
     if not held and not assertion.negate and (place := _difference(expected, compared, "$")):
         found = f"{show(output)}; {place}"
-    return decide(
-        assertion, held, expected, output, "to equal", found=found, form=lambda: form_only(expected, compared, equal)
-    )
+        if isinstance(expected, (dict, list)) and len(show(expected)) + len(found) > BRIEF:  # a diff shows the values
+            wanted, found = f"the expected {kind_of(expected)}", f"that {place}"
+
+    def form() -> str:
+        return form_only(expected, compared, equal)
+
+    return decide(assertion, held, expected, output, "to equal", wanted=wanted, found=found, form=form)
 
 
 def problem_with_equals(assertion: Assertion) -> str | None:

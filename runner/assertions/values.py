@@ -25,6 +25,10 @@ COMPARED = ("equals", "json_path")
 """Types of assertions that compare a value with another one."""
 CONTEXT = 3
 """Equal lines around a difference."""
+LINE_LIMIT = 400
+"""Characters of a line of a difference."""
+MOST_LINES = 400
+"""Lines of a difference."""
 LONGEST = 200_000
 """Characters of both values up to which a difference is looked for."""
 _MOST_KEPT = 1_000_000
@@ -135,17 +139,51 @@ def comparable(expected: Any, actual: Any) -> tuple[Any, Any] | None:
 
 
 def difference(expected: Any, actual: Any) -> str | None:
-    """Lines that begin with `-` (expected), `+` (actual) or a space; None if they are not objects or lists."""
+    """Lines that begin with `- ` (expected), `+ ` (actual) or two blanks; None if they are not objects or lists."""
     values = comparable(expected, actual)
     if values is None:
         return None
     before, after = (json.dumps(value, indent=2, ensure_ascii=False) for value in values)
     if before == after or len(before) + len(after) > LONGEST:
         return None
-    from difflib import unified_diff
+    return line_difference(before, after)
 
-    lines = unified_diff(before.split("\n"), after.split("\n"), lineterm="", n=CONTEXT)
-    return "\n".join(line if not line.startswith("@@") else "..." for line in list(lines)[3:])
+
+def line_difference(before: str, after: str) -> str:
+    """The lines of two texts that differ, with `CONTEXT` lines around them; `...` where others are left out."""
+    from difflib import SequenceMatcher
+
+    olds, news = before.split("\n"), after.split("\n")
+    lines: list[str] = []
+    at = 0
+    for group in SequenceMatcher(None, olds, news).get_grouped_opcodes(CONTEXT):
+        lines += ["  ..."] if group[0][1] > at else []
+        for kind, start, end, other, other_end in group:
+            if kind == "equal":
+                lines += (f"  {_shown(line)}" for line in olds[start:end])
+            else:
+                lines += _changed(olds[start:end], news[other:other_end])
+        at = group[-1][2]
+    lines += ["  ..."] if at < len(olds) else []
+    more = len(lines) - MOST_LINES
+    return "\n".join(lines if more <= 0 else [*lines[:MOST_LINES], f"  ... {more} more lines"])
+
+
+def _changed(olds: list[str], news: list[str]) -> list[str]:
+    """Lines of one side with their signs; each two that stand opposite are cut around what differs."""
+    from runner.look_alikes import lines_apart
+
+    pairs = [lines_apart(old, new, LINE_LIMIT) for old, new in zip(olds, news, strict=False)]
+    removed = [*(old for old, _ in pairs), *map(_shown, olds[len(pairs) :])]
+    added = [*(new for _, new in pairs), *map(_shown, news[len(pairs) :])]
+    return [*(f"- {line}" for line in removed), *(f"+ {line}" for line in added)]
+
+
+def _shown(line: str) -> str:
+    from runner.look_alikes import visible
+
+    more = len(line) - LINE_LIMIT
+    return visible(line if more <= 0 else f"{line[:LINE_LIMIT]} ... {more} more characters")
 
 
 def form_only(expected: Any, actual: Any, holds: Holds, spaces: Callable[[str], str] | None = None) -> str:

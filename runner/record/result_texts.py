@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import islice
 
+from runner.record.differences import compared
 from runner.record.outcomes import error_text
 from runner.record.summary import unjudged
 from runner.security.files import open_text
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 ERRORS = 50
 """At most this many errors of one result are listed."""
-SIDES = ("expected", "actual")
 
 
 class FilePlace(Value):
@@ -113,39 +113,30 @@ def checked_failure(result: TestResult) -> Failure | None:
     return next((failure for failure in failures if failure.type), None)
 
 
-def values_of(check: Failure | AssertionResult, limit: int = 0, given: Sequence[str] = SIDES) -> list[tuple[str, str]]:
-    """The values that an assertion compared, as `(side, text)`, for the sides that are `given`; two never read the
-    same. `limit` bounds each text."""
-    from runner.look_alikes import sides
-
-    if len(given) == len(SIDES) and check.expected != check.actual:
-        return list(zip(SIDES, sides(check.expected, check.actual, limit), strict=True))
-    return [(side, sides(getattr(check, side), None, limit)[0]) for side in given]
-
-
-def told_of(result: TestResult, limit: int = 0) -> list[str]:
-    """Every error of a result, each followed by the values that it compared, `expected: ...` and `actual: ...`."""
-    errors = errors_of(result)
-    compared: dict[int, list[str]] = {}
+def told_of(result: TestResult) -> list[tuple[str, list[str]]]:
+    """Every error of a result with what it compared: a diff or values, as texts of several lines."""
+    told = [(error, list[str]()) for error in errors_of(result)]
     for failure in (one for part in (result.outcome, *_failed_steps(result.outcome)) for one in part.failures):
-        said = (at for at, error in enumerate(errors) if at not in compared and failure.message in error)
-        shown = [side for side in SIDES if getattr(failure, f"{side}_text") is not None]
-        if shown and (at := next(said, None)) is not None:
-            compared[at] = [f"{side}: {text}" for side, text in values_of(failure, limit, shown)]
-    for at, error in enumerate(errors):
-        if at not in compared:
-            compared[at] = [line for message, lines in _graded(result, limit) if message in error for line in lines]
-    return [line for at, error in enumerate(errors) for line in (error, *compared.get(at, ()))]
+        said = next((texts for error, texts in told if not texts and failure.message in error), None)
+        if failure.type and said is not None and (lines := compared(failure)):
+            said.append("\n".join(lines))
+    for error, texts in told:
+        if not texts:
+            texts += _graded(result, error)
+    return told
 
 
-def _graded(result: TestResult, limit: int) -> Iterator[tuple[str, list[str]]]:
-    """The assertions of turns that failed, each as its message and the values that it compared: the error of a score
-    is about several."""
+def _graded(result: TestResult, error: str) -> Iterator[str]:
+    """What the assertions of turns compared that an error is about: that of a score is about several."""
     for turn in result.case.turns if result.case is not None else ():
         for check in turn.assertions:
-            if not check.passed and check.message:
-                where = f"turn {turn.turn}, {check.type}"
-                yield check.message, [f"{where}, {side}: {text}" for side, text in values_of(check, limit)]
+            if not check.passed and check.message and check.message in error and (lines := compared(check)):
+                yield "\n".join([f"turn {turn.turn}, {check.type}:", *lines])
+
+
+def told_lines(result: TestResult) -> list[str]:
+    """The same as lines of plain text."""
+    return [line for error, texts in told_of(result) for line in (error, *texts)]
 
 
 def name_of(result: TestResult, *, alone: bool = False) -> str:
@@ -193,19 +184,6 @@ def connectors_of(suites: Iterable[Suite], results: Iterable[TestResult]) -> str
     """The ids of the connectors that were used."""
     found = {suite.connector for suite in suites} | {one.case.connector for one in results if one.case is not None}
     return ", ".join(sorted(found - {""}))
-
-
-def differences_of(result: TestResult) -> list[str]:
-    """How JSON answers of a case differ from what was expected, one text for each assertion that failed."""
-    if (case := result.case) is None:
-        return []
-    from runner.assertions.values import COMPARED, difference
-
-    checks = [*case.assertions, *(check for turn in case.turns for check in turn.assertions)]
-    checks += case.final_assertions or ()
-    failed = (check for check in checks if not check.passed and check.type in COMPARED)
-    found = (difference(check.expected, check.actual) for check in failed)
-    return [text for text in found if text is not None]
 
 
 def _place(part: Failure | ResultWarning) -> FilePlace | None:

@@ -16,7 +16,7 @@ from runner.record.fold import Execution
 from runner.record.model import Suite, TestResult
 from runner.record.outcomes import stack_trace
 from runner.record.report import Report
-from runner.record.result_texts import FilePlace, case_line, name_of, place_of, placed_failure, told_of, warnings_of
+from runner.record.result_texts import FilePlace, case_line, name_of, place_of, placed_failure, told_lines, warnings_of
 from runner.record.summary import in_lines, remarks
 from runner.record.texts import utf8
 from runner.reporters.document import Collector, taken
@@ -28,8 +28,6 @@ ANNOTATIONS = 50
 """GitHub shows no more of a job."""
 MESSAGE_LIMIT = 4000
 """Characters of one annotation."""
-VALUE_LIMIT = 1000
-"""Characters of a value in one."""
 TITLE_LIMIT = 200
 LEAST = 2000
 """Bytes of a summary that are worth writing."""
@@ -105,7 +103,7 @@ def commands(report: Report, workspace: str) -> str:
 
 def _said(result: TestResult) -> str:
     """What failed, the compared values, and the details of an error."""
-    lines = told_of(result, VALUE_LIMIT) or ["it failed"]
+    lines = told_lines(result) or ["it failed"]
     placed = placed_failure(result)
     stack = stack_trace(placed).split("\n") if placed is not None else []
     return "\n".join([*lines, *(line for line in stack if line.startswith(" "))])

@@ -23,13 +23,12 @@ from runner.record.result_texts import (
     FilePlace,
     as_text,
     checked_failure,
-    differences_of,
     errors_of,
     line_of,
     name_of,
     placed_failure,
     remarks_of,
-    values_of,
+    told_lines,
     warnings_of,
 )
 from runner.record.summary import certainty_of, counts_record, in_lines, usage_record
@@ -173,9 +172,7 @@ def _case(parent: Element, suite: Suite, same: tuple[str, str], result: TestResu
 def _failed(case: Element, result: TestResult, tag: str) -> None:
     errors = errors_of(result) or ["it failed"]
     check = checked_failure(result)
-    lines = list(errors)
-    lines += [f"{side}: {text}" for side, text in values_of(check)] if check is not None else []
-    lines += differences_of(result)
+    lines = told_lines(result) or errors
     placed, cause = placed_failure(result), result.outcome.cause
     lines += [stack_trace(placed)] if placed is not None else []
     decided = result.outcome.decisive if cause == Cause.TIMEOUT else None

@@ -6,20 +6,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from runner.amounts import cost_in, dollars
-from runner.look_alikes import raw
+from runner.record.differences import HEAD
 from runner.record.lines import sizes
 from runner.record.outcomes import error_text, log_members, place, stack_trace
 from runner.record.result_texts import (
     as_text,
     case_line,
-    checked_failure,
     cut,
-    differences_of,
-    errors_of,
     name_of,
     placed_failure,
     remarks_of,
-    values_of,
+    told_of,
 )
 from runner.record.verdict import Verdict
 from runner.reporters.console.style import first_and_last
@@ -127,8 +124,8 @@ def body(result: TestResult, suite: Suite, names_suite: bool) -> str:
     facts += [f"cause: {inline(outcome.cause)}"] if outcome.cause else []
     facts += [f"tags: {inline(', '.join(case.tags))}"] if case is not None and case.tags else []
     text = f"{' · '.join(facts)}\n\n" if facts else ""
-    text += "".join(block(error) for error in errors_of(result))
-    text += "".join(block(difference, "diff") for difference in differences_of(result))
+    for error, differences in told_of(result):
+        text += block(error) + "".join(block(one, "diff" if one.startswith(HEAD) else "") for one in differences)
     if failure := placed_failure(result):
         text += f"at {code(place(failure) or '')}\n\n"
     if result.status == Status.SKIPPED and outcome.skip_text:
@@ -162,10 +159,6 @@ def _runs(result: TestResult) -> str:
 
 def _content(result: TestResult) -> Iterator[str]:
     outcome, case = result.outcome, result.case
-    if failure := checked_failure(result):
-        for side, told in values_of(failure):
-            value = getattr(failure, side)
-            yield _titled(side.capitalize(), value if told == raw(value) else told)
     if case is not None:
         yield from _answered(case)
     if outcome.steps:

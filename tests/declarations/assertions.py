@@ -55,7 +55,7 @@ def failures() -> dict[str, str]:
     """What the host prints for them when a run ends."""
     with tempfile.TemporaryDirectory() as folder:
         app = make_application(Path(folder), {FAILING.name: FAILING.read_bytes()})
-        output = app.run("-i", "scripts.demo.failing", "--quiet").stdout
+        output = app.run("-i", "scripts.demo.failing", "--quiet").stdout.partition("  Failed tests\n")[0]
     blocks = re.split(r"^✗ scripts\.demo\.failing › Test", output.rpartition("\n═")[0], flags=re.M)[1:]
     found = {name: text for name, _, text in (block.partition("\n") for block in blocks)}
     assert list(found) == list(tests()), output

@@ -251,8 +251,8 @@ class CaseLines:
         lines = []
         for result in results:
             if not result.passed:
-                why = f"\n{result.message}" if result.message else ""
-                lines.append(f"{self._style.mark('failed')} {assertion_text(result)}{why}")
+                said = [f"{self._style.mark('failed')} {assertion_text(result)}", result.message]
+                lines.append("\n".join([*filter(None, said), *self._style.difference(result)]))
             elif not result.judged:
                 lines.append(f"{self._style.mark(_status_of(result))} {assertion_text(result)} (not judged)")
             elif shows_all:

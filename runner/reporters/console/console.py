@@ -1,5 +1,5 @@
-"""The console: the layouts of seeds 004 (modules) and 001 (cases), failures repeated at the end with what to run to see
-one again.
+"""The console: the layouts of seeds 004 (modules) and 001 (cases). Each failure is told in full once, with what to run
+to see it again; at the end of a long run, those that failed are named once more.
 
 One suite, or `-v`: a header, and each test with its verdict. Several suites: one line each, failing tests at the end.
 """
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from runner.reporters.console.case_lines import CaseLines
     from runner.reporters.console.tables import Slowest, StabilityLines
 
+MANY, SCREEN = 10, 100
+"""With more failures, or lines since the first of them, those that failed are named once more at the end."""
 CALLERS = 5
 """Most frames of one failure that are shown, in addition to the first and the last."""
 
@@ -54,7 +56,7 @@ class ConsoleReporter:
     ) -> None:
         """`write` puts text on the terminal, above the live display if there is one; `flags` are those that a result
         may depend on, until the run says them."""
-        self._write = write
+        self._put = write
         self._options = options
         self._environment = environment
         self._directory = environment.directory
@@ -63,6 +65,10 @@ class ConsoleReporter:
         self._flags = flags
         self._detailed = False
         self._failed: list[tuple[Suite, TestResult]] = []
+        self._told = 0
+        """How many of them have been told in full."""
+        self._since = 0
+        """Lines that were written since the first of these."""
         self._warned: list[tuple[Suite, TestResult]] = []
         """Results whose warnings are shown at the end."""
         self._cases: CaseLines | None = None
@@ -99,6 +105,11 @@ class ConsoleReporter:
 
     def close(self) -> None:
         """Does nothing."""
+
+    def _write(self, text: str) -> None:
+        self._put(text)
+        if self._told:
+            self._since += text.count("\n")
 
     def _suite_start(self, event: SuiteStart, run: Execution) -> None:
         suite = run.suites[event.suite]
@@ -147,26 +158,36 @@ class ConsoleReporter:
         if self._slowest is not None:
             self._slowest.add(run.suites[result.suite], result)
         if result.stability is not None:
-            suite = f"{run.suites[result.suite].name} › " if len(run.suites) > 1 else ""
-            self._stabilities().add(in_line(f"{suite}{result.name}"), result.stability)
+            of = f"{run.suites[result.suite].name} › " if len(run.suites) > 1 else ""
+            self._stabilities().add(in_line(f"{of}{result.name}"), result.stability)
         if outcome.warnings and not self._detailed:
             self._warned.append((run.suites[result.suite], result))
         if result.is_resumed:
             return
-        if self._detailed and result.case is not None:
-            text = self._lines().case(run.suites[result.suite], result)
+        if not self._detailed:
+            return
+        suite, failed = run.suites[result.suite], outcome.status == Status.FAILED
+        again = self._again(suite, result) if failed else ""
+        if failed:
+            self._told += 1
+        if result.case is not None:
+            text = self._lines().case(suite, result)
             text = self._near(text) if outcome.status != Status.PASSED else text
-            self._write(f"{text[:-1]}{self._warnings(outcome, '  ')}{self._runs(result)}\n")
-        elif self._detailed:
-            shows_output = outcome.status == Status.FAILED or self._options.verbose
+            places = "".join(self._around(failure, "     ") for failure in outcome.failures) + self._at(suite, result)
+            said = self._warnings(outcome, "  ") + self._runs(result)
+            self._write(f"{text[:-1]}{self._near(places) if failed else ''}{said}{again}\n")
+        else:
+            shows_output = failed or self._options.verbose
             body = self._steps(outcome, "  ") + (self._style.output(result.logs, "    ") if shows_output else "")
-            if outcome.status == Status.FAILED:
+            if failed:
                 body += "".join(
-                    self._style.failure(failure, "    ") for failure in outcome.failures if failure.phase != "subtest"
+                    self._style.failure(failure, "    ") + self._around(failure, "       ")
+                    for failure in outcome.failures
+                    if failure.phase != "subtest"
                 )
             elif reason := outcome.skip_text:
                 body += f"    └─ {in_line(reason)}\n"
-            body += self._warnings(outcome, "    ") + self._runs(result)
+            body += self._warnings(outcome, "    ") + self._runs(result) + again
             body = self._near(body) if outcome.status != Status.PASSED else body
             self._write(f"► [{in_line(outcome.name)}] ...\n  {self._verdict(outcome)}\n{body}\n")
 
@@ -214,7 +235,8 @@ class ConsoleReporter:
             reason = f": {in_line(said)}" if (said := step.skip_text) else ""
             time = in_milliseconds(step.milliseconds)
             text += f"{indent}  {self._style.mark(step.status)} {in_line(step.name)} ({time}){reason}\n"
-            text += "".join(self._style.failure(failure, indent + "    ") for failure in step.failures)
+            for failure in step.failures:
+                text += self._style.failure(failure, indent + "    ") + self._around(failure, indent + "       ")
             text += self._steps(step, indent + "  ")
         return text
 
@@ -253,9 +275,13 @@ class ConsoleReporter:
                 + self._warnings(result.outcome, "  ")
                 for suite, result in self._warned
             )
-        if self._failed:
-            text += f"{DOUBLE}\n  {self._paint('Failures', 'bold')}\n{DOUBLE}\n"
-            text += "\n".join(self._near(self.repeated(suite, result)) for suite, result in self._failed) + "\n"
+        if untold := [(suite, result) for suite, result in self._failed if result.is_resumed or not self._detailed]:
+            told = "\n".join(self._near(self.repeated(suite, result)) for suite, result in untold) + "\n"
+            text += f"{DOUBLE}\n  {self._paint('Failures', 'bold')}\n{DOUBLE}\n{told}"
+            self._since += told.count("\n")
+        if self._failed and (len(self._failed) > MANY or self._since > SCREEN):
+            text += f"{DOUBLE}\n  {self._paint('Failed tests', 'bold')}\n{DOUBLE}\n"
+            text += "".join(self._near(self._in_one_line(suite, result)) + "\n" for suite, result in self._failed)
         counts = run.counts
         if self._stability is not None and not self._options.quiet:
             text += self._stability.table(self._options.runs, self._room())
@@ -325,27 +351,39 @@ class ConsoleReporter:
             for failure in outcome.failures:
                 if failure.phase == "subtest" or (with_tree and failure.location is None):
                     continue
-                shows_diff = failure.diff is not None and _is_long(failure)
-                text += self._style.failure(failure, "  ", values=not shows_diff)
-                if failure.diff is not None and shows_diff:
-                    text += f"     {self._paint('- expected', 'red')} {self._paint('+ actual', 'green')}\n"
-                    for line in failure.diff.split("\n"):
-                        text += f"     {self._paint(line, {'-': 'red', '+': 'green'}.get(line[:1], 'dim'))}\n"
-                if location := failure.location:
-                    text += f"     at {self._short(location.file)}:{location.line}:{location.column}\n"
-                if failure.code_frame:
-                    text += "".join(f"     {line}\n" for line in failure.code_frame.split("\n"))
-                text += self._called_from(failure, "     ")
-                if failure.details:
-                    text += "".join(f"   {line}\n" for line in failure.details.split("\n"))
-        if result.case is not None and not any(failure.location for failure in result.outcome.failures):
-            from runner.record.result_texts import case_place
-
-            place = case_place(suite, result, self._directory)
-            text += f"     at {in_line(place)}\n" if place else ""
+                text += self._style.failure(failure, "  ") + self._around(failure, "     ")
+        text += self._at(suite, result)
         if not self._detailed:
             text += self._style.output(result.logs, "     ") + self._runs(result)
         return text + self._again(suite, result)
+
+    def _around(self, failure: Failure, indent: str) -> str:
+        """Where a failure happened: its place, the code there, its callers, and the details of an error."""
+        text = ""
+        if location := failure.location:
+            text += f"{indent}at {self._short(location.file)}:{location.line}:{location.column}\n"
+        if failure.code_frame:
+            text += "".join(f"{indent}{line}\n" for line in failure.code_frame.split("\n"))
+        text += self._called_from(failure, indent)
+        if failure.details:
+            text += "".join(f"{indent[:-2]}{line}\n" for line in failure.details.split("\n"))
+        return text
+
+    def _at(self, suite: Suite, result: TestResult) -> str:
+        """The place of a case that failed in no script."""
+        if result.case is None or any(failure.location for failure in result.outcome.failures):
+            return ""
+        from runner.record.result_texts import case_place
+
+        place = case_place(suite, result, self._directory)
+        return f"     at {in_line(place)}\n" if place else ""
+
+    def _in_one_line(self, suite: Suite, result: TestResult) -> str:
+        """A failed test that has been told above."""
+        failures = (failure for outcome in _failing(result.outcome) for failure in outcome.failures)
+        at = next((failure.location for failure in failures if failure.location), None)
+        place = f"{self._short(at.file)}:{at.line}:{at.column}" if at else self._at(suite, result).strip()[3:]
+        return self._paint(f"✗ {in_line(f'{suite.name} › {result.name}')}", "red") + (f" ({place})" if place else "")
 
     def _again(self, suite: Suite, result: TestResult) -> str:
         in_step = any(step.failures for step in result.outcome.steps)
@@ -375,9 +413,3 @@ def _failing(outcome: Outcome) -> list[Outcome]:
     for step in outcome.steps:
         found += _failing(step)
     return found
-
-
-def _is_long(failure: Failure) -> bool:
-    """Whether a diff helps more than showing the two values."""
-    texts = (failure.expected_text or "", failure.actual_text or "")
-    return any("\n" in text or len(text) > 60 for text in texts)

@@ -10,13 +10,12 @@ from scripttest import Failure, LogLine, ResultWarning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from runner.assertions.base import AssertionResult
     from runner.record.fold import Execution
 
 WIDTH = 79
 DOUBLE = "═" * WIDTH
 SINGLE = "─" * WIDTH
-VALUE_LIMIT = 2000
-"""Characters of a printed value that are shown."""
 FIRST_LINES, LAST_LINES = 50, 200
 """Captured lines of one test that are shown: those before a failure are the last ones."""
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("○", "yellow")}
@@ -43,18 +42,32 @@ class Style:
         """The sign of a status."""
         return self.paint(*MARKS[status])
 
-    def failure(self, failure: Failure, indent: str, values: bool = True) -> str:
-        """Lines that say what failed, with the two values if wanted."""
+    def failure(self, failure: Failure, indent: str) -> str:
+        """Lines that say what failed, and what was compared."""
         lines = [f"{indent}└─ {self.paint(indented(error_text(failure), indent + ' '), 'red')}"]
         inner = indent + "   "
         if failure.type:
-            shown = values and failure.expected_text is not None
-            if failure.reason and failure.reason != failure.message and not shown:
+            told = self.compared(failure)
+            if failure.reason and failure.reason != failure.message and not told:
                 lines.append(f"{inner}{failure.reason}")
-            for label, text in (("expected", failure.expected_text), ("actual", failure.actual_text)):
-                if values and text is not None:
-                    lines.append(f"{inner}{label}: {indented(text[:VALUE_LIMIT], inner)}")
+            lines += [f"{inner}{indented(line, inner)}" for line in told]
         return "\n".join(lines) + "\n"
+
+    def compared(self, check: Failure | AssertionResult) -> list[str]:
+        """What a check compared, a diff in colours."""
+        from runner.record.differences import HEAD, compared
+
+        told = compared(check)
+        if told[:1] != [HEAD]:
+            return told
+        head = f"{self.paint('- expected', 'red')} {self.paint('+ actual', 'green')}"
+        return [head, *(self.paint(line, {"-": "red", "+": "green"}.get(line[:1], "dim")) for line in told[1:])]
+
+    def difference(self, check: AssertionResult) -> list[str]:
+        """How values differ that should be equal."""
+        from runner.record.differences import difference_of
+
+        return self.compared(check) if difference_of(check) else []
 
     def warning(self, warning: ResultWarning, indent: str, where: str) -> str:
         """Lines of a warning; `where` is its place, empty when it has none."""

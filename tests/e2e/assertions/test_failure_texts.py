@@ -16,36 +16,36 @@ Both = tuple[str, str, str]
 
 LOOK_ALIKE: dict[str, Both] = {
     # actual, expected, what tells them apart
-    "no-break space": ('"a\\u00a0b"', '"a b"', r'actual: "a\\u00a0b"'),
-    "zero width": ('"a\\u200bb"', '"ab"', r'actual: "a\\u200bb"'),
-    "byte order mark": ('"\\ufeffa"', '"a"', r'actual: "\\ufeffa"'),
-    "right to left": ('"a\\u202eb"', '"ab"', r'actual: "a\\u202eb"'),
-    "soft hyphen": ('"a\\u00adb"', '"ab"', r'actual: "a\\u00adb"'),
-    "joiner": ('"a\\u200db"', '"ab"', r'actual: "a\\u200db"'),
-    "ideographic space": ('"a\\u3000b"', '"a b"', r'actual: "a\\u3000b"'),
-    "Cyrillic": ('"p\\u0430y"', '"pay"', r'actual: "p\\u0430y"'),
-    "Cyrillic both ways": ('"\\u0430a"', '"a\\u0430"', r'expected: "a\\u0430"'),
-    "Greek": ('"\\u039fK"', '"OK"', r'actual: "\\u039fK"'),
-    "full width": ('"\\uff11"', '"1"', r'actual: "\\uff11"'),
-    "dash": ('"1\\u20132"', '"1-2"', r'actual: "1\\u20132"'),
-    "quotes": ('"it\\u2019s"', '"it\'s"', r'actual: "it\\u2019s"'),
-    "composed": ('"caf\\u00e9"', '"cafe\\u0301"', r'expected: "cafe\\u0301"'),
-    "sign and letter": ('"\\u212b"', '"\\u00c5"', r'actual: "\\u212b"'),
-    "trailing blank": ('"a "', '"a"', 'actual: "a "'),
-    "tab": ('"a\\tb"', '"a b"', r'actual: "a\tb"'),
-    "line ends": ('"a\\r\\nb"', '"a\\nb"', r'"a\r\nb"'),
-    "empty": ('" "', '""', 'expected: ""'),
-    "number and text": ("1", '"1"', 'expected: "1"'),
+    "no-break space": ('"a\\u00a0b"', '"a b"', r'+ "a\\u00a0b"'),
+    "zero width": ('"a\\u200bb"', '"ab"', r'+ "a\\u200bb"'),
+    "byte order mark": ('"\\ufeffa"', '"a"', r'+ "\\ufeffa"'),
+    "right to left": ('"a\\u202eb"', '"ab"', r'+ "a\\u202eb"'),
+    "soft hyphen": ('"a\\u00adb"', '"ab"', r'+ "a\\u00adb"'),
+    "joiner": ('"a\\u200db"', '"ab"', r'+ "a\\u200db"'),
+    "ideographic space": ('"a\\u3000b"', '"a b"', r'+ "a\\u3000b"'),
+    "Cyrillic": ('"p\\u0430y"', '"pay"', r'+ "p\\u0430y"'),
+    "Cyrillic both ways": ('"\\u0430a"', '"a\\u0430"', r'- "a\\u0430"'),
+    "Greek": ('"\\u039fK"', '"OK"', r'+ "\\u039fK"'),
+    "full width": ('"\\uff11"', '"1"', r'+ "\\uff11"'),
+    "dash": ('"1\\u20132"', '"1-2"', r'+ "1\\u20132"'),
+    "quotes": ('"it\\u2019s"', '"it\'s"', r'+ "it\\u2019s"'),
+    "composed": ('"caf\\u00e9"', '"cafe\\u0301"', r'- "cafe\\u0301"'),
+    "sign and letter": ('"\\u212b"', '"\\u00c5"', r'+ "\\u212b"'),
+    "trailing blank": ('"a "', '"a"', '+ "a "'),
+    "tab": ('"a\\tb"', '"a b"', r'+ "a\tb"'),
+    "line ends": ('"a\\r\\nb"', '"a\\nb"', r'+ "a\r"'),
+    "empty": ('" "', '""', '- ""'),
+    "number and text": ("1", '"1"', '- "1"'),
     "number and BigInt": ("1n", "1", "actual: 1n"),
-    "boxed": ("new Number(1)", "1", "actual: Number(1)"),
-    "in an object": ('({ a: "p\\u0430y" })', '({ a: "pay" })', r'actual: {a: "p\\u0430y"}'),
+    "boxed": ("new Number(1)", "1", "+ Number(1)"),
+    "in an object": ('({ a: "p\\u0430y" })', '({ a: "pay" })', r'+   a: "p\\u0430y"'),
     "as a key": ('({ "p\\u0430y": 1 })', "({ pay: 1 })", r"\\u0430"),
     "functions": ("(() => 1)", "(() => 1)", "another function of the same source"),
     "functions of other sources": ("(() => 1)", "(() => 2)", "[Function]: () => 2"),
     "symbols": ('Symbol("x")', 'Symbol("x")', "another symbol of the same description"),
     "registered symbol": ('Symbol.for("x")', 'Symbol("x")', "Symbol.for(x)"),
     "classes": ("new (class P { x = 1 })()", "new (class P { x = 1 })()", "of another class of the same name"),
-    "instance": ("new (class P { x = 1 })()", "({ x: 1 })", "actual: P {x: 1}"),
+    "instance": ("new (class P { x = 1 })()", "({ x: 1 })", "+ P {"),
     "nested instance": ("({ a: [new (class P { x = 1 })()] })", "({ a: [{ x: 1 }] })", "P {"),
     "promises": ("[Promise.resolve(1)]", "[Promise.resolve(1)]", "another object"),
     "getters that throw": (
@@ -61,17 +61,21 @@ LOOK_ALIKE: dict[str, Both] = {
     "invalid date": ("new Date(NaN)", "new Date(0)", "Date(Invalid)"),
     "typed arrays": ("new Uint8Array([1])", "new Int8Array([1])", "Uint8Array(1)"),
     "deep": ("deep(1)", "deep(2)", "first difference at .n.n"),
-    "long list": ("list(4000)", "list(-1)", "at [3999]: 4000"),
-    "big map": ("new Map(list(0).map((n, i) => [i, n]))", "new Map(list(1).map((n, i) => [i, n]))", "at .get(3999): 1"),
+    "long list": ("list(4000)", "list(-1)", "first difference at [3999]"),
+    "big map": (
+        "new Map(list(0).map((n, i) => [i, n]))",
+        "new Map(list(1).map((n, i) => [i, n]))",
+        "first difference at .get(3999)",
+    ),
     "big set": ("new Set(list(0.5))", "new Set(list(0.25))", "0.25"),
 }
 """Whose printed forms would be the same, or nearly."""
 
 EQUAL_LOOKS = {
-    "Chinese": ('"您好"', '"你好"', 'actual: "您好"'),
-    "accents": ('"é"', '"è"', 'actual: "é"'),
-    "Russian": ('"привет hello"', '"привет hellp"', 'actual: "привет hello"'),
-    "emoji": ('"❤️ a"', '"❤️ b"', 'actual: "❤️ a"'),
+    "Chinese": ('"您好"', '"你好"', '+ "您好"'),
+    "accents": ('"é"', '"è"', '+ "é"'),
+    "Russian": ('"привет hello"', '"привет hellp"', '+ "привет hello"'),
+    "emoji": ('"❤️ a"', '"❤️ b"', '+ "❤️ a"'),
 }
 """Texts that anybody can tell apart, and that stay as they are."""
 
@@ -89,7 +93,7 @@ def said(shared_app: MakeApplication) -> dict[str, str]:
         for number, (actual, expected, _) in enumerate((LOOK_ALIKE | EQUAL_LOOKS).values())
     ]
     run = shared_app({"pairs_test.ts": SCRIPT + "\n".join(tests)}).run("-i", "scripts.demo.pairs", "--no-color")
-    parts = re.split(r"^✗ scripts\.demo\.pairs › Test(\d+)$", run.stdout, flags=re.MULTILINE)
+    parts = re.split(r"^► \[Test(\d+)\] \.\.\.$", run.stdout, flags=re.MULTILINE)
     texts = dict(zip(map(int, parts[1::2]), parts[2::2], strict=True))
     return {
         name: re.sub(r"(?m)^.*\d+ \|.*$", "", texts[number]) for number, name in enumerate(LOOK_ALIKE | EQUAL_LOOKS)
@@ -108,7 +112,7 @@ def test_the_two_sides_never_look_the_same(said: dict[str, str], what: str) -> N
 def failure(app: MakeApplication, body: str, *more: str) -> str:
     run = app({"one_test.ts": f"export function TestOne(t: any) {{\n{body}\n}}"}).run("-i", "scripts.demo.one", *more)
     assert run.code == 1
-    return run.stdout[run.stdout.index("  Failures") :]
+    return run.stdout[run.stdout.index("► [TestOne]") :]
 
 
 def test_a_long_line_is_shown_around_the_place_and_the_place_is_marked(app: MakeApplication) -> None:
@@ -184,11 +188,11 @@ def annotation(app: MakeApplication, body: str) -> str:
     ("check", "parts"),
     [
         ('Equal(1, 2, "my words")', ["my words", "expected: 2%0A", "actual: 1"]),
-        ('Equal("100%\\n::error::x", "b")', ["actual: 100%25%0A::error::x", "expected: b"]),
-        ('Equal("p\\u0430y", "pay")', ['actual: "p\\u0430y"']),
-        ('Equal("1", 1)', ['actual: "1"', "expected: 1"]),
-        ('Equal("a ", "a")', ['actual: "a "', 'expected: "a"']),
-        ('Equal("x".repeat(9000) + 1, "x".repeat(9000) + 2)', ["xx2%0A", "xx1"]),
+        ('Equal("100%\\n::error::x", "b")', ["- b%0A+ 100%25%0A+ ::error::x"]),
+        ('Equal("p\\u0430y", "pay")', ['+ "p\\u0430y"']),
+        ('Equal("1", 1)', ['+ "1"', "- 1%0A"]),
+        ('Equal("a ", "a")', ['+ "a "', '- "a"']),
+        ('Equal("x".repeat(9000) + 1, "x".repeat(9000) + 2)', ['xx2"%0A', 'xx1"']),
         ("Equal(() => 1, () => 1)", ["another function of the same source"]),
         ("True(0)", ["actual: 0"]),
     ],
@@ -212,10 +216,10 @@ def test_the_annotation_of_a_score_carries_what_its_assertions_compared(app: Mak
     run = here.run("-i", case_file(), env=here.environment | {"GITHUB_ACTIONS": "true"})
     text = next(line for line in run.stdout.split("\n") if line.startswith("::error "))
     assert text.split("%0A")[1:] == [
-        'turn 1, equals, expected: "p\\u0430y"',
-        'turn 1, equals, actual: "pay"',
-        "turn 1, contains, expected: bill",
-        "turn 1, contains, actual: pay",
+        "turn 1, equals:",
+        "- expected + actual",
+        '- "p\\u0430y"',
+        '+ "pay"',
     ]
 
 

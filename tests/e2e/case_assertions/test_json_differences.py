@@ -26,7 +26,7 @@ ANSWER: dict[str, Any] = {
     "amount": 3500.0,
     "status": "approved",
 }
-CHANGED = ['-      "price": 300', '+      "price": 320']
+CHANGED = ['-       "price": 300', '+       "price": 320']
 """All that is different."""
 
 TEXTS = {
@@ -61,37 +61,40 @@ def test_only_values_that_differ_are_in_a_difference(tmp_path: Path, form: str, 
     run = app.run("-i", case_file(), "-o", "r.md", "-o", "r.xml", "-o", "r.jsonl")
 
     assert run.code == 1
-    shown = [line.strip() for line in run.stdout.splitlines()]
-    assert [line for line in shown if line.startswith(('-      "', '+      "'))] == CHANGED
+    shown = [line.strip(" │") for line in run.stdout.splitlines()]
+    assert [line for line in shown if line.startswith(('-       "', '+       "'))] == CHANGED
     assert changed_lines((app.root / "r.md").read_text()) == CHANGED
     xml = ElementTree.parse(app.root / "r.xml").getroot()
     assert changed_lines("".join(failure.text or "" for failure in xml.iter("failure"))) == CHANGED
-    again = [line.strip() for line in app.run("show", "r.jsonl").stdout.splitlines()]
-    assert [line for line in again if line.startswith(('-      "', '+      "'))] == CHANGED
+    again = [line.strip(" │") for line in app.run("show", "r.jsonl").stdout.splitlines()]
+    assert [line for line in again if line.startswith(('-       "', '+       "'))] == CHANGED
 
 
 @pytest.mark.parametrize(
     ("wanted", "answer", "lines"),
     [
-        ({"a": 1, "b": 2}, {"b": 3, "a": 1}, ["expected: {\"a\": 1, \"b\": 2}", "actual: {\"a\": 1, \"b\": 3}"]),
-        ([1, {"x": 1, "y": 2}], [1, {"y": 2, "x": 0}], ['expected: [1, {"x": 1, "y": 2}]', 'actual: [1, {"x": 0, "y": 2}]']),
-        ({"a": True}, {"a": 1}, ['expected: {"a": true}', 'actual: {"a": 1}']),
-        ({"a": 1}, {"c": 2, "b": 1, "a": 1}, ['expected: {"a": 1}', 'actual: {"a": 1, "c": 2, "b": 1}']),
+        ({"a": 1, "b": 2}, {"b": 3, "a": 1}, ['  {', '    "a": 1,', '-   "b": 2', '+   "b": 3', '  }']),
+        ([1, {"x": 1, "y": 2}], [1, {"y": 2, "x": 0}], ['  [', '    1,', '    {', '-     "x": 1,', '+     "x": 0,', '      "y": 2', '    }', '  ]']),
+        ({"a": True}, {"a": 1}, ['  {', '-   "a": true', '+   "a": 1', '  }']),
+        ({"a": 1}, {"c": 2, "b": 1, "a": 1}, ['  {', '-   "a": 1', '+   "a": 1,', '+   "c": 2,', '+   "b": 1', '  }']),
     ],
 )  # fmt: skip
-def test_short_values_stand_beside_each_other_in_one_order(
+def test_short_values_are_a_difference_too_in_one_order(
     tmp_path: Path, wanted: Any, answer: Any, lines: list[str]
 ) -> None:
     run = application(tmp_path, json.dumps(answer), {"expected": wanted}).run("-i", case_file())
 
-    shown = [line.strip() for line in run.stdout.splitlines()]
-    assert [line for line in shown if line.startswith(("expected: ", "actual: "))] == lines * 2
+    shown = [line.removeprefix("     ") for line in run.stdout.splitlines()]
+    at = shown.index("- expected + actual")
+    assert shown[at + 1 : at + 1 + len(lines)] == lines
+    assert shown.count("- expected + actual") == 1, "it is told once"
 
 
 def test_texts_that_are_no_json_are_shown_as_they_are(tmp_path: Path) -> None:
     run = application(tmp_path, "Not a value", {"expected": {"a": 1}}).run("-i", case_file())
 
-    assert "     actual: Not a value\n" in run.stdout
+    assert 'Expected the output to equal {"a": 1}, found "Not a value"' in run.stdout
+    assert '     - {"a": 1}\n     + "Not a value"\n' in run.stdout
 
 
 @pytest.mark.parametrize(

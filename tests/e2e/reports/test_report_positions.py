@@ -153,14 +153,14 @@ def test_a_syntax_error_in_an_import_is_placed_there(app: MakeApplication) -> No
 def test_the_code_frame_shows_the_lines_around_the_place(app: MakeApplication) -> None:
     code = "// one\n// two\n// three\nexport function TestA(t) {\n  const a = 1;\n\tt.assert.Equal(a, 2);\n}\n// eight\n// nine\n// ten\n"
     lines = app({"a_test.ts": code}).run("-i", "scripts.demo.a").stdout.splitlines()
-    start = lines.index("     at assistants/demo/src/a_test.ts:6:11")
+    start = lines.index("       at assistants/demo/src/a_test.ts:6:11")
     assert lines[start + 1 : start + 8] == [
-        "       4 | export function TestA(t) {",
-        "       5 |   const a = 1;",
-        "     > 6 | \tt.assert.Equal(a, 2);",
-        "         | \t         ^^^^^",
-        "       7 | }",
-        "       8 | // eight",
+        "         4 | export function TestA(t) {",
+        "         5 |   const a = 1;",
+        "       > 6 | \tt.assert.Equal(a, 2);",
+        "           | \t         ^^^^^",
+        "         7 | }",
+        "         8 | // eight",
         "  Run it again: yao-test -i scripts.demo.a --run '^TestA$'",
     ]
 
@@ -173,18 +173,18 @@ def test_the_console_names_the_callers(app: MakeApplication) -> None:
         }
     )
     lines = here.run("-i", "scripts.demo.a").stdout.splitlines()
-    start = lines.index("  └─ RangeError: negative")
+    start = lines.index("    └─ RangeError: negative")
     assert lines[start : start + 11] == [
-        "  └─ RangeError: negative",
-        "     at assistants/demo/src/helper.ts:12:13",
-        "       10 |",
-        "       11 | function fail(): never {",
-        '     > 12 |   throw new RangeError("negative");',
-        "          |             ^",
-        "       13 | }",
-        "       14 |",
-        "     called from assistants/demo/src/helper.ts:6:5",
-        "     called from assistants/demo/src/a_test.ts:3:3",
+        "    └─ RangeError: negative",
+        "       at assistants/demo/src/helper.ts:12:13",
+        "         10 |",
+        "         11 | function fail(): never {",
+        '       > 12 |   throw new RangeError("negative");',
+        "            |             ^",
+        "         13 | }",
+        "         14 |",
+        "       called from assistants/demo/src/helper.ts:6:5",
+        "       called from assistants/demo/src/a_test.ts:3:3",
         "  Run it again: yao-test -i scripts.demo.a --run '^TestA$'",
     ]
 
@@ -214,15 +214,16 @@ export function fail(number: number): never {
 }
 """Scripts that call each other by `Process`."""
 CALLERS = [
-    "     at scripts/fail.ts:2:13",
-    "     called from scripts/inner.ts:4:3",
-    "     called from scripts/outer.ts:2:3",
-    "     called from scripts/outer.ts:5:3",
+    "       at scripts/fail.ts:2:13",
+    "       called from scripts/inner.ts:4:3",
+    "       called from scripts/outer.ts:2:3",
+    "       called from scripts/outer.ts:5:3",
 ]
 
 
 def places_in(stdout: str) -> list[str]:
-    return [line for line in stdout.splitlines() if line.startswith(("     at ", "     called from "))]
+    found = [line.strip() for line in stdout.splitlines() if line.startswith("     ")]
+    return [f"       {line}" for line in found if line.startswith(("at ", "called from "))]
 
 
 def test_a_failure_in_a_script_that_was_called_is_where_it_is(app: MakeApplication) -> None:
@@ -239,9 +240,9 @@ export function TestCaught(t) {
 
     assert places_in(run.stdout) == [
         *CALLERS,
-        "     called from assistants/demo/src/a_test.ts:2:3",
-        "     at scripts/unloadable.ts:2:1",
-        "     called from assistants/demo/src/a_test.ts:6:3",
+        "       called from assistants/demo/src/a_test.ts:2:3",
+        "       at scripts/unloadable.ts:2:1",
+        "       called from assistants/demo/src/a_test.ts:6:3",
     ]
     assert "Cannot call scripts.unloadable.Fn: TypeError: cannot read property 'third' of undefined" in run.stdout
 
@@ -253,7 +254,7 @@ def test_a_hook_that_calls_scripts_fails_where_they_do(app: MakeApplication) -> 
     run = app({**files, **CALLED}).run("-i", case_file())
 
     assert "agent error: Create of demo: RangeError: negative" in run.stdout
-    assert places_in(run.stdout) == [*CALLERS, "     called from assistants/demo/src/index.ts:2:3"]
+    assert places_in(run.stdout) == [*CALLERS, "       called from assistants/demo/src/index.ts:2:3"]
 
 
 def test_a_script_that_calls_an_agent_is_told_where_its_hook_failed(app: MakeApplication) -> None:
@@ -286,13 +287,14 @@ export function TestMadeUp(t) {
 """
     run = app({"a_test.ts": code}).run("-i", "scripts.demo.a")
 
-    assert places_in(run.stdout) == ["     at assistants/demo/src/a_test.ts:1:17"]
+    assert places_in(run.stdout) == ["       at assistants/demo/src/a_test.ts:1:17"]
 
 
 def test_paths_are_shown_from_the_working_directory(app: MakeApplication) -> None:
     here = app({"a_test.ts": "export function TestA(t) {\n  t.fail('x');\n}\n"})
     assert (
-        "     at a_test.ts:2:5" in here.run("-i", "scripts.demo.a", directory="assistants/demo/src").stdout.splitlines()
+        "       at a_test.ts:2:5"
+        in here.run("-i", "scripts.demo.a", directory="assistants/demo/src").stdout.splitlines()
     )
     other = here.run("-i", "scripts.demo.a", "-a", str(here.root), directory="../home")
-    assert f"     at <app>/{AT}a_test.ts:2:5" in other.stdout.splitlines()
+    assert f"       at <app>/{AT}a_test.ts:2:5" in other.stdout.splitlines()

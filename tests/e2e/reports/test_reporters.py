@@ -250,8 +250,7 @@ def test_a_job_gets_an_annotation_for_each_failure_and_a_summary(small: Applicat
         "::error file=assistants/demo/src/a_test.ts,line=2,col=76,title=demo/src/a_test.ts › TestB::"
         "assertion failed: so: 100%25%0Aexpected: 2%0Aactual: 1",
         f"::error file={case_file()},line=2,title={case_file()} › bad::assertion failed: "
-        + next(line for line in lines if "Expected the output" in line).partition("assertion failed: ")[2]
-        + '%0Aexpected: nobody%0Aactual: {"system":"Be brief.","said":"hello","tools":[]}',
+        + next(line for line in lines if "Expected the output" in line).partition("assertion failed: ")[2],
     ]
     assert summary.read_text().startswith("# Test Report\n")
     assert "### ❌ TestB - Failed" in summary.read_text()
@@ -277,12 +276,13 @@ def test_an_annotation_has_what_each_failure_compared(app: MakeApplication) -> N
         "actual: 1",
         "subtest sub failed",
         "TestTwo/sub: assertion failed: Not equal",
-        "expected: y",
-        "actual: x",
+        "- expected + actual",
+        '- "y"',
+        '+ "x"',
     ]
-    contains, bye, hello, equals, value, same = said["a"]
+    contains, equals, *difference = said["a"]
     assert contains.startswith("assertion failed: ") and equals.startswith("assertion failed: ")
-    assert (bye, hello, value, same) == ("expected: bye", "actual: hello", 'expected: {"a": 1}', "actual: hello")
+    assert difference == ["- expected + actual", '- {"a": 1}', '+ "hello"']
 
 
 def test_what_a_script_prints_gives_a_job_no_commands(small: Application) -> None:

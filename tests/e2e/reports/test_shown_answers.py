@@ -101,7 +101,7 @@ def test_a_failure_shows_what_was_compared_and_says_when_only_its_form_differs(a
     hooks = f"const all = {data};\nexport function Next(ctx, p) {{ return {{ data: all[+p.messages[0].content] }}; }}\n"
     here = app(agent(hooks=hooks, replies="- reply: ok\n", cases=cases))
 
-    run = here.run("-i", case_file(), "-o", "r.jsonl", "-o", "r.md", "-o", "r.xml")
+    here.run("-i", case_file(), "-o", "r.jsonl", "-o", "r.md", "-o", "r.xml")
     found = {one["id"]: one for one in map(json.loads, (here.root / "r.jsonl").read_text().splitlines()) if "id" in one}
 
     assert {name: found[name]["assertions"][0]["message"] for name, *_ in COMPARED} == {
@@ -109,7 +109,6 @@ def test_a_failure_shows_what_was_compared_and_says_when_only_its_form_differs(a
     }
     first = found["spaces in data"]
     assert first["assertions"][0]["actual"] == '{"status":"ok","b":1}' and first["output"] == COMPARED[0][1]
-    assert '     actual: {"status":"ok","b":1}\n' in run.stdout
     assert (
         "| {&quot;" not in (here.root / "r.md").read_text()
         and '{"status":"ok","b":1} |' in (here.root / "r.md").read_text()

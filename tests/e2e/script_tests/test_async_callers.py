@@ -67,8 +67,8 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     application: Application = make_application(tmp_path_factory.mktemp("callers"), {"a_test.ts": MODULE})
     run = application.run("-i", "scripts.demo.a")
     assert run.code == 1
-    told = run.stdout.partition("Failures")[2].split("✗ scripts.demo.a › ")[1:]
-    return {part.partition("\n")[0]: part for part in told}
+    told = run.stdout.partition("Failed tests")[0].split("► [")[1:]
+    return {part.partition("]")[0]: part for part in told}
 
 
 @pytest.mark.parametrize("test", PLACES)

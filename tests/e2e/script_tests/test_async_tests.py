@@ -148,7 +148,7 @@ def test_an_exception_in_a_timer_has_the_position_of_the_throw(app: MakeApplicat
     record = here.results("-i", "scripts.demo.a", code=1)["TestA"]
     assert record["error"] == "TypeError: two\nlines (in uncaught exception)"
     assert record["location"] == "assistants/demo/src/a_test.ts:3:15"
-    assert "  └─ TypeError: two\n     lines (in uncaught exception)\n" in here.run("-i", "scripts.demo.a").stdout
+    assert "    └─ TypeError: two\n       lines (in uncaught exception)\n" in here.run("-i", "scripts.demo.a").stdout
 
 
 def test_the_causes_of_failures(results: dict[str, Record]) -> None:

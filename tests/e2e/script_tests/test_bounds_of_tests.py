@@ -137,7 +137,7 @@ def test_lone_surrogates_and_control_characters_do_not_break_the_reports(app: Ma
     here = app({"a_test.ts": code})
     run = here.run("-i", "scripts.demo.a", "-o", str(here.home / "r.json"), "-o", str(here.home / "r.jsonl"))
     assert (run.code, run.stderr) == (1, "")
-    assert "  └─ assertion failed: bad \\ud800" in run.stdout.splitlines()
+    assert "    └─ assertion failed: bad \\ud800" in run.stdout.splitlines()
     results = here.results("-i", "scripts.demo.a", code=1)
     assert results["TestNul"]["logs"] == ["a\0b"]
     assert results["TestNul"]["assertion"] == {"type": "Equal", "expected": "c", "actual": "a\0b", "message": "nul \0"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from command import MakeApplication, Record
 
@@ -101,7 +103,7 @@ def places(shared_app: MakeApplication) -> dict[str, tuple[int, Record, str]]:
     here = shared_app({"lib.ts": LIB, "place_test.ts": "\n".join(lines)})
     results = here.results("-i", "scripts.demo.place", code=1)
     output = here.run("-i", "scripts.demo.place", "--no-color").stdout
-    shown = output[output.index("  Failures") :].split("✗ scripts.demo.place › ")[1:]
+    shown = re.split(r"(?m)^► \[", output)[1:]
     return {name: (at[name], results[f"Test{i}"], shown[i]) for i, name in enumerate(PLACES)}
 
 
@@ -217,7 +219,7 @@ def details(shared_app: MakeApplication) -> dict[str, tuple[int, Record, str]]:
     here = shared_app({"lib.ts": LIB, "detail_test.ts": "\n".join(lines)})
     results = here.results("-i", "scripts.demo.detail", code=1)
     output = here.run("-i", "scripts.demo.detail", "--no-color").stdout
-    shown = output[output.index("  Failures") :].split("✗ scripts.demo.detail › ")[1:]
+    shown = re.split(r"(?m)^► \[", output)[1:]
     return {name: (at[name], results[f"Test{i}"], shown[i]) for i, name in enumerate(DETAILS)}
 
 

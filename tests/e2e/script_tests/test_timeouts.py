@@ -134,7 +134,10 @@ def test_every_report_has_what_failed_before(app: MakeApplication) -> None:
     texts = [run.stdout, *((here.root / name).read_text() for name in names)]
     for text in texts:
         assert text.index("first") and text.index("timeout after 0.3s")
-    assert '<failure message="timeout after 0.3s" type="timeout">assertion failed: first\ntimeout after' in texts[-1]
+    assert (
+        '<failure message="timeout after 0.3s" type="timeout">assertion failed: first\nexpected: 2\nactual: 1\ntimeout after'
+        in texts[-1]
+    )
 
 
 # cleaning up

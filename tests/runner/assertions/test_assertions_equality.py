@@ -48,7 +48,7 @@ DIFFERENT: list[tuple[str, Any, Any, str]] = [
         "a longer text",
         {"t": "a" * 100},
         {"t": "a" * 101},
-        f'{{"t": "{"a" * 100}"}}, found {{"t": "{"a" * 101}"}}; from character 101 of $.t on "…a" instead of "…"',
+        'the expected object, found that from character 101 of $.t on "…a" instead of "…"',
     ),
 ]
 

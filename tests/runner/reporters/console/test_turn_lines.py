@@ -75,7 +75,7 @@ THREE = """\
 
   Total turns: 7
   Avg turns/test: 2.3
-  Total time: 14.20s
+  Time:    14.20s
 """
 TREES: dict[str, tuple[model.TestResult, int, str]] = {
     "what failed": (
@@ -241,7 +241,7 @@ OTHERS = model.Suite(
 
 def test_a_run_of_conversations_has_the_layout_of_the_design() -> None:
     assert console(RunOptions(inputs=()), (TRIPS,), STATIC, WITHOUT_ANSWER, SIMULATED) == (
-        f"{THREE}  Pass rate:  100% (34.2-100%)\n"
+        f"{THREE}  Case pass rate: 100%\n"
     )
 
 
@@ -259,7 +259,7 @@ def test_a_run_of_many_inputs_shows_the_turns_of_failing_cases_at_its_end() -> N
         "  Run it again: yao-test -i tests/trips.jsonl --run '^B04$' --name hotel\n\n"
         "═══════════════════════════════════════════════════════════════════════════════\n"
         "  Summary: 1 passed, 1 failed, 0 skipped (14.20s) in 2 inputs\n"
-        "  Pass rate:  50.0% (9.5-90.6%)\n"
+        "  Case pass rate: 50.0%\n"
         "═══════════════════════════════════════════════════════════════════════════════\n"
     )
 

@@ -1,0 +1,57 @@
+"""Tables at the width of a terminal: no line is too long, no word is broken, and below 80 columns rows become blocks."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from agent_files import lines
+from command import MakeApplication, on_terminal
+
+SUITE = "assistants/clerk/tests/shop-floor.jsonl"
+IDS = ("returns-without-receipt", "asks-in-two-languages", "gift-card-expired-a-long-time-ago")
+
+
+def report(status: str) -> str:
+    suite = {"id": SUITE, "kind": "agent_test", "label": SUITE, "file": "", "agent": "clerk", "connector": "gpt"}
+    start = {"type": "start", "timestamp": "2026-11-20T10:00:00Z", "version": "1.0.0", "suites": [suite]}
+    results = [
+        {"type": "result", "suite": SUITE, "id": id, "position": at, "status": status, "duration_ms": 100, "input": "x"}
+        for at, id in enumerate(IDS)
+    ]
+    return lines(start, *results, {"type": "summary", "duration_ms": 1000, "status": "passed"})
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("flags", [(), ("-v",)], ids=["plain", "-v"])
+def test_a_comparison_fits(app: MakeApplication, width: int, flags: tuple[str, ...]) -> None:
+    here = app({"/a.jsonl": report("passed"), "/b.jsonl": report("failed")})
+    code, shown = on_terminal(here, "diff", "a.jsonl", "b.jsonl", *flags, NO_COLOR="1", COLUMNS=str(width))
+
+    assert code == 0
+    told = [line for line in shown.splitlines() if not line.endswith(" \\")]  # an argument of a command is not split
+    assert max(map(len, told)) <= width
+    assert all(shown.count(id) >= 2 for id in IDS), "each name is whole"
+    if width == 60 and flags:
+        assert "  Measure: Case pass rate\n" in shown.replace("\r", "")
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_history_and_the_store_fit(app: MakeApplication, width: int) -> None:
+    case = {"id": IDS[2], "input": "Hi", "assert": {"type": "contains", "value": "H"}}
+    here = app(
+        {
+            "/.yao-test/.keep": "",
+            "/assistants/clerk/package.yao": '{"connector": "scripted"}',
+            "/assistants/clerk/prompts.yml": "- role: system\n  content: x\n",
+            "/assistants/clerk/replies.yml": "- reply: Hi\n",
+            f"/{SUITE}": json.dumps(case),
+        }
+    )
+    for _ in range(2):
+        assert here.run("-i", SUITE, "-q").code == 0
+    for words in (("history",), ("history", IDS[2]), ("store", "list"), ("-i", SUITE, "--runs", "2", "-v")):
+        code, shown = on_terminal(here, *words, NO_COLOR="1", COLUMNS=str(width))
+        assert code == 0, shown
+        assert max(map(len, shown.splitlines())) <= width, words
+        assert words == ("store", "list") or IDS[2] in shown
