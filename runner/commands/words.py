@@ -218,11 +218,13 @@ class _Line:
         if self._is_input(word):
             return ["-i", _path(word)]
         is_text = not word or any(map(str.isspace, word))
-        if is_text or (self._value("-n", "--name") and "/" not in word):
-            return ["-i", word]
+        is_text = is_text or bool(self._value("-n", "--name") and "/" not in word)
         flag = _BY_SPELLING.get(before.text)
-        if flag is not None and flag.kind == "maybe" and flag.read is not None and before.words[1:] == ():
+        is_meant = not is_text or "://" in "".join(word.split()[:1])
+        if is_meant and flag is not None and flag.kind == "maybe" and flag.read is not None and not before.words[1:]:
             flag.read(word, before.text)  # says what it takes
+        if is_text:
+            return ["-i", word]
         raise self._unknown(word)
 
     def _unknown(self, word: str) -> ConfigurationError:

@@ -87,6 +87,7 @@ def test_the_line_leaves_nothing_behind(app: MakeApplication) -> None:
     slow = agent(replies="- reply: { text: done, delay: 300ms }", cases=cases)
 
     lines, overwritten = screen(seen(app, slow, "-i", case_file()))
+    assert lines.pop(-2).startswith("Next: ")  # only people are told
 
     plain = app(agent(replies="- reply: done", cases=cases)).run("-i", case_file())
     assert plain.code == 1
