@@ -19,7 +19,7 @@ DOCS = ROOT / "docs"
 LONGEST = 3000
 """Words of a page that is no reference."""
 REFERENCES = set(
-    "architecture performance assertions case-assertions changelog cli json script-api script-api-context script-api-yao security".split()
+    "assertions case-assertions changelog cli json script-api script-api-context script-api-yao security".split()
 )
 QUESTIONS = {
     "run one test module": "script-tests cli quickstart",
