@@ -226,11 +226,11 @@ class Declared(Value):
 def declared_in(text: bytes) -> Declared:
     """What a file declares, by its text. The text of comments and literals counts, too."""
     lexical = frozenset().union(*(words_behind(word, text) for word in (b"const", b"let", b"class")))
-    unset = frozenset().union(*(words_behind(word, text) for word in (b"enum", b"namespace", b"module")))
+    unset = set[str]().union(*(words_behind(word, text) for word in (b"enum", b"namespace", b"module")))
     for rest in text.split(b"let")[1:]:
         if found := re.match(_LET, rest[:1000]):
-            unset |= {name.decode(errors="replace") for name in re.findall(_UNSET, found[1])}
-    return Declared(lexical=lexical - {""}, variables=words_behind(b"var", text), unset=unset)
+            unset.update(name.decode(errors="replace") for name in re.findall(_UNSET, found[1]))
+    return Declared(lexical=lexical - {""}, variables=words_behind(b"var", text), unset=frozenset(unset))
 
 
 def names_at_top(code: str) -> set[str]:

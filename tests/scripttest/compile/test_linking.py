@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -158,3 +159,13 @@ def test_names_at_the_top_are_those_of_declarations() -> None:
     )
 
     assert names_at_top(code) == {"f", "g", "h", "C", "v", "l", "p", "q", "r", "s"}
+
+
+def test_many_variables_without_a_value_are_read_in_proportion() -> None:
+    def seconds(count: int) -> float:
+        text = "".join(f"let name{number};\n" for number in range(count)).encode()
+        started = time.process_time()
+        assert len(declared_in(text).unset) == count
+        return time.process_time() - started
+
+    assert min(seconds(24_000) for _ in range(3)) < 12 * min(seconds(4000) for _ in range(3))
