@@ -45,6 +45,8 @@ OF_TEST = ("description", "vars", "assert", "metadata", "options", "threshold", 
 OF_OPTIONS = ("prefix", "suffix", "disableVarExpansion", "disableDefaultAsserts")
 BETWEEN_PROMPTS = re.compile(r"\n---\n")
 _VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
+_LOGIC = re.compile(r"\{%|\{\{[^}]*[|(]")
+"""What is a template with more than names."""
 _EXPECTED = re.compile(r"__expected\d*\Z")
 
 
@@ -115,7 +117,7 @@ class Promptfoo:
                     self.converted.lacks(f"prompt {name}: a prompt in code; write its text")
                 elif path.suffix in TABLES:
                     yield from ((label, str(row.get("prompt", ""))) for row in value_of(path, name))
-                elif path.suffix in (".json", ".yaml", ".yml"):
+                elif path.suffix in (".json", ".yaml", ".yml") and not _LOGIC.search(self._text(path, name)):
                     yield label, json.dumps(value_of(path, name), ensure_ascii=False)
                 elif path.suffix == ".jsonl":
                     yield from ((label, json.dumps(one, ensure_ascii=False)) for one in value_of(path, name))

@@ -225,3 +225,13 @@ def test_the_file_itself_and_other_forms_are_not_written(here: Application) -> N
         run = here.run("convert", "inspect.jsonl", "-o", target)
         assert (run.code, f"Cannot write {target}: " in run.stderr) == (2, True)
     assert (here.root / "inspect.jsonl").read_text() == lines(INSPECT)
+
+
+def test_a_prompt_with_the_logic_of_templates_is_named_and_its_tests_are_written(app: MakeApplication) -> None:
+    prompt = '[{% for one in earlier %}"{{ one }}",{% endfor %}"{{ input }}"]'
+    configuration = "prompts: [file://chat.json]\nproviders: [echo]\ntests: [{vars: {input: sun}}]\n"
+    here = app({"/chat.json": prompt, "/promptfooconfig.yaml": configuration})
+    run = here.run("convert", "promptfooconfig.yaml", "-o", "cases.jsonl")
+    assert run.code == 0, run.stderr
+    assert len((here.root / "cases.jsonl").read_text().splitlines()) == 1
+    assert "No counterpart:" in run.stdout + run.stderr
