@@ -143,7 +143,7 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     rows += [
         ("Pass Rate", _rate(report)),
         *((("Mean Score", said),) if (said := score_text(report.certainty)) else ()),
-        *((("Judges' Noise", said),) if (said := judges_text(report.certainty)) else ()),
+        *((("Judge Noise", said),) if (said := judges_text(report.certainty)) else ()),
         ("Duration", duration(end.milliseconds)),
     ]
     if counts.tokens or counts.cost:

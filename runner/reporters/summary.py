@@ -58,7 +58,7 @@ def _error(result: TestResult) -> str:
 def _rates(report: Report) -> list[str]:
     """The intervals of the figures: of all cases, if there are no script tests, then of each part."""
     known = report.certainty
-    said = {"Pass rate": rate_text(known), "Mean score": score_text(known), "Judges' noise": judges_text(known)}
+    said = {"Case pass rate": rate_text(known), "Mean score": score_text(known), "Judge noise": judges_text(known)}
     of_cases = all(suite.has_cases for suite in report.suites)
     lines = [f"{title}: {text}" for title, text in said.items() if text and of_cases]
     return lines + [

@@ -156,7 +156,7 @@ export function BenchmarkInline(b) { while (b.loop()) b.snapshot.inline(1); }
     app = shared_app({"s_test.ts": code})
     run = bench(app, module="scripts.demo.s")
     assert run.code == 1
-    assert run.stderr.count("└─ a snapshot in the loop of a benchmark would be one for each round") == 4
+    assert run.stderr.count("└─ a snapshot in the loop of a benchmark would be one for each round") == 2
     stored = (app.root / "assistants/demo/src/__snapshots__/s_test.ts.snap").read_text()
     assert stored.count("[Benchmark") == 2
     assert (app.root / "assistants/demo/src/s_test.ts").read_text() == code

@@ -89,7 +89,7 @@ def test_a_test_of_an_agent_elsewhere_is_refused_and_runs_by_the_name_of_its_lin
 
 def test_a_line_break_in_the_name_of_a_file_is_spelled_in_its_place(app: MakeApplication) -> None:
     here = app({"two\nlines_test.ts": "export function TestA(t) {\n  t.fail('x');\n}\n"})
-    assert "     at assistants/demo/src/two\\nlines_test.ts:2:5\n" in here.run("-i", "assistants").stdout
+    assert "       at assistants/demo/src/two\\nlines_test.ts:2:5\n" in here.run("-i", "assistants").stdout
 
 
 def test_linked_folders_within_the_application_are_tested_once(app: MakeApplication) -> None:
@@ -136,13 +136,13 @@ def test_windows_line_ends_keep_positions_and_code_frames(app: MakeApplication) 
     here = app({"a_test.ts": code})
     run = here.run("-i", "scripts.demo.a")
     assert code_frame(run.stdout) == [
-        "     at assistants/demo/src/a_test.ts:3:12",
-        "       1 | export function TestA(t) {",
-        "       2 |   const x = 1;",
-        "     > 3 |   t.assert.Equal(x, 2);",
-        "         |            ^^^^^",
-        "       4 | }",
-        "       5 |",
+        "       at assistants/demo/src/a_test.ts:3:12",
+        "         1 | export function TestA(t) {",
+        "         2 |   const x = 1;",
+        "       > 3 |   t.assert.Equal(x, 2);",
+        "           |            ^^^^^",
+        "         4 | }",
+        "         5 |",
     ]
 
 
@@ -151,19 +151,19 @@ def test_a_byte_order_mark_is_no_part_of_the_code(app: MakeApplication) -> None:
     here = app({"a_test.ts": code, "a.ts": "\ufefffunction A() { return 1; }\n"})
     run = here.run("-i", "scripts.demo.a")
     assert code_frame(run.stdout) == [
-        "     at assistants/demo/src/a_test.ts:1:37",
-        "     > 1 | export function TestA(t) { t.assert.Equal(1, 2); }",
-        "         |                                     ^^^^^",
-        "       2 |",
+        "       at assistants/demo/src/a_test.ts:1:37",
+        "       > 1 | export function TestA(t) { t.assert.Equal(1, 2); }",
+        "           |                                     ^^^^^",
+        "         2 |",
     ]
 
 
 def code_frame(output: str) -> list[str]:
     """The lines from the first `at` to the end of its code frame."""
     lines = output.splitlines()
-    start = next(number for number, line in enumerate(lines) if line.startswith("     at "))
+    start = next(number for number, line in enumerate(lines) if line.startswith("       at "))
     end = next(
-        number for number, line in enumerate(lines) if number > start and not re.match(r"     [ >] *\d* \|", line)
+        number for number, line in enumerate(lines) if number > start and not re.match(r"       [ >] *\d* \|", line)
     )
     return lines[start:end]
 

@@ -46,7 +46,7 @@ def test_the_input_stands_beside_the_failure_of_its_subtest(shared_app: MakeAppl
     run = search(app)
     (file,) = corpus(app)
     assert (run.code, json.loads(file.read_text())) == (1, {"args": [[0, 0, 0]]}), run
-    said = run.stdout.split("FuzzInner/" + file.stem + "/inner/most\n")[1]
+    said = run.stdout.split("FuzzInner/" + file.stem + "/inner/most (")[1]
     assert "input: [[0, 0, 0]]" in said and f"--run '^FuzzInner$/{file.stem}'" in said, run.stdout
 
 
@@ -59,7 +59,7 @@ def test_the_input_stands_beside_what_failed_after_it(shared_app: MakeApplicatio
     run = search(app)
     (file,) = corpus(app)
     assert (run.code, json.loads(file.read_text())) == (1, {"args": [33]}), run
-    assert re.search(rf"└─ late .*\n(.*\n)*   input: \[33\]\n   file : .*{file.name}\n", run.stdout), run.stdout
+    assert re.search(rf"└─ late .*\n(.*\n)*     input: \[33\]\n     file : .*{file.name}\n", run.stdout), run.stdout
 
 
 @pytest.mark.parametrize(

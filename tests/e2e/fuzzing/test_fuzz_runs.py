@@ -373,7 +373,7 @@ def test_the_corpus_is_what_a_result_was_made_of(shared_app: MakeApplication) ->
     app.write({f"{CORPUS}/FuzzShelf/new.json": '{"args": [4096]}'})
     run = app.run("--resume", report)
     assert (run.code, "FuzzShelf/new" in run.stdout) == (1, True), run
-    assert f"the corpus assistants/demo/src/{CORPUS}/FuzzShelf" in run.stdout + run.stderr
+    assert f"corpus assistants/demo/src/{CORPUS}/FuzzShelf" in run.stdout + run.stderr
 
 
 def test_a_search_goes_on_in_ci(shared_app: MakeApplication) -> None:

@@ -72,9 +72,10 @@ function Votes({ judged: { judge, judge_connector, votes } }: { judged: Judged }
 const statusOf = ({ passed, judged }: { passed: boolean; judged?: boolean }): "passed" | "failed" | "skipped" =>
   !passed ? "failed" : judged === false ? "skipped" : "passed";
 
-export function Values({ assertion }: { assertion: Assertion }) {
+export function Values({ assertion, diff }: { assertion: Assertion; diff?: string }) {
   const { type, passed, expected, actual } = assertion;
   if (expected == null && actual == null) return null;
+  if (diff) return <Diff expected={expected} actual={actual} text={diff} />;
   const sameKind = typeof expected === typeof actual && Array.isArray(expected) === Array.isArray(actual);
   if (!passed && expected != null && actual != null && (COMPARABLE.has(type) || (sameKind && typeof expected === "object"))) {
     return <Diff expected={expected} actual={actual} />;

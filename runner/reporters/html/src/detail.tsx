@@ -137,7 +137,7 @@ function Why({ result, extra }: { result: Result; extra: Extra }) {
       </div>
       {result.error && <pre class="message" dir="auto">{visible(result.error)}</pre>}
       {others.map((message) => <pre class="message" dir="auto">{visible(message)}</pre>)}
-      {result.assertion && <Values assertion={{ ...result.assertion, passed: false }} />}
+      {result.assertion && <Values assertion={{ ...result.assertion, passed: false }} diff={result.failures?.find(({ type }) => type)?.diff} />}
       <Where of={result} extra={extra} />
     </div>
   );

@@ -295,6 +295,7 @@ export interface Step {
   error?: string;
   errors?: string[];
   assertion?: Assertion;
+  failures?: { type?: string; diff?: string }[];
   location?: string;
   stack_trace?: string;
   skip_reason?: string;

@@ -58,9 +58,9 @@ interface Line {
 }
 
 /** A diff of two values by lines. `-` is the expected value. */
-export function Diff(props: { expected: Json | undefined; actual: Json | undefined; names?: [string, string] }) {
-  const { expected, actual, names = ["expected", "actual"] } = props;
-  const lines = useMemo(() => differences(...alike(expected, actual)), [expected, actual]);
+export function Diff(props: { expected: Json | undefined; actual: Json | undefined; names?: [string, string]; text?: string }) {
+  const { expected, actual, names = ["expected", "actual"], text } = props;
+  const lines = useMemo(() => (text ? linesOf(text) : differences(...alike(expected, actual))), [expected, actual, text]);
   if (lines === null) {
     return (
       <div class="pair">
@@ -84,6 +84,13 @@ export function Diff(props: { expected: Json | undefined; actual: Json | undefin
 
 const SIGNS = { "+": "added", "-": "removed", " ": "same", "…": "gap" };
 const capitalised = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** The lines of a diff that is made already, as the console shows it. */
+const linesOf = (diff: string): Line[] =>
+  diff.split("\n").map((line) => {
+    const sign = line[0] === "-" || line[0] === "+" ? line[0] : line === "  ..." ? "…" : " ";
+    return { sign, text: sign === "…" ? "" : visible(line.slice(2)) };
+  });
 
 function differences(expected: string, actual: string): Line[] | null {
   if (expected.length + actual.length > LARGEST) return null;
