@@ -223,7 +223,8 @@ class _Line:
         is_meant = not is_text or "://" in "".join(word.split()[:1])
         if is_meant and flag is not None and flag.kind == "maybe" and flag.read is not None and not before.words[1:]:
             flag.read(word, before.text)  # says what it takes
-        if is_text:
+        is_whole = "=" not in before.text if before.text.startswith("--") else len(before.text) == 2
+        if is_text or (before.is_flag and flag is None and is_whole):  # of an unknown flag it may be the value
             return ["-i", word]
         raise self._unknown(word)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from functools import partial
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from runner.assertions.base import AssertionResult
 from runner.connectors.base import ClosedModels
+from runner.errors import MissingError
 from runner.execution.attempts import AttemptRun
 from runner.execution.run import Run
 from runner.execution.services import RunServices
@@ -132,7 +133,7 @@ class WeakCases(Value):
 
     files: tuple[FileVerdict, ...]
     origin: str
-    """The report with the answers; empty where the agents were asked, whose models are scripted."""
+    """The report with the answers; empty where all agents were asked, whose models are scripted."""
     warnings: tuple[str, ...] = ()
     stopped: str | None = None
     code: int | None = None
@@ -171,9 +172,16 @@ def find_weak_cases(
     with Signals(stop), RunServices(request, closed=closed) as services:
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
         run = Run(plan, services, stop)
-        is_free = named is None and all(_is_scripted(source, run) for source in plan.sources)
-        talks = None if is_free else newest_talks(plan.sources, named, read, environment, store)
-        work = _Work(plan, run, talks, told)
+        saved = [source for source in plan.sources if named is not None or not _is_scripted(source, run)]
+        talks = None
+        try:
+            talks = newest_talks(saved, named, read, environment, store) if saved else None
+        except MissingError as missing:
+            if request.options.inputs:
+                raise
+            rest = tuple(source for source in plan.sources if source not in saved)  # what nobody named is left out
+            plan = plan.replace(sources=rest, warnings=(*plan.warnings, f"{missing.message}. {missing.hint}"))
+        work = _Work(plan, run, talks, {source.suite.label for source in saved}, told)
         found: list[FileVerdict] = []
 
         async def everything() -> None:
@@ -207,8 +215,10 @@ class _Talk(Value):
 
 
 class _Work:
-    def __init__(self, plan: RunPlan, run: Run, talks: Talks | None, told: Callable[[int], None]) -> None:
-        self._plan, self._run, self._talks, self._told = plan, run, talks, told
+    def __init__(
+        self, plan: RunPlan, run: Run, talks: Talks | None, saved: Collection[str], told: Callable[[int], None]
+    ) -> None:
+        self._plan, self._run, self._talks, self._saved, self._told = plan, run, talks, saved, told
         self._left_out: dict[str, dict[str, str]] = {}
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._asking = Asking(run)
@@ -261,7 +271,7 @@ class _Work:
 
     async def _told_then(self, source: CaseSource, case: Case, line: int) -> TestResult | str:
         """The saved talk of a case, or that of a scripted agent; or why there is none."""
-        if self._talks is not None:
+        if self._talks is not None and source.suite.label in self._saved:
             key = source.suite.label, case.id
             found = self._talks.results.get(key)
             refused = self._talks.refused.get(key, "it is not in the report")

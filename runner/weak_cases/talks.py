@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from runner.errors import ConfigurationError
+from runner.errors import MissingError
 from runner.modes.transcripts import problem_with_transcript
 from runner.planning.case_source import CaseSource
 from runner.record.model import TestResult
@@ -63,7 +63,7 @@ def newest_talks(
 ) -> Talks:
     """The talks of the report or run of the store that is `named`, or else of the newest run that has one of the case
     files: in the folder of the store, or in a report that runs write beside a case file. Blocks. Raises
-    ConfigurationError when there is none.
+    MissingError when there is none.
 
     Args:
         read: reads a report.
@@ -80,7 +80,7 @@ def newest_talks(
         talks = talks_of(name, read(name))
         if labels & talks.labels:
             return talks
-    raise ConfigurationError(
+    raise MissingError(
         "Cannot change answers: no run of these cases is kept",
         f"Run them once, yao-test -i {min(labels)} -o run.jsonl, and name the report: --from run.jsonl",
     )

@@ -281,8 +281,8 @@ def imported(application: Application) -> dict[str, str]:
         said[name] = str(number)
     run = application.run("-i", "scripts.demo.import*", "-v", "--timeout", "5s")
     assert run.code == 1, run
-    parts = run.stdout.split("✗ scripts.demo.import")[1:]
-    return {name: "".join(part for part in parts if part.startswith((f"{n} ", f"{n}  "))) for name, n in said.items()}
+    parts = re.split(r"Script Test: scripts\.demo\.import|^✗ scripts\.demo\.import", run.stdout, flags=re.M)[1:]
+    return {name: "".join(part for part in parts if re.match(rf"{n}\s", part)) for name, n in said.items()}
 
 
 @pytest.mark.parametrize("what", IMPORTS)

@@ -60,14 +60,14 @@ def in_turn(host: ModelServer, shared_app: MakeApplication) -> Application:
 
 
 def test_a_switch_of_the_connector_is_a_change_and_no_flakiness(in_turn: Application) -> None:
-    table = in_turn.run("history").stdout
+    table = in_turn.run("history", "-v").stdout
     one = in_turn.run("history", "hi").stdout
     record = json.loads(in_turn.run("history", "hi", "--json").stdout)
 
     assert [line.split()[:5] for line in table.splitlines()[1:2]] == [["hi", "bad", "0.0%", "(0.0-65.8%)", "fails"]]
     assert "flaky" not in (table + one).lower()
     rows = one.split("Changed\n")[1].splitlines()
-    assert [row.split("connector: ")[1:] for row in rows] == [["good → bad"], ["bad → good"], ["good → bad"], []]
+    assert [row.split("connector ")[1:] for row in rows] == [["(good → bad)"], ["(bad → good)"], ["(good → bad)"], []]
     assert [row.split()[3] for row in rows] == ["bad", "good", "bad", "good"]
     (test,) = record["tests"]
     assert [result["asked"] for result in test["results"]] == ["good", "bad", "good", "bad"]
@@ -79,12 +79,12 @@ def test_a_switch_of_the_connector_is_a_change_and_no_flakiness(in_turn: Applica
 def test_a_switch_is_said_once_wherever_two_runs_are_compared(in_turn: Application) -> None:
     run = in_turn.run("diff", "good.jsonl", "bad.jsonl", "-o", "d.md")
 
-    assert "    connector: good → bad\n" in run.stdout
-    assert "Since the older run, connector: good → bad (1 result)\n" in run.stdout
+    assert "    changed: connector (good → bad)\n" in run.stdout
+    assert "Changed since the baseline: connector (good → bad) (1 result)\n" in run.stdout
     assert changes(in_turn, "good.jsonl", "bad.jsonl") == (["connector: good → bad"], {"connector: good → bad": 1})
     written = (in_turn.root / "d.md").read_text()
-    assert "Since the older run, connector: good → bad (1 result)." in written
-    assert "passed → failed; connector: good → bad\n" in written
+    assert "Changed since the baseline: connector (good → bad) (1 result)\n" in written
+    assert "passed → failed; changed: connector (good → bad)\n" in written
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_another_model_of_one_connector_is_named_and_is_no_flakiness(host: Model
         here.write(connector(host, "good", model))
         ask(here, model)
 
-    said = here.run("history", "hi").stdout
+    said = here.run("history", "hi", "-v").stdout
     assert "  Passed:  0.0% (0.0-65.8%) of 2 runs with good (openai bad-1)\n" in said
     assert "flaky" not in said.lower() and said.count("good (openai good-1)") == 2
     assert changes(here, "good-1.jsonl", "bad-1.jsonl")[0] == ["model good"]

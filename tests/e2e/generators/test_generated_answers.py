@@ -84,7 +84,7 @@ def test_cases_that_are_wrong_are_named_and_nothing_runs(app: MakeApplication) -
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr.splitlines() == [
         "Error: Cannot use 4 of 5 cases from agents:maker:",
-        '  entry 2: case "B": unknown field "asserts". Did you mean "assert"?',
+        '  entry 2: case "B": unknown field "asserts". Write: "assert": [{"type": "icontains", "value": "..."}]',
         "  entry 3: it is not a case: an object was expected",
         '  entry 4: case "D": unknown assertion type "containz". Did you mean "contains"?',
         '  entry 5: case "E": "input" is missing. What is said to the agent is in "input" or in "messages"',
@@ -105,7 +105,7 @@ def test_the_good_ones_run_when_lenient(app: MakeApplication) -> None:
 
     assert run.code == 0
     assert [line for line in run.stdout.splitlines() if line.startswith("Warning")] == [
-        'Warning: agents:maker: entry 2: case "B": unknown field "asserts". Did you mean "assert"?',
+        'Warning: agents:maker: entry 2: case "B": unknown field "asserts". Write: "assert": [{"type": "icontains", "value": "..."}]',
         "Warning: agents:maker: left out, entry 3: it is not a case: an object was expected",
         'Warning: agents:maker: left out, entry 4: case "D": unknown assertion type "containz". Did you mean "contains"?',
         'Warning: agents:maker: left out, entry 5: case "E": "input" is missing. '

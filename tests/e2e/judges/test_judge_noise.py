@@ -92,7 +92,7 @@ def test_nothing_is_said_where_nobody_voted_twice_on_one_question(app: MakeAppli
     here = demo(app, *[{"id": f"s{at}", "input": "x", "assert": assertion} for at in range(12)])
     run = here.run("-i", case_file(), "-o", "a.jsonl")
 
-    assert "noise" not in run.stdout
+    assert "noise" not in run.stdout + here.run("show", "a.jsonl", "-v").stdout
     assert "judges_noise" not in lines_of(here.root / "a.jsonl")[-1]
 
 

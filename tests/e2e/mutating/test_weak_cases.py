@@ -111,6 +111,29 @@ def test_answers_of_real_models_are_those_of_a_run_that_is_kept(desk: Applicatio
     assert found["number"]["misses"] == ["dates", "negation", "half", "secret"]
 
 
+def test_cases_that_nobody_named_are_left_out_where_no_run_of_them_is_kept(desk: Application) -> None:
+    desk.write(
+        {
+            "/assistants/other/package.yao": '{"name": "Other", "connector": "local"}',
+            "/assistants/other/tests/other.jsonl": json.dumps(CASES[0]),
+            "/assistants/other/src/half.ts": "export function Half(n) { return n / 2; }",
+            "/assistants/other/src/half_test.ts": 'import { Half } from "./half";\n'
+            "export function TestHalf(t) { t.assert.Equal(Half(4), 2); }",
+            "/connectors/local.conn.yao": json.dumps({"type": "openai", "options": {"host": "http://localhost:9"}}),
+        }
+    )
+    run = desk.run("mutate")
+
+    assert run.code == 0, run
+    assert run.stderr.startswith(
+        "Warning: Cannot change answers: no run of these cases is kept. "
+        "Run them once, yao-test -i assistants/other/tests/other.jsonl"
+    )
+    assert f"{FILE}  50.0 %" in run.stdout
+    assert "assistants/other/src/half.ts" in run.stdout
+    assert desk.run("mutate", "-i", "assistants/other").code == 2
+
+
 def test_real_judges_are_asked_only_if_that_is_said(desk: Application) -> None:
     judged = [{"id": "polite", "input": "Where?", "assert": "Is polite"}]
     desk.write({f"/{FILE}": "\n".join(map(json.dumps, judged))})
