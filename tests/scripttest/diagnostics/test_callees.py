@@ -147,10 +147,10 @@ def test_the_place_is_that_of_the_callee(app: MakeApplication) -> None:
     code = "export function TestA(t) {\n  const order: any = {};\n  order.load(t.name, [order.id]);\n}\n"
     run = app({"a_test.ts": code}).run("-i", "scripts.demo.a")
     lines = run.stdout.splitlines()
-    start = lines.index("     at assistants/demo/src/a_test.ts:3:9")
+    start = lines.index("       at assistants/demo/src/a_test.ts:3:9")
     assert lines[start + 3 : start + 5] == [
-        "     > 3 |   order.load(t.name, [order.id]);",
-        "         |         ^^^^",
+        "       > 3 |   order.load(t.name, [order.id]);",
+        "           |         ^^^^",
     ]
 
 
