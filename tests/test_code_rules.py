@@ -114,3 +114,16 @@ def test_records_are_values() -> None:
     """Built by keyword, and never taken apart by position."""
     sources = {path.relative_to(ROOT).as_posix(): path.read_text("utf-8") for path in modules()}
     assert [place for place, text in sources.items() if re.search(r"\bNamedTuple\b|\bnamedtuple\b", text)] == []
+
+
+def test_a_possessive_group_ends_where_its_last_round_began() -> None:
+    """Before Python 3.11.5 `(?:ab?c)*+` goes on behind what its last round read in vain. It goes on at the right place
+    when the last alternative fails at once: `(?:ab?c|(?!))*+`; or has no repeat in it, as in texts: `[^"]|\\.`."""
+    group = re.compile(r"(?<!\|\(\?!\))(?<!\\\.)\)(?:[*+?]|\{+[0-9,]+\}+)\+")
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in modules()
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if group.search(line)
+    ]
+    assert wrong == []

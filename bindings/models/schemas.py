@@ -20,7 +20,7 @@ from bindings.models.definition import (
 from bindings.models.store import Store
 from scripttest.typing_names import Json
 
-_SIZED = re.compile(r"(\w++(?: ++\w++)*+)\s*+(?:\((\d+)(?:,(\d+))?\))?")
+_SIZED = re.compile(r"(\w++(?: ++\w++|(?!))*+)\s*+(?:\((\d+)(?:,(\d+))?\))?")
 _READ_TYPES = {
     "VARCHAR": "string", "CHARACTER": "char", "TEXT": "text", "MEDIUMTEXT": "mediumText", "LONGTEXT": "longText",
     "INTEGER": "integer", "TINYINT": "tinyInteger", "SMALLINT": "smallInteger", "BIGINT": "bigInteger",

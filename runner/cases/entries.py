@@ -31,7 +31,7 @@ Places = dict[JsonPath, Position]
 STRING = r'"(?:[^"\\\n]|\\.)*+"'
 COMMENT = r"//[^\n]*|#[^\n]*"
 _TOKEN = re.compile(rf'{STRING}|{COMMENT}|[{{}}\[\],:"]|[^\s"{{}}\[\],:/#]+|/')
-_NOISE = rf"{STRING}|{COMMENT}|,(?=(?>\s|{COMMENT})*+[\]}}])"
+_NOISE = rf"{STRING}|{COMMENT}|,(?=(?>\s|{COMMENT}|(?!))*+[\]}}])"
 _LARGE = 1_000_000
 """Characters of an entry beyond which its parts are not looked for: that would take longer than to read it."""
 _CLOSES = {"}": "{", "]": "["}

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _TAG = re.compile(
     r"""(?xi) (?<!`)<\s*+(?P<closes>/?)\s*+(?P<name>think|thinking|reasoning)(?=[\s/>])
-    (?: (?:[^<>"']|"[^"]*"|'[^']*')*+ > | [^<>]*> )"""
+    (?: (?:[^<>"']|"[^"]*"|'[^']*'|(?!))*+ > | [^<>]*> )"""
 )
 _TAG_OR_VALUE = re.compile(rf"{_TAG.pattern}|[{{\[]")
 MAX_VALUES = 200

@@ -30,15 +30,15 @@ SHORTEST_BASE64 = 8
 _ENTITIES = {"&": ("&amp;",), "<": ("&lt;",), ">": ("&gt;",), '"': ("&quot;",), "'": ("&apos;",)}
 _ESCAPES = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
 _WRAPPED = re.compile(
-    r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,}+(?:(?:\\++[rn]|[\r\n])++[ \t>|]*+[A-Za-z0-9+/_=-]++)++"
+    r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,}+(?:(?:\\++[rn]|[\r\n]|(?!))++[ \t>|]*+[A-Za-z0-9+/_=-]++|(?!))++"
 )
 """Base64, or hexadecimal digits, on several lines."""
 _HAS_WRAPPED = re.compile(r"[\r\n\\](?<=[A-Za-z0-9+/_-]{32}[\r\n\\])").search
-_BREAK = re.compile(r"(?:\\++[rn]|[\r\n])++[ \t>|]*+")
+_BREAK = re.compile(r"(?:\\++[rn]|[\r\n]|(?!))++[ \t>|]*+")
 _BETWEEN_PAIRS = r"(?:[:. -]|, ?|,? ?0[xX]|\\++x)"
-_BLANKS = r"(?:\s|\\++[nrt])*+"
+_BLANKS = r"(?:\s|\\++[nrt]|(?!))*+"
 _INDEX = rf'\\*+"?+[0-9]{{1,7}}+\\*+"?+:{_BLANKS}'
-_BETWEEN_BYTES = f"{_BLANKS},{_BLANKS}(?:{_INDEX})?+"
+_BETWEEN_BYTES = f"{_BLANKS},{_BLANKS}(?:{_INDEX}|(?!))?+"
 _PAIR = "[0-9A-Fa-f]{2}"
 _LETTER = "(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])"
 """The code of a letter or a digit, or nearly so."""
@@ -51,7 +51,7 @@ _HAS_BYTES = re.compile(f",{_BLANKS}[0-9]{{1,3}}{_BLANKS}" * 5).search
 _HAS_INDEXED = re.compile(f",{_BLANKS}{_INDEX}[0-9]{{1,3}}{_BLANKS}" * 5).search
 _NO_CODE = f"%(?!{_PAIR})"
 _NO_ESCAPE = rf"\\(?!(?:x|u00){_PAIR})"
-_PAIRS = f"{_PAIR}(?:{_BETWEEN_PAIRS}{_PAIR}){{5,}}+"
+_PAIRS = f"{_PAIR}(?:{_BETWEEN_PAIRS}{_PAIR}|(?!)){{5,}}+"
 _COMMAS = (",", ", ", ",0x", ", 0x", ",0X", ", 0X")
 """Between pairs in a list. Every list of bytes has to be searched for them: with a pattern for each comma this is
 several times as quick as with one for all."""
@@ -158,7 +158,7 @@ def decoded(text: str) -> str:
         found += [_read_pairs(match[0]) for match in re.finditer(_PAIRS, text)]
     if "," in text and _HAS_PAIRS_IN_LIST(text):
         for comma in [comma for comma in _COMMAS if comma in text]:
-            for match in re.finditer(f"{comma}{_PAIR}(?:{comma}{_PAIR}){{4,}}+", text):
+            for match in re.finditer(f"{comma}{_PAIR}(?:{comma}{_PAIR}|(?!)){{4,}}+", text):
                 first = text[max(match.start() - 2, 0) : match.start()]
                 found.append(_read_pairs((first if re.fullmatch(_PAIR, first) else "00") + match[0]))
     if ":" in text and _HAS_INDEXED(text):
@@ -207,7 +207,7 @@ def unwrapped(text: str, clean: Callable[[str], str]) -> str:
 def _read_percents(text: str) -> str:
     """A text whose `%2F` and `%252F` are characters. The decoder of Python's escapes is the quickest one."""
     if "%25" in text:
-        text = re.sub("%(?:25)++", "%", text)
+        text = re.sub("%(?:25|(?!))++", "%", text)
     if re.search(_NO_CODE, text):
         text = re.sub(_NO_CODE, " ", text)
     return _unescaped(text.replace("\\", " ").replace("%", "\\x"))
@@ -330,7 +330,7 @@ _ITEMS, _CHARACTERS = _Readings(_read_item), _Readings(_read_number)
 _ESCAPED = tuple(
     (sign, re.compile(pattern).search, read)
     for sign, pattern, read in (
-        ("%", f"%(?:25)*+{_LETTER}", _read_percents),
+        ("%", f"%(?:25|(?!))*+{_LETTER}", _read_percents),
         ("=", f"={_LETTER}={_LETTER}", _read_quoted),
         ("&#", r"&#[xX]?[0-9]", _read_numbers),
         ("\\", rf"\\(?:x|u00){_LETTER}", _read_escapes),

@@ -36,7 +36,7 @@ FOLDERS = r"^[^.]|^\.\.|^\./.*/|^\./[^.]*$"
 SHIPPED = Path(__file__).parents[2] / "runner" / "shipped"
 """Scripts that come with this package."""
 DIRECTIVE = '"use strict";'
-_SPACE = rb"(?:\s|//[^\n]*|/\*(?:[^*]|\*(?!/))*+\*/)*+"
+_SPACE = rb"(?:\s|//[^\n]*|/\*(?:[^*]|\*(?!/)|(?!))*+\*/|(?!))*+"
 _QUOTED = rb"(?:\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+')"
 _START = rb"(?:\xef\xbb\xbf)?(?:#![^\n]*)?" + _SPACE
 _GOES_ON = _SPACE + rb"[.,?:=&|+\-*%<>()\[`^]"
