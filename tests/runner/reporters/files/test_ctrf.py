@@ -42,7 +42,7 @@ RESULTS: dict[str, dict[str, Any]] = {
     "subtests": {"steps": [{"name": "T/a", "status": "failed", "duration_ms": 1, "error": "no", "steps": [{"name": "T/a/b", "status": "skipped"}]}]},
     "turns": {"mode": "multi_turn", "turns": [{"turn": 1, "status": "passed"}, {"turn": 2, "status": "skipped"}]},
     "what is no verdict": {"status": "failed", "cause": "infrastructure", "error": "HTTP 503"},
-    "a score": {"mode": "conversation", "score": 0.5, "tags": ["a", 1], "metadata": {"a": None}},
+    "a score": {"mode": "conversation", "score": 0.5, "tags": ["a", "1"], "metadata": {"a": None}},
     "no line": {"line": 0, "logs": []},
 }  # fmt: skip
 
