@@ -10,38 +10,38 @@ import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from command import make_application
-from declarations.markdown import code, entry, link, page, table
+from declarations.markdown import code, entry, link, page
 from declarations.reader import Declaration, load
 
 FAILING = Path(__file__).with_name("failing_test.ts")
 """One test per assertion, which fails."""
 INTRODUCTION = """# Assertions
 
-Assertions check values in a test. This page has all checks of `t.assert` and `t.require`. The
-[script API](script-api.md#tassert) has them too, beside everything else that a test can use.
+All checks of `t.assert` and `t.require`: each with an example that holds, and one that fails with what is printed for it.
 
 <!-- made by: python tests/declarations/assertions.py > docs/assertions.md -->
 """
 RULES = """## Two ways to fail
 
-If a check of `t.assert` does not hold, the test fails but continues; each check returns whether it held. If a check of
-`t.require` does not hold, the test fails and stops. You may write `const { assert, require } = t`.
+A check of `t.assert` that does not hold fails the test, which goes on; each check returns whether it held. One of
+`t.require` stops the test. `const { assert, require } = t` works too.
 
-The last argument of each check is a message that replaces the standard text, unless it is empty; values after it are ignored.
+The last argument of each check, `message`, replaces the standard text unless it is empty; values after it are ignored.
 
-A check that cannot be evaluated is a failure too, also for the opposite check: the length of a number, an invalid
-pattern, a wrong number of arguments, or a promise instead of a value (`got a Promise: await it`).
+What cannot be evaluated fails, also for the opposite check: the length of a number, an invalid pattern, a wrong
+number of arguments, or a promise instead of a value (`got a Promise: await it`).
 """
 FAILURE = """## What a failure says
 
-A failure shows what is wrong, both values (of long values, the differences), the place of the check in the TypeScript
-file, and the command that runs the test again.
+What is wrong, both values (of long values, the differences), the place of the check in the TypeScript file, and the
+command that runs the test again.
 """
 
 
@@ -79,7 +79,7 @@ def paragraphs() -> Iterator[str]:
     bodies, printed, found = tests(), failures(), checks()
     yield INTRODUCTION
     yield "## Overview"
-    yield table(["check", "holds when"], ([link(check.name), check.doc.summary] for check in found if check.doc))
+    yield "\n".join(f"- {link(check.name)}: {check.doc.summary}" for check in found if check.doc)
     yield RULES
     yield from shown("WrongNumberOfArguments", bodies, printed)
     yield FAILURE
@@ -87,8 +87,9 @@ def paragraphs() -> Iterator[str]:
     yield code(printed["Equal"], "text")
     for check in found:
         yield f"## `{check.name}`"
-        yield from entry(check)
-        yield "Fails:"
+        assert check.doc is not None
+        params = {name: text for name, text in check.doc.params.items() if name != "message"}
+        yield from entry(replace(check, doc=replace(check.doc, params=params)))
         yield from shown(check.name, bodies, printed)
 
 

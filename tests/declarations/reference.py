@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from declarations.markdown import code, described, entry, link, page, table
+from declarations.markdown import code, described, entry, link, page
 from declarations.reader import Declaration, File, load
 
 EXPRESSIONS = {
@@ -51,7 +51,7 @@ TITLES = {
 }
 MADE = "<!-- made from bindings/types by: python tests/declarations/reference.py {} > docs/{} -->"
 INTRODUCTION = """Everything that a script test and the scripts it calls can use. There is nothing else: no `fetch`, no `require`,
-no Node modules. [In the editor](editor.md) the same texts are shown, and the whole of each. Examples are the body of a test with
+no Node modules. [The editor](editor.md) shows the same texts, in full. Examples are the body of a test with
 `t` and `ctx`, or a whole file."""
 ASSERTIONS = "assertions.md"
 """The page that describes the members of `t.assert`."""
@@ -113,14 +113,13 @@ class Reference:
         return page(parts)
 
     def overview(self) -> str:
-        """A row for each name that scripts write."""
-        rows = [
-            [self.link(part.title), part.summary]
+        """A line for each name that scripts write."""
+        return "\n".join(
+            f"- {self.link(part.title)}: {part.summary}"
             for name, parts in self.groups.items()
             for part in parts
             if part.is_value and name != "platform.d.ts"
-        ]
-        return table(["name", "what it is"], rows)
+        )
 
     def link(self, title: str, text: str = "") -> str:
         """A link to a section, on whichever page it is."""
@@ -142,22 +141,22 @@ class Reference:
                 yield f'## `import ... from "{module.name}"`'
                 yield from described(module.doc)
                 yield f"Names: {', '.join(f'`{member.name}`' for member in module.members if not member.doc)}."
-                rows = [[f"`{part.name}`", self.alias(part), part.doc.summary] for part in module.members if part.doc]
-                yield table(["type", "is", "what it is"], rows)
+                yield "\n".join(
+                    f"- `{part.name}`, {self.alias(part)}: {part.doc.summary}" for part in module.members if part.doc
+                )
 
     def platform(self) -> Iterator[str]:
-        """What scripts know from browsers: a row for each, as everybody knows them."""
+        """What scripts know from browsers: a line for each, as everybody knows them."""
         file = self.files["platform.d.ts"]
         if file.header:
             yield from described(file.header)
-        rows = []
+        lines = []
         for part in self.groups["platform.d.ts"]:
-            signatures = [part.main.signature] if part.main.kind == "function" else []
-            rows.append([f"`{part.title}`", _inline(signatures), part.summary])
-            for member in [*part.statics, *part.main.members]:
-                if member.kind in ("method", "new") and member.doc:
-                    rows.append([f"`{part.title}.{member.name}`", _inline([member.signature]), member.doc.summary])
-        yield table(["name", "signature", "what it is"], rows)
+            inner = [member for member in [*part.statics, *part.main.members] if member.kind in ("method", "new")]
+            names = part.main.signature.splitlines() if part.main.kind == "function" else [part.title]
+            lines.append(f"- {_inline(names)}: {part.summary}")
+            lines += [f"  - {_inline([member.signature])}: {member.doc.summary}" for member in inner if member.doc]
+        yield "\n".join(lines)
 
     def section(self, part: Section) -> Iterator[str]:
         """An interface with its members."""
@@ -172,16 +171,16 @@ class Reference:
         for base in main.bases:
             yield f"Has the members of {self.name_of(base, main)} too."
         entries = [member for member in [*part.statics, *main.members] if is_entry(member)]
-        rows = [row for member in main.members if not is_entry(member) for row in self.rows(member, main)]
-        if rows:
-            yield table(["field", "type", "what it is"], rows)
+        lines = [line for member in main.members if not is_entry(member) for line in self.fields(member, main)]
+        if lines:
+            yield "\n".join(lines)
         if variable and constructor:
             yield f"### `new {part.title}`"
             yield code(constructor.signature.replace("new ", f"new {part.title}", 1))
             yield from described(variable.doc)
-        brief = [member for member in entries if member.kind == "method" and member.doc and not member.doc.example]
+        brief = [member for member in entries if member.doc and not member.doc.example]
         if brief:
-            yield table(["method", "what it does"], [self.method(member, part) for member in brief])
+            yield "\n".join(self.method(member, part) for member in brief)
         for member in entries:
             if member not in brief:
                 yield f"### `{part.title}.{member.name}`"
@@ -189,32 +188,31 @@ class Reference:
                     yield "Of the class itself."
                 yield from entry(member)
 
-    def method(self, member: Declaration, part: Section) -> list[str]:
-        """The row of a method without an example."""
+    def method(self, member: Declaration, part: Section) -> str:
+        """The line of a method without an example."""
         assert member.doc is not None
         own = f"{part.title}." if member in part.statics else ""
         throws = re.sub(r"^{(.*?)} *", r"\1: ", member.doc.throws)
-        return [
-            f"`{own}{' '.join(member.signature.split())}`",
-            " ".join(filter(None, [member.doc.summary, f"Throws {throws}" if throws else ""])),
-        ]
+        called = member.kind != "method" and member.doc.returns
+        further = (throws and f"Throws {throws}", called and f"Returns {called[0].lower()}{called[1:]}")
+        return " ".join([f"- {_inline([own + member.signature])}: {member.doc.summary}", *filter(None, further)])
 
-    def rows(self, member: Declaration, owner: Declaration, prefix: str = "") -> Iterator[list[str]]:
-        """The row of a field, and those of the fields within it."""
+    def fields(self, member: Declaration, owner: Declaration, prefix: str = "") -> Iterator[str]:
+        """The line of a field, and those of the fields within it."""
         if member.kind == "set":
             return  # stands with its getter
         fields = [inner for inner in member.members if not inner.inline]
         assert member.doc is not None
         name = f"{prefix}{member.name}{'?' if member.optional else ''}"
-        yield [f"`{name}`", "`object`" if fields else self.type_of(member, owner), member.doc.summary]
+        title = self.title_of(" ".join(member.type.split()), owner)
+        text = f"{name}: {'object' if fields else self.type_of(member)}"
+        yield f"- {self.link(title, text) if title else f'`{text}`'}: {member.doc.summary}"
         for inner in fields:
-            yield from self.rows(inner, owner, f"{prefix}{member.name}.")
+            yield from self.fields(inner, owner, f"{prefix}{member.name}.")
 
-    def type_of(self, member: Declaration, owner: Declaration) -> str:
-        """The type of a field, which leads to its section if it has one."""
-        text = " ".join(member.type.split())
-        readonly = "readonly " if member.signature.startswith("readonly ") else ""
-        return self.name_of(text, owner, readonly + text)
+    def type_of(self, member: Declaration) -> str:
+        """The type of a field."""
+        return ("readonly " if member.signature.startswith("readonly ") else "") + " ".join(member.type.split())
 
     def alias(self, part: Declaration) -> str:
         """What another name of a type stands for."""
@@ -223,10 +221,13 @@ class Reference:
 
     def name_of(self, name: str, owner: Declaration, text: str = "") -> str:
         """The name of a type as it is used in a declaration, with a link if the page describes it."""
-        bare = name.removesuffix("[]").partition("<")[0]
-        namespace = owner.path.rpartition(".")[0]
-        title = self.titles.get(f"{namespace}.{bare}") or self.titles.get(bare)
+        title = self.title_of(name, owner)
         return self.link(title, text or title) if title else f"`{text or name}`"
+
+    def title_of(self, name: str, owner: Declaration) -> str | None:
+        """The section that describes a type."""
+        bare = name.removesuffix("[]").partition("<")[0]
+        return self.titles.get(f"{owner.path.rpartition('.')[0]}.{bare}") or self.titles.get(bare)
 
 
 def sections(file: File) -> list[Section]:
@@ -253,17 +254,17 @@ def is_entry(member: Declaration) -> bool:
 
 
 def _inline(signatures: list[str]) -> str:
-    return "<br>".join(f"`{' '.join(signature.split())}`" for signature in signatures)
+    return ", ".join(f"`{' '.join(signature.split())}`" for signature in signatures)
 
 
 def checks(interface: Declaration) -> str:
-    """The table of the assertions."""
-    rows = []
+    """A line for each assertion."""
+    lines = []
     for member in interface.members:
         assert member.doc is not None
         signature = " ".join(member.signature.split())
-        rows.append([link(member.name, ASSERTIONS), f"`{signature}`", member.doc.summary])
-    return table(["check", "signature", "holds when"], rows)
+        lines.append(f"- {link(member.name, ASSERTIONS, signature)}: {member.doc.summary}")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
