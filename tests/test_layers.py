@@ -102,13 +102,13 @@ ROOMS = {
     "runner/assertions": "runner runner/shapes runner/reading",
     "runner/cases": "runner runner/security runner/statistics runner/application runner/shapes runner/assertions",
     "runner/agents/mcp": "runner runner/security runner/application runner/assertions runner/connectors",
-    "runner/agents": "runner runner/security runner/options runner/application runner/assertions runner/connectors runner/scripted runner/answers runner/agents/mcp runner/reading",
+    "runner/agents": "runner runner/security runner/options runner/application runner/shapes runner/assertions runner/connectors runner/scripted runner/answers runner/agents/mcp runner/reading",
     "runner/fingerprints": "runner runner/security runner/options runner/application runner/cases runner/connectors"
     " runner/agents/mcp runner/agents",
     "runner/record": "runner runner/security runner/statistics runner/shapes runner/assertions",
     "runner/compare": "runner runner/statistics runner/assertions runner/record",
     "runner/judging": "runner runner/security runner/statistics runner/assertions runner/record",
-    "runner/modes": "runner runner/options runner/application runner/agents runner/assertions runner/cases runner/connectors"
+    "runner/modes": "runner runner/options runner/application runner/shapes runner/agents runner/assertions runner/cases runner/connectors"
     " runner/fingerprints runner/reading runner/record",
     "runner/reporters/console": "runner runner/security runner/statistics runner/options runner/assertions runner/record runner/compare"
     " runner/judging",
@@ -168,7 +168,7 @@ DOORS = {
     "runner/connectors": "base definition http httpx_sender limits load timing usage",
     "runner/answers": "journal recording",
     "runner/scripted": "runner",
-    "runner/shapes": "codec declared fast_validation fields json_value",
+    "runner/shapes": "codec declared fast_validation fields json_value model_parameters",
     "runner/reading": "answer_text helper_answers",
     "runner/assertions": "__init__ base checking judges model results snapshots tools values votes",
     "runner/cases": "checks csv_rows json_schema messages model other_cases problems reader selection turns",

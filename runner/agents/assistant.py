@@ -16,6 +16,8 @@ from runner.application.sandbox import Sandbox, read_sandbox
 from runner.errors import BrokenError, ConfigurationError, MissingError, did_you_mean
 from runner.security.files import read_text
 from runner.security.walk import SUFFIXES
+from runner.shapes.declared import fields_of
+from runner.shapes.model_parameters import ModelParameters
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -37,17 +39,6 @@ _KINDS: dict[str, type] = {
     **dict.fromkeys(("options", "mcp", "uses", "search", "kb", "db"), dict),
 }
 """Key of package.yao → what its value must be."""
-_PARAMETERS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("temperature", "top_p", "presence_penalty", "frequency_penalty"), (int, float)),
-    **dict.fromkeys(("max_tokens", "max_completion_tokens", "n", "seed"), (int, float)),
-    "stop": (str, list),
-    "user": (str,),
-    "tools": (list,),
-    "tool_choice": (str, dict),
-    "stream": (bool,),
-    **dict.fromkeys(("response_format", "logit_bias", "audio"), (dict,)),
-}
-"""Option of a model in package.yao → what its value may be."""
 
 
 class Assistant(Value):
@@ -235,11 +226,13 @@ def _read(agent: AgentFolder) -> Assistant:
 
 def _odd(key: str, value: Any) -> str:
     """Why an option has no effect; empty if it has one."""
-    kinds = _PARAMETERS.get(key)
-    if kinds is None:
+    if key not in fields_of(ModelParameters):
         return "is no option of a model, and has no effect"
-    fits = isinstance(value, kinds) and (not isinstance(value, bool) or bool in kinds)
-    return "" if fits or value is None else f"has a value of a wrong type, {json.dumps(value)[:60]}, and no effect"
+    try:
+        ModelParameters.model_validate({key: value})
+    except ValueError:
+        return f"has a value of a wrong type, {json.dumps(value)[:60]}, and no effect"
+    return ""
 
 
 def _names(package: dict[str, Any], key: str, within: str, where: str) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,6 @@ from runner.parts import Dependency
 from scripttest import FunctionCall
 
 if TYPE_CHECKING:
-    from runner.agents.chat import Options
     from runner.agents.runtime import Runtime
 
 _SHOWN = 100
@@ -52,16 +50,15 @@ class Call:
         self,
         runtime: Runtime,
         scope: Scope,
-        messages: Messages,
-        options: Options,
-        on_chunk: Callable[[str], None] | None,
+        request: AgentRequest,
     ) -> None:
         self._runtime = runtime
         self._scope = scope
         self._assistant = scope.agent
-        self._messages = messages
-        self._options = options
-        self._on_chunk = on_chunk
+        self._request = request
+        self._messages = request.messages
+        self._options = request.options
+        self._on_chunk = request.on_chunk
 
     async def run(self) -> Answer:
         """All steps; see `call_agent`."""
@@ -89,10 +86,8 @@ class Call:
             model = ModelRounds(
                 self._runtime,
                 self._scope,
-                self._messages,
-                self._options,
+                self._request,
                 settings,
-                on_chunk=self._on_chunk,
                 call_agent=partial(call_other, self._runtime),
                 delegate=self._delegate,
             )
@@ -222,7 +217,7 @@ async def call_agent(runtime: Runtime, request: AgentRequest) -> Answer:
         runtime.note(chat, Dependency(kind="handler", name=f"agents.{assistant.id}.index"))
     with chat.calling(assistant.id, caller.call if caller else None) as number:
         scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth, call=number)
-        answer = await Call(runtime, scope, request.messages, options, request.on_chunk).run()
+        answer = await Call(runtime, scope, request).run()
     if answer.cut and caller is not None and not request.delegated:  # whoever asks for a case says it of its answer
         chat.world.warn("cut", f"the answer of {assistant.id} was {answer.cut}")
     return answer.replace(chat_id=chat.id)

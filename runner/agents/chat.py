@@ -287,7 +287,10 @@ class AgentRequest(Value):
     messages: Messages
     """The messages to it, in OpenAI's format."""
     options: Options
+    """`context.Options`, as hooks see them."""
     chat: Chat
+    parameters: Mapping[str, Any] = {}
+    """Parameters of the model that whoever asks has chosen, over those of the agent."""
     caller: Scope | None = None
     """The agent, or the script, that waits for it."""
     on_chunk: Callable[[str], None] | None = None

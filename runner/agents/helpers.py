@@ -21,6 +21,7 @@ from runner.assertions.results import SCALE, not_evaluated, off_scale, result_of
 from runner.connectors.base import ModelRequest
 from runner.errors import ConfigurationError, RunnerError, sentences
 from runner.reading.helper_answers import Unclear, lone_score, read_verdict
+from runner.shapes.model_parameters import parameters_in
 from scripttest import HostError
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Helpers:
             agent: its id.
             role: `validator`, `simulator`, `generator` or `reporter`; the helper gets it as `test_mode`.
             payload: its message and its metadata, JSON values.
-            options: `connector`, `metadata`, `mode`, `search`, `disable_global_prompts`.
+            options: `connector`, `metadata`, `mode`, `search`, `disable_global_prompts`, and parameters of the model.
 
         Raises:
             AgentError: it failed.
@@ -83,7 +84,9 @@ class Helpers:
             own.framed = {content: json.dumps(framed(payload), ensure_ascii=False)}
         messages = [{"role": "user", "content": content}]
         try:
-            request = AgentRequest(agent=agent, messages=messages, options=call, chat=own)
+            request = AgentRequest(
+                agent=agent, messages=messages, options=call, chat=own, parameters=parameters_in(options)
+            )
             answer = await call_other(self._runtime, request)
         except AgentError as error:
             error.infrastructure = error.infrastructure or error.cut

@@ -22,9 +22,10 @@ from runner.assertions.base import ToolUse
 from runner.connectors.base import Completion, ModelRequest, message_text
 from runner.connectors.timing import case_now
 from runner.errors import BrokenError, ConfigurationError
+from runner.shapes.model_parameters import over
 
 if TYPE_CHECKING:
-    from runner.agents.chat import CallAgent, Messages, Options, Scope, Span
+    from runner.agents.chat import AgentRequest, CallAgent, Messages, Scope, Span
     from runner.agents.mcp.servers import Servers
     from runner.agents.mcp.toolbox import ToolBox
     from runner.agents.prompts import PromptVariables
@@ -44,23 +45,22 @@ class ModelRounds:
         self,
         runtime: Runtime,
         scope: Scope,
-        messages: Messages,
-        options: Options,
+        request: AgentRequest,
         settings: dict[str, Any],
         *,
-        on_chunk: Callable[[str], None] | None,
         call_agent: CallAgent,
         delegate: Callable[[str, dict[str, Any]], Awaitable[Answer]],
     ) -> None:
-        """`messages` are those of the call, `settings` what the Create hook returned. `delegate` has another agent
-        answer: `(who delegates, {agent_id, messages})`."""
+        """`settings` is what the Create hook returned. `delegate` has another agent answer: `(who delegates,
+        {agent_id, messages})`."""
         self._runtime = runtime
         self._scope = scope
         self._assistant = scope.agent
-        self._messages = messages
-        self._options = options
+        self._messages = request.messages
+        self._options = request.options
+        self._parameters = request.parameters
         self._settings = settings
-        self._on_chunk = on_chunk
+        self._on_chunk = request.on_chunk
         self._call_agent = call_agent
         self._delegate = delegate
 
@@ -92,10 +92,11 @@ class ModelRounds:
         with _own_files(not chosen):
             connector = connectors.resolve(chosen or assistant.connector)
             connectors.find(connector)
-        given = {key: settings[key] for key in CREATE_PARAMETERS if settings.get(key) is not None}
+        returned = {key: settings[key] for key in CREATE_PARAMETERS if settings.get(key) is not None}
         request = self._request(
             await self._seen(messages, connector),
-            parameters={**assistant.parameters, **given},
+            parameters=over(over(assistant.parameters, self._parameters), returned),
+            chosen=self._parameters,
             tools=tuple(box.tools()) if box else (),
         )
         hooked = assistant.script is not None

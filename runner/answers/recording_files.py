@@ -9,7 +9,7 @@
       "calls": [
         {
           "repeat": 2,                           the second time of this request; missing the first time
-          "request": {"connector", "model", "agent", "parameters", "tools", "messages"},
+          "request": {"connector", "model", "agent", "parameters", "options", "tools", "messages"},
           "completion": {"content", "chunks", "tool_calls", "finish_reason", "usage", "model", "id", ...}
         }
       ]
@@ -229,8 +229,9 @@ def _of_request(request: dict[str, Any]) -> Iterator[str]:
     yield from _not_texts(request, (), ("connector", "model", "agent"))
     if not _is_objects(request.get("tools") or []):
         yield "tools is not a list of objects"
-    if not isinstance(request.get("parameters") or {}, dict):
-        yield "parameters is not an object"
+    for name in ("parameters", "options"):
+        if not isinstance(request.get(name) or {}, dict):
+            yield f"{name} is not an object"
     yield from _not_lines(messages, "content_lines")
     for message in messages:
         calls = message.get("tool_calls") or []

@@ -28,7 +28,7 @@ from scripttest.values import Value
 
 T = TypeVar("T")
 Described = dict[str, Any]
-"""`{connector, model?, agent?, parameters?, tools?, messages}`: a request in the form of recordings."""
+"""`{connector, model?, agent?, parameters?, options?, tools?, messages}`: a request in the form of recordings."""
 Clean = Callable[[str], str]
 """Takes secrets out of a text."""
 
@@ -66,6 +66,8 @@ def describe(request: ModelRequest, connector: str, model: str, clean: Clean | N
         described["agent"] = request.agent
     if request.parameters:
         described["parameters"] = dict(request.parameters)
+    if request.chosen:
+        described["options"] = dict(request.chosen)
     if request.tools:
         described["tools"] = [dict(tool) for tool in request.tools]
     described["messages"] = request.messages
@@ -277,6 +279,7 @@ def _key(described: Mapping[str, Any], messages: list[Any]) -> str:
         sorted(str(tool.get("name")) for tool in described.get("tools") or ()),
         (described.get("parameters") or {}).get("response_format"),
         messages,
+        described.get("options") or {},
     )
     return _text(counting)
 
@@ -329,6 +332,9 @@ def _shown(described: Mapping[str, Any]) -> list[str]:
     form = (described.get("parameters") or {}).get("response_format")
     if form:
         lines.append(f"response_format: {json.dumps(form, sort_keys=True)}")
+    lines += [
+        f"options.{name}: {json.dumps(value)}" for name, value in sorted((described.get("options") or {}).items())
+    ]
     for message in described["messages"]:
         lines += _message_lines(message)
     return lines[:_COMPARED]

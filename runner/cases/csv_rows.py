@@ -4,7 +4,7 @@ or tabs between cells, and `sep=;` in a first line). The first row names the fie
 | column | is |
 | --- | --- |
 | `input`, `expected`, any field of a case | that field |
-| `options.connector` | a field within a field |
+| `options.temperature` | a field within a field |
 | `assert.contains` | an assertion of that type, whose `value` the cell is |
 | `assert.json_path:$.a` | the same, with a `path` |
 | `assert.regex` | an assertion whose `pattern` the cell is; `criteria` of `agent`, `name` of `tool_called` |

@@ -21,7 +21,7 @@ from runner.shapes.fields import same_fields
 
 DURATION = r"^(?!(0+(\.0+)?(ms|h|m|s))+$)(\d+(\.\d+)?(ms|h|m|s))+$"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_ROOMS = ("runner.cases.", "runner.assertions.")
+_ROOMS = ("runner.cases.", "runner.assertions.", "runner.shapes.model_parameters")
 _FREE = {"^x-": {"description": "Yours: yao-test does not look at it."}}
 _VARS = {
     "description": "A table of variables; each row, or combination of lists, is a case. Texts name them as {{ name }}.",

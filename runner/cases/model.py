@@ -21,6 +21,7 @@ from runner.cases.mocks import Mocks
 from runner.shapes import declared
 from runner.shapes.declared import Field, Model
 from runner.shapes.fields import DurationText, FreeObject, FreeValue
+from runner.shapes.model_parameters import ModelParameters
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ class SkipOptions(Model):
     content_parsing: bool = False
 
 
-class CallOptions(Model):
-    """Options of the call, `context.Options` of Yao."""
+class CallOptions(ModelParameters):
+    """Options of the call, `context.Options` of Yao, and parameters of the model."""
 
     connector: str | None = None
     """Id of the connector that answers, instead of the agent's own."""

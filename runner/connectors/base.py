@@ -122,6 +122,8 @@ class ModelRequest(Value):
     parameters: Mapping[str, Any] = {}
     """temperature, max_tokens, max_completion_tokens, top_p, stop, seed, response_format, tool_choice ..., as in
     `package.yao`'s `options` and Yao's `ctx.llm` options."""
+    chosen: Mapping[str, Any] = {}
+    """Those of the parameters that the case sets."""
     tools: tuple[Mapping[str, Any], ...] = ()
     """`{name, description, parameters}`; `parameters` is a JSON Schema."""
     on_chunk: Callable[[str], None] | None = None

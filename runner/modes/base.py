@@ -20,6 +20,7 @@ from runner.modes.case_environment import CaseEnvironment
 from runner.modes.outcome import ModeOutcome, failure_of, regradable
 from runner.reading.answer_text import thinking_in
 from runner.record.case_result import CaseResult, ScoreResult
+from runner.shapes.model_parameters import over, parameters_in
 from scripttest import Cause, Failure, ResultWarning
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class CaseAttempt:
 
         Args:
             messages: all messages to it.
-            options: `context.Options` of the call.
+            options: `context.Options` of the call, and parameters of the model.
             said: the last message, as the case has it.
         """
         answer = await self._asked(messages, options, said)
@@ -136,11 +137,18 @@ class CaseAttempt:
         if self.saved is not None:
             return self.saved.answer(self.assistant.id, self.chat, said)
         ledger, noted = self.chat.world.ledger, f"agents.{self.assistant.id}"
+        parameters = parameters_in(options)
         ledger.begin(noted)
         try:
             answer = await call_agent(
                 self.environment.runtime,
-                AgentRequest(agent=self.assistant.id, messages=messages, options=dict(options), chat=self.chat),
+                AgentRequest(
+                    agent=self.assistant.id,
+                    messages=messages,
+                    options={name: value for name, value in options.items() if name not in parameters},
+                    chat=self.chat,
+                    parameters=parameters,
+                ),
             )
         except Exception as error:
             ledger.forget(noted)
@@ -186,12 +194,12 @@ class CaseAttempt:
         options = self.options
         if own is None:
             return options
-        given = own.model_dump(exclude_unset=True)
+        of_turn = own.model_dump(exclude_unset=True)
         for key in ("metadata", "skip"):
-            if isinstance(given.get(key), Mapping) and isinstance(options.get(key), Mapping):
-                given[key] = {**options[key], **given[key]}
+            if isinstance(of_turn.get(key), Mapping) and isinstance(options.get(key), Mapping):
+                of_turn[key] = {**options[key], **of_turn[key]}
         connector = self.environment.options.connector
-        return {**options, **given, **({"connector": connector} if connector else {})}
+        return {**over(options, of_turn), **({"connector": connector} if connector else {})}
 
     @property
     def usage(self) -> Usage:
