@@ -288,20 +288,22 @@ declare namespace testing {
   /** `t.snapshot`: values that should be the same as in an earlier run. */
   interface Snapshot extends StoredSnapshot {
     /**
-     * Compares a value with a text in the test file itself, the argument after the value. If there is no text, the run
+     * Compares a value with a text in the test file itself, the last argument. If there is no text, the run
      * writes it into the file after its tests have ended; in CI, a missing text is a failure. `--update-snapshots`
      * replaces texts that differ. In a loop, all values must be the same.
      *
      * @example
      * ```ts
      * t.snapshot.inline({ title: "Travel", amount: 500 }, `{amount: 500, title: "Travel"}`);
+     * t.snapshot.inline({ title: "Travel", id: Date.now() }, { mask: ["$.id"] }, `{id: [masked], title: "Travel"}`);
      * ```
      *
      * @param value Anything that can be printed.
-     * @param text The expected value, in its printed form. Indentation that all lines share is ignored.
+     * @param rest The expected value, in its printed form. Indentation that all lines share is ignored. Before it may stand
+     *   `{ mask }`, as in `t.snapshot`.
      * @returns Whether the value equals the text.
      */
-    inline(value: unknown, text?: string): boolean;
+    inline(value: unknown, ...rest: [text?: string] | [options: { mask: string[] }, text?: string]): boolean;
   }
 
   /**

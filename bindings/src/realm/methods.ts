@@ -196,11 +196,14 @@ export default function (core: Core): true {
     return answer.passed || differs(t, "Snapshot", actual, answer);
   }
 
-  /** As `snapshot`, with a text that is in the source. */
+  /** As `snapshot`, with a text that is in the source, the last argument. */
   function inline(t: T, args: readonly unknown[]): boolean {
-    const expected = args[1];
-    if (!args.length || (expected !== undefined && typeof expected !== "string")) throw new std.TypeError("t.snapshot.inline takes (value, text?)");
-    const actual = printed(t, args[0]);
+    const { name, mask } = optionsOf(isObject(args[1]) ? args[1] : undefined);
+    const expected = isObject(args[1]) ? args[2] : args[1];
+    if (!args.length || name !== undefined || (expected !== undefined && typeof expected !== "string")) {
+      throw new std.TypeError('t.snapshot.inline takes (value, text?) or (value, { mask: ["$..id"] }, text?)');
+    }
+    const actual = printed(t, args[0], mask);
     if (actual === undefined) return false;
     const answer = core.host("snapshot.Inline", [actual, expected ?? null]) as Answer;
     if (answer.store !== undefined) {

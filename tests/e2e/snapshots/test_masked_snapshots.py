@@ -55,6 +55,29 @@ def test_masked_places_are_stored_as_such_and_not_compared(app: MakeApplication)
     assert 'user: User {id: [masked], name: "Bo"}' in stored.read_text()
 
 
+INLINE = """
+    export function TestInline(t) {
+      t.snapshot.inline({ id: Math.random(), n: 1 }, { mask: ["$.id"] });
+      t.snapshot.inline([{ id: Math.random() }, { id: 2 }], { mask: ["$[*].id"] }, `old`);
+    }
+"""
+
+
+def test_an_inline_snapshot_has_a_mask_before_its_text(app: MakeApplication) -> None:
+    here = app({"a_test.ts": INLINE})
+    for flags in (["--update-snapshots"], [], []):
+        assert here.run("-i", "scripts.demo.a", *flags).code == 0
+    written = (here.source / "a_test.ts").read_text()
+    assert '{ mask: ["$.id"] }, `{id: [masked], n: 1}`);' in written
+    assert '{ mask: ["$[*].id"] }, `[{id: [masked]}, {id: [masked]}]`);' in written
+
+    here.write({"a_test.ts": written.replace("n: 1 }", "n: 2 }").replace('"$.id"', '"$.id", "$.at"')})
+    failed = here.results("-i", "scripts.demo.a", code=1)["TestInline"]
+
+    assert "The mask $.at of the snapshot matches nothing" in failed["warnings"][0]["message"]
+    assert "Not equal to the snapshot" in failed["error"]
+
+
 def test_a_value_is_not_changed_by_its_mask(app: MakeApplication) -> None:
     body = """
         const value = { a: { id: 1 }, list: [1, 2] };
@@ -70,6 +93,7 @@ def test_a_mask_without_a_match_is_a_warning_and_a_wrong_one_an_error(app: MakeA
         export function TestPath(t) { t.snapshot({ a: 1 }, { mask: ["$["] }); }
         export function TestOption(t) { t.snapshot({ a: 1 }, { masks: ["$.a"] }); }
         export function TestText(t) { t.snapshot({ a: 1 }, { mask: "$.a" }); }
+        export function TestInline(t) { t.snapshot.inline(1, { name: "a", mask: ["$"] }); }
         export function TestCycle(t) { const it = {}; it.it = it; t.snapshot(it, { mask: ["$.a"] }); }
     """
     results = app({"a_test.ts": source}).results("-i", "scripts.demo.a", code=1)
@@ -79,6 +103,7 @@ def test_a_mask_without_a_match_is_a_warning_and_a_wrong_one_an_error(app: MakeA
     assert "Cannot use JSONPath `$[`" in results["TestPath"]["error"]
     for name in ("TestOption", "TestText"):
         assert 't.snapshot takes (value, name) or (value, { name, mask: ["$..id"] })' in results[name]["error"]
+    assert "t.snapshot.inline takes (value, text?)" in results["TestInline"]["error"]
     assert "A mask needs a value that can be JSON" in results["TestCycle"]["error"]
 
 
