@@ -4,6 +4,7 @@ agents, and says which changes no case notices."""
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -15,6 +16,7 @@ from runner.application.context import with_files
 from runner.commands.inputs import check_outputs, print_json, write_text
 from runner.commands.mutate_cases import kinds_of_inputs, weak_cases
 from runner.commands.parser import Command, options_of
+from runner.commands.words import meant
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.execution.start import check_sandbox, check_trust
@@ -23,7 +25,7 @@ from runner.mutation.console import Bar, below_text, failed_text, summary_text, 
 from runner.mutation.documents import FORMATS, annotation_lines, as_record
 from runner.mutation.session import MutationOptions, Outcome, run_mutants
 from runner.mutation.verdicts import Status, score_of
-from runner.options.options import FLAGS, RunOptions, options_from
+from runner.options.options import FLAGS, RunOptions, options_from, texts_in
 from runner.options.readers import share_or_percent
 from runner.options.values import read_shard
 from runner.planning.inputs import resolve_application
@@ -42,6 +44,7 @@ OWN = [flag for flag in FLAGS if flag.mutate]
     "user would hate, and grades them again. Files are not changed. Exit codes: 0, or 1 below --threshold or when "
     "tests fail before anything is planted.",
 )
+@click.argument("tests", nargs=-1)
 @click.option(
     "--mutate",
     "files",
@@ -87,6 +90,7 @@ OWN = [flag for flag in FLAGS if flag.mutate]
 def mutate(
     environment: Environment,
     /,
+    tests: tuple[str, ...],
     files: tuple[str, ...],
     origin: str | None,
     ask_judges: bool,
@@ -105,6 +109,8 @@ def mutate(
     """Tries all mutants, prints what came of them, and returns the exit code."""
     least = None if threshold is None else share_or_percent(threshold, "--threshold")
     paths = check_outputs(environment, output, tuple(FORMATS))
+    if tests:
+        values = _named(tests, values, environment)
     options = options_from({flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS})
     environment = with_files(environment, options.env_files)
     application = resolve_application(options, environment.directory)
@@ -161,6 +167,15 @@ def mutate(
 
 
 mutate.params += options_of(OWN)
+
+
+def _named(words: Sequence[str], values: dict[str, Any], environment: Environment) -> dict[str, Any]:
+    """The values of flags with what words name, as in a run. Raises ConfigurationError."""
+    places = {"--app": values["app"], "--name": values["name"]}
+    line = [f"{spelling}={value}" for spelling, value in places.items() if value is not None]
+    meaning = texts_in(meant([*line, *words], environment, ()))
+    assert meaning is not None
+    return {**values, "inputs": (*values["inputs"], *meaning["inputs"]), "name": meaning["name"]}
 
 
 def _print(environment: Environment, outcome: Outcome, least: float | None, options: RunOptions) -> None:

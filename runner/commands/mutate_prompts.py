@@ -40,7 +40,7 @@ def mutate_prompts(
     def may_ask(planned: Planned) -> None:
         calls = f"{count(planned.rules, 'rule')}: at least {count(planned.calls, 'answer')} of agents"
         cost = f"about {dollars(planned.cost)}" if planned.cost is not None else "which cost an unknown amount"
-        said = f"{calls}, {'scripted, which cost nothing' if planned.is_free else cost}"
+        said = f"{calls}, {'which cost nothing' if planned.is_free else cost}"
         if not (is_allowed or options.max_cost is not None or options.max_tokens is not None):
             raise ConfigurationError(f"Nothing was asked: {said}", "Add --yes, or a budget such as --max-cost 5")
         if not options.json:

@@ -49,19 +49,20 @@ class Known(Value):
 class KeptVerdicts:
     """The verdicts of earlier runs."""
 
-    def __init__(self, path: Path | None, tests: Mapping[TestKey, str | None]) -> None:
-        """Reads a file; None: nothing is kept. `tests`: test → the digest of all that its result depends on; None: it
-        cannot be told."""
+    def __init__(self, path: Path | None, tests: Mapping[TestKey, str | None], *, fresh: bool = False) -> None:
+        """Reads a file; None: nothing is kept. `fresh`: nothing is known of earlier runs. `tests`: test → the digest of all that its
+        result depends on; None: it cannot be told."""
         self._path = path
         self._tests = tests
         self._by_digest = {digest: key for key, digest in tests.items() if digest is not None}
         self._found: dict[str, list[str]] = {} if path is None else _read(path)
+        self._asked: Mapping[str, list[str]] = {} if fresh else self._found
 
     def known(self, mutants: Iterable[Mutant], reached_by: Mapping[int, tuple[TestKey, ...]]) -> dict[int, Known]:
         """Number of a mutant → what is known of it; `reached_by` has the tests that reach it."""
         found: dict[int, Known] = {}
         for name, mutant in named(mutants).items():
-            letter, *digests = self._found.get(name, ["?"])
+            letter, *digests = self._asked.get(name, ["?"])
             keys = [self._by_digest[digest] for digest in digests if digest in self._by_digest]
             reached = reached_by.get(mutant.number, ())
             passed = frozenset(keys) & frozenset(reached) if letter == "s" else frozenset()
@@ -76,15 +77,18 @@ class KeptVerdicts:
             found[mutant.number] = Known(verdict=verdict, passed=passed)
         return found
 
-    def keep(self, verdicts: Iterable[Verdict], files: Iterable[str]) -> None:
-        """Writes the verdicts of a run; those on mutants of other handlers than `files` stay. Raises OSError."""
+    def keep(self, verdicts: Iterable[Verdict], mutants: Iterable[Mutant]) -> None:
+        """Writes the verdicts of a run on some of the mutants of its handlers; what is known of the others, and of
+        those of other handlers, stays. Raises OSError."""
         if self._path is None:
             return
         by_mutant = {verdict.mutant.number: verdict for verdict in verdicts if verdict.mutant.number}
-        planted = set(files)
-        merged = {name: entry for name, entry in self._found.items() if name.partition(" ")[0] not in planted}
-        for name, mutant in named(one.mutant for one in by_mutant.values()).items():
-            entry = self._entry(by_mutant[mutant.number])
+        there = named(mutants)
+        files = {mutant.file for mutant in there.values()}
+        merged = {name: entry for name, entry in self._found.items() if name.partition(" ")[0] not in files}
+        for name, mutant in there.items():
+            verdict = by_mutant.get(mutant.number)
+            entry = (verdict and self._entry(verdict)) or self._found.get(name)
             if entry is not None:
                 merged[name] = entry
         if merged != self._found:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bindings import DATABASE, SCRIPT_PARTS
 from runner.errors import ConfigurationError
+from runner.execution.ending import NO_TESTS, NO_TESTS_HINT
 from runner.execution.run import Run
 from runner.execution.scripts import broken_failure, host_modules
 from runner.execution.services import RunServices
@@ -19,7 +20,7 @@ from runner.mutation.trials import Trials, Walk
 from runner.mutation.verdicts import Status, Verdict
 from runner.planning.last_failed import memory_of, store_of
 from runner.planning.planner import make_plan, with_contexts
-from scripttest import Broken, Ended, MutantHost, Mutants, TestKey, Walked, start_processes
+from scripttest import Broken, Ended, Listed, MutantHost, Mutants, TestKey, Walked, start_processes
 from scripttest import Status as TestStatus
 from scripttest.values import Value
 
@@ -92,7 +93,7 @@ def run_mutants(
     stop = Stop()
     environment = request.environment
     looking = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
-    path = None if options.fresh else _place_of_kept(request)
+    path = _place_of_kept(request)
     request = with_contexts(request.replace(environment=looking, options=request.options.replace(runs=1)))
     with Signals(stop), RunServices(request) as services:
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
@@ -159,6 +160,8 @@ class _Session:
         self._failed: list[FailedTest] = []
         self._walked: dict[TestKey, Walked] = {}
         self._warnings: list[str] = []
+        self._known: list[str] = []
+        """The names of all tests, chosen or not."""
         host.keep(self._walk, self._close_world)
 
     def run(self) -> Outcome:
@@ -169,8 +172,13 @@ class _Session:
         for record in self._host.run(modules, stop.left):
             if isinstance(record, Ended):
                 self._end(record)
+            elif isinstance(record, Listed):
+                self._known += record.known
             elif isinstance(record, Broken):
                 self._failed.append(FailedTest(name=record.module, why=broken_failure(record).message))
+        is_of_cases = self._plan.matched and self._plan.sources
+        if not (self._failed or self._seconds or stop.reason or is_of_cases):
+            raise self._nothing()
         files = self._mutants.files
         texts = {name: file.text for name, file in files.items()}
         if self._failed or stop.reason:
@@ -198,12 +206,18 @@ class _Session:
             code=stop.code,
         )
 
+    def _nothing(self) -> ConfigurationError:
+        """The error for a run without a test."""
+        selection = self._plan.selection
+        return ConfigurationError(NO_TESTS, NO_TESTS_HINT) if selection is None else selection.nothing(self._known)
+
     def _verdicts(self, walks: dict[TestKey, Walk], change: Change | None) -> list[Verdict]:
         """Tries what is to be tried, and keeps the verdicts."""
         options = self._options
         seed = self._run.options.seed or SEED
-        every = [mutant for file in self._mutants.files.values() for mutant in file.mutants]
-        every = [mutant for mutant in every if mutant.mutator in options.mutators]
+        everything = [mutant for file in self._mutants.files.values() for mutant in file.mutants]
+        only_loaded = frozenset[str]() if change is not None else self._only_loaded()
+        every = [one for one in everything if one.mutator in options.mutators and one.file not in only_loaded]
         planted = chosen((one for one in every if one.number), change, options.sample, seed, options.shard)
         verdicts = [
             Verdict(mutant=mutant, status=Status.IGNORED, reason=mutant.ignored or "")
@@ -216,8 +230,10 @@ class _Session:
                 at_place.setdefault(place, []).append(walk)
         reached = {mutant.number: at_place.get(mutant.site, []) for mutant in planted}
         keys = {number: tuple(walk.key for walk in found) for number, found in reached.items()}
-        kept = KeptVerdicts(self._kept_at, {key: self._digest(walk) for key, walk in walks.items()})
-        known = kept.known((one for file in self._mutants.files.values() for one in file.mutants if one.number), keys)
+        digests = {key: self._digest(walk) for key, walk in walks.items()}
+        kept = KeptVerdicts(self._kept_at, digests, fresh=options.fresh)
+        numbered = [one for one in everything if one.number]
+        known = kept.known(numbered, keys)
         waiting = []
         for mutant in planted:
             if not reached[mutant.number]:
@@ -230,13 +246,30 @@ class _Session:
         trials = Trials(waiting, reached, passed, self._run.options.script_timeout)
         verdicts += self._try(trials)
         verdicts += trials.undecided(self._stop.reason or "it was not tried")
-        is_whole = options.mutators == STRYKER | OWN and options.sample is None and options.shard is None
-        if is_whole and change is None:
-            try:
-                kept.keep(verdicts, self._mutants.files)
-            except OSError as error:
-                self._warnings.append(f"Cannot keep the verdicts for the next run: {error.filename}: {error.strerror}")
+        try:
+            kept.keep(verdicts, numbered)
+        except OSError as error:
+            self._warnings.append(f"Cannot keep the verdicts for the next run: {error.filename}: {error.strerror}")
         return verdicts
+
+    def _only_loaded(self) -> frozenset[str]:
+        """Handlers that are loaded by the tests that were chosen while none of their functions runs: tests that were not
+        chosen are theirs."""
+        options = self._run.options
+        if self._options.files or not (options.inputs or options.run or options.tags):
+            return frozenset()
+        reached = {place for walked in self._walked.values() for place in walked.mutants}
+        found = []
+        for name, file in self._mutants.files.items():
+            within = {one.site for one in file.mutants if one.within and one.number}
+            if within and not within & reached:
+                found.append(name)
+        if found:
+            self._warnings.append(
+                f"These tests load {', '.join(sorted(found))} and run none of the functions there: nothing is planted"
+                " there but with --mutate"
+            )
+        return frozenset(found)
 
     def _try(self, trials: Trials) -> Iterator[Verdict]:
         clock = self._run.environment.monotonic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from runner.mutation.console import percent
@@ -18,18 +19,29 @@ def text_of(found: WeakCases, style: Style, verbose: bool) -> str:
     """The cases, file by file, those that notice least first; `verbose` shows each missed answer."""
     text = ""
     for file in found.files:
+        if not (file.cases or file.left_out):
+            continue  # --run and --tag have left out all
         share = file.noticed / file.counted if file.counted else None
         text += style.paint(file.label, "bold") + f"  {percent(share)}  {file.noticed} of {file.counted} noticed\n\n"
         wide = max((len(case.id) for case in file.cases), default=0)
         for case in file.cases:
             text += _case(case, wide, style, verbose)
-        for id, why in file.left_out.items():
-            text += f"  {id.ljust(wide)}  left out: {why.splitlines()[0]}\n"
+        for why, ids in _by_reason(file.left_out).items():
+            named = ids[0].ljust(wide) if len(ids) == 1 else f"{len(ids)} cases"
+            text += f"  {named}  left out: {why}\n"
         text += "\n"
-    where = f"Answers of {found.origin}" if found.origin else "Answers of scripted models, asked now"
+    where = f"Answers of {found.origin}" if found.origin else "Answers of scripted or recorded models, asked now"
     weak = sum(case.checks_nothing for file in found.files for case in file.cases)
     said = f". {count(weak, 'case')} would pass with any answer" if weak else ""
     return text + f"{where}. Score {percent(found.share)}{said}\n"
+
+
+def _by_reason(left_out: Mapping[str, str]) -> dict[str, list[str]]:
+    """Why cases are left out → their ids."""
+    found: dict[str, list[str]] = {}
+    for id, why in left_out.items():
+        found.setdefault(why.splitlines()[0], []).append(id)
+    return found
 
 
 def _case(case: CaseVerdict, wide: int, style: Style, verbose: bool) -> str:

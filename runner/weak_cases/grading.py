@@ -13,7 +13,6 @@ from pathlib import Path
 
 from runner.assertions.base import AssertionResult
 from runner.connectors.base import ClosedModels
-from runner.errors import MissingError
 from runner.execution.attempts import AttemptRun
 from runner.execution.run import Run
 from runner.execution.services import RunServices
@@ -24,7 +23,7 @@ from runner.planning.planner import make_plan, with_contexts
 from runner.planning.regrading import alone
 from runner.weak_cases.asking import Asking
 from runner.weak_cases.changes import OF_TOOLS, Change, changes
-from runner.weak_cases.talks import Talks, newest_talks
+from runner.weak_cases.talks import Talks, newest_talks, without_talks
 from scripttest import Cause, Status, TestKey
 from scripttest.values import Value
 
@@ -133,7 +132,7 @@ class WeakCases(Value):
 
     files: tuple[FileVerdict, ...]
     origin: str
-    """The report with the answers; empty where all agents were asked, whose models are scripted."""
+    """The reports with the answers; empty where all agents were asked, which cost nothing."""
     warnings: tuple[str, ...] = ()
     stopped: str | None = None
     code: int | None = None
@@ -172,16 +171,12 @@ def find_weak_cases(
     with Signals(stop), RunServices(request, closed=closed) as services:
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
         run = Run(plan, services, stop)
-        saved = [source for source in plan.sources if named is not None or not _is_scripted(source, run)]
-        talks = None
-        try:
-            talks = newest_talks(saved, named, read, environment, store) if saved else None
-        except MissingError as missing:
-            if request.options.inputs:
-                raise
-            rest = tuple(source for source in plan.sources if source not in saved)  # what nobody named is left out
-            plan = plan.replace(sources=rest, warnings=(*plan.warnings, f"{missing.message}. {missing.hint}"))
-        work = _Work(plan, run, talks, {source.suite.label for source in saved}, told)
+        saved = [source for source in plan.sources if named is not None or not is_free(source, run)]
+        talks = newest_talks(saved, named, read, environment, store)
+        labels = {source.suite.label for source in saved}
+        if labels and not talks and len(saved) == len(plan.sources) and not plan.modules:
+            raise without_talks(labels)
+        work = _Work(plan, run, talks, labels, told)
         found: list[FileVerdict] = []
 
         async def everything() -> None:
@@ -191,17 +186,17 @@ def find_weak_cases(
             services.agents().run(everything(), lambda: stop.over)
         return WeakCases(
             files=tuple(found),
-            origin=talks.origin if talks is not None else "",
+            origin=", ".join(dict.fromkeys(one.origin for one in talks.values())),
             warnings=plan.warnings,
             stopped=stop.reason,
             code=stop.code,
         )
 
 
-def _is_scripted(source: CaseSource, run: Run) -> bool:
-    """Whether asking the agent costs nothing."""
+def is_free(source: CaseSource, run: Run) -> bool:
+    """Whether asking the agent costs nothing: its model is scripted, or its answers are recorded."""
     options = run.case_environment(source.assistant.id).options
-    return (options.connector or source.assistant.connector) == SCRIPTED
+    return options.replay is not None or (options.connector or source.assistant.connector) == SCRIPTED
 
 
 class _Talk(Value):
@@ -216,7 +211,7 @@ class _Talk(Value):
 
 class _Work:
     def __init__(
-        self, plan: RunPlan, run: Run, talks: Talks | None, saved: Collection[str], told: Callable[[int], None]
+        self, plan: RunPlan, run: Run, talks: Mapping[str, Talks], saved: Collection[str], told: Callable[[int], None]
     ) -> None:
         self._plan, self._run, self._talks, self._saved, self._told = plan, run, talks, saved, told
         self._left_out: dict[str, dict[str, str]] = {}
@@ -271,11 +266,14 @@ class _Work:
 
     async def _told_then(self, source: CaseSource, case: Case, line: int) -> TestResult | str:
         """The saved talk of a case, or that of a scripted agent; or why there is none."""
-        if self._talks is not None and source.suite.label in self._saved:
-            key = source.suite.label, case.id
-            found = self._talks.results.get(key)
-            refused = self._talks.refused.get(key, "it is not in the report")
-            return found if found is not None else f"{self._talks.origin}: {refused}"
+        label = source.suite.label
+        if label in self._saved:
+            talks = self._talks.get(label)
+            if talks is None:
+                return f"no run of {label} is kept; run it once, with --store or -o"
+            found = talks.results.get((label, case.id))
+            refused = talks.refused.get((label, case.id), "it is not in the report")
+            return found if found is not None else f"{talks.origin}: {refused}"
         result = await self._asking.result(source, case, line)
         return result if isinstance(result, str) else problem_with_transcript(result) or result
 

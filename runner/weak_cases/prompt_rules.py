@@ -23,6 +23,7 @@ from runner.record.events import RunEnd, RunStart, RunStatus
 from runner.record.lines import line_of
 from runner.record.report import Report
 from runner.weak_cases.asking import Asking
+from runner.weak_cases.grading import is_free
 from runner.weak_cases.rules import Prompts, Rule, rules_of
 from runner.weak_cases.talks import Talks, newest_talks
 from scripttest import Cause, Status
@@ -115,10 +116,8 @@ def find_rules(
         work = _Work(plan, run, sample, told)
         planned = work.planned
         if not planned.is_free:
-            with suppress(ConfigurationError):
-                planned = planned.replace(
-                    cost=_cost_of(newest_talks(plan.sources, None, read, environment, store), planned)
-                )
+            talks = newest_talks(plan.sources, None, read, environment, store)
+            planned = planned.replace(cost=_cost_of(talks, planned))
         may_ask(planned)
         if resume is not None:
             services.keep_answers(resume, resume.exists(), options.parallel or 1)
@@ -168,12 +167,8 @@ class _Work:
         turns = {agent: self._turns(agent) for agent in self._sources}
         asked = {agent for agent, _ in self._rules}
         calls = sum(turns[agent] for agent in asked) + sum(turns[agent] for agent, _ in self._rules)
-        scripted = all(self._is_scripted(source) for found in self._sources.values() for source in found)
-        return Planned(rules=len(self._rules), calls=calls * self._runs, is_free=scripted, cost=None)
-
-    def _is_scripted(self, source: CaseSource) -> bool:
-        options = self._run.case_environment(source.assistant.id).options
-        return (options.connector or source.assistant.connector) == "scripted"
+        free = all(is_free(source, self._run) for found in self._sources.values() for source in found)
+        return Planned(rules=len(self._rules), calls=calls * self._runs, is_free=free, cost=None)
 
     def _turns(self, agent: str) -> int:
         cases = [located.case for source in self._sources[agent] for located in source.cases()]
@@ -258,9 +253,10 @@ class _Work:
         return Report(start=start, results=results, errors=[], warnings=[], end=end)
 
 
-def _cost_of(talks: Talks, planned: Planned) -> float | None:
+def _cost_of(talks: Mapping[str, Talks], planned: Planned) -> float | None:
     """What a run costs if an answer costs what it did in earlier talks; None if some have no known cost."""
-    cases = [result.case for result in talks.results.values() if result.case is not None]
+    results = [result for label, one in talks.items() for (file, _), result in one.results.items() if file == label]
+    cases = [result.case for result in results if result.case is not None]
     costs = [case.cost for case in cases]
     answers = sum(max(1, len(case.turns)) for case in cases)
     known = [cost for cost in costs if cost is not None]

@@ -3,7 +3,7 @@ nothing; of all other cases from the newest run that is kept, a report or a run 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -60,29 +60,37 @@ def newest_talks(
     read: Callable[[str], Report],
     environment: Environment,
     store: Path | None,
-) -> Talks:
-    """The talks of the report or run of the store that is `named`, or else of the newest run that has one of the case
-    files: in the folder of the store, or in a report that runs write beside a case file. Blocks. Raises
-    MissingError when there is none.
+) -> dict[str, Talks]:
+    """Label of a case file → the talks of the report or run of the store that is `named`, or else of the newest run
+    that has the file: in the folder of the store, or in a report that runs write beside a case file. Files that no run
+    has are missing. Blocks.
 
     Args:
         read: reads a report.
         store: None: there is none.
     """
-    if named is not None:
-        return talks_of(named, read(named))
     labels = {source.suite.label for source in sources}
+    if named is not None:
+        return dict.fromkeys(labels, talks_of(named, read(named)))
     folders = {source.folder for source in sources} | {environment.directory}
     files = [path for folder in folders for path in folder.glob(KEPT)]
     found = [(path.stat().st_mtime, str(path)) for path in files if not path.name.endswith(".calls.jsonl")]
-    found += _stored(store) if store is not None else []
+    found += _stored(store) if store is not None and labels else []
+    newest: dict[str, Talks] = {}
     for _, name in sorted(found, reverse=True):
+        if labels <= newest.keys():
+            break
         talks = talks_of(name, read(name))
-        if labels & talks.labels:
-            return talks
-    raise MissingError(
-        "Cannot change answers: no run of these cases is kept",
-        f"Run them once, yao-test -i {min(labels)} -o run.jsonl, and name the report: --from run.jsonl",
+        newest.update(dict.fromkeys(labels & talks.labels - newest.keys(), talks))
+    return newest
+
+
+def without_talks(labels: Collection[str]) -> MissingError:
+    """The error of case files of which no run is kept."""
+    first = min(labels)
+    return MissingError(
+        f"Cannot change answers: no run of {first} is kept",
+        f"Run it once, yao-test -i {first} -o run.jsonl, and name the report: --from run.jsonl",
     )
 
 

@@ -157,7 +157,7 @@ class Linker:
             is_strict, head = file.is_strict, ""
         starts = [DIRECTIVE if first else "" for first in strict]
         known = set[str]().union(*(file.declared.lexical for _, file in found)) if renamed else set[str]()
-        if given := {name: _written(name, known) for name in renamed - known}:
+        if given := {name: _written(name, known) for name in sorted(renamed - known)}:
             starts[0] += f"var __yaoWritten = {{ ...__yaoWritten, ...{json.dumps(given)} }};"
         return [f"{start}{named_first(piece)}" for start, piece in zip(starts, pieces, strict=True)]
 

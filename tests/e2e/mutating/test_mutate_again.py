@@ -65,6 +65,21 @@ def test_after_a_change_only_what_depends_on_it_is_asked_again(sums: Application
     assert kept == 3  # those of `add`
 
 
+def test_words_name_the_tests_whose_handlers_have_mutants(sums: Application) -> None:
+    rates = "export const RATE = 3;\nexport function convert(n: number): number {\n  return n * RATE;\n}\n"
+    test = 'import { convert } from "./rates";\nexport function TestConvert(t: testing.T) {\n  t.assert.Equal(convert(2), 6);\n}\n'
+    sums.write({"rates.ts": rates, "rates_test.ts": test})
+    sums.write({"sums.ts": 'import { RATE } from "./rates";\n' + HANDLERS.replace("a / 2", "a / (RATE - 1)")})
+    whole, kept = asked(sums)
+    assert kept == 0
+    run = sums.run("mutate", "scripts.demo.sums")
+    assert "Warning: These tests load assistants/demo/src/rates.ts and run none of the functions there" in run.stderr
+    assert "rates.ts" not in run.stdout
+    assert asked(sums) == (whole, whole)  # a run of few tests forgets nothing of the others
+    assert asked(sums, "scripts.demo.sums", "--mutate", "**/rates.ts")[0] > 0
+    assert sums.run("mutate", "demo", "--run", "Nowhere").code == 2
+
+
 def test_a_new_test_may_notice_a_survivor(sums: Application) -> None:
     survived = sums.run("mutate").stdout
     assert "a / 3" in survived

@@ -60,7 +60,7 @@ def test_the_weakest_come_first_and_the_threshold_decides(desk: Application) -> 
         "  anything  0 of 8  checks nothing that matters: it passes with every changed answer\n"
         "  number    4 of 8  still passes with: dates, negation, half, secret\n"
         "  exact     8 of 8\n\n"
-        "Answers of scripted models, asked now. Score 50.0 %. 1 case would pass with any answer\n"
+        "Answers of scripted or recorded models, asked now. Score 50.0 %. 1 case would pass with any answer\n"
         "The score 50.0 % is below the threshold 60.0 %\n"
     )
     assert desk.run("mutate", "-i", FILE, "--threshold", "0.5").code == 0
@@ -101,7 +101,7 @@ def test_answers_of_real_models_are_those_of_a_run_that_is_kept(desk: Applicatio
         of_model(desk, model)
         nothing = desk.run("mutate", "-i", FILE)
         assert nothing.code == 2
-        assert "no run of these cases is kept" in nothing.stderr
+        assert f"no run of {FILE} is kept" in nothing.stderr
         assert len(model.requests) == 0
         assert desk.run("-i", FILE, *kept).code == 0
         asked = len(model.requests)
@@ -125,13 +125,24 @@ def test_cases_that_nobody_named_are_left_out_where_no_run_of_them_is_kept(desk:
     run = desk.run("mutate")
 
     assert run.code == 0, run
-    assert run.stderr.startswith(
-        "Warning: Cannot change answers: no run of these cases is kept. "
-        "Run them once, yao-test -i assistants/other/tests/other.jsonl"
-    )
+    other = "assistants/other/tests/other.jsonl"
+    why = f"no run of {other} is kept; run it once, with --store or -o"
+    assert f"  anything  left out: {why}\n" in run.stdout
     assert f"{FILE}  50.0 %" in run.stdout
     assert "assistants/other/src/half.ts" in run.stdout
-    assert desk.run("mutate", "-i", "assistants/other").code == 2
+    assert desk.run("mutate", "-i", "assistants/other").code == 0  # there are script tests, too
+    cases = json.loads(desk.run("mutate", FILE, other, "--json").stdout)["files"]
+    assert [(file["score"], file["left_out"]) for file in cases] == [(0.5, {}), (None, {"anything": why})]
+    alone = desk.run("mutate", other)
+    assert (alone.code, alone.stdout) == (2, "")
+
+
+def test_recorded_answers_are_changed_without_a_run(desk: Application) -> None:
+    with ModelServer(says(ANSWER)) as model:
+        of_model(desk, model)
+        assert desk.run("-i", FILE, "--record", "recordings").code == 0
+    found = cases_of(desk, "--replay", "recordings")
+    assert found["number"]["misses"] == ["dates", "negation", "half", "secret"]
 
 
 def test_real_judges_are_asked_only_if_that_is_said(desk: Application) -> None:
