@@ -50,8 +50,8 @@ class KeptVerdicts:
     """The verdicts of earlier runs."""
 
     def __init__(self, path: Path | None, tests: Mapping[TestKey, str | None], *, fresh: bool = False) -> None:
-        """Reads a file; None: nothing is kept. `fresh`: nothing is known of earlier runs. `tests`: test → the digest of all that its
-        result depends on; None: it cannot be told."""
+        """Reads a file; None: nothing is kept. `fresh`: nothing is known of earlier runs. `tests`: test → the
+        digest of all that its result depends on; None: it cannot be told."""
         self._path = path
         self._tests = tests
         self._by_digest = {digest: key for key, digest in tests.items() if digest is not None}

@@ -253,8 +253,7 @@ class _Session:
         return verdicts
 
     def _only_loaded(self) -> frozenset[str]:
-        """Handlers that are loaded by the tests that were chosen while none of their functions runs: tests that were not
-        chosen are theirs."""
+        """Handlers that the chosen tests load while none of their functions runs: other tests are theirs."""
         options = self._run.options
         if self._options.files or not (options.inputs or options.run or options.tags):
             return frozenset()
