@@ -267,7 +267,7 @@ def bundle_report() -> None:
     entries = [f"app={REPORT / 'src' / 'app.tsx'}", f"view={REPORT / 'src' / 'view' / 'main.tsx'}"]
     command = [str(ESBUILD), *entries, f"--outdir={output}", "--bundle", "--minify"]
     options = ["--format=iife", "--target=es2022", "--jsx=automatic", "--jsx-import-source=preact", "--charset=utf8"]
-    banner = f"--banner:js={_licenses('preact', 'uplot', 'diff')}"
+    banner = f"--banner:js={_licenses('preact', 'uplot')}"
     shutil.rmtree(output, ignore_errors=True)
     subprocess.run(
         [*command, *options, banner, "--legal-comments=none", "--log-level=warning"],

@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from difflib import unified_diff
 from typing import Any
 
 from runner.amounts import mean
-from runner.assertions.values import equal
+from runner.assertions.values import difference, equal, line_difference
 from runner.record.fingerprint_changes import changed_in
 from runner.record.keys import ResultKey
 from runner.record.model import TestResult, key_of
@@ -115,7 +114,7 @@ class ResultChange(Value):
     error: str | None = None
     """Why it does not pass now."""
     diff: tuple[str, ...] = ()
-    """How its output changed, as a unified diff."""
+    """How its output changed: the lines of `output_difference`, `DIFF_LINES` at most."""
     parts: tuple[str, ...] = ()
     """The parts of its fingerprint that differ."""
 
@@ -175,8 +174,6 @@ STANDARD = Thresholds()
 
 DIFF_LINES = 40
 """At most this many lines of the difference of two outputs are kept."""
-LINE_LIMIT = 300
-"""At most this many characters of such a line are kept."""
 
 
 DECIDING = (Verdict.FAILED, Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.SKIPPED)
@@ -209,7 +206,9 @@ def _change(key: ResultKey, before: _Result | None, after: _Result | None, thres
     if after is not None and after.side.status not in (Status.PASSED, Status.SKIPPED):
         error = next(iter(errors_of(after.result)), None)
     if before is not None and after is not None and before.side.verdict == after.side.verdict == Verdict.PASSED:
-        diff = _difference(before.result, after.result)
+        lines = output_difference(before.result, after.result).splitlines()
+        more = [f"  ... {len(lines) - DIFF_LINES} more lines"] if len(lines) > DIFF_LINES else []
+        diff = (*lines[:DIFF_LINES], *more)
         kinds += ["changed"] if diff else []
     return ResultChange(
         suite=key.suite,
@@ -331,21 +330,17 @@ def _mean(figures: Iterable[float | None]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _difference(before: TestResult, after: TestResult) -> tuple[str, ...]:
-    """The difference of two outputs; empty when they are equal."""
+def output_difference(before: TestResult, after: TestResult) -> str:
+    """How the output of a case differs: lines that begin with `- ` (before), `+ ` (after) or two blanks; empty when it
+    is the same."""
     if before.case is None or after.case is None:
-        return ()
+        return ""
     old, new = as_value(before.as_run.output), as_value(after.as_run.output)
     if equal(old, new):
-        return ()
-    lines = unified_diff(_lines(old), _lines(new), "before", "after", lineterm="", n=2)
-    shown = [line if len(line) <= LINE_LIMIT else f"{line[:LINE_LIMIT]}..." for line in list(lines)[2:]]
-    if len(shown) > DIFF_LINES:
-        shown = [*shown[:DIFF_LINES], f"... {len(shown) - DIFF_LINES} more lines"]
-    return tuple(shown) or ("the values differ in their types",)
+        return ""
+    lines = difference(old, new) or line_difference(_text(old), _text(new))
+    return lines or "the values differ in their types"
 
 
-def _lines(output: Any) -> list[str]:
-    if isinstance(output, str):
-        return output.splitlines()
-    return json.dumps(output, indent=2, ensure_ascii=False, sort_keys=True).splitlines()
+def _text(output: Any) -> str:
+    return output if isinstance(output, str) else json.dumps(output, indent=2, ensure_ascii=False, sort_keys=True)

@@ -4,11 +4,15 @@ annotations. Values that should be equal are a unified diff; other values are na
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.assertions.base import AssertionResult
     from scripttest import Failure
+    from scripttest.typing_names import Record
 
 HEAD = "- expected + actual"
 """The line above a diff."""
@@ -58,6 +62,12 @@ def difference_of(check: Failure | AssertionResult) -> str:
     if all(map(_PLAIN.fullmatch, map(str, pair))):  # as the layout of seed 004 has numbers
         return ""
     return "\n".join(f"{sign} {line}" for sign, text in zip("-+", pair, strict=True) for line in str(text).split("\n"))
+
+
+def difference_in(check: Record) -> str:
+    """The same of a check in a report: `{type, expected?, actual?, expected_text?, actual_text?, diff?}`."""
+    known: Any = SimpleNamespace(**{"expected": None, "actual": None, **check})
+    return difference_of(known)
 
 
 def values_of(check: Failure | AssertionResult, limit: int = 0) -> list[tuple[str, str]]:

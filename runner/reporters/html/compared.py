@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runner.compare.change_report import BeforeAfter, ChangeReport
-from runner.compare.comparison import KINDS, Comparison, ResultChange
+from runner.compare.comparison import KINDS, Comparison, ResultChange, output_difference
 from runner.compare.variants import VariantsCompared, marked, matrix, verdicts_on
 from runner.errors import ConfigurationError
 from runner.record.fingerprint_changes import described
@@ -35,12 +35,12 @@ def comparison_record(
 ) -> Record:
     """`{changes: [change, ...], overview: [[text, ...], ...], verdict, worse, compared, measures: [[name, before,
     after], ...], parts, kinds: [{key, title, tone, count}, ...], rows: {position: {kinds: [[key, fact], ...], badges:
-    [[text, tone], ...], made_of?}}, was: [position, ...], removed: [id, ...]}`. `_change` makes a change from one of
-    the `verdicts`, `(name of the report, verdict)`.
+    [[text, tone], ...], made_of?}}, was: [position, ...], outputs: {position: diff}, removed: [id, ...]}`. `_change`
+    makes a change from one of the `verdicts`, `(name of the report, verdict)`.
 
     Positions are those of rows in the index of a report. `rows` has only rows with a change; `was` has, for each row of
-    the report, the row of the baseline, or -1. `fact` is the change in a few words. `parts` and `made_of` say which
-    parts of the application have changed, for all results and for one.
+    the report, the row of the baseline, or -1; `outputs` how outputs differ from the earlier ones. `fact` is the change
+    in a few words. `parts` and `made_of` say which parts of the application have changed, for all results and for one.
     """
     changes = {(change.suite, change.id): change for change in found.changes}
     rows: dict[int, Record] = {}
@@ -67,7 +67,12 @@ def comparison_record(
             if number
         ],
         "rows": rows,
-        "was": _places(report, baseline),
+        "was": (was := _places(report, baseline)),
+        "outputs": {
+            at: diff
+            for at, place in enumerate(was)
+            if place >= 0 and (diff := output_difference(baseline.results[place], report.results[at]))
+        },
         "removed": [change.id for change in found.of("removed")],
     }
 

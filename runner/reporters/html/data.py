@@ -4,7 +4,7 @@ it reads when somebody looks at them or searches.
 | block | content, as JSON text, compressed with gzip, in base64 |
 | --- | --- |
 | `index` | `{start, blameless, summary, errors, warnings, rows, blocks}`; `blocks` has the first row of each block |
-| `block-0`, ... | `[[record, extra], ...]`; `extra` is `{command, frames?}` |
+| `block-0`, ... | `[[record, extra], ...]`; `extra` is `{command, frames?, diffs?}`, `diffs` by paths of checks |
 | `comparison` | the changes since the baseline, if there is one, which has its own blocks: see `compared` |
 
 A row is `{key, id, status, ms, suite, mode, name?, cause?, tags?, error?, input?, not_judged?, checks_nothing?, score?,
@@ -20,6 +20,7 @@ from pathlib import Path
 
 from runner.record.case_result import json_of
 from runner.record.coverage import METRICS, CoverageReport, Figure, figures, lines, totals, uncovered
+from runner.record.differences import difference_in
 from runner.record.events import RunStart
 from runner.record.model import Suite, TestResult
 from runner.record.report import Report
@@ -44,6 +45,11 @@ FIGURES = ("count", "passed", "pass_rate", "consistency", *(f"{name}_ms" for nam
 SHOWN_MARKS = 12
 """Runs that the list shows by a mark."""
 MARKS = {Verdict.PASSED: "p", Verdict.FAILED: "f", Verdict.SKIPPED: "s", Verdict.BROKEN: "e", Verdict.INCONCLUSIVE: "e"}
+CHECKS = ("assertions", "final_assertions", "details")
+PARTS = ("steps", "assertions", "turns", "final_assertions", "checkpoints", "details")
+"""Members with checks, or with parts that have some."""
+TEXTS = {"expected_text": None, "actual_text": None}
+"""Members of a failure of a script test that has no printed values."""
 AROUND = 3
 """Lines before and after the one that failed."""
 SUFFIXES = CODE
@@ -74,6 +80,8 @@ class Rows:
         extra = f'"command": {json_line(self._commands[place](row["id"], entry.in_step))}'
         if entry.placed and (found := self.frames.of(entry.placed)):
             extra += f', "frames": {json_line(found)}'
+        if entry.diffs:
+            extra += f', "diffs": {json_line(entry.diffs)}'
         return row, f"[{entry.text}, {{{extra}}}]"
 
     def _key(self, name: str) -> str:
@@ -139,6 +147,8 @@ class Entry(Value):
     """Its line, if that names places in files."""
     in_step: bool
     """Whether a step of it failed."""
+    diffs: dict[str, str]
+    """The difference of the values of each failed check that has one, by its path: `turns.0.assertions.1`."""
 
 
 def entry_of(record: Record, text: str) -> Entry:
@@ -152,6 +162,7 @@ def entry_of(record: Record, text: str) -> Entry:
         text=text,
         placed=placed,
         in_step=has_failed_step(record),
+        diffs={path: diff for path, check in _failed_checks(record) if (diff := difference_in(check))},
     )
 
 
@@ -193,24 +204,26 @@ def _row(record: Record) -> Record:
 def _expected(record: Record) -> str:
     """What the first check that failed had expected, in a few words: results that fail for the same reason expected the
     same."""
-    found = next(_failed_checks(record), None)
-    if found is None or found.get("expected") is None:
+    _, found = next(_failed_checks(record), ("", {}))
+    if found.get("expected") is None:
         return ""
     words = found["expected"] if isinstance(found["expected"], str) else normalised(found["expected"])
     return _excerpt(" ".join(str(part) for part in (found.get("path"), words) if part))
 
 
-def _failed_checks(record: Record) -> Iterator[Record]:
-    """Checks that failed, those of a script test in its subtests, those of a case in its turns too."""
-    if assertion := record.get("assertion"):
-        yield assertion
-    for step in record.get("steps") or ():
-        if step["status"] == Status.FAILED:
-            yield from _failed_checks(step)
-    for part in (record, *(record.get("turns") or ())):
-        for item in (*(part.get("assertions") or ()), *(part.get("final_assertions") or ())):
-            if not item.get("passed"):
-                yield item
+def _failed_checks(part: Record, path: str = "") -> Iterator[tuple[str, Record]]:
+    """Checks that failed, with their paths: of a script test, a case, and their parts."""
+    if check := part.get("assertion"):
+        failures = [(at, one) for at, one in enumerate(part.get("failures") or ()) if one.get("type")]
+        yield from ((f"{path}failures.{at}", {**TEXTS, **one}) for at, one in failures)
+        if not failures:
+            yield f"{path}assertion", check
+    for name in PARTS:
+        for at, item in enumerate(part.get(name) or ()):
+            where = f"{path}{name}.{at}"
+            if name in CHECKS and not item.get("passed"):
+                yield where, item
+            yield from _failed_checks(item, f"{where}.")
 
 
 def _spoken(record: Record) -> str:

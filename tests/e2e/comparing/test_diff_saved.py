@@ -90,12 +90,11 @@ Slower (1)
 
 Changed outputs (1)
   c.jsonl › changed
-    @@ -1,4 +1,4 @@
-     {
-       "a": 1,
-    -  "b": 2
-    +  "b": 3
-     }
+      {
+        "a": 1,
+    -   "b": 2
+    +   "b": 3
+      }
 
 Added (2)
   c.jsonl › new: passed

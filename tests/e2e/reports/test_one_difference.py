@@ -1,9 +1,13 @@
-"""A failure is told in full once, with one unified diff: the same lines on the console, in Markdown, JUnit and
+"""A failure is told in full once, with one unified diff: the same lines on the console, in Markdown, HTML, JUnit and
 annotations; a long run names those that failed once more at its end."""
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import b64decode
+from gzip import decompress
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -26,7 +30,7 @@ def test_each_format_has_the_same_difference(
     test = f"export function TestOne(t) {{\n  t.assert.Equal({actual}, {expected});\n}}\n"
     here = app({"a_test.ts": LINES + test})
     github = here.environment | {"GITHUB_ACTIONS": "true"}
-    run = here.run("-i", "scripts.demo.a", "-o", "r.md", "-o", "r.xml", env=github)
+    run = here.run("-i", "scripts.demo.a", "-o", "r.md", "-o", "r.xml", "-o", "r.html", env=github)
 
     console = [line[7:] for line in run.stdout.splitlines() if line.startswith("       ")]
     start = console.index("- expected + actual")
@@ -37,17 +41,28 @@ def test_each_format_has_the_same_difference(
     assert f"```diff\n{text}\n```" in (here.root / "r.md").read_text()
     (failure,) = ElementTree.parse(here.root / "r.xml").getroot().iter("failure")
     assert text in (failure.text or "")
+    assert diffs_in(here.root / "r.html") == {"failures.0": "\n".join(told[1:])}
     annotation = next(line for line in run.stdout.splitlines() if line.startswith("::error "))
     assert text.replace("\n", "%0A") in annotation
     assert run.stdout.partition("::error")[0].count("- expected + actual") == 1
+
+
+def diffs_in(page: Path) -> dict[str, str]:
+    """The diffs that the page shows of its only result, by the paths of their checks."""
+    block = re.search(r'id="block-0">(.*?)</script>', page.read_text())
+    assert block is not None
+    ((_, extra),) = json.loads(decompress(b64decode(block[1])))
+    return dict(extra["diffs"])
 
 
 def test_a_case_has_the_difference_of_the_values_and_a_short_message(app: MakeApplication) -> None:
     reply = '{"state":"paid","lines":["tea","milk","rice"],"buyer":{"name":"Ine","zip":5003}}'
     wanted = {"state": "open", "lines": ["tea", "milk", "rice"], "buyer": {"name": "Ine", "zip": 5003}}
     here = app(agent(replies=f"- reply: '{reply}'\n", cases=[{"id": "order", "input": "x", "expected": wanted}]))
-    shown = here.run("-i", case_file()).stdout
+    shown = here.run("-i", case_file(), "-o", "r.html").stdout
 
+    ((path, diff),) = diffs_in(here.root / "r.html").items()
+    assert path == "assertions.0" and "\n".join(f"     {line}" for line in diff.split("\n")) in shown
     assert 'to equal the expected object, found that $.state is "paid" instead of "open"\n' in shown
     assert '     -   "state": "open",\n     +   "state": "paid",\n' in shown
 

@@ -153,7 +153,7 @@ def test_two_runs_stand_side_by_side_with_what_differs_marked(elsewhere: View, l
     expect(matrix.get_by_role("button", name="late")).to_have_attribute("aria-expanded", "false")
     expect(matrix.locator(".answer")).to_have_text(["No dogs, please.", "Yes, dogs are welcome."])
     expect(matrix.locator(".answer.added mark")).to_have_text(["Yes,", "are welcome"])
-    expect(opened(page, "dog").locator(".diff-body mark").first).to_be_visible()
+    expect(opened(page, "dog").locator(".diff-body .added")).to_have_text("+Yes, dogs are welcome.")
 
 
 def test_a_test_is_followed_over_time(elsewhere: View, look: Any) -> None:

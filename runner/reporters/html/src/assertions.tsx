@@ -2,17 +2,15 @@
 
 import { brief, capital, percent, plural, visible } from "./format";
 import type { Assertion, Checkpoint, Judged, Score } from "./model";
+import { diffs } from "./store";
 import { Badge, Diff, Labelled, Section, Sign, Value } from "./values";
 
 export function Assertions({ assertions }: { assertions: Assertion[] }) {
   return <ul class="assertions">{assertions.map((assertion) => <OneAssertion assertion={assertion} />)}</ul>;
 }
 
-/** Types of assertions that compare two values of the same kind, so that a diff is useful. */
-const COMPARABLE = new Set(["equals", "json_path", "snapshot", "Equal", "NotEqual", "DeepEqual", "StrictEqual", "MatchSnapshot"]);
-
 function OneAssertion({ assertion }: { assertion: Assertion }) {
-  const { type, path, name, passed, expected, actual, message, score, details, error } = assertion;
+  const { type, path, name, passed, expected, message, score, details, error } = assertion;
   const status = statusOf(assertion);
   return (
     <li>
@@ -30,7 +28,7 @@ function OneAssertion({ assertion }: { assertion: Assertion }) {
         </summary>
         <div class="assertion-body">
           {message && <p class={passed ? "" : "problem"}>{visible(message)}</p>}
-          <Values assertion={{ type, passed, expected, actual }} />
+          <Values of={assertion} />
           <Votes judged={assertion} />
           {details && <Assertions assertions={details} />}
         </div>
@@ -72,14 +70,12 @@ function Votes({ judged: { judge, judge_connector, votes } }: { judged: Judged }
 const statusOf = ({ passed, judged }: { passed: boolean; judged?: boolean }): "passed" | "failed" | "skipped" =>
   !passed ? "failed" : judged === false ? "skipped" : "passed";
 
-export function Values({ assertion, diff }: { assertion: Assertion; diff?: string }) {
-  const { type, passed, expected, actual } = assertion;
+/** The values of a check: what differs, or both. */
+export function Values({ of }: { of: Assertion }) {
+  const { expected, actual } = of;
+  const diff = diffs.get(of);
+  if (diff) return <Diff text={diff} />;
   if (expected == null && actual == null) return null;
-  if (diff) return <Diff expected={expected} actual={actual} text={diff} />;
-  const sameKind = typeof expected === typeof actual && Array.isArray(expected) === Array.isArray(actual);
-  if (!passed && expected != null && actual != null && (COMPARABLE.has(type) || (sameKind && typeof expected === "object"))) {
-    return <Diff expected={expected} actual={actual} />;
-  }
   return (
     <div class="pair">
       {expected !== undefined && <Labelled label="Expected"><Value value={expected} label="Expected" /></Labelled>}

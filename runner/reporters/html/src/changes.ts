@@ -52,6 +52,8 @@ export interface Comparison {
   rows: Record<number, Change>;
   /** Position in the baseline, or -1, for each row. */
   was: number[];
+  /** Position of a row → how its output differs from the earlier one. */
+  outputs: Record<number, string>;
   /** Ids of results that only the baseline has. */
   removed: string[];
 }

@@ -6,7 +6,7 @@ import { Assertions, Checkpoints, Scores, Values } from "./assertions";
 import { Attempts, Trials } from "./attempts";
 import { factsOf, type Comparison } from "./changes";
 import { Completion, Content, Files, Messages, messagesIn, Tools, Turns } from "./chat";
-import { alike, capital, duration, money, number, plural, visible } from "./format";
+import { capital, duration, money, number, plural, visible } from "./format";
 import { suiteName, verdictOf, type Attachment, type Entry, type Extra, type Result, type ResultWarning, type Row, type Step, type Suite } from "./model";
 import type { Store } from "./store";
 import { TraceOf } from "./trace";
@@ -54,9 +54,10 @@ export function Detail(props: Props) {
   if (typeof loaded === "string") return <p class="problem">{loaded}</p>;
   const row = store.index.rows[at];
   const facts = before ? factsOf(before.comparison, at) : [];
+  const diff = before?.comparison.outputs[at];
   return (
     <At.Provider value={{ at, files: filesOf(loaded.entry[0]) }}>
-      <Everything at={at} row={row} suite={store.index.start.suites[row.suite]} entry={loaded.entry} was={loaded.was} facts={facts} />
+      <Everything at={at} row={row} suite={store.index.start.suites[row.suite]} entry={loaded.entry} was={loaded.was} facts={facts} diff={diff} />
     </At.Provider>
   );
 }
@@ -72,9 +73,11 @@ interface Parts {
   was: Entry | null;
   /** How it differs from the baseline, in words. */
   facts: string[];
+  /** How its output differs from the earlier one, if it does. */
+  diff?: string;
 }
 
-function Everything({ at, row, suite, entry, was, facts }: Parts) {
+function Everything({ at, row, suite, entry, was, facts, diff }: Parts) {
   const [result, extra] = entry;
   const around = useContext(AroundResults);
   const assertions = result.assertions ?? [];
@@ -93,7 +96,7 @@ function Everything({ at, row, suite, entry, was, facts }: Parts) {
       {(result.todo || result.skip_reason) && <p class="note">{result.todo ? "Todo" : "Skipped"}{result.skip_reason && `: ${visible(result.skip_reason)}`}</p>}
       {result.checks_nothing && <p class="note">It passed without checking anything: it has no assertion.</p>}
       {around?.below(at, row, result)}
-      {was && <Earlier now={result} was={was[0]} facts={facts} />}
+      {was && <Earlier now={result} was={was[0]} facts={facts} diff={diff} />}
       {result.runs?.attempts && <Attempts runs={result.runs} />}
       {result.trials && <Trials trials={result.trials} noise={result.trials_noise} />}
       {result.turns && <Given result={result} />}
@@ -135,12 +138,21 @@ function Why({ result, extra }: { result: Result; extra: Extra }) {
         <h3>Why it failed</h3>
         {result.cause && <Badge kind={result.cause === "assertion" ? "failed" : "warning"}>{causeName(result.cause)}</Badge>}
       </div>
-      {result.error && <pre class="message" dir="auto">{visible(result.error)}</pre>}
-      {others.map((message) => <pre class="message" dir="auto">{visible(message)}</pre>)}
-      {result.assertion && <Values assertion={{ ...result.assertion, passed: false }} diff={result.failures?.find(({ type }) => type)?.diff} />}
+      {result.assertion ? <Failed part={result} /> : [result.error, ...others].map((message) => message && <pre class="message" dir="auto">{visible(message)}</pre>)}
       <Where of={result} extra={extra} />
     </div>
   );
+}
+
+/** What failed in a script test or a subtest, and what was compared. */
+function Failed({ part: { error, errors, failures, assertion } }: { part: Omit<Step, "name"> }) {
+  const checks = failures ?? [assertion];
+  return error && checks.map((check, at) => (
+    <>
+      <pre class="message" dir="auto">{visible(errors?.[at] ?? error)}</pre>
+      {check?.type && <Values of={check} />}
+    </>
+  ));
 }
 
 function Warning({ warning, extra }: { warning: ResultWarning; extra: Extra }) {
@@ -221,9 +233,7 @@ function Given({ result }: { result: Result }) {
 }
 
 /** Compares a result with that of the baseline. */
-function Earlier({ now, was, facts }: { now: Result; was: Result; facts: string[] }) {
-  const [before, after] = alike(was.output, now.output);
-  const same = before === after;
+function Earlier({ now, was, facts, diff }: { now: Result; was: Result; facts: string[]; diff?: string }) {
   return (
     <Section title="Compared with the baseline">
       <p class="earlier">
@@ -232,9 +242,9 @@ function Earlier({ now, was, facts }: { now: Result; was: Result; facts: string[
       </p>
       {facts.length > 0 && <ul class="links">{facts.map((fact) => <li>{visible(fact)}</li>)}</ul>}
       {was.error && was.error !== now.error && <Labelled label="Error in the baseline"><Value value={was.error} label="Error in the baseline" /></Labelled>}
-      {same
-        ? now.output !== undefined && <p class="faint">The output is the same.</p>
-        : <Labelled label="Output"><Diff expected={was.output ?? ""} actual={now.output ?? ""} names={["baseline", "now"]} /></Labelled>}
+      {diff
+        ? <Labelled label="Output"><Diff text={diff} names={["baseline", "now"]} /></Labelled>
+        : now.output !== undefined && <p class="faint">The output is the same.</p>}
     </Section>
   );
 }
@@ -247,9 +257,8 @@ function Steps({ steps, extra }: { steps: Step[]; extra: Extra }) {
           <div class="step-head">
             <Sign status={step.status} /> <span>{visible(step.name)}</span> <span class="faint">{duration(step.duration_ms)}</span>
           </div>
-          {step.error && <pre class="message" dir="auto">{visible(step.error)}</pre>}
+          <Failed part={step} />
           {(step.todo || step.skip_reason) && <p class="faint">{step.todo && "todo"}{step.todo && step.skip_reason && ": "}{step.skip_reason && visible(step.skip_reason)}</p>}
-          {step.assertion && <Values assertion={{ ...step.assertion, passed: false }} />}
           <Where of={step} extra={extra} />
           {step.steps && <Steps steps={step.steps} extra={extra} />}
         </li>

@@ -68,35 +68,6 @@ export function textOf(value: Json | undefined): string {
   return typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
 }
 
-const isWhole = (value: Json | undefined): boolean => typeof value === "object" && value !== null;
-
-/** The JSON object or list that a text is, also in a code fence; null if it is none. */
-function heldBy(text: string): Json {
-  const inner = /^\s*```(?:json)?\s*\n([^]*?)\n\s*```\s*$/.exec(text)?.[1] ?? text;
-  if (!/^\s*[[{]/.test(inner)) return null;
-  try {
-    return JSON.parse(inner) as Json;
-  } catch {
-    return null;
-  }
-}
-
-/** The value with the keys of its objects in the order that they have in `like`. */
-function ordered(value: Json, like: Json | undefined): Json {
-  if (Array.isArray(value)) return value.map((item, at) => ordered(item, Array.isArray(like) ? like[at] : undefined));
-  if (typeof value !== "object" || value === null) return value;
-  const model = typeof like === "object" && like !== null && !Array.isArray(like) ? like : {};
-  const keys = [...Object.keys(model).filter((key) => Object.hasOwn(value, key)), ...Object.keys(value).filter((key) => !Object.hasOwn(model, key)).sort()];
-  return Object.fromEntries(keys.map((key) => [key, ordered(value[key], model[key])]));
-}
-
-/** Two values as texts for a diff. A text that is JSON is formatted as JSON, and both get the same order of keys. */
-export function alike(first: Json | undefined, second: Json | undefined): [string, string] {
-  const [before, after] = [first, second].map((value) => (typeof value === "string" ? heldBy(value) : value)) as [Json, Json];
-  if (!isWhole(before) || !isWhole(after)) return [textOf(first), textOf(second)];
-  return [textOf(before), textOf(ordered(after, before))];
-}
-
 /** A value in one line of limited length. */
 export function brief(value: Json | undefined, limit = 160): string {
   const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");

@@ -295,7 +295,7 @@ export interface Step {
   error?: string;
   errors?: string[];
   assertion?: Assertion;
-  failures?: { type?: string; diff?: string }[];
+  failures?: Assertion[];
   location?: string;
   stack_trace?: string;
   skip_reason?: string;
@@ -406,6 +406,8 @@ export interface Frame {
 export interface Extra {
   command: string;
   frames?: Record<string, Frame>;
+  /** The path of a check → the diff of its values, as the console shows it. */
+  diffs?: Record<string, string>;
 }
 
 export type Entry = [Result, Extra];

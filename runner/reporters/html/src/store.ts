@@ -21,6 +21,16 @@ export async function inPage(id: string): Promise<string> {
   return new Response(stream).text();
 }
 
+/** The diff of the values of a check, if it has one. */
+export const diffs = new WeakMap<object, string>();
+
+function withDiffs(entry: Entry): Entry {
+  for (const [path, diff] of Object.entries(entry[1].diffs ?? {})) {
+    diffs.set(path.split(".").reduce((part: any, key) => part[key], entry[0]), diff);
+  }
+  return entry;
+}
+
 /** Reads the differences from the baseline. */
 export const readComparison = async (): Promise<Comparison> => JSON.parse(await inPage("comparison")) as Comparison;
 
@@ -87,7 +97,7 @@ export class Store {
   block(number: number): Promise<Entry[]> {
     let found = this.blocks.get(number);
     if (found === undefined) {
-      found = this.read(`${this.prefix}block-${number}`).then((text) => JSON.parse(text) as Entry[]);
+      found = this.read(`${this.prefix}block-${number}`).then((text) => (JSON.parse(text) as Entry[]).map(withDiffs));
     } else {
       this.blocks.delete(number);
     }

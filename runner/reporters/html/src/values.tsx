@@ -1,9 +1,8 @@
-/** Shows values, and diffs of two values. All values become text nodes, never markup. */
+/** Shows values, and how two differ. All values become text nodes, never markup. */
 
-import { diffLines, diffWordsWithSpace, type Change } from "diff";
 import type { ComponentChildren, JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { alike, number, textOf, visible } from "./format";
+import { number, textOf, visible } from "./format";
 import type { Json } from "./model";
 
 /** How many characters are shown at first, and how many each click adds. */
@@ -47,89 +46,22 @@ function coloured(text: string): ComponentChildren[] {
   return parts;
 }
 
-/** There is no diff of values with more characters together. */
-const LARGEST = 200_000;
-/** Equal lines around a difference. */
-const CONTEXT = 3;
+const SIGNS: Record<string, string> = { "+": "added", "-": "removed" };
 
-interface Line {
-  sign: "+" | "-" | " " | "…";
-  text: ComponentChildren;
-}
-
-/** A diff of two values by lines. `-` is the expected value. */
-export function Diff(props: { expected: Json | undefined; actual: Json | undefined; names?: [string, string]; text?: string }) {
-  const { expected, actual, names = ["expected", "actual"], text } = props;
-  const lines = useMemo(() => (text ? linesOf(text) : differences(...alike(expected, actual))), [expected, actual, text]);
-  if (lines === null) {
-    return (
-      <div class="pair">
-        <Labelled label={capitalised(names[0])}><Value value={expected} label={names[0]} /></Labelled>
-        <Labelled label={capitalised(names[1])}><Value value={actual} label={names[1]} /></Labelled>
-      </div>
-    );
-  }
-  const label = `Difference between ${names[0]} and ${names[1]}`;
+/** A unified diff, made of lines that begin with `- `, `+ ` or two blanks. */
+export function Diff({ text, names = ["expected", "actual"] }: { text: string; names?: [string, string] }) {
   return (
     <div class="diff">
       <div class="diff-head"><span class="removed">− {names[0]}</span><span class="added">+ {names[1]}</span></div>
-      <div class="diff-body" tabIndex={0} role="group" aria-label={label}>
-        {lines.map(({ sign, text }) => (
-          <div class={`line ${SIGNS[sign]}`}><span class="sign">{sign === "-" ? "−" : sign}</span><span class="text">{text}</span></div>
+      <div class="diff-body" tabIndex={0} role="group" aria-label={`Difference between ${names[0]} and ${names[1]}`}>
+        {text.split("\n").map((line) => (
+          <div class={`line ${SIGNS[line[0]] ?? "same"}`}>
+            <span class="sign">{line[0] === "-" ? "−" : line[0]}</span><span class="text">{visible(line.slice(2))}</span>
+          </div>
         ))}
       </div>
     </div>
   );
-}
-
-const SIGNS = { "+": "added", "-": "removed", " ": "same", "…": "gap" };
-const capitalised = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
-
-/** The lines of a diff that is made already, as the console shows it. */
-const linesOf = (diff: string): Line[] =>
-  diff.split("\n").map((line) => {
-    const sign = line[0] === "-" || line[0] === "+" ? line[0] : line === "  ..." ? "…" : " ";
-    return { sign, text: sign === "…" ? "" : visible(line.slice(2)) };
-  });
-
-function differences(expected: string, actual: string): Line[] | null {
-  if (expected.length + actual.length > LARGEST) return null;
-  const changes = diffLines(`${visible(expected)}\n`, `${visible(actual)}\n`, { maxEditLength: 2000, timeout: 400 });
-  if (changes === undefined) return null;
-  const lines: Line[] = [];
-  changes.forEach((change, at) => {
-    const texts = change.value.replace(/\n$/, "").split("\n");
-    if (!change.added && !change.removed) lines.push(...unchanged(texts, at === 0, at === changes.length - 1));
-    else if (change.removed && changes[at + 1]?.added) lines.push(...replaced(texts, changes[at + 1]));
-    else if (!(change.added && changes[at - 1]?.removed)) {
-      lines.push(...texts.map((text): Line => ({ sign: change.added ? "+" : "-", text })));
-    }
-  });
-  return lines;
-}
-
-function unchanged(texts: string[], isFirst: boolean, isLast: boolean): Line[] {
-  const head = isFirst ? 0 : CONTEXT;
-  const tail = isLast ? 0 : CONTEXT;
-  const same = (text: string): Line => ({ sign: " ", text });
-  if (texts.length <= head + tail + 1) return texts.map(same);
-  const left = texts.length - head - tail;
-  const gap: Line = { sign: "…", text: `${left} equal lines` };
-  return [...texts.slice(0, head).map(same), gap, ...(tail ? texts.slice(-tail).map(same) : [])];
-}
-
-/** Lines that were replaced. If their number is the same, the changed words are marked. */
-function replaced(before: string[], change: Change): Line[] {
-  const after = change.value.replace(/\n$/, "").split("\n");
-  const pairs = before.length === after.length && before.length <= 50 && before.every((text) => text.length < 5000);
-  const words = pairs ? before.map((text, at) => diffWordsWithSpace(text, after[at])) : [];
-  const marked = (parts: Change[], side: "added" | "removed") =>
-    parts.filter((part) => part[side] || (!part.added && !part.removed))
-      .map((part) => (part[side] ? <mark>{part.value}</mark> : part.value));
-  return [
-    ...before.map((text, at): Line => ({ sign: "-", text: pairs ? marked(words[at], "removed") : text })),
-    ...after.map((text, at): Line => ({ sign: "+", text: pairs ? marked(words[at], "added") : text })),
-  ];
 }
 
 export function Labelled({ label, children }: { label: string; children: ComponentChildren }) {

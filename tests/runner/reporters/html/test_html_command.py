@@ -55,7 +55,8 @@ def test_the_command_writes_a_page_of_scripts_and_cases(application: Application
     )
     assert detail.get_by_role("group", name="Logs").inner_text() == "setting up"
     page.locator(".row-head").nth(1).click()
-    expect(page.get_by_role("region", name="Result two").locator("mark")).to_have_text(["free", "booked"])
+    changed = page.get_by_role("region", name="Result two").locator(".diff .removed.line, .diff .added.line")
+    expect(changed).to_have_text(['−"A room is free."', '+"A room is booked."'])
     page.locator(".row-head").nth(4).click()
     expect(page.locator(".bubble .said")).to_have_text(["basel", "For which date?", "14 May", "A room is booked."])
 
