@@ -4,7 +4,7 @@
 FILE: `step:nanoseconds step:nanoseconds ...`. The steps are `context`, `core` (the first script), `load` (the others),
 `jobs` (promise jobs), `destroy`, and the name of every operation of the core (`boot`, `start`, `poll`, `result`, ...).
 
-It takes the place of the engine's context in `scripttest/realm/engine.py`, and tells `scripttest/realm/quickjs.py` of the real one.
+It takes the place of the engine's context in `scripttest/realm/engine.py`, and of its bytecode.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def install(path: str) -> None:
             return Context if name == "Context" else getattr(_quickjs, name)
 
     engine._quickjs = Timed()  # type: ignore[assignment]
-    quickjs.Bytecode = TimedBytecode  # type: ignore[misc]
+    engine.Bytecode = TimedBytecode  # type: ignore[misc]
 
 
 def _run_command(path: str) -> None:
