@@ -199,19 +199,19 @@ class Reader:
 
 
 def flag_row(flag: Flag) -> str:
-    """A row of the table of flags."""
+    """A line of the list of flags."""
     value = {
         "text": f" {flag.metavar}",
         "repeated": f" {flag.metavar}",
         **dict.fromkeys(("optional", "maybe"), f"[={flag.metavar}]"),
     }.get(flag.kind, "")
     spellings = ", ".join(f"`{spelling}{value}`" for spelling in flag.spellings)
-    return f"| {spellings} | {flag.help} |".replace("<", "&lt;")
+    return f"- {spellings}: {flag.help}".replace("<", "&lt;")
 
 
 def flag_table() -> str:
     """The table of flags, as in the page."""
-    return "\n".join(["", "| flag | meaning |", "|---|---|", *map(flag_row, FLAGS), "", ""])
+    return "\n".join(["", *map(flag_row, FLAGS), "", ""])
 
 
 def with_flag_table(text: str) -> str:
