@@ -24,7 +24,8 @@ FAILING = Path(__file__).with_name("failing_test.ts")
 """One test per assertion, which fails."""
 INTRODUCTION = """# Assertions
 
-All checks of `t.assert` and `t.require`: each with an example that holds, and one that fails with what is printed for it.
+All checks of `t.assert` and `t.require`, each with an example that fails, and what is printed for it. [The editor](editor.md)
+shows examples that hold.
 
 <!-- made by: python tests/declarations/assertions.py > docs/assertions.md -->
 """
@@ -79,7 +80,7 @@ def paragraphs() -> Iterator[str]:
     bodies, printed, found = tests(), failures(), checks()
     yield INTRODUCTION
     yield "## Overview"
-    yield "\n".join(f"- {link(check.name)}: {check.doc.summary}" for check in found if check.doc)
+    yield ", ".join(link(check.name) for check in found)
     yield RULES
     yield from shown("WrongNumberOfArguments", bodies, printed)
     yield FAILURE
@@ -89,7 +90,7 @@ def paragraphs() -> Iterator[str]:
         yield f"## `{check.name}`"
         assert check.doc is not None
         params = {name: text for name, text in check.doc.params.items() if name != "message"}
-        yield from entry(replace(check, doc=replace(check.doc, params=params)))
+        yield from entry(replace(check, doc=replace(check.doc, params=params, example="")))
         yield from shown(check.name, bodies, printed)
 
 

@@ -52,7 +52,9 @@ TITLES = {
 MADE = "<!-- made from bindings/types by: python tests/declarations/reference.py {} > docs/{} -->"
 INTRODUCTION = """Everything that a script test and the scripts it calls can use. There is nothing else: no `fetch`, no `require`,
 no Node modules. [The editor](editor.md) shows the same texts, in full. Examples are the body of a test with
-`t` and `ctx`, or a whole file."""
+`t` and `ctx`, or a whole file; the editor has one for nearly every method."""
+TELLING = 3
+"""Words of a parameter that repeat its name."""
 ASSERTIONS = "assertions.md"
 """The page that describes the members of `t.assert`."""
 
@@ -113,12 +115,11 @@ class Reference:
         return page(parts)
 
     def overview(self) -> str:
-        """A line for each name that scripts write."""
+        """The names that scripts write."""
         return "\n".join(
-            f"- {self.link(part.title)}: {part.summary}"
+            "- " + ", ".join(self.link(part.title) for part in parts if part.is_value)
             for name, parts in self.groups.items()
-            for part in parts
-            if part.is_value and name != "platform.d.ts"
+            if name != "platform.d.ts"
         )
 
     def link(self, title: str, text: str = "") -> str:
@@ -163,7 +164,7 @@ class Reference:
         main, variable, constructor = part.main, part.variable, part.constructor
         yield from described(main.doc)
         if main.path == "testing.Assert":
-            yield f"The page on [assertions]({ASSERTIONS}) shows each with an example, and how it fails."
+            yield f"The page on [assertions]({ASSERTIONS}) shows how each fails."
             yield checks(main)
             return
         if variable and not constructor:
@@ -178,24 +179,26 @@ class Reference:
             yield f"### `new {part.title}`"
             yield code(constructor.signature.replace("new ", f"new {part.title}", 1))
             yield from described(variable.doc)
-        brief = [member for member in entries if member.doc and not member.doc.example]
-        if brief:
-            yield "\n".join(self.method(member, part) for member in brief)
-        for member in entries:
-            if member not in brief:
-                yield f"### `{part.title}.{member.name}`"
-                if member in part.statics:
-                    yield "Of the class itself."
-                yield from entry(member)
+        if entries:
+            yield "\n".join(self.method(member, part) for member in entries)
 
     def method(self, member: Declaration, part: Section) -> str:
-        """The line of a method without an example."""
-        assert member.doc is not None
+        """The line of a method: in full where the editor has an example of it, else its summary."""
+        doc = member.doc
+        assert doc is not None
         own = f"{part.title}." if member in part.statics else ""
-        throws = re.sub(r"^{(.*?)} *", r"\1: ", member.doc.throws)
-        called = member.kind != "method" and member.doc.returns
-        further = (throws and f"Throws {throws}", called and f"Returns {called[0].lower()}{called[1:]}")
-        return " ".join([f"- {_inline([own + member.signature])}: {member.doc.summary}", *filter(None, further)])
+        texts = [f"- {_inline([own + member.signature])}: {doc.summary}"]
+        if doc.example:
+            told = {name: text for name, text in doc.params.items() if len(text.split()) > TELLING}
+            texts = [f"- {_inline([own + member.signature])}: {' '.join(doc.text.split())}"]
+            texts += [f"`{name}`: {text}" for name, text in told.items()]
+        texts += [re.sub(r"^{(.*?)} *", r"Throws \1: ", doc.throws)] if doc.throws else []
+        texts += (
+            [f"Returns {doc.returns[0].lower()}{doc.returns[1:]}"]
+            if doc.returns and (doc.example or member.kind != "method")
+            else []
+        )
+        return " ".join(texts)
 
     def fields(self, member: Declaration, owner: Declaration, prefix: str = "") -> Iterator[str]:
         """The line of a field, and those of the fields within it."""
