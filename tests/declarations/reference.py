@@ -136,6 +136,8 @@ class Reference:
                 yield from described(namespace.doc)
         for part in parts:
             yield f"## `{part.title}`"
+            if part.variable and part.main.kind != "interface":
+                yield from described(part.variable.doc)
             yield from self.section(part) if part.main.kind == "interface" else entry(part.main)
         for module in file.declarations:
             if module.kind == "module" and module.doc:
