@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from bindings.errors import ProcessError
     from bindings.host_processes import DATABASE, HostProcesses, is_served
     from bindings.inline_snapshots import InlineSnapshots
+    from bindings.kept_calls import KeptCall, KeptCalls
     from bindings.ledger import AnsweredBy, OutsideCall, called
     from bindings.mocks import Mock, Mocks, given_mocks
     from bindings.models.built_in import built_in_models
@@ -48,6 +49,8 @@ __all__ = [
     "HostFunction",
     "HostProcesses",
     "InlineSnapshots",
+    "KeptCall",
+    "KeptCalls",
     "Mock",
     "Mocks",
     "Model",
@@ -94,6 +97,7 @@ __getattr__ = lazy_names(
         "errors": "ProcessError",
         "host_processes": "DATABASE HostProcesses is_served",
         "inline_snapshots": "InlineSnapshots",
+        "kept_calls": "KeptCall KeptCalls",
         "ledger": "AnsweredBy OutsideCall called",
         "mocks": "Mock Mocks given_mocks",
         "models.built_in": "built_in_models",

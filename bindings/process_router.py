@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from bindings.errors import ProcessError
     from bindings.host_processes import HostProcesses
+    from bindings.kept_calls import KeptCalls
     from bindings.mocks import Mocks
     from bindings.world import Clock, World
 
@@ -87,9 +88,18 @@ class ProcessRouter(Services):
         """Arguments of a judge and how often the test has asked that before → the answer, which is given again; None:
         judges are asked each time."""
         self._asked: Counter[tuple[TestKey, str]] = Counter()
+        self.kept: KeptCalls | None = None
+        """Keeps the calls of tests under way; None: nobody needs them."""
 
     def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
         """Answers one host call; see `scripttest.Services`."""
+        if self.kept is None:
+            return self._answered(test, name, arguments, world, link)
+        return self.kept.call(
+            test, name, arguments, link, lambda link: self._answered(test, name, arguments, world, link)
+        )
+
+    def _answered(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
         if self.judged is None or name != _JUDGE:
             return self._called(test, name, arguments, world, link)
         order = (arguments, self._asked[test, arguments])
@@ -120,9 +130,14 @@ class ProcessRouter(Services):
             return self._answer(own, name, args)
 
         try:
-            return enveloped(name, arguments, answer, own.clock)
+            envelope = enveloped(name, arguments, answer, own.clock)
         finally:
             database.release()
+        if self.kept is not None:
+            from bindings.kept_calls import KeptCall
+
+            self.kept.keep(test, KeptCall(name=name, arguments=arguments, envelope=envelope))
+        return envelope
 
     def library(self, module: str, script: str) -> Path:
         """The file of a script; see `scripttest.Services`."""

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from scripttest.syntax.coverage import Coverage
     from scripttest.syntax.mutants import Mutant, Mutants, Planted
     from scripttest.syntax.parser import Focus, focus_of, inline_calls
+    from scripttest.syntax.recording import Recording, Site
     from scripttest.walls.jailed import ProgramResult, run_jailed
     from scripttest.walls.machine import Wall, hide_environment, missing_walls, sandbox_of, system_walls
     from scripttest.workers.functions import FunctionPool, FunctionServices
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
         Selected,
         Services,
     )
+    from scripttest.workers.story_host import StoryHost, ToldLine, ToldStory
     from scripttest.workers.worker import Processes, start_processes
     from scripttest.written import written_files
 
@@ -122,6 +124,7 @@ __all__ = [
     "Planted",
     "Processes",
     "ProgramResult",
+    "Recording",
     "RefusedFileError",
     "ReplyChannel",
     "ResultWarning",
@@ -130,11 +133,15 @@ __all__ = [
     "ScriptHost",
     "Selected",
     "Services",
+    "Site",
     "Source",
     "StackFrame",
     "Started",
     "Status",
+    "StoryHost",
     "TestKey",
+    "ToldLine",
+    "ToldStory",
     "Trial",
     "Tried",
     "Walked",
@@ -216,6 +223,7 @@ __getattr__ = lazy_names(
         "syntax.coverage": "Coverage",
         "syntax.mutants": "Mutant Mutants Planted",
         "syntax.parser": "Focus focus_of inline_calls",
+        "syntax.recording": "Recording Site",
         "walls.jailed": "ProgramResult run_jailed",
         "walls.machine": "Wall hide_environment missing_walls sandbox_of system_walls",
         "workers.functions": "FunctionPool FunctionServices",
@@ -224,6 +232,7 @@ __getattr__ = lazy_names(
         "workers.module_run": "Module",
         "workers.mutant_host": "MutantHost Trial Tried Walked",
         "workers.services": "FunctionCall FunctionError ReplyChannel MissingFunctionError Returned Selected Services",
+        "workers.story_host": "StoryHost ToldLine ToldStory",
         "workers.worker": "Processes start_processes",
         "written": "written_files",
     },

@@ -27,6 +27,7 @@ export const values = {
   DataView,
   Uint8Array,
   objectPrototype: Object.prototype,
+  arrayPrototype: Array.prototype,
   isView: ArrayBuffer.isView,
   min: Math.min,
   max: Math.max,

@@ -223,6 +223,7 @@ class JsonOutcome:
                     "subtests": [*self._failed_steps(record, report.root)],
                     **{key: bounded(record.get(key)) for key in details},
                     "attempts": (record.get("runs") or {}).get("attempts"),
+                    "story": [{**one, "file": self._path(one["file"], report.root)} for one in result.story],
                 }
                 yield {
                     "suite": suite.id,

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from runner.application.application import TestModule
     from runner.execution.repetition import Repetition
     from runner.execution.run import Run
+    from runner.execution.stories import Stories
     from runner.planning.plan import RunPlan
     from scripttest import Compiled, ScriptHost
 
@@ -103,6 +104,19 @@ class ScriptModules:
         self._agents = {module.id: module.agent for module in run.plan.modules}
         self._modules = host_modules(run.plan)
         self._records: Iterator[HostRecord] = iter(())
+        self._stories = self._open_stories()
+
+    def _open_stories(self) -> Stories | None:
+        """Tells stories of failed tests; None where none are wanted."""
+        run = self._run
+        wanted = run.options.story or ("few" if run.environment.terminal else "off")
+        if wanted == "off" or run.options.fuzz or run.options.bench:
+            return None
+        from bindings import KeptCalls
+        from runner.execution.stories import Stories
+
+        run.router.kept = KeptCalls()
+        return Stories(run, self._modules)
 
     def compile(self) -> None:
         """Begins to compile them; does not block."""
@@ -137,16 +151,19 @@ class ScriptModules:
         running then have no result. Returns how many tests have sent nothing when too many have failed. Blocks. Raises
         HostError."""
         modules = [module.source.key for module in self._modules]
-        events = _ScriptEvents(self._run, repetition, self._fingerprint if self._run.with_fingerprints else None)
+        fingerprint = self._fingerprint if self._run.with_fingerprints else None
+        events = _ScriptEvents(self._run, repetition, fingerprint, self._stories)
         try:
             while True:
                 for record in self._records:
                     events.take(record)
+                    events.send_told(all=self._run.options.failure_limit is not None)
                     if events.holds_wanted:
                         break
                     if repetition.has_failed_enough:
                         self._host.only_list(LISTING)
                         return _listed(self._records, set(modules) - events.known)
+                events.send_told(all=True)
                 again = events.next_pass()
                 if again is None:
                     return 0
@@ -154,7 +171,10 @@ class ScriptModules:
                 broken = [module for module in host_modules(self._run.plan) if module.source.key in again]
                 self._records = self._host.run(broken, self._run.stop.left)
         finally:
+            events.send_told(all=True)
             events.give_up_postponed()
+            if self._stories is not None:
+                self._stories.close()
             for module in modules:
                 repetition.cut(module)
 
@@ -208,9 +228,14 @@ class _ScriptEvents:
     """Makes events of the records that the host reports, and says which tests run again because they broke."""
 
     def __init__(
-        self, run: Run, repetition: Repetition, fingerprint: Callable[[TestKey], Mapping[str, Any]] | None
+        self,
+        run: Run,
+        repetition: Repetition,
+        fingerprint: Callable[[TestKey], Mapping[str, Any]] | None,
+        stories: Stories | None,
     ) -> None:
         """`fingerprint` says what the result of a test depends on; None when no report needs it."""
+        self._stories = stories
         self._run = run
         self._repetition = repetition
         self._send = repetition.send
@@ -279,12 +304,15 @@ class _ScriptEvents:
             from runner.execution.external_calls import with_external_calls
 
             result = with_external_calls(result, world)
+        calls = run.router.kept.take(key) if run.router.kept is not None else ()
         if self._is_over(place):
             return
         if self._passes.postpones(result):
             self._passes.postpone(_Test(module=module, name=outcome.name), result)
-        else:
-            self._finish(self._passes.with_earlier_errors(result))
+            return
+        result = self._passes.with_earlier_errors(result)
+        if self._stories is None or outcome.status != Status.FAILED or not self._stories.begin(result, calls):
+            self._finish(result)
 
     def _listed(self, record: Listed) -> None:
         module = record.module
@@ -311,6 +339,11 @@ class _ScriptEvents:
             self._passes.postpone(_Test(module=record.module, name=None), result)
         else:
             self._send_broken(self._passes.with_earlier_errors(result))
+
+    def send_told(self, all: bool) -> None:
+        """Sends the results whose stories are told by now; `all` waits for them."""
+        for result in self._stories.told(all) if self._stories is not None else ():
+            self._finish(result)
 
     @property
     def holds_wanted(self) -> bool:

@@ -69,6 +69,11 @@ def shuffle_seed(text: str, where: str) -> int:
     return int.from_bytes(urandom(3), "big") + 1
 
 
+def story_form(text: str, where: str) -> str:
+    """`all`, `off`, or `few` for `*`. Raises ConfigurationError."""
+    return one_of("few", "all", "off")("few" if text == "*" else text, where)
+
+
 def json_form(text: str, where: str) -> str:
     """`lines`, or `document` for `*`. Raises ConfigurationError."""
     if text not in ("*", LINES):

@@ -155,6 +155,8 @@ def _line(result: TestResult, suite: Suite) -> Record:
         line["variant"] = suite.variant
     if result.judgements:
         line["judgements"] = list(map(json_of, result.judgements))
+    if result.story:
+        line["story"] = [dict(one) for one in result.story]
     if result.outside:
         line["outside"] = [
             {"call": call.name, "answered": call.answered.value, "count": call.count}

@@ -232,6 +232,8 @@ class TestResult(JsonValue):
     """The verdicts of judges that a script has asked with `t.assert.Agent`."""
     cut_short: bool = False
     """Whether the run ended before the case did: it is skipped, and has no verdict."""
+    story: tuple[dict[str, Any], ...] = ()
+    """What happened in a failed script test, see `runner.record.story`."""
     calls: dict[str, Any] | None = None
     """The calls of a script test, for spans: those of agents, models and tools, as in the trace of a case."""
     __keys__ = {"name": "id", "policy": "repeat", "regradable": "regrade"}  # noqa: RUF012

@@ -91,7 +91,7 @@ KEYS = {
     **dict.fromkeys(
         """
         assertion assertions final_assertions turns steps checkpoints scores trials runs attempts tools tool_calls
-        warnings failures frames outside judgements
+        warnings failures frames outside judgements story
         """.split(),
         INNER,
     ),

@@ -18,7 +18,7 @@ import os
 
 import _quickjs
 
-from scripttest.realm.quickjs import Bytecode, BytecodeError, UnsupportedError
+from scripttest.realm.quickjs import Bytecode, BytecodeError, Looks, UnsupportedError
 from scripttest.shortcuts import is_off
 
 TYPE_CHECKING = False
@@ -116,6 +116,12 @@ class Engine:
                 pass
         return self._parts.text(name)
 
+    def look(self) -> str:
+        """What an object is that scripts hold in the property `part` of `dispatch`, see `Looks`. Where nobody can tell,
+        every object is a proxy."""
+        looks = self._parts.looks()
+        return "proxy" if looks is None else looks.look(self._context, self.dispatch)
+
     def stop(self, interrupts: Interrupts) -> None:
         """Stops the code in this context, from any thread: EngineError is raised, even if the code catches
         everything."""
@@ -157,6 +163,15 @@ class ScriptParts:
         self._compiled: dict[str, bytes] = {}
         self._realms = 0
         self._bytecode: Bytecode | None = None
+        self._looks: Looks | None = None
+
+    def looks(self) -> Looks | None:
+        """Looks at objects; None where the engine is another than the one that is known."""
+        try:
+            self._looks = self._looks or Looks()
+        except UnsupportedError:
+            return None
+        return self._looks
 
     def text(self, name: str) -> str:
         """The source of a part, which is an expression. Raises ValueError for an unknown name."""

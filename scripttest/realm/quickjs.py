@@ -14,6 +14,7 @@ from ctypes import (
     PyDLL,
     Structure,
     byref,
+    c_bool,
     c_char,
     c_char_p,
     c_int,
@@ -53,6 +54,7 @@ PLAIN = _CONFIGURABLE | _WRITABLE | _ENUMERABLE
 """A property that can be read, replaced and deleted."""
 _DEFINED = 1
 """What defining a property answers when it is done; 0 and -1 when it is not."""
+_STATES = {0: "pending", 1: "fulfilled", 2: "rejected"}  # JS_PROMISE_...
 _CALLABLE_SIZE = 40
 """Size in bytes of the package's `Object`, which ends with a value of the engine."""
 
@@ -174,6 +176,41 @@ def pointers(holder: _quickjs.Context) -> tuple[int, int]:
     return Size.from_address(begin).value, Size.from_address(begin + _ADDRESS_SIZE).value
 
 
+class Looks:
+    """Tells what scripts cannot see of an object without running its code."""
+
+    def __init__(self) -> None:
+        """Raises UnsupportedError when the installed engine does not fit."""
+        if _quickjs.Object.__basicsize__ != _CALLABLE_SIZE:
+            raise UnsupportedError
+        try:
+            engine = Library(_quickjs.__file__)
+            self._get = engine.function("JS_GetPropertyStr", Value, Pointer, Value, Text)
+            self._define = engine.function("JS_DefinePropertyValueStr", Int, Pointer, Value, Text, Value, Int)
+            self._free = engine.function("JS_FreeValue", None, Pointer, Value)
+            self._is_proxy = engine.function("JS_IsProxy", c_bool, Value)
+            self._state = engine.function("JS_PromiseState", Int, Pointer, Value)
+            self._result = engine.function("JS_PromiseResult", Value, Pointer, Value)
+        except OSError as error:
+            raise UnsupportedError from error
+
+    def look(self, context: _quickjs.Context, callable: object) -> str:
+        """What the property `part` of a function is: `proxy`; of a promise `pending`, `fulfilled` or `rejected`, and
+        then its result takes its place; empty: something else."""
+        holder, target = pointers(context)[1], _value_of(callable)
+        value = self._get(holder, target, b"part")
+        said = "proxy" if self._is_proxy(value) else _STATES.get(self._state(holder, value), "")
+        if said in ("fulfilled", "rejected"):
+            self._define(holder, target, b"part", self._result(holder, value), PLAIN)
+        self._free(holder, value)
+        return said
+
+
+def _value_of(callable: object) -> Value:
+    """The value of the engine in the package's `Object`."""
+    return Value.from_address(id(callable) + _CALLABLE_SIZE - sizeof(Value))
+
+
 class Interrupts:
     """Stops code in engine contexts, so that neither `catch` nor `finally` in it runs, and lets it run again.
 
@@ -215,4 +252,4 @@ class Interrupts:
         error = self._new_of_class(holder, self._class_of(model))
         self._free(holder, model)
         self._uncatchable(holder, error)
-        self._define(holder, Value.from_address(id(callable) + _CALLABLE_SIZE - sizeof(Value)), b"part", error, PLAIN)
+        self._define(holder, _value_of(callable), b"part", error, PLAIN)

@@ -36,6 +36,7 @@ class Realm:
         self._alarm = alarm
         self.dispatch = self._engine.dispatch
         self.part = self._engine.part
+        self.look = self._engine.look
 
     def stop(self, interrupts: Interrupts) -> None:
         """Stops its code, from any thread; see `Engine.stop`."""

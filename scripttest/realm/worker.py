@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scripttest.realm.counting import Counters
+    from scripttest.realm.story import Story
 
 THREAD_STACK = 160 * 1024 * 1024
 """Bytes of address space for the script thread: room for `DEPTH_LIMIT` realms inside each other."""
@@ -40,15 +41,15 @@ _SWITCHES = (
 """What scripts with mutants name, see `syntax/src/mutants/planted.ts`."""
 
 
-def main(counters: Counters | None = None) -> None:
+def main(counters: Counters | None = None, story: Story | None = None) -> None:
     """Entry point of the process. `sys.argv` has the core's folder and the descriptors for incoming frames, outgoing
-    frames and the lifeline. `counters` are used in all realms."""
+    frames and the lifeline. `counters` are used in all realms; `story` takes in what scripts tell."""
     folder, incoming, outgoing, lifeline = sys.argv[1], *map(int, sys.argv[2:5])
     os.closerange(max(2, incoming, outgoing, lifeline) + 1, MAX_INHERITED)
     give_way()
     limit_resources()
     _thread.stack_size(THREAD_STACK)
-    worker = Worker(folder, incoming, outgoing, counters)
+    worker = Worker(folder, incoming, outgoing, counters, story)
     localtime()  # reads the time zone of this machine, once
     limit_files()
     _thread.start_new_thread(run, (worker,))
@@ -73,7 +74,10 @@ def run(worker: Worker) -> None:
 class Worker:
     """Runs the work of one supervisor."""
 
-    def __init__(self, folder: str, incoming: int, outgoing: int, counters: Counters | None) -> None:
+    def __init__(
+        self, folder: str, incoming: int, outgoing: int, counters: Counters | None, story: Story | None
+    ) -> None:
+        self._story = story
         self._channel = Channel(incoming, outgoing, self._meanwhile)
         self._send, self._ask = self._channel.send, self._channel.ask
         self._output = Output(self._send)
@@ -176,6 +180,7 @@ class Worker:
             realm.dispatch("tests", kinds, others)
         except EngineError as error:
             self.alarm.leave()
+            self._tell()
             self._send("broken", self._expired(str(error)) if self.alarm.rang else self._why(str(error)))
             return
         self.alarm.leave()
@@ -200,9 +205,15 @@ class Worker:
                 self._send("reached", str(self._rounds - left), " ".join(map(str, reached)), "endless" * endless)
                 has_failed = outcome.partition('"status":"')[2].startswith("failed")
                 next = "" if self._mutant and (has_failed or endless) else next
+            self._tell()
             self._send("result", index, outcome, next)
             if not next:
                 return
+
+    def _tell(self) -> None:
+        """Sends the story of what has ended."""
+        if self._story is not None:
+            self._send("story", self._story.lines())
 
     def _count_again(self) -> None:
         if self._counters is not None:
@@ -239,6 +250,8 @@ class Worker:
                 if self.alarm.rang:
                     return self._expired(str(error))
                 return self._test(plan, "") if pieces else self._why(str(error))
+        if self._story is not None:
+            self._story.loaded()
         try:
             outcome = realm.test(plan)
             return self._closed(realm, "") if self.alarm.rang else outcome
@@ -352,6 +365,10 @@ class Worker:
         realm.dispatch("boot", boot.replace(*_GUARDED, 1) if guarded else boot, self._context)
         if nested and self._world:
             realm.dispatch("adopt", self._world)
+        if self._story is not None:
+            if not nested:
+                self._story.begin()
+            realm.dispatch("story", "", "")
         if self._counters is not None:
             realm.load([_SWITCHES.format(self._mutant)])
         return realm
@@ -391,6 +408,12 @@ class Worker:
                 return None if self.alarm.sleep(float(a) / 1000) and self.alarm.rang else ""
             elif op == "failed":
                 self._output.fail(a, b)
+                if self._story is not None:
+                    self._story.has_ended = True
+            elif op == "look":
+                return self.alarm.realms[-1].look()
+            elif op == "told" and self._story is not None:
+                return self._story.told(a, b)
             return ""
         except EngineError as error:
             return None if self.alarm.rang else failure_envelope(str(error))

@@ -114,6 +114,14 @@ class Reached(Value):
     """Whether it met the bound on its rounds, or on how long it may wait."""
 
 
+class Told(Value):
+    """What scripts with a recorder told in a test, whose `Result` follows, or in a module that is `Unusable`."""
+
+    kind = "story"
+    text: str
+    """JSON, see `story_host`."""
+
+
 class Result(Value):
     """A test has ended."""
 
@@ -136,7 +144,8 @@ class FunctionResult(Value):
 
 Question = HostCall | LibraryCall
 Message = (
-    Functions | Unusable | Begun | Logged | EarlyFailure | Question | AnsweredBack | Reached | Result | FunctionResult
+    Functions | Unusable | Begun | Logged | EarlyFailure | Question | AnsweredBack | Reached | Told | Result
+    | FunctionResult
 )  # fmt: skip
 
 
@@ -352,6 +361,7 @@ _READERS: dict[tuple[str, int], Callable[..., Message]] = {
         mutants=tuple(map(_index, mutants.split(" "))) if mutants else (),
         is_endless=endless == "endless",
     ),
+    ("story", 1): lambda text: Told(text=text),
     ("returned", 1): lambda text: FunctionResult(record=_returned(_nested(text))),
 }
 """Kind of frame and number of its parts → what reads it. `tests` has any number of parts."""

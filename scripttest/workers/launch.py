@@ -21,15 +21,20 @@ _COUNTING = (
     "import sys; sys.path += sys.argv[6:]; from scripttest.realm.counting import Counters;"
     " from scripttest.realm.worker import main; main(Counters(sys.argv[5]))"
 )
+_TELLING = (
+    "import sys; sys.path += sys.argv[5:]; from scripttest.realm.story import Story;"
+    " from scripttest.realm.worker import main; main(story=Story())"
+)
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _ahead: list[tuple[object, Child]] = []
 """How the process that was started ahead was started, and that process, until one is launched."""
 
 
-def worker_command(parts: str, counters: str | None = None) -> list[str]:
+def worker_command(parts: str, counters: str | None = None, tells: bool = False) -> list[str]:
     """The command line of a worker that loads the script half of the bindings from a folder. If `counters` is a folder,
-    the worker counts the code that scripts run, and leaves the counters there. Raises HostError."""
-    command = _command(parts, counters)
+    the worker counts the code that scripts run, and leaves the counters there; if it `tells`, scripts with a recorder
+    tell what they do. Raises HostError."""
+    command = _command(parts, counters, tells)
     if command is None:
         from scripttest.results import HostError
 
@@ -39,11 +44,11 @@ def worker_command(parts: str, counters: str | None = None) -> list[str]:
     return command
 
 
-def _command(parts: str, counters: str | None) -> list[str] | None:
+def _command(parts: str, counters: str | None, tells: bool = False) -> list[str] | None:
     engine = PathFinder.find_spec("_quickjs")
     if engine is None or engine.origin is None:
         return None
-    bootstrap, given = (_BOOTSTRAP, []) if counters is None else (_COUNTING, [counters])
+    bootstrap, given = (_TELLING if tells else _BOOTSTRAP, []) if counters is None else (_COUNTING, [counters])
     paths = [_ROOT, os.path.dirname(engine.origin)]
     return [sys.executable, "-I", "-S", "-c", bootstrap, parts, "0", "1", str(LIFELINE), *given, *paths]
 

@@ -61,10 +61,10 @@ class Processes(Value):
             worker.child.end()
 
 
-def start_processes(parts: str, root: Path, counters: str | None = None) -> Processes:
+def start_processes(parts: str, root: Path, counters: str | None = None, tells: bool = False) -> Processes:
     """Starts one worker, which loads the script half of the bindings from `parts`, and the compiler of the application
-    at `root`. `counters` as in `worker_command`. Raises HostError."""
-    command = worker_command(parts, counters)
+    at `root`. `counters` and `tells` as in `worker_command`. Raises HostError."""
+    command = worker_command(parts, counters, tells)
     return Processes(worker=Worker(command), compiler=Service(readable(root)), command=command)
 
 

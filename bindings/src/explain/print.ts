@@ -32,9 +32,9 @@ export interface Printer {
 }
 
 const width = 80;
-const identifier = /^([A-Za-z_$][\w$]*|\d+)$/;
+export const identifier = /^([A-Za-z_$][\w$]*|\d+)$/;
 const control = /[\0-\x1f\x7f-\x9f\u2028\u2029]/;
-const secret =
+export const secret =
   /(tokens?|secrets?|passw(or)?ds?|pwd|passphrase|credentials?|cookies?|auth|authorization|(api|access|private|secret|signing)[_-]?keys?)$/i;
 const bearer = /^(Bearer|Basic|Token) +\S{6,}/i;
 

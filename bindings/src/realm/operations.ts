@@ -137,6 +137,9 @@ export default function (core: Core) {
     invoke: (name: string, args: string): void => core.part<Invoke>("invoke").start(name, args),
     invoked: (): string => core.part<Invoke>("invoke").answer(),
 
+    /** Lets scripts tell what they do, see `story.ts`. */
+    story: (): void => core.part("story"),
+
     /** Gives a realm that a test calls the clock of the test, and a seed from it. */
     adopt(state: string): void {
       const { now, seed } = std.parse(state) as WorldState;

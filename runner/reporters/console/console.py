@@ -185,6 +185,7 @@ class ConsoleReporter:
                     for failure in outcome.failures
                     if failure.phase != "subtest"
                 )
+                body += self._style.story(result.story, "    ")
             elif reason := outcome.skip_text:
                 body += f"    └─ {in_line(reason)}\n"
             body += self._warnings(outcome, "    ") + self._runs(result) + again
@@ -352,7 +353,7 @@ class ConsoleReporter:
                 if failure.phase == "subtest" or (with_tree and failure.location is None):
                     continue
                 text += self._style.failure(failure, "  ") + self._around(failure, "     ")
-        text += self._at(suite, result)
+        text += self._at(suite, result) + self._style.story(result.story, "  ")
         if not self._detailed:
             text += self._style.output(result.logs, "     ") + self._runs(result)
         return text + self._again(suite, result)

@@ -10,6 +10,9 @@ from scripttest import Failure, LogLine, ResultWarning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from runner.assertions.base import AssertionResult
     from runner.record.fold import Execution
 
@@ -73,6 +76,15 @@ class Style:
         """Lines of a warning; `where` is its place, empty when it has none."""
         lines = [f"{indent}{self.paint(f'⚠ {indented(warning.message, indent)}', 'yellow')}"]
         return "\n".join([*lines, *([f"{indent}  at {where}"] if where else [])]) + "\n"
+
+    def story(self, story: Sequence[dict[str, Any]], indent: str) -> str:
+        """What happened in a failed test."""
+        if not story:
+            return ""
+        from runner.record.story import shown_lines
+
+        lines = [f"{indent}  {line}\n" for line in shown_lines(story)]
+        return f"{indent}What happened before that:\n" + "".join(self.paint(line, "dim") for line in lines)
 
     def output(self, logs: tuple[LogLine, ...], indent: str) -> str:
         """Captured lines."""

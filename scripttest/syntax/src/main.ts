@@ -6,7 +6,8 @@ import { focusOf } from "./focus";
 import { inlineCalls } from "./inline";
 import { instrumented } from "./instrument";
 import { lastReturn, loopAt } from "./loops";
+import { recorded } from "./recorded";
 import { throwsIn } from "./throws";
 import { answering } from "./tree";
 
-export default answering({ callees, callsIn, focusOf, inlineCalls, instrumented, lastReturn, loopAt, throwsIn });
+export default answering({ callees, callsIn, focusOf, inlineCalls, instrumented, lastReturn, loopAt, recorded, throwsIn });

@@ -1,0 +1,191 @@
+"""Runs failed script tests once more, each by itself and with a recorder, for the stories in their results.
+
+The second run sees what the first one saw: whatever the scripts asked for outside of their realm has the answers of the
+first run, so nothing is asked, written or counted again. It runs on a thread of its own, beside the other tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Event, Thread
+
+from bindings import SCRIPT_GLOBALS, SCRIPT_PARTS, KeptCall
+from runner.record.story import story_lines
+from scripttest import (
+    Failure,
+    HostError,
+    Module,
+    Outcome,
+    Recording,
+    ReplyChannel,
+    Selected,
+    Services,
+    StoryHost,
+    TestKey,
+    start_processes,
+)
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.execution.run import Run
+    from runner.record.model import TestResult
+    from scripttest.typing_names import Record
+
+FEW = 3
+"""How many failures have a story where nothing else is said."""
+UNKNOWN = '{"error": {"message": "%s was not asked for in the first run", "code": 500}}'
+
+
+class _Wanted(Value):
+    """A failed test whose story is wanted."""
+
+    result: TestResult
+    module: Module
+    calls: tuple[KeptCall, ...]
+    """What the first run asked for, with the answers."""
+
+
+class Stories:
+    """The stories of one run. To be closed."""
+
+    def __init__(self, run: Run, modules: Sequence[Module]) -> None:
+        self._run = run
+        self._modules = {module.source.key: module for module in modules}
+        self._left = len(modules) * 10**9 if run.options.story == "all" else FEW
+        self._asked: SimpleQueue[_Wanted | None] = SimpleQueue()
+        self._told: SimpleQueue[TestResult] = SimpleQueue()
+        self._open = 0
+        self._thread: Thread | None = None
+
+    def begin(self, result: TestResult, calls: tuple[KeptCall, ...]) -> bool:
+        """Begins to tell the story of a failed test; False when it gets none."""
+        module = self._modules.get(result.suite)
+        if self._left <= 0 or module is None:
+            return False
+        self._left -= 1
+        self._open += 1
+        self._asked.put(_Wanted(result=result, module=module, calls=calls))
+        if self._thread is None:
+            self._thread = Thread(target=self._work, daemon=True)
+            self._thread.start()
+        return True
+
+    def told(self, all: bool = False) -> Iterator[TestResult]:
+        """The results whose stories are told by now; `all` waits for them."""
+        while self._open and (all or not self._told.empty()):
+            self._open -= 1
+            yield self._told.get()
+
+    def close(self) -> None:
+        """Ends the processes, once all is told."""
+        if self._thread is not None:
+            self._asked.put(None)
+            self._thread.join()
+            self._thread = None
+
+    def _work(self) -> None:
+        teller: _Teller | None = None
+        try:
+            while (wanted := self._asked.get()) is not None:
+                result = wanted.result
+                try:
+                    if self._run.stop.left() is None:
+                        teller = teller or _Teller(self._run)
+                        result = result.replace(story=teller.story_of(wanted))
+                except HostError as error:
+                    said = {"file": "", "line": 0, "depth": 0, "kind": "note", "text": f"no story: {error.message}"}
+                    result = result.replace(story=(said,))
+                finally:
+                    self._told.put(result)
+        finally:
+            if teller is not None:
+                teller.host.close()
+
+
+class _Teller:
+    """Tells stories, with a host of its own."""
+
+    def __init__(self, run: Run) -> None:
+        """Raises HostError."""
+        root, options = run.application.root, run.options
+        self._run = run
+        self._recording = Recording(str(root))
+        self._services = _Answers(run.router)
+        self.host = StoryHost(
+            root,
+            start_processes(SCRIPT_PARTS, root, tells=True),
+            self._services,
+            SCRIPT_GLOBALS,
+            workers=1,
+            timeout=options.script_timeout,
+            filter=bool(options.pattern),
+            seed=options.seed,
+            instrument=self._recording.instrument,
+            kinds=options.kinds,
+        )
+
+    def story_of(self, wanted: _Wanted) -> tuple[Record, ...]:
+        """The story of a failed test. Raises HostError."""
+        result, environment = wanted.result, self._run.environment
+        self._services.begin(result.name, wanted.calls)
+        told = self.host.story_of(wanted.module, self._run.stop.left)
+        notes = [("flaky", text)] if (text := _difference(result.outcome, told.outcome)) else []
+        return story_lines(
+            told.lines, self._recording.sites, environment.secrets.text, self._run.options.story_hide, told.cut, notes
+        )
+
+
+class _Answers(Services):
+    """Answers what a test asks for as in the first run."""
+
+    def __init__(self, first: Services) -> None:
+        self._first = first
+        self._test = ""
+        self._left: list[KeptCall] = []
+
+    def begin(self, test: str, calls: Sequence[KeptCall]) -> None:
+        """The test that runs next, and the answers for it."""
+        self._test, self._left = test, list(calls)
+
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
+        """The answer to the same call, else to the next of this name; an error when there was none."""
+        same = (call for call in self._left if call.name == name)
+        found = min(same, key=lambda call: call.arguments != arguments, default=None)
+        if found is None:
+            return UNKNOWN % name
+        self._left.remove(found)
+        for question, given in found.asked:
+            answered = Event()
+            link.ask(question, given, lambda *_, answered=answered: answered.set())
+            answered.wait()
+        return found.envelope
+
+    def library(self, module: str, script: str) -> Path:
+        """As in the first run."""
+        return self._first.library(module, script)
+
+    def selected(self, module: str, tests: Mapping[str, str]) -> Selected:
+        """The test alone."""
+        return Selected(tests=frozenset([self._test]))
+
+
+def _difference(first: Outcome, second: Outcome | Failure | None) -> str:
+    """What is different in the second run, in words; empty where it is not."""
+    if second is None:
+        return "flaky: the second run, which tells this story, did not end"
+    before, now = _reasons(first), _reasons(second)
+    if before == now:
+        return ""
+    if not now:
+        return "flaky: in the second run, which tells this story, the test passed"
+    return f"flaky: in the second run, which tells this story, it failed with: {now[0]}"
+
+
+def _reasons(outcome: Outcome | Failure) -> list[str]:
+    if isinstance(outcome, Failure):
+        return [outcome.message]
+    own = [f"{one.message}{f', actual {one.actual_text}' if one.actual_text else ''}" for one in outcome.failures]
+    return [*own, *(reason for step in outcome.steps for reason in _reasons(step))]

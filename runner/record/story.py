@@ -1,0 +1,188 @@
+"""The story of a failed test: the lines that ran, in the order of time, with the values at each, as they were then.
+
+A line is a JSON object, whose `kind` is the most important thing that happened in it, and the key that has it:
+
+| key | is |
+| --- | --- |
+| `file`, `line` | the place |
+| `depth` | how many calls are around it |
+| `name` | the function that it is in; empty at the top of a module |
+| `turn`, `turns` | which turn of a loop, or which call by the same statement, begins here, and how many there were |
+| `calls` | the call of a function of the application: `Discount(100)` |
+| `read` | name → value |
+| `value` | the value of a condition |
+| `assigned`, `changed` | name → value: after an assignment; of an object that a call has changed |
+| `returned`, `threw`, `caught` | the value |
+| `text` | all of it for people |
+
+A value is JSON, or what a debugger shows: `Promise {<pending>}`, `undefined`, `Date(2025-02-03T00:00:00.000Z)`.
+Lines of the kinds `flaky`, `cut` and `note` only say something, in `text`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from scripttest.typing_names import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from scripttest import Site, ToldLine
+
+MOST_LINES = 200
+"""Lines of a story."""
+MOST_BYTES = 16_000
+"""Bytes of the texts of a story."""
+KINDS = ("calls", "threw", "caught", "returned", "changed", "assigned", "value", "turn", "read")
+"""What happens in a line, the most important first."""
+NOTES = ("cut", "flaky", "note")
+"""Kinds of lines that only say something."""
+LONGEST = 400
+"""Characters of the text of a line."""
+_NAMES = re.compile(r'"(?:[^"\\]|\\.)*"|([A-Za-z_$][\w$]*|\d+)(?=: )')
+
+
+def story_lines(
+    told: Iterable[ToldLine],
+    sites: Sequence[Site],
+    clean: Callable[[str], str],
+    left_out: Collection[str],
+    cut: int,
+    notes: Iterable[tuple[str, str]] = (),
+) -> tuple[Record, ...]:
+    """The lines of a story, of which the last ones stay.
+
+    Args:
+        told: what a worker has told, `cut` lines less at the front.
+        clean: hides secrets in a text.
+        left_out: patterns of names whose values are hidden.
+        notes: kinds and texts of what else is to be said, which comes first.
+    """
+    lines = [_Line(line, sites, clean, left_out).record() for line in told]
+    lines = [line for line in lines if line["text"]]
+    kept: list[Record] = []
+    room = MOST_BYTES
+    for line in reversed(lines):
+        room -= len(str(line["text"]).encode()) + 2 * line["depth"]
+        if len(kept) == MOST_LINES or (room < 0 and kept):
+            break
+        kept.append(line)
+    missing = cut + len(lines) - len(kept)
+    said = [*notes, *([("cut", f"{missing} earlier lines are left out")] if missing else [])]
+    place = kept[-1] if kept else {"file": "", "line": 0}
+    head = [
+        {"file": place["file"], "line": place["line"], "depth": 0, "kind": kind, "text": text} for kind, text in said
+    ]
+    return (*head, *reversed(kept))
+
+
+def shown_lines(story: Sequence[Record]) -> list[str]:
+    """The lines for people: place, indented by calls, what happened. Places are names of files without their folders,
+    where no two are the same."""
+    files = {line["file"] for line in story}
+    short = {file: file.rpartition("/")[2] for file in files}
+    if len(set(short.values())) < len(files):
+        short = {file: file for file in files}
+    places = ["" if line["kind"] in NOTES else f"{short[line['file']]}:{line['line']}" for line in story]
+    wide = max(map(len, places), default=0)
+    return [
+        f"{place.ljust(wide)}  {'  ' * max(0, line['depth'] - 1)}{line['text']}" if place else str(line["text"])
+        for place, line in zip(places, story, strict=True)
+    ]
+
+
+class _Line:
+    """Makes the record of a line."""
+
+    def __init__(
+        self, told: ToldLine, sites: Sequence[Site], clean: Callable[[str], str], left_out: Collection[str]
+    ) -> None:
+        self._told, self._sites, self._clean, self._left_out = told, sites, clean, left_out
+        self._record: Record = {}
+        self._texts: dict[str, dict[str, str]] = {}
+
+    def record(self) -> Record:
+        """The line as an object."""
+        told = self._told
+        site = self._site(told.site)
+        for op, place, text in told.parts:
+            self._part(op, self._site(place), text.split("\n") if text else [])
+        found = self._record
+        kind = next((kind for kind in KINDS if kind in found), "turn" if told.turn else "line")
+        head: Record = {"file": site.file, "line": site.line, "depth": told.depth, "kind": kind}
+        if name := self._site(told.within).name:
+            head["name"] = name
+        if told.turn:
+            head |= {"turn": told.turn, "turns": told.turns}
+        return {**head, **found, "text": self._clean(self._text(site))}
+
+    def _site(self, number: int) -> Site:
+        return self._sites[number if 0 <= number < len(self._sites) else 0]
+
+    def _part(self, op: str, site: Site, texts: list[str]) -> None:
+        if op == "f":
+            values = [self._shown(name, text) for name, text in zip(site.names, texts, strict=False)]
+            self._put("calls", "", f"{site.name or '(callback)'}({', '.join(values)})", None)
+            return
+        kind = "changed" if op == "m" else {"tested": "value", "turn": "assigned"}.get(site.kind, site.kind)
+        names = site.names if op in ("n", "k", "l") else (site.name,)
+        for name, text in zip(names, texts, strict=False):
+            self._put("assigned" if op == "n" else kind, name, self._shown(name, text), text)
+
+    def _shown(self, name: str, text: str) -> str:
+        return "***" if any(fnmatchcase(name, pattern) for pattern in self._left_out) else text[1:]
+
+    def _put(self, kind: str, name: str, shown: str, text: str | None) -> None:
+        value: Any = shown if text is None or shown == "***" else _json(text)
+        value = _cleaned(value, self._clean)
+        if kind in ("read", "assigned", "changed"):
+            self._record.setdefault(kind, {})[name] = value
+        else:
+            self._record[kind] = (
+                value if kind != "calls" or kind not in self._record else f"{self._record[kind]}; {value}"
+            )
+        if kind == "calls":
+            name = str(len(self._texts.get(kind, ())))
+        self._texts.setdefault(kind, {})[name] = shown
+
+    def _text(self, site: Site) -> str:
+        """All that happened, the most important first; values that were read at the end."""
+        texts, told, words = self._texts, self._told, []
+        if told.turn and told.turns > 1:
+            words.append(f"[{told.turn} of {told.turns}]")
+        words += texts.get("calls", {}).values()
+        words += [f"{name} is {text}" for name, text in texts.get("value", {}).items()]
+        words += [f"{name} = {text}" for name, text in texts.get("assigned", {}).items()]
+        words += [f"{name} becomes {text}" for name, text in texts.get("changed", {}).items()]
+        words += [f"returns {text}" for text in texts.get("returned", {}).values()]
+        words += [f"throws {text}" for text in texts.get("threw", {}).values()]
+        words += [f"catches {text}" for text in texts.get("caught", {}).values()]
+        known = texts.get("assigned", {})
+        read = [f"{name} is {text}" for name, text in texts.get("read", {}).items() if known.get(name) != text]
+        text = ", ".join(words) + (f"  ({', '.join(read)})" if read and words else ", ".join(read))
+        return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _json(text: str) -> Any:
+    """The value of what `bindings/src/realm/shown.ts` has printed; its text where it is not JSON."""
+    if text.startswith("="):
+        try:
+            return json.loads(_NAMES.sub(lambda found: f'"{found[1]}"' if found[1] else found[0], text[1:]))
+        except ValueError:
+            return text[1:]
+    return text[1:]
+
+
+def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, list):
+        return [_cleaned(item, clean) for item in value]
+    if isinstance(value, dict):
+        return {clean(name): _cleaned(item, clean) for name, item in value.items()}
+    return value

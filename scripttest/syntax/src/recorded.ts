@@ -1,0 +1,428 @@
+/**
+ * Puts a recorder into a file, which tells what runs and which values there are.
+ *
+ * `$yaoS` is the recorder, see `bindings/src/realm/story.ts`. A number in its calls is that of a site, a place in the file, and
+ * `$yaoF` is the number of the call of the function that runs; at the top of a module it is 0. Functions are not wrapped, so
+ * they keep the names that they get from their places.
+ */
+
+import { Insertions } from "./text";
+import { type Node, allNodes, child, children, fieldsOf, programOf } from "./tree";
+import { Source, bare } from "./mutants/at";
+
+/** What a site is: `read`, `tested`, `assigned`, `returned`, `threw`, `caught`, `line`, `call`, `turn`. */
+type Site = [line: number, kind: string, name: string, names?: string[]];
+
+const FUNCTIONS = words("ArrowFunctionExpression ClassMethod ClassPrivateMethod FunctionDeclaration FunctionExpression ObjectMethod");
+const UNNAMED = words("ArrowFunctionExpression ClassExpression FunctionExpression");
+const LOOPS = words("DoWhileStatement ForInStatement ForOfStatement ForStatement WhileStatement");
+const CALLS = words("CallExpression NewExpression OptionalCallExpression");
+const CHAINS = words("OptionalCallExpression OptionalMemberExpression");
+const LITERALS = words("BigIntLiteral BooleanLiteral NullLiteral NumericLiteral RegExpLiteral StringLiteral");
+/** Statements that are told by what is in them, or that do nothing when they are reached. */
+const SILENT = words(
+  "BlockStatement ClassDeclaration EmptyStatement ExportAllDeclaration FunctionDeclaration ImportDeclaration LabeledStatement",
+);
+const LONGEST_NAME = 60;
+/** Bindings of tests that are not worth a look. */
+const GIVEN = words("t ctx testing");
+
+/**
+ * The text with the recorder, and its sites; null when there is nothing to record.
+ *
+ * @param suffix the end of the file's name, `.ts`
+ * @param first the number of the first site
+ */
+export function recorded(source: string, suffix: string, first: number) {
+  const recording = new Recording(programOf(source, suffix), source, first);
+  if (recording.sites.length === 0) return null;
+  return { ...recording.insertions.into(source), sites: recording.sites };
+}
+
+class Recording {
+  readonly sites: Site[] = [];
+  readonly insertions = new Insertions();
+  readonly #source: Source;
+  readonly #first: number;
+  /** The names that the file declares itself. */
+  readonly #declared = new Set<string>();
+  readonly #imported = new Set<string>();
+
+  constructor(program: Node, source: string, first: number) {
+    this.#source = new Source(source);
+    this.#first = first;
+    for (const node of allNodes(program)) {
+      if (node.type === "ImportDeclaration") for (const one of children(node, "specifiers")) this.#imported.add(nameOf(child(one, "local")));
+      if (node.type === "VariableDeclarator") for (const name of boundNames(child(node, "id"))) this.#declared.add(name);
+      if (FUNCTIONS.has(node.type)) for (const one of children(node, "params")) for (const name of boundNames(one)) this.#declared.add(name);
+      if (node.type === "CatchClause") for (const name of boundNames(child(node, "param"))) this.#declared.add(name);
+    }
+    this.#list(children(program, "body"), "0");
+  }
+
+  #site(node: Node, kind: string, name = "", names?: string[]): number {
+    this.sites.push(names ? [node.loc.start.line, kind, name, names] : [node.loc.start.line, kind, name]);
+    return this.#first + this.sites.length - 1;
+  }
+
+  #list(statements: Node[], frame: string): void {
+    for (const one of statements) this.#statement(one, frame);
+  }
+
+  #statement(outer: Node, frame: string): void {
+    let node = outer;
+    if (/^Export(Named|Default)Declaration$/.test(node.type)) {
+      const declared = child(node, "declaration");
+      if (declared === null) return;
+      node = declared;
+      if (/Expression$|Literal$|^Identifier$/.test(node.type)) return this.#value(node, frame, "read", "default");
+    }
+    if (node.type.startsWith("TS") || node.declare === true) return;
+    let labelled = node;
+    while (labelled.type === "LabeledStatement") labelled = child(labelled, "body")!;
+    const silent = SILENT.has(labelled.type);
+    if (!silent) this.insertions.open(outer.start, outer.end, `$yaoS.s(${this.#site(node, "line")},${frame});`, 1);
+    node = labelled;
+    switch (node.type) {
+      case "BlockStatement":
+        return this.#list(children(node, "body"), frame);
+      case "VariableDeclaration":
+        return this.#declaration(node, frame, outer);
+      case "ExpressionStatement":
+        return this.#effect(child(node, "expression")!, frame);
+      case "ReturnStatement":
+        if (child(node, "argument")) return this.#value(child(node, "argument")!, frame, "returned");
+        return this.insertions.open(node.start, node.end, `$yaoS.q(${frame});`, 2);
+      case "ThrowStatement":
+        return this.#value(child(node, "argument")!, frame, "threw");
+      case "IfStatement": {
+        this.#value(child(node, "test")!, frame, "tested");
+        this.#body(child(node, "consequent")!, frame);
+        const other = child(node, "alternate");
+        if (other?.type === "IfStatement") return this.#body(other, frame);
+        return other === null ? undefined : this.#body(other, frame);
+      }
+      case "SwitchStatement":
+        this.#value(child(node, "discriminant")!, frame, "tested");
+        for (const one of children(node, "cases")) this.#list(children(one, "consequent"), frame);
+        return;
+      case "TryStatement": {
+        this.#statement(child(node, "block")!, frame);
+        const caught = child(node, "handler");
+        if (caught) {
+          const body = child(caught, "body")!;
+          const names = boundNames(child(caught, "param"));
+          this.insertions.open(body.start + 1, body.end, `$yaoS.k(${[this.#site(caught, "caught", "", names), frame, ...names]});`, 0);
+          this.#list(children(body, "body"), frame);
+        }
+        const last = child(node, "finalizer");
+        return last ? this.#statement(last, frame) : undefined;
+      }
+      case "WithStatement":
+        return;
+      case "FunctionDeclaration":
+        return this.#function(node, nameOf(child(node, "id")), frame);
+      case "ClassDeclaration":
+        return this.#class(node, frame);
+    }
+    if (LOOPS.has(node.type)) this.#loop(node, frame);
+  }
+
+  /** A statement that a list, or a place where only one may stand, has as its body: it gets braces. */
+  #body(node: Node, frame: string): void {
+    if (node.type !== "BlockStatement") this.insertions.wrap(node.start, node.end, "{", "}", 0);
+    this.#statement(node, frame);
+  }
+
+  #loop(node: Node, frame: string): void {
+    const head = child(node, "left") ?? child(node, "init");
+    let names: string[] = [];
+    if (head?.type === "VariableDeclaration") {
+      names = children(head, "declarations").flatMap((one) => boundNames(child(one, "id")));
+      if (child(node, "init")) this.#declaration(head, frame, null);
+    } else if (child(node, "left")) names = boundNames(head);
+    else if (head) this.#effect(head, frame);
+    const [test, update, list] = [child(node, "test"), child(node, "update"), child(node, "right")];
+    if (list) this.#value(list, frame, "read");
+    if (test) this.#value(test, frame, "tested");
+    if (update) this.#effect(update, frame);
+    const body = child(node, "body")!;
+    const turn = `$yaoS.l(${[this.#site(node, "turn", "", names), frame, ...names]});`;
+    if (body.type === "BlockStatement") {
+      this.insertions.open(body.start + 1, body.end, turn, 0);
+      this.#list(children(body, "body"), frame);
+    } else {
+      this.insertions.wrap(body.start, body.end, `{${turn}`, "}", 0);
+      this.#statement(body, frame);
+    }
+  }
+
+  /** `place`: the statement behind which names are told that patterns give; null: nowhere. */
+  #declaration(node: Node, frame: string, place: Node | null): void {
+    const names: string[] = [];
+    for (const one of children(node, "declarations")) {
+      const [name, value] = [child(one, "id")!, child(one, "init")];
+      if (value === null) continue;
+      if (name.type === "Identifier") this.#value(value, frame, "assigned", name.name as string);
+      else {
+        this.#defaults(name, frame);
+        this.#value(value, frame, "read");
+        names.push(...boundNames(name));
+      }
+    }
+    if (names.length && place) this.insertions.close(place.start, place.end, `;$yaoS.n(${[this.#site(node, "assigned", "", names), frame, ...names]});`, 9);
+  }
+
+  /** An expression whose own value nobody needs. */
+  #effect(node: Node, frame: string): void {
+    const plain = bare(node);
+    if (CALLS.has(plain.type)) this.#call(plain, frame, true);
+    else if (plain.type === "AwaitExpression" && CALLS.has(bare(child(plain, "argument")!).type)) {
+      this.#call(bare(child(plain, "argument")!), frame, true);
+      this.#wrap(plain, `$yaoS.c(0,${frame},`);
+    } else this.#expression(node, frame);
+  }
+
+  /** An expression whose value is told as that of a site. */
+  #value(node: Node, frame: string, kind: string, name?: string): void {
+    const plain = bare(node);
+    if (UNNAMED.has(plain.type)) {
+      this.#expression(plain, frame, name);
+      if (kind === "returned") this.insertions.open(node.start, node.start, "", 0);
+      return;
+    }
+    const op = kind === "returned" ? "t" : "v";
+    this.#wrap(node, `$yaoS.${op}(${this.#site(node, kind, name ?? this.#text(node))},${frame},`);
+    if (CALLS.has(plain.type)) this.#call(plain, frame, true);
+    else if (plain.type === "AwaitExpression") this.#inside(plain, frame);
+    else if (plain.type !== "Identifier" && !this.#isChain(plain)) this.#expression(node, frame);
+  }
+
+  #wrap(node: Node, before: string): void {
+    this.insertions.wrap(node.start, node.end, before, ")", 3);
+  }
+
+  #text(node: Node): string {
+    const text = this.#source.of(node).replace(/\s+/g, " ");
+    return text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME)}…` : text;
+  }
+
+  /** All expressions in a node. */
+  #inside(node: Node, frame: string): void {
+    for (const [key, one] of fieldsOf(node)) if (key !== "decorators" && key !== "typeParameters" && key !== "typeArguments") this.#expression(one, frame);
+  }
+
+  #expression(node: Node, frame: string, name = ""): void {
+    const { type } = node;
+    if (type === "Identifier") {
+      if (this.#isWorth(node)) this.#wrap(node, `$yaoS.v(${this.#site(node, "read", node.name as string)},${frame},`);
+      return;
+    }
+    if (FUNCTIONS.has(type)) return this.#function(node, nameOf(child(node, "id")) || name, frame);
+    if (LITERALS.has(type) || type === "TemplateElement" || type === "Import" || type === "Super") return;
+    switch (type) {
+      case "TSAsExpression":
+      case "TSNonNullExpression":
+      case "TSSatisfiesExpression":
+      case "TSTypeAssertion":
+      case "TSInstantiationExpression":
+        return this.#expression(child(node, "expression")!, frame, name);
+      case "ClassExpression":
+        return this.#class(node, frame);
+      case "CallExpression":
+      case "NewExpression":
+      case "OptionalCallExpression":
+        return this.#call(node, frame, false);
+      case "MemberExpression":
+      case "OptionalMemberExpression":
+        return this.#member(node, frame);
+      case "AssignmentExpression":
+        return this.#assignment(node, frame);
+      case "UpdateExpression": {
+        const target = bare(child(node, "argument")!);
+        const by = node.prefix ? 0 : node.operator === "++" ? 1 : -1;
+        const site = this.#site(node, "assigned", this.#text(target));
+        this.insertions.wrap(node.start, node.end, `$yaoS.p(${site},${frame},${by},`, ")", 3);
+        if (target.computed) this.#expression(child(target, "property")!, frame);
+        return;
+      }
+      case "UnaryExpression":
+        if (node.operator === "delete" || node.operator === "typeof") {
+          const target = bare(child(node, "argument")!);
+          if (node.operator === "delete" || target.type === "Identifier") return;
+        }
+        return this.#inside(node, frame);
+      case "ConditionalExpression":
+        this.#value(child(node, "test")!, frame, "tested");
+        this.#expression(child(node, "consequent")!, frame);
+        return this.#expression(child(node, "alternate")!, frame);
+      case "AwaitExpression":
+        this.#wrap(node, `$yaoS.v(${this.#site(node, "read", this.#text(node))},${frame},`);
+        return CALLS.has(bare(child(node, "argument")!).type) ? this.#call(bare(child(node, "argument")!), frame, true) : this.#inside(node, frame);
+      case "TaggedTemplateExpression":
+        return this.#inside(child(node, "quasi")!, frame);
+      case "ObjectExpression":
+        for (const one of children(node, "properties")) {
+          if (one.type === "ObjectProperty") {
+            if (one.computed) this.#expression(child(one, "key")!, frame);
+            if (!one.shorthand) this.#expression(child(one, "value")!, frame, nameOf(child(one, "key")));
+          } else if (one.type === "ObjectMethod") this.#function(one, nameOf(child(one, "key")), frame);
+          else this.#inside(one, frame);
+        }
+        return;
+    }
+    if (type.startsWith("TS") || type.startsWith("JSX") || /Pattern$/.test(type)) return;
+    this.#inside(node, frame);
+  }
+
+  /** Whether the value behind a name is worth to be told: that of a variable of the file, or of one it imports. */
+  #isWorth({ name }: Node): boolean {
+    return !GIVEN.has(name as string) && this.#declared.has(name as string);
+  }
+
+  /** Whether a member is read by names only, `a.b.c` or `this.b`. */
+  #isChain(node: Node): boolean {
+    let plain = bare(node);
+    if (plain.type !== "MemberExpression") return false;
+    while (plain.type === "MemberExpression" && plain.computed !== true) plain = bare(child(plain, "object")!);
+    return plain.type === "ThisExpression" || (plain.type === "Identifier" && (this.#isWorth(plain) || this.#imported.has(plain.name as string)));
+  }
+
+  #member(node: Node, frame: string): void {
+    if (CHAINS.has(node.type) || !this.#mentionsGiven(node)) this.#wrap(node, `$yaoS.v(${this.#site(node, "read", this.#text(node))},${frame},`);
+    this.#chain(node, frame, true);
+  }
+
+  /** Whether a member is one of something that is not worth to be told. */
+  #mentionsGiven(node: Node): boolean {
+    let plain = bare(node);
+    while (/Member/.test(plain.type)) plain = bare(child(plain, "object")!);
+    return plain.type === "Super" || (plain.type === "Identifier" && !this.#isWorth(plain) && !this.#imported.has(plain.name as string));
+  }
+
+  /** What a chain of members and calls is made from, but itself. `a?.b.c` must stay in one piece. */
+  #chain(node: Node, frame: string, isWhole = false): void {
+    if (/Call/.test(node.type) && !isWhole) for (const one of children(node, "arguments")) this.#expression(one, frame);
+    if (node.computed) this.#expression(child(node, "property")!, frame);
+    const inner = child(node, "object") ?? child(node, "callee");
+    if (inner === null) return;
+    const plain = bare(inner);
+    const isOptional = CHAINS.has(node.type);
+    if (isOptional && (CHAINS.has(plain.type) || inner !== plain)) return this.#chain(plain, frame);
+    if (/Member/.test(plain.type) && /Member/.test(node.type) && (this.#isChain(plain) || plain !== inner)) return plain !== inner ? this.#chain(plain, frame) : undefined;
+    if (plain.type === "Identifier" && !(node.computed || isOptional)) return;
+    this.#expression(inner, frame);
+  }
+
+  /** `isTold`: the value of the call is told by what is around it. */
+  #call(node: Node, frame: string, isTold: boolean): void {
+    const callee = child(node, "callee")!;
+    const plain = bare(callee);
+    for (const one of children(node, "arguments")) this.#expression(one, frame);
+    if (plain.type === "Super" || plain.type === "Import") return;
+    const site = isTold || this.#isCheck(plain) ? 0 : this.#site(node, "read", this.#text(node));
+    this.#wrap(node, `$yaoS.c(${site},${frame},`);
+    if (node.type === "NewExpression") return;
+    if (node.type === "OptionalCallExpression" || CHAINS.has(plain.type)) {
+      if (FUNCTIONS.has(plain.type)) this.#expression(callee, frame);
+      else if (/Member|Call/.test(plain.type)) this.#chain(plain, frame);
+    } else if (plain.type === "MemberExpression") {
+      const object = child(plain, "object")!;
+      if (plain.computed) this.#expression(child(plain, "property")!, frame);
+      if (callee !== plain || bare(object) !== object || this.#mentionsGiven(object)) {
+        if (!/^(Identifier|Super|MemberExpression)$/.test(bare(object).type)) this.#expression(object, frame);
+      } else if (!(object.type === "Identifier" && !this.#isWorth(object))) this.#expression(object, frame);
+    } else if (plain.type !== "Identifier") this.#expression(callee, frame);
+  }
+
+  /** Whether a call is one of `t.assert` and the like. */
+  #isCheck(callee: Node): boolean {
+    return this.#mentionsGiven(callee) && callee.type !== "Identifier";
+  }
+
+  #assignment(node: Node, frame: string): void {
+    const [left, right] = [bare(child(node, "left")!), child(node, "right")!];
+    if (/Pattern$/.test(left.type)) {
+      this.#value(right, frame, "read");
+      return;
+    }
+    if (/Member/.test(left.type)) {
+      if (left.computed) this.#expression(child(left, "property")!, frame);
+      const object = child(left, "object")!;
+      if (bare(object).type !== "Identifier" && bare(object).type !== "Super") this.#expression(object, frame);
+    }
+    const plain = bare(right);
+    if (UNNAMED.has(plain.type)) return this.#expression(plain, frame, this.#text(left));
+    this.#wrap(node, `$yaoS.v(${this.#site(node, "assigned", this.#text(left))},${frame},`);
+    if (CALLS.has(plain.type) && node.operator === "=") this.#call(plain, frame, true);
+    else if (plain.type === "AwaitExpression" && node.operator === "=") this.#inside(plain, frame);
+    else this.#expression(right, frame);
+  }
+
+  /** The default values in a pattern. */
+  #defaults(pattern: Node, frame: string): void {
+    for (const node of allNodes(pattern)) if (node.type === "AssignmentPattern") this.#expression(child(node, "right")!, frame, nameOf(child(node, "left")));
+  }
+
+  #function(node: Node, name: string, outer: string): void {
+    for (const one of children(node, "params")) this.#defaults(one.type === "TSParameterProperty" ? child(one, "parameter")! : one, outer);
+    if (node.computed) this.#expression(child(node, "key")!, outer);
+    const names = children(node, "params").flatMap((one) => boundNames(one)).filter((one) => !GIVEN.has(one));
+    const body = child(node, "body")!;
+    const start = `const $yaoF=$yaoS.f(${[this.#site(node, "call", name, names), ...names]});`;
+    if (body.type !== "BlockStatement") {
+      const params = children(node, "params");
+      const from = child(node, "returnType")?.end ?? params.at(-1)?.end ?? node.start;
+      const arrow = this.#source.find("=>", from, body.start) + 2;
+      const plain = bare(body);
+      const site = this.#site(body, "returned", this.#text(body));
+      this.insertions.open(arrow, node.end, `{${start}return $yaoS.t(${site},$yaoF,`, 0);
+      this.insertions.close(node.start, node.end, ")}", 0);
+      if (CALLS.has(plain.type)) this.#call(plain, "$yaoF", true);
+      else if (plain.type !== "Identifier" && !this.#isChain(plain)) this.#expression(body, "$yaoF");
+      return;
+    }
+    const directive = children(body, "directives").at(-1);
+    this.insertions.open(directive?.end ?? body.start + 1, body.end, directive ? `;${start}` : start, 0);
+    this.#list(children(body, "body"), "$yaoF");
+    this.insertions.close(body.start, body.end - 1, ";$yaoS.q($yaoF);", 9);
+  }
+
+  #class(node: Node, frame: string): void {
+    for (const member of children(child(node, "body")!, "body")) {
+      if (/^Class(Private)?Method$/.test(member.type)) this.#function(member, nameOf(child(member, "key")), frame);
+      else if (/^Class(Private|Accessor)?Property$/.test(member.type) && child(member, "value") && member.declare !== true) {
+        this.#expression(child(member, "value")!, frame, nameOf(child(member, "key")));
+      }
+    }
+  }
+}
+
+function words(text: string): Set<string> {
+  return new Set(text.split(" "));
+}
+
+function nameOf(node: Node | null): string {
+  if (node?.type === "PrivateName") return `#${(node.id as Node).name as string}`;
+  return String(node?.name ?? node?.value ?? "");
+}
+
+/** The names that a pattern binds. */
+function boundNames(node: Node | null): string[] {
+  switch (node?.type) {
+    case "Identifier":
+      return node.name === "this" ? [] : [node.name as string];
+    case "ObjectPattern":
+      return children(node, "properties").flatMap((one) => boundNames(one.type === "RestElement" ? one : child(one, "value")));
+    case "ArrayPattern":
+      return children(node, "elements").filter(Boolean).flatMap((one) => boundNames(one));
+    case "AssignmentPattern":
+      return boundNames(child(node, "left"));
+    case "RestElement":
+      return boundNames(child(node, "argument"));
+    case "TSParameterProperty":
+      return boundNames(child(node, "parameter"));
+    default:
+      return [];
+  }
+}

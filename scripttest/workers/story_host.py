@@ -1,0 +1,82 @@
+"""StoryHost: a script host whose scripts have a recorder. It runs a test by itself, which tells what happens in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from scripttest.protocol import MessageError
+from scripttest.results import Broken, Ended, Failure, Outcome
+from scripttest.values import Value
+from scripttest.workers import answers
+from scripttest.workers.host import ScriptHost
+from scripttest.workers.module_run import Module
+from scripttest.workers.work import Slot
+
+
+class ToldLine(Value):
+    """A statement that ran."""
+
+    site: int
+    depth: int
+    """How many calls are around it."""
+    within: int
+    """The site of the function that it is in; 0: the top of a module."""
+    turn: int
+    """Which turn of a loop, or which call by the same statement, begins with it, from 1; 0: none."""
+    turns: int
+    """How many there were."""
+    parts: tuple[tuple[str, int, str], ...]
+    """Operation, site and values, each as `=` or `~` and a text; apart by line breaks."""
+
+
+class ToldStory(Value):
+    """What was told of a test."""
+
+    cut: int = 0
+    """How many lines are cut at the front."""
+    lines: tuple[ToldLine, ...] = ()
+    outcome: Outcome | Failure | None = None
+    """How the test ended this time, or why its module cannot be loaded; None: it did not end."""
+
+
+class StoryHost(ScriptHost):
+    """A script host for modules with a recorder."""
+
+    _told = ""
+
+    def story_of(self, module: Module, left: Callable[[], float | None]) -> ToldStory:
+        """The story of the only test of a module that `Services.selected` selects, or of its loading; blocks. `left` as
+        for `run`. Raises HostError."""
+        self._told = ""
+        outcome: Outcome | Failure | None = None
+        for record in self.run([module], left):
+            if isinstance(record, Ended):
+                outcome = record.outcome
+            elif isinstance(record, Broken):
+                outcome = record.failure
+        return _read(self._told).replace(outcome=outcome)
+
+    def heard(self, slot: Slot, message: answers.Message) -> None:
+        """Handles a message from a worker, as that of the base class, and keeps what is told."""
+        if isinstance(message, answers.Told):
+            self._told = message.text
+        else:
+            super().heard(slot, message)
+
+
+def _read(text: str) -> ToldStory:
+    """What `Story.lines` in `scripttest.realm.story` has written. Raises MessageError for something else."""
+    if not text:
+        return ToldStory()
+    try:
+        record = json.loads(text)
+        lines = []
+        for site, depth, within, turn, turns, parts in record["lines"]:
+            if not all(type(number) is int for number in (site, depth, within, turn, turns)):
+                raise ValueError("a line without numbers")
+            found = tuple((str(op), int(place), str(values)) for op, place, values in parts)
+            lines.append(ToldLine(site=site, depth=depth, within=within, turn=turn, turns=turns, parts=found))
+        return ToldStory(cut=int(record["cut"]), lines=tuple(lines))
+    except (ValueError, TypeError, KeyError) as error:
+        raise MessageError(f"a story of another kind: {error}") from error
