@@ -52,7 +52,7 @@ PLACEHOLDERS = {
     "yao-test extract REPORT [-d DIR] [--format md|json] [--status STATUS]": "yao-test extract report.jsonl -d parts --format json --status passed",
     "yao-test diff [A] [B ...] [--baseline NAME] [--fail-on regressed|unsure] [-o FILE]": "yao-test diff report.jsonl report.json --fail-on regressed -o verdict.md",
     "yao-test merge PART... -o FILE [--partial] [--as-runs]": "yao-test merge report.jsonl report.json -o runs.json --as-runs",
-    "yao-test mutate [-i INPUT]... [--since REF] [--threshold SCORE] [-o FILE] [FLAGS]": "yao-test mutate -i scripts.expense.notify --threshold 0.5 -o mutants.md",
+    "yao-test mutate [TESTS] [--since REF] [--threshold SCORE] [-o FILE] [FLAGS]": "yao-test mutate -i scripts.expense.notify --threshold 0.5 -o mutants.md",
     "yao-test regrade REPORT [-o FILE] [FLAGS]": "yao-test regrade ab.jsonl -o regraded.jsonl --threshold 0.5",
     "yao-test label REPORT -o FILE [--count N] [--criterion TEXT]": "yao-test label ab.jsonl -o labels.csv --count 5",
     "yao-test calibrate REPORT [LABELS ...] [-o FILE] [--min-kappa KAPPA]": "yao-test label ab.jsonl -o l.jsonl && sed s/null/true/ l.jsonl > mine.jsonl && yao-test calibrate ab.jsonl mine.jsonl -o trust.json",
