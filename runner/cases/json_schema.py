@@ -4,8 +4,6 @@ mode's schema holds for it."""
 
 from __future__ import annotations
 
-import ast
-import inspect
 from itertools import combinations
 from typing import Any
 
@@ -18,9 +16,9 @@ from runner.cases.entries import LISTS
 from runner.cases.kinds import GIVEN, MODELS, further_models, has, named_modes
 from runner.shapes.declared import Model, fields_of, schema_of
 from runner.shapes.fields import same_fields
+from runner.shapes.json_schema import DIALECT, descriptions
 
 DURATION = r"^(?!(0+(\.0+)?(ms|h|m|s))+$)(\d+(\.\d+)?(ms|h|m|s))+$"
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _ROOMS = ("runner.cases.", "runner.assertions.", "runner.shapes.model_parameters")
 _FREE = {"^x-": {"description": "Yours: yao-test does not look at it."}}
 _VARS = {
@@ -44,7 +42,7 @@ _RUBRICS = {
 
 def case_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of one entry of a case file."""
-    return {"$schema": _DIALECT, "title": "Case of a yao-test case file", **_any_mode(), "$defs": _definitions()}
+    return {"$schema": DIALECT, "title": "Case of a yao-test case file", **_any_mode(), "$defs": _definitions()}
 
 
 def file_schema() -> dict[str, Any]:
@@ -76,7 +74,7 @@ def file_schema() -> dict[str, Any]:
         for name in LISTS
     ]
     return {
-        "$schema": _DIALECT,
+        "$schema": DIALECT,
         "title": "Case file of yao-test",
         "anyOf": [{"$ref": "#/$defs/Entry"}, cases, *listed],
         "$defs": {**definitions, "Entry": _any_mode(), "Fields": _fields(definitions)},
@@ -102,7 +100,7 @@ def _any_mode() -> dict[str, Any]:
         rules = {"if": case.condition(), "then": {"$ref": f"#/$defs/{case.__name__}"}, "else": rules}
     properties: dict[str, Any] = {}
     for case, names in zip(further_models(), MODELS.values(), strict=True):
-        described = _descriptions(case)
+        described = descriptions(case)
         properties |= {name: {"description": described[name]} for name in names}
     properties["mode"]["enum"] = [*named_modes(), None]
     return {"type": "object", "properties": properties, **rules}
@@ -191,12 +189,12 @@ def _models() -> dict[str, type[Model]]:
 
 
 def _described(part: dict[str, Any], cls: type[Model]) -> None:
-    descriptions = _descriptions(cls)
+    described = descriptions(cls)
     names = {field.spellings[0]: name for name, field in fields_of(cls).items()}
     for field, rules in part["properties"].items():
         rules.pop("title", None)
-        if names[field] in descriptions:
-            rules["description"] = descriptions[names[field]]
+        if names[field] in described:
+            rules["description"] = described[names[field]]
 
 
 def _spelt(part: dict[str, Any], cls: type[Model]) -> None:
@@ -253,19 +251,3 @@ def _of_type(name: str, *more: str) -> dict[str, Any]:
 def _when(name: str, rules: dict[str, Any]) -> dict[str, Any]:
     condition: dict[str, Any] = {"properties": {"type": {"const": name}}}
     return {"if": condition if name == "equals" else {**condition, "required": ["type"]}, "then": rules}
-
-
-def _descriptions(cls: type[Model]) -> dict[str, str]:
-    """The strings beneath the fields of a model, its base's too."""
-    found: dict[str, str] = {}
-    for owner in reversed(cls.__mro__):
-        if not owner.__module__.startswith(_ROOMS):
-            continue
-        body = ast.parse(inspect.getsource(owner)).body[0]
-        assert isinstance(body, ast.ClassDef)
-        for field, text in zip(body.body, body.body[1:], strict=False):
-            if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
-                continue
-            if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-                found[field.target.id] = str(text.value.value)
-    return found

@@ -11,7 +11,7 @@ import click
 from runner import exit_codes
 from runner.amounts import seconds_of
 from runner.commands.inputs import RUN, check_outputs, read_report, store_folder, understanding, write_text
-from runner.commands.parser import STORE_HELP, Command, NumberRange, no_color_option, verbose_option
+from runner.commands.parser import STORE_HELP, Command, NumberRange, json_option, no_color_option, verbose_option
 from runner.compare.change_report import BeforeAfter, ChangeReport, ChangeVerdict, Noise, verdict_record
 from runner.compare.change_verdict import adjusted, change_between
 from runner.compare.comparison import KINDS, STANDARD, Comparison, ResultChange, Side, Thresholds, compare
@@ -106,6 +106,7 @@ from scripttest.typing_names import Record
     show_default=True,
     help="Report a test as slower when it takes at least this much longer, and --slower-factor times as long.",
 )
+@json_option
 @verbose_option
 @no_color_option
 @click.pass_obj
@@ -124,6 +125,7 @@ def diff(
     noise: str | None,
     slower_factor: float,
     slower_by: str,
+    as_json: bool,
     verbose: bool,
     no_color: bool,
 ) -> int:
@@ -158,13 +160,18 @@ def diff(
         text += table(overview(verdicts, names, "Variant" if is_of_variants else "Report", verbose), room, least=LEAST)
     else:
         text += changes_text(found, style)
-    show(environment, text)
+    if as_json:
+        environment.stdout.write(FORMATS[".json"](found, verdicts, names, is_of_variants))
+    else:
+        show(environment, text)
     for path in paths:
-        write_text(environment, path, _document(path, before, others, found, verdicts, names, is_of_variants))
+        text = _document(path, before, others, found, verdicts, names, is_of_variants)
+        write_text(environment, path, text, told=not as_json)
     if fail_on and any(verdict.fails(on_unsure=fail_on == "unsure") for verdict in verdicts):
         return exit_codes.FAILED
     if fail_on and any(verdict.verdict is ChangeVerdict.CANNOT_TELL for verdict in verdicts):
-        show(environment, "--fail-on regressed accepts the verdict cannot tell; --fail-on unsure does not.\n")
+        told = environment.stderr if as_json else environment.stdout
+        told.write("--fail-on regressed accepts the verdict cannot tell; --fail-on unsure does not.\n")
     return exit_codes.FAILED if fail_on_regression and found.is_worse else exit_codes.PASSED
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from runner.commands.inputs import writing
-from runner.commands.parser import Command
+from runner.commands.inputs import print_json, writing
+from runner.commands.parser import Command, json_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from scripttest import install_command
@@ -46,7 +45,7 @@ MOST_PLACES = 3
     metavar="FILE",
     help=".env file with environment variables. Repeatable.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@json_option
 @click.option("--strict", is_flag=True, help="Exit with 1 if an agent lacks anything.")
 @click.option(
     "--write-mocks",
@@ -70,8 +69,10 @@ def doctor(
     root = _root(environment, app)
     target = _mocks_target(environment, root, write_mocks) if write_mocks is not None else None
     findings = examine(root, {**environment.variables, **environment.keys})
-    text = json.dumps(_document(findings), indent=2) + "\n" if as_json else "\n".join(_lines(findings)) + "\n"
-    environment.stdout.write(environment.secrets.text(text))
+    if as_json:
+        print_json(environment, _document(findings))
+    else:
+        environment.stdout.write("\n".join(_lines(findings)) + "\n")
     if target is not None:
         _write_mocks(environment, findings, target)
     return int(strict and any(agent.lacks for agent in findings.agents))

@@ -9,7 +9,7 @@ import click
 from runner import exit_codes
 from runner.amounts import Estimate, dollars
 from runner.commands.inputs import print_json, store_folder
-from runner.commands.parser import Command, no_color_option, store_option, verbose_option
+from runner.commands.parser import Command, json_option, no_color_option, store_option, verbose_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError, did_you_mean
 from runner.record.fingerprint_changes import changed, described
@@ -41,7 +41,7 @@ MOST = 1_000_000
 @click.option(
     "--last", metavar="N", type=click.IntRange(1, MOST), default=RUNS, show_default=True, help="Only the newest N runs."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the history as JSON.")
+@json_option
 @verbose_option
 @no_color_option
 @click.pass_obj

@@ -15,6 +15,7 @@ from runner.planning.last_failed import STORE
 from runner.record.model import TestResult
 from runner.record.report import Report
 from runner.record.saved import load
+from runner.record.texts import plain, without_halves
 from runner.reporters import EXTENSIONS, check_writable, maker_for_file
 from runner.reporters.document import write_whole
 from runner.security.terminal import in_line
@@ -96,15 +97,16 @@ def check_outputs(environment: Environment, outputs: Sequence[str], extensions: 
 
 
 def print_json(environment: Environment, value: object) -> None:
-    """Prints a JSON document."""
-    environment.stdout.write(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+    """Prints a JSON document that every reader accepts."""
+    text = json.dumps(plain(value), indent=2, ensure_ascii=False)
+    environment.stdout.write(without_halves(text) + "\n")
 
 
-def write_text(environment: Environment, path: Path, text: str) -> None:
-    """Writes a text file and prints its path. Raises ConfigurationError."""
+def write_text(environment: Environment, path: Path, text: str, *, told: bool = True) -> None:
+    """Writes a text file and prints its path, if it shall be `told`. Raises ConfigurationError."""
     with writing(path):
         write_whole(path, text)
-    environment.stdout.write(f"Wrote {path}\n")
+    environment.stdout.write(f"Wrote {path}\n" if told else "")
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 
 from bindings import SCRIPT_PARTS
 from runner import exit_codes
@@ -98,7 +99,8 @@ def run_command(arguments: Sequence[str], environment: Environment) -> int:
     except KeyboardInterrupt as error:
         from runner.execution.stopping import Interrupted
 
-        return error.code if isinstance(error, Interrupted) else exit_codes.INTERRUPTED
+        code = error.code if isinstance(error, Interrupted) else exit_codes.INTERRUPTED
+        return _refuse(environment, words, "Interrupted", None, code) if _json_in(words) else code
     except BrokenPipeError:
         return exit_codes.RUNTIME
     except Exception as error:
@@ -222,12 +224,11 @@ def _only_cases(inputs: Sequence[str], directory: Path) -> bool:
 
 def _refuse(environment: Environment, words: list[str], message: str, hint: str | None, code: int) -> int:
     """Prints an error, for `--json` as a document, and returns its exit code, also if nobody can read the error."""
-    json = next((word for word in words if word.partition("=")[0] == "--json"), None)
-    if json is not None and words[0] not in COMMANDS:
+    if json := _json_in(words):
         from runner.execution.outcome import refusal
 
         try:
-            text = refusal(environment.secrets.text(message), hint, code, lines=json == f"--json={LINES}")
+            text = refusal(environment.secrets.text(message), hint, code, lines=json == LINES)
             environment.stdout.write(text)
             return code
         except BrokenPipeError:
@@ -243,6 +244,12 @@ def _refuse(environment: Environment, words: list[str], message: str, hint: str 
             environment.stderr.write(traceback.format_exc())
         environment.stderr.write(f"Error: {message}\n" + (f"Hint: {hint}\n" if hint else ""))
     return code
+
+
+def _json_in(words: list[str]) -> str:
+    """The form of JSON that a command line asks for; empty: none."""
+    is_lines = f"--json={LINES}" in words or ("--json", LINES) in pairwise(words)
+    return LINES if is_lines else "document" if any(word.partition("=")[0] == "--json" for word in words) else ""
 
 
 def _unwritten(error: OSError) -> str:

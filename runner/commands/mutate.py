@@ -19,6 +19,7 @@ from runner.commands.parser import Command, options_of
 from runner.commands.words import meant
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.execution.outcome import refusal
 from runner.execution.start import check_sandbox, check_trust
 from runner.mutation.chosen import mutators_of
 from runner.mutation.console import Bar, below_text, failed_text, summary_text, survivors_text
@@ -26,7 +27,7 @@ from runner.mutation.documents import FORMATS, annotation_lines, as_record
 from runner.mutation.session import MutationOptions, Outcome, run_mutants
 from runner.mutation.verdicts import Status, score_of
 from runner.options.options import FLAGS, RunOptions, options_from, texts_in
-from runner.options.readers import share_or_percent
+from runner.options.readers import LINES, share_or_percent
 from runner.options.values import read_shard
 from runner.planning.inputs import resolve_application
 from runner.planning.plan import RunRequest
@@ -112,6 +113,8 @@ def mutate(
     if tests:
         values = _named(tests, values, environment)
     options = options_from({flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS})
+    if options.json == LINES:
+        raise ConfigurationError(f"Cannot use --json={LINES}: mutate has one document", "Use --json")
     environment = with_files(environment, options.env_files)
     application = resolve_application(options, environment.directory)
     given = frozenset(flag.name for flag in OWN if flag.is_given(values))
@@ -155,11 +158,15 @@ def mutate(
     for warning in outcome.warnings:
         environment.stderr.write(f"Warning: {warning}\n")
     if outcome.failed:
-        environment.stderr.write(failed_text(outcome.failed))
+        if options.json:
+            message, _, hint = failed_text(outcome.failed).strip().removeprefix("Error: ").rpartition("\nHint: ")
+            environment.stdout.write(refusal(message, hint, exit_codes.FAILED))
+        else:
+            environment.stderr.write(failed_text(outcome.failed))
         return exit_codes.FAILED
     _print(environment, outcome, least, found.options)
     for path in paths:
-        write_text(environment, path, FORMATS[path.suffix.lower()](outcome, least))
+        write_text(environment, path, FORMATS[path.suffix.lower()](outcome, least), told=not options.json)
     if outcome.change is not None and environment.variables.get("GITHUB_ACTIONS") == "true" and not options.json:
         folder = os.path.relpath(application.root, repository_of(application.root))
         environment.stdout.write(annotation_lines(outcome, "" if folder == os.curdir else f"{folder}/"))

@@ -75,6 +75,7 @@ app_option = click.option(
     "-a", "--app", metavar="DIR", help="Application root. Default: the nearest one at or above the working directory."
 )
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show the statistics behind the verdict.")
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 no_color_option = click.option("--no-color", is_flag=True, help="Turn colours off.")
 Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 """A function that returns the values which begin with a text."""
@@ -102,8 +103,9 @@ def read_or_run(arguments: list[str], environment: Environment, commands: Mappin
         said, hint = error.format_message(), f"{program} --help lists the flags"
         raise ConfigurationError(said, hint) from error
     except click.ClickException as error:
-        environment.stderr.write(f"Error: {error.format_message()}\n")
-        return error.exit_code
+        raise ConfigurationError(error.format_message()) from error
+    except click.Abort as error:
+        raise KeyboardInterrupt from error
     return result if isinstance(result, dict) else int(result or 0)
 
 

@@ -13,8 +13,8 @@ from runner.application import trust as approvals
 from runner.application.application import find_root
 from runner.application.configuration import FILE, Configuration, Setting, read_configuration
 from runner.columns import aligned
-from runner.commands.inputs import writing
-from runner.commands.parser import Command, app_option
+from runner.commands.inputs import print_json, writing
+from runner.commands.parser import Command, app_option, json_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError, shown_path
 from runner.options.options import RunOptions
@@ -30,7 +30,7 @@ from runner.security.files import check_target, read_text
 )
 @app_option
 @click.option("--profile", metavar="NAME", help="Show the settings with this profile.")
-@click.option("--json", "as_json", is_flag=True, help="Print the settings as JSON.")
+@json_option
 @click.pass_obj
 def config(environment: Environment, app: str | None, profile: str | None, as_json: bool) -> int:
     """Prints the settings. Raises ConfigurationError with everything that is wrong with the file."""
@@ -39,8 +39,10 @@ def config(environment: Environment, app: str | None, profile: str | None, as_js
     if file is None:
         if profile is not None:
             raise ConfigurationError(f"Cannot use --profile {profile}: there is no {application.root / FILE}")
-        text = f"There is no {application.root / FILE}\n"
-        environment.stdout.write(json.dumps({"file": None}, indent=2) + "\n" if as_json else text)
+        if as_json:
+            print_json(environment, {"file": None})
+        else:
+            environment.stdout.write(f"There is no {application.root / FILE}\n")
         return 0
     settings = file.settings(frozenset(), profile)
     agents = {agent: file.settings(frozenset(), profile, agent) for agent in file.agents}
@@ -53,7 +55,7 @@ def config(environment: Environment, app: str | None, profile: str | None, as_js
             "prices": file.prices,
             "readable": file.readable,
         }
-        environment.stdout.write(json.dumps(document, indent=2) + "\n")
+        print_json(environment, document)
     else:
         environment.stdout.write(_lines(file, settings, own, environment.directory))
     return 0
@@ -119,7 +121,7 @@ def _of_configurations() -> Schema:
 SCHEMAS: dict[str, Callable[[], Schema]] = {
     "file": _of_files,
     "case": _of_cases,
-    "json": _of_documents,
+    "result": _of_documents,
     "config": _of_configurations,
 }
 
@@ -128,7 +130,7 @@ SCHEMAS: dict[str, Callable[[], Schema]] = {
     "schema",
     cls=Command,
     help="Prints a JSON Schema that lets editors complete and check files. file: case files. case: a single case, "
-    "as on a line of JSONL. json: the documents of --json. config: yao-test.toml.",
+    "as on a line of JSONL. result: what --json prints. config: yao-test.toml.",
 )
 @click.argument("of", type=click.Choice(SCHEMAS), default="file")
 @click.option("-o", "--output", metavar="FILE", help="Write the schema to this file.")

@@ -9,7 +9,7 @@ import click
 from runner import exit_codes
 from runner.commands.history import list_of, run_record
 from runner.commands.inputs import named_store, print_json, store_folder
-from runner.commands.parser import Command, store_option
+from runner.commands.parser import Command, json_option, store_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.values import read_store_keep
@@ -29,7 +29,7 @@ def store() -> None:
 @store.command("list", cls=Command, help="Lists the runs in a store, newest first.")
 @store_option
 @click.option("--branch", metavar="NAME", help="Only runs on this branch.")
-@click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON.")
+@json_option
 @click.pass_obj
 def list_runs(environment: Environment, store: str | None, branch: str | None, as_json: bool) -> int:
     """Prints the runs of the store."""

@@ -15,8 +15,8 @@ import click
 
 from runner import exit_codes
 from runner.application.application import find_root
-from runner.commands.inputs import store_folder
-from runner.commands.parser import Command, app_option, store_option
+from runner.commands.inputs import print_json, store_folder
+from runner.commands.parser import Command, app_option, json_option, store_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute
@@ -39,8 +39,9 @@ ENDS = {int(signal.SIGINT): exit_codes.INTERRUPTED, int(signal.SIGTERM): exit_co
 @store_option
 @click.option("--port", metavar="PORT", type=click.IntRange(1, 65535), help="Port on 127.0.0.1. Default: a free one.")
 @app_option
+@json_option
 @click.pass_obj
-def view(environment: Environment, store: str | None, port: int | None, app: str | None) -> int:
+def view(environment: Environment, store: str | None, port: int | None, app: str | None, as_json: bool) -> int:
     """Serves the pages until Ctrl-C; blocks. Returns the exit code."""
     if missing := [package for package in PACKAGES if not _is_here(package)]:
         raise ConfigurationError(
@@ -65,7 +66,10 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
     gc.enable()  # a process that stays
     try:
         serving = Serving(PageActions(runs, again, _person(variables), environment.now), port or 0)
-        environment.stdout.write(f"{serving.link}\nShowing runs from {folder}. Press Ctrl-C to stop.\n")
+        if as_json:
+            print_json(environment, {"link": serving.link, "store": str(folder)})
+        else:
+            environment.stdout.write(f"{serving.link}\nShowing runs from {folder}. Press Ctrl-C to stop.\n")
         environment.stdout.flush()
         serving.run()
     except _EndedError as error:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import _thread
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from runner.errors import ConfigurationError, MissingError
 from scripttest import install_command
+from scripttest.values import fields_of
 
 if TYPE_CHECKING:
     from runner.benchmarks.benchmark_tests import BenchmarkTests, Sample
@@ -64,6 +65,13 @@ class FuzzAndBench:
             *(self._fuzz.summaries if self._fuzz is not None else ()),
             *(self._benchmarks.lines() if self._benchmarks is not None else ()),
         ]
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """What `--json` has of it: `{searches?: [line], benchmarks?: [{package, name, rounds, values}]}`."""
+        found = {"searches": self._fuzz.summaries} if self._fuzz is not None and self._fuzz.summaries else {}
+        samples = self._benchmarks.samples if self._benchmarks is not None else ()
+        return found | ({"benchmarks": list(map(fields_of, samples))} if samples else {})
 
     @property
     def is_worse(self) -> bool:

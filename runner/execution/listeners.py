@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, TextIO
 
-    from runner.execution.outcome import JsonLines, JsonOutcome
+    from runner.execution.outcome import JsonLines
     from runner.execution.run import Run
     from runner.execution.snapshots import SnapshotWatch
     from runner.record.line_file import LineFile
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from scripttest.typing_names import Record
 
 
-def open_stream(
-    run: Run, console: Console, outcome: JsonOutcome | JsonLines | None, watch: SnapshotWatch | None
-) -> Multiplexer:
+def open_stream(run: Run, console: Console, outcome: JsonLines | None, watch: SnapshotWatch | None) -> Multiplexer:
     """Opens all receivers, and returns the stream of events for them. Raises ConfigurationError.
 
     Args:

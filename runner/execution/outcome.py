@@ -1,8 +1,8 @@
-"""`--json`: the result of a command on standard output, for tools and coding agents.
+"""`--json`: what came of a command, on standard output, for tools and coding agents.
 
 It is one JSON document with what they need to act: every result with its answer, calls and assertions, and what failed,
-where, why, and the command to run it again. `outcome_schema.py` describes it. `--json=lines` prints the lines of a
-`.jsonl` report instead, each as its test ends.
+where, why, and the command to run it again. `--json=lines` prints the same while the run goes on, a line for each
+result as it ends. `outcome_schema.py` describes both.
 """
 
 from __future__ import annotations
@@ -13,24 +13,25 @@ from collections.abc import Iterable, Iterator
 from heapq import nlargest
 
 from runner import exit_codes
-from runner.record.events import Event, RunEnd, RunStart, RunStatus
-from runner.record.lines import result_of
+from runner.record.events import Event, RunEnd, RunError, RunStart, RunStatus, TestEnd, Warned
 from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite, TestResult
-from runner.record.report import Report, error_line, line_of_event
+from runner.record.report import end_record, start_line
 from runner.record.result_texts import errors_of, place_of, warnings_of
-from runner.record.texts import json_line, path_below, plain, without_halves
+from runner.record.texts import json_line, path_below, plain, without_halves, without_root
 from runner.record.verdict import Verdict
 from runner.reporters.console.rerun_command import command_of, has_failed_step
-from runner.reporters.document import Collector, taken
+from runner.reporters.document import taken
 from runner.version import VERSION
 from scripttest import Status
 from scripttest.typing_names import Record
+from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any, TextIO
+    from typing import Any
 
+    from runner.environment import Environment
     from runner.options.options import RunOptions
     from runner.record.fold import Execution
 
@@ -38,11 +39,13 @@ MOST = 4_000
 """At most about this many characters of each detail of a result are in the document."""
 LEAST = 200
 """Characters that each item of a long list or object may have at least."""
-DETAILS = (
-    *("variant", "connector", "finish_reason", "skip_reason", "todo", "only", "cause", "error", "output", "tools"),
-    *("assertions", "score", "usage", "logs", "turns", "trace"),
+ELSEWHERE = frozenset(
+    (
+        *("type", "suite", "position", "id", "script", "status", "duration_ms", "fingerprint", "regrade"),
+        *("location", "stack_trace", "errors", "failures", "assertion", "assertion_errors", "log_levels", "story"),
+    )
 )
-"""What the document has of a result, if it has it."""
+"""What reports have of a result and documents have otherwise, or not at all."""
 FORMAT = 1
 """Version of the format of the documents. It changes when a field is removed or gets another meaning."""
 _STATUSES = {
@@ -59,10 +62,10 @@ def document_text(document: Record) -> str:
 
 
 def refusal(message: str, hint: str | None, code: int, *, lines: bool = False) -> str:
-    """What a command that could not start a run prints: a document, or one of the `lines`."""
-    if lines:
-        return json_line(error_line(message, hint)) + "\n"
+    """What a command that came to nothing prints: a document, or one of the `lines`."""
     error = {"message": message, **({"hint": hint} if hint else {})}
+    if lines:
+        return json_line({"type": "error", **_head(code, None), **error}) + "\n"
     return document_text({**_head(code, None), "errors": [error], "warnings": [], "notes": [], "failures": []})
 
 
@@ -104,11 +107,96 @@ def _head(code: int, status: str | None) -> Record:
     return {"format": FORMAT, "version": VERSION, "status": known, "exit_code": code}
 
 
-def _result(record: Record) -> Record:
-    """A result as the document has it, its details bounded."""
-    details = {key: bounded(record[key]) for key in DETAILS if record.get(key) not in (None, [], {})}
-    head = {"test": record["id"], "status": record["status"]}
-    return {**head, "duration_ms": record["duration_ms"], **details}
+def _has(**members: Any) -> Record:
+    """The members that are not empty."""
+    return {key: value for key, value in members.items() if value not in (None, "", [], {})}
+
+
+class _Test(Value):
+    """What the document has of a test."""
+
+    place: tuple[int, int]
+    """The position of its suite, and in it."""
+    result: Record
+    failure: Record | None
+    """None: it has not failed."""
+    warnings: list[Record]
+
+
+class _Tests:
+    """Makes what is printed of each test."""
+
+    def __init__(self, directory: str, event: RunStart, root: str) -> None:
+        """`directory` is the working directory, from which files are named; `root`, from where reports name them."""
+        self._directory, self._root = directory, root
+        start = event.in_report
+        self._suites = {suite.id: suite for suite in start.suites}
+        self._places = {suite.id: place for place, suite in enumerate(start.suites)}
+        self._commands = {suite.id: command_of(suite, start.flags) for suite in start.suites}
+
+    def test(self, result: TestResult, suite: Suite) -> _Test:
+        """What is printed of a result; `suite` is that of the run."""
+        read = taken(result, suite)
+        line, name = read.line, str(read.line["suite"])
+        head = {"suite": name, "test": line["id"], "status": line["status"], "duration_ms": line["duration_ms"]}
+        unsaid = ELSEWHERE | ({"response"} if line.get("response") == line.get("output") else set())
+        details = {key: bounded(value) for key, value in line.items() if key not in unsaid}
+        return _Test(
+            place=(self._places[name], result.position),
+            result={**head, **_has(**details, story=self._story(read))},
+            failure=self._failure(read, self._suites[name]) if result.status == Status.FAILED else None,
+            warnings=[
+                {"suite": name, "test": line["id"], "message": message, **self._at(at.file, at.line, at.column)}
+                for message, at in warnings_of(read)
+            ],
+        )
+
+    def _failure(self, result: TestResult, suite: Suite) -> Record:
+        record, at = result.line, place_of(suite, result)
+        return {
+            "suite": suite.id,
+            "test": record["id"],
+            "kind": AGENT_TEST if suite.has_cases else SCRIPT_TEST,
+            "broken": result.verdict is Verdict.BROKEN,
+            "cause": str(result.outcome.cause or "error"),
+            "message": "\n".join(errors_of(result)) or "it failed",
+            **self._at(at.file, at.line, at.column),
+            "duration_ms": record["duration_ms"],
+            "problems": self._problems(record),
+            **_has(
+                subtests=[*self._failed_steps(record)],
+                **{key: bounded(record.get(key)) for key in ("input", "output", "expected", "logs", "stack_trace")},
+                turns=bounded(record.get("turns")),
+                attempts=(record.get("runs") or {}).get("attempts"),
+                story=self._story(result),
+            ),
+            "run_again": self._commands[suite.id](str(record["id"]), has_failed_step(record)),
+        }
+
+    def _story(self, result: TestResult) -> list[Record]:
+        return [{**one, **self._at(one["file"])} for one in result.story]
+
+    def _problems(self, record: Record) -> list[Record]:
+        """The failures of a test or a subtest."""
+        values = ("expected", "actual", "diff")
+        found = [dict(problem) for problem in record.get("failures") or ()]
+        for problem in found:
+            problem.update({key: bounded(problem[key]) for key in values if key in problem})
+            if "frames" in problem:
+                problem["frames"] = [{**frame, **self._at(frame["file"])} for frame in problem["frames"]]
+        return found
+
+    def _failed_steps(self, record: Record) -> Iterator[Record]:
+        """The failed subtests by their full names, with their failures."""
+        for step in record.get("steps") or ():
+            if step.get("status") == Status.FAILED:
+                yield {"test": step["name"], "problems": self._problems(step)}
+            yield from self._failed_steps(step)
+
+    def _at(self, file: str, line: int | None = None, column: int | None = None) -> Record:
+        """A place in a file of a report, named from the working directory; absolute if it is not below it."""
+        path = path_below(self._directory, os.path.join(self._root, file)) if file else ""
+        return {key: value for key, value in (("file", path), ("line", line), ("column", column)) if value}
 
 
 class JsonLines:
@@ -116,158 +204,101 @@ class JsonLines:
 
     tells_errors = True
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, options: RunOptions, environment: Environment) -> None:
+        self._options, self._environment = options, environment
+        self._tests: _Tests
 
     def on_event(self, event: Event, so_far: Execution) -> None:
-        """Prints the line of an event, if it has one."""
-        line = line_of_event(event, so_far)
-        if line is not None:
-            self._stream.write(line + "\n")
-            self._stream.flush()
-
-    def close(self) -> None:
-        """Does nothing."""
-
-    def text(self, _code: int, said: str, _written: Iterable[Path]) -> str:
-        """The lines of what was `said` after the end of the run, as for `JsonOutcome`."""
-        kinds = {"Error": "error", "Hint": "hint"}
-        parts = (line.partition(": ") for line in said.splitlines())
-        told = ((kinds.get(kind, "warning"), text or kind) for kind, _, text in parts)
-        return "".join(json_line({"type": kind, kind: text}) + "\n" for kind, text in told)
-
-
-class JsonOutcome:
-    """A reporter that collects the content of the document of a run."""
-
-    tells_errors = True
-
-    def __init__(self, options: RunOptions, directory: Path) -> None:
-        """`directory` is the working directory, from which files are named."""
-        self._durations = options.durations or 0
-        self._directory = str(directory)
-        self._collector = Collector(self._kept)
-        self._report: Report | None = None
-        self._interrupted = False
-        self._written: list[str] = []
-
-    def on_event(self, event: Event, so_far: Execution) -> None:
-        """Collects results."""
-        self._collector.add(event, so_far)
-        if isinstance(event, RunStart):
-            self._notes = event.notes
+        """Receives an event."""
+        if isinstance(event, TestEnd):
+            self.on_test(self._tests.test(event.result, so_far.suites[event.result.suite]))
+        elif isinstance(event, RunStart):
+            self._tests = _Tests(str(self._environment.directory), event, so_far.root)
+            self.on_start(event)
+        elif isinstance(event, RunError):
+            self.on_problem("error", {"message": without_root(event.message, so_far.root), **_has(hint=event.hint)})
+        elif isinstance(event, Warned):
+            self.on_problem("warning", {"message": without_root(event.message, so_far.root)})
         elif isinstance(event, RunEnd):
-            self._report = self._collector.report(so_far)
+            self._summary = end_record(so_far)
             self._interrupted = event.status == RunStatus.INTERRUPTED
 
     def close(self) -> None:
         """Does nothing."""
 
-    @staticmethod
-    def _kept(result: TestResult, suite: Suite) -> TestResult:
-        whole = taken(result, suite)
-        if result.status == Status.FAILED or result.outcome.warnings:
-            return whole
-        kept = ("suite", "position", "id", "status", "duration_ms")
-        return result_of({**{key: whole.line[key] for key in kept}, "shown": _result(whole.line)})
-
-    def text(self, code: int, said: str, written: Iterable[Path]) -> str:
-        """The document of a run that has ended with an exit code, as it is printed.
+    def finish(self, code: int, said: str, written: Iterable[Path], more: Record) -> None:
+        """Prints what comes at the end of a run that has ended with an exit code.
 
         Args:
             said: other messages of the command, one for each line.
             written: the reports that were written.
+            more: further members of the document.
         """
-        report = self._report
-        assert report is not None
-        errors = [{"message": error, **self._hint(report, error)} for error in report.errors]
-        warnings = [*report.warnings]
+        kinds = {"Error": "error", "Hint": "hint"}
         for line in said.splitlines():
             kind, _, text = line.partition(": ")
-            if kind == "Hint" and errors:
-                errors[-1]["hint"] = text
-            elif kind == "Error":
-                errors.append({"message": text})
-            else:
-                warnings.append(text or line)
-        summary = {key: value for key, value in report.summary.items() if key not in ("suites", "status")}
+            self.on_problem(kinds.get(kind, "warning"), {"message": text or line})
+        head = _head(code, "interrupted" if self._interrupted else None)
+        reports = [path_below(str(self._environment.directory), str(path)) for path in written]
+        self.on_finish(head, {**more, "reports": reports})
+
+    def on_start(self, event: RunStart) -> None:
+        """Prints the first line."""
+        self._print("start", {"format": FORMAT, **start_line(event.in_report)})
+
+    def on_test(self, test: _Test) -> None:
+        """Prints the line of a result."""
+        self._print("result", {"id": test.result["test"], **test.result, **(test.failure or {})})
+
+    def on_problem(self, kind: str, said: Record) -> None:
+        """Prints the line of an error or a warning."""
+        self._print(kind, said)
+
+    def on_finish(self, head: Record, more: Record) -> None:
+        """Prints the last line."""
+        self._print("summary", {**self._summary, **more, **head})
+
+    def _print(self, kind: str, line: Record) -> None:
+        stdout = self._environment.stdout
+        stdout.write(f"{json_line({'type': kind, **line})}\n")
+        stdout.flush()
+
+
+class JsonDocument(JsonLines):
+    """Prints the document of `--json` at the end."""
+
+    def on_start(self, event: RunStart) -> None:
+        """Keeps the notes."""
+        self._notes = [*event.notes]
+        self._known: list[_Test] = []
+        self._problems: dict[str, list[Record]] = {"error": [], "warning": []}
+
+    def on_test(self, test: _Test) -> None:
+        """Keeps a test."""
+        self._known.append(test)
+
+    def on_problem(self, kind: str, said: Record) -> None:
+        """Keeps an error, its hint, or a warning."""
+        if kind == "hint":
+            self._problems["error"][-1]["hint"] = said["message"]
+        else:
+            self._problems[kind].append(said)
+
+    def on_finish(self, head: Record, more: Record) -> None:
+        """Prints the document."""
+        known = sorted(self._known, key=lambda test: test.place)
         document = {
-            **_head(code, "interrupted" if self._interrupted else None),
-            "summary": summary,
-            "errors": errors,
-            "warnings": warnings,
-            "notes": [*self._notes],
-            "results": [{"suite": one["suite"], **(one.get("shown") or _result(one))} for one in report.lines],
-            "failures": [*self._failures(report)],
-            "test_warnings": [*self._test_warnings(report)],
-            "reports": [path_below(self._directory, str(path)) for path in written],
+            **head,
+            "summary": {key: value for key, value in self._summary.items() if key not in ("suites", "status")},
+            "errors": self._problems["error"],
+            "warnings": [warning["message"] for warning in self._problems["warning"]],
+            "notes": self._notes,
+            "results": [test.result for test in known],
+            "failures": [test.failure for test in known if test.failure is not None],
+            "test_warnings": [warning for test in known for warning in test.warnings],
+            **more,
         }
-        return document_text(document | ({"slowest": self._slowest(report)} if self._durations else {}))
-
-    def _hint(self, report: Report, error: str) -> Record:
-        hint = report.hints.get(error)
-        return {"hint": hint} if hint else {}
-
-    def _failures(self, report: Report) -> Iterator[Record]:
-        flags = report.start.flags
-        for suite, results in report.by_suite():
-            command = command_of(suite, flags)
-            for result in results:
-                if result.status != Status.FAILED:
-                    continue
-                record, outcome = result.line, result.outcome
-                at = place_of(suite, result)
-                place = {"file": self._path(at.file, report.root), "line": at.line, "column": at.column}
-                details = ("input", "output", "expected", "logs", "stack_trace", "turns")
-                more = {
-                    "subtests": [*self._failed_steps(record, report.root)],
-                    **{key: bounded(record.get(key)) for key in details},
-                    "attempts": (record.get("runs") or {}).get("attempts"),
-                    "story": [{**one, "file": self._path(one["file"], report.root)} for one in result.story],
-                }
-                yield {
-                    "suite": suite.id,
-                    "test": record["id"],
-                    "kind": AGENT_TEST if suite.has_cases else SCRIPT_TEST,
-                    "broken": result.verdict is Verdict.BROKEN,
-                    "cause": str(outcome.cause or "error"),
-                    "message": "\n".join(errors_of(result)) or "it failed",
-                    **{key: value for key, value in place.items() if value},
-                    "duration_ms": record["duration_ms"],
-                    "problems": self._problems(record, report.root),
-                    **{key: value for key, value in more.items() if value not in (None, [], "")},
-                    "run_again": command(str(record["id"]), has_failed_step(record)),
-                }
-
-    def _test_warnings(self, report: Report) -> Iterator[Record]:
-        for result in report.results:
-            for message, at in warnings_of(result):
-                place = {"file": self._path(at.file, report.root), "line": at.line, "column": at.column}
-                known = {key: value for key, value in place.items() if value}
-                yield {"suite": result.suite, "test": result.name, "message": message, **known}
-
-    def _slowest(self, report: Report) -> list[Record]:
-        slow = nlargest(self._durations, report.lines, key=lambda record: int(record["duration_ms"]))
-        return [{"suite": one["suite"], "test": one["id"], "duration_ms": one["duration_ms"]} for one in slow]
-
-    def _problems(self, record: Record, root: str) -> list[Record]:
-        """The failures of a test or a subtest."""
-        values = ("expected", "actual", "diff")
-        found = [dict(problem) for problem in record.get("failures") or ()]
-        for problem in found:
-            problem.update({key: bounded(problem[key]) for key in values if key in problem})
-            if "frames" in problem:
-                frames = problem["frames"]
-                problem["frames"] = [{**frame, "file": self._path(frame["file"], root)} for frame in frames]
-        return found
-
-    def _failed_steps(self, record: Record, root: str) -> Iterator[Record]:
-        """The failed subtests by their full names, with their failures."""
-        for step in record.get("steps") or ():
-            if step.get("status") == Status.FAILED:
-                yield {"test": step["name"], "problems": self._problems(step, root)}
-            yield from self._failed_steps(step, root)
-
-    def _path(self, file: str, root: str) -> str:
-        """The path of a file in a report, relative to the working directory; absolute if it is not below it."""
-        return path_below(self._directory, os.path.join(root, file)) if file else ""
+        if self._options.durations:
+            slow = nlargest(self._options.durations, document["results"], key=lambda one: int(one["duration_ms"]))
+            document["slowest"] = [{key: one[key] for key in ("suite", "test", "duration_ms")} for one in slow]
+        self._environment.stdout.write(document_text(document))

@@ -1,131 +1,94 @@
-"""The JSON Schema of the documents of `--json`."""
+"""The JSON Schema of what `--json` and `--json=lines` print."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from scripttest import Cause
+from runner.execution.outcome import FORMAT
+from runner.record.result_schema import COUNT, PLACE, TEXT, listed, record, result_schemas
 
 Schema = dict[str, Any]
-
-_TEXT: Schema = {"type": "string"}
-_COUNT: Schema = {"type": "integer", "minimum": 0}
-_PLACE: Schema = {
-    "file": {**_TEXT, "description": "From the working directory; absolute where it is not below that."},
-    "line": {"type": "integer", "minimum": 1},
-    "column": {"type": "integer", "minimum": 1},
+_RESULT: Schema = {"$ref": "#/$defs/result"}
+_FAILURE: Schema = {"$ref": "#/$defs/failure"}
+_HEAD: Schema = {
+    "format": {"const": FORMAT},
+    "version": {**TEXT, "description": "Of yao-test."},
+    "status": {"enum": ["passed", "failed", "error", "interrupted", "configuration_error", "listed"]},
+    "exit_code": COUNT,
 }
-_MILLISECONDS: Schema = {"type": "number", "minimum": 0}
-
-
-def _list(items: Schema, description: str) -> Schema:
-    return {"type": "array", "items": items, "description": description}
-
-
-def _record(required: str, properties: Schema) -> Schema:
-    return {"type": "object", "required": required.split(), "properties": properties}
+_OF_START = ("format", "version")
+_TEST: Schema = {"suite": TEXT, "test": TEXT}
+_SUMMARY: Schema = {
+    **dict.fromkeys(("total", "passed", "failed", "skipped", "errors", "warnings", "todo", "not_run"), COUNT),
+    "only": listed(TEXT, "The first tests that called t.only, so that those beside them did not run."),
+    "duration_ms": COUNT,
+    "usage": record("input_tokens output_tokens", {"input_tokens": COUNT, "output_tokens": COUNT}),
+    "stopped": {**TEXT, "description": "Why the run ended before its time."},
+}
+_ERROR: Schema = {"message": TEXT, "hint": {**TEXT, "description": "What to do about it."}}
+_OF_END: Schema = {
+    "reports": listed(TEXT, "Files that -o names and that were written."),
+    "searches": listed(TEXT, "With --fuzz: what each search came to."),
+    "benchmarks": listed(
+        record("name rounds values", {"package": TEXT, "name": TEXT, "rounds": COUNT, "values": {"type": "object"}}),
+        "With --bench: what each run of a benchmark measured, by unit.",
+    ),
+}
 
 
 def outcome_schema() -> Schema:
-    """The schema of every document that a run prints with `--json`."""
-    problem = _record(
-        "cause message",
+    """The schema of every document and of every line that a run prints, and of a result in a document."""
+    counts = "total passed failed skipped duration_ms"
+    document = record(
+        "format version status exit_code errors warnings notes failures",
         {
-            "cause": {"enum": [cause.value for cause in Cause]},
-            "message": _TEXT,
-            "type": {**_TEXT, "description": "Of the assertion."},
-            "expected": {},
-            "actual": {},
-            "diff": {**_TEXT, "description": "Differences from the expected to the actual value, one on each line."},
-            "code_frame": {**_TEXT, "description": "The lines of the source around the place."},
-            "frames": _list(
-                _record("function file line column", {"function": _TEXT, **_PLACE}), "The innermost one first."
+            **_HEAD,
+            "summary": {**record(counts, _SUMMARY), "description": "Of a run."},
+            "errors": listed(record("message", _ERROR), "What broke outside of tests, or why nothing could run."),
+            "warnings": listed(TEXT, "Of the run."),
+            "notes": listed(TEXT, "On the choice and the order of the tests."),
+            "results": listed(_RESULT, "Of every test, long details cut."),
+            "failures": listed(_FAILURE, "Tests that failed or broke."),
+            "test_warnings": listed(
+                record("suite test message", {**_TEST, "message": TEXT, **PLACE}), "Warnings of single tests."
             ),
+            "slowest": listed(record("suite test duration_ms", {**_TEST, "duration_ms": COUNT}), "With --durations."),
+            "tests": listed(record("suite test", _TEST), "With --dry-run: what would run."),
+            "left_out": {
+                "type": "object",
+                "additionalProperties": COUNT,
+                "description": "With --dry-run: how many tests and whole modules each flag leaves out.",
+            },
+            **_OF_END,
         },
     )
-    failure = _record(
-        "suite test kind broken cause message duration_ms problems run_again",
-        {
-            "suite": {**_TEXT, "description": "The input: a test module, or a case file."},
-            "test": {**_TEXT, "description": "Name of the function, or id of the case."},
-            "kind": {"enum": ["script_test", "agent_test"]},
-            "broken": {"type": "boolean", "description": "Something broke that the test needs; it has no verdict."},
-            "cause": {"enum": [cause.value for cause in Cause]},
-            "message": {**_TEXT, "description": "All that failed, a line for each."},
-            **_PLACE,
-            "duration_ms": _MILLISECONDS,
-            "problems": _list(problem, "What failed, each with its place and values."),
-            "subtests": _list(
-                _record("test problems", {"test": _TEXT, "problems": {"type": "array", "items": problem}}),
-                "The subtests that failed.",
-            ),
-            "input": {"description": "What was sent, of a case."},
-            "output": {"description": "What the agent answered, of a case."},
-            "logs": _list(_TEXT, "What the test wrote to the console."),
-            "run_again": {**_TEXT, "description": "The command that runs this test alone, from the same folder."},
-        },
-    )
-    result = _record(
-        "suite test status duration_ms",
-        {
-            "suite": _TEXT,
-            "test": _TEXT,
-            "status": {"enum": ["passed", "failed", "skipped"]},
-            "duration_ms": _MILLISECONDS,
-            "skip_reason": _TEXT,
-            "todo": {"const": True, "description": "It is skipped because t.todo marks it as unfinished."},
-            "only": {"const": True, "description": "It called t.only, so that tests beside it did not run."},
-            "output": {"description": "What the agent answered, of a case."},
-            "tools": {"type": "array", "description": "The tools that it called, with arguments and results."},
-            "assertions": {"type": "array", "description": "What was checked, and whether it held."},
-            "turns": {"type": "array", "description": "Of a case of several turns."},
-            "trace": {"type": "object", "description": "The calls of models and tools, with times and tokens."},
-            "logs": _list(_TEXT, "What it wrote to the console."),
-        },
-    )
-    test = _record("suite test", {"suite": _TEXT, "test": _TEXT})
-    error = _record("message", {"message": _TEXT, "hint": {**_TEXT, "description": "What to do about it."}})
-    summary = _record(
-        "total passed failed skipped duration_ms",
-        {
-            **dict.fromkeys(("total", "passed", "failed", "skipped", "errors", "warnings", "todo", "not_run"), _COUNT),
-            "only": _list(_TEXT, "The first tests that called t.only, so that those beside them did not run."),
-            "duration_ms": _MILLISECONDS,
-            "usage": _record("input_tokens output_tokens", {"input_tokens": _COUNT, "output_tokens": _COUNT}),
-            "stopped": {**_TEXT, "description": "Why the run ended before its time."},
-        },
-    )
+    lines = {
+        "start": record(
+            "format timestamp agent_id total_cases version", {"format": {"const": FORMAT}, "version": TEXT}
+        ),
+        "result": {"allOf": [_RESULT, {"if": _has(status={"const": "failed"}), "then": _FAILURE}], "required": ["id"]},
+        "error": record("message", {**_ERROR, **_HEAD}),
+        "hint": record("message", _ERROR),
+        "warning": record("message", _ERROR),
+        "summary": record(f"{counts} format version status exit_code", {**_SUMMARY, **_OF_END, **_HEAD}),
+    }
+    of_type = [{"if": _has(type={"const": name}), "then": {"$ref": f"#/$defs/line_{name}"}} for name in lines]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "What came of a command of yao-test",
-        **_record(
-            "format version status exit_code errors warnings notes failures",
-            {
-                "format": {"const": 1},
-                "version": {**_TEXT, "description": "Of yao-test."},
-                "status": {"enum": ["passed", "failed", "error", "interrupted", "configuration_error", "listed"]},
-                "exit_code": _COUNT,
-                "summary": {**summary, "description": "Of a run."},
-                "errors": _list(error, "What broke outside of tests, or why nothing could run."),
-                "warnings": _list(_TEXT, "Of the run."),
-                "notes": _list(_TEXT, "On the choice and the order of the tests."),
-                "results": _list(result, "Of every test, long details cut."),
-                "failures": _list(failure, "Tests that failed or broke."),
-                "test_warnings": _list(
-                    _record("suite test message", {"suite": _TEXT, "test": _TEXT, "message": _TEXT, **_PLACE}),
-                    "Warnings of single tests.",
-                ),
-                "reports": _list(_TEXT, "Files that -o names and that were written."),
-                "slowest": _list(
-                    _record("suite test duration_ms", {"suite": _TEXT, "test": _TEXT, "duration_ms": _MILLISECONDS}),
-                    "With --durations.",
-                ),
-                "tests": _list(test, "With --dry-run: what would run."),
-                "left_out": {
-                    "type": "object",
-                    "additionalProperties": _COUNT,
-                    "description": "With --dry-run: how many tests and whole modules each flag leaves out.",
-                },
-            },
-        ),
+        "$id": f"urn:yao-test:result:{FORMAT}",
+        "version": FORMAT,
+        "title": "What came of a command of yao-test: the document of --json, a line of --json=lines, or a result",
+        "if": {"required": ["format"], "not": {"required": ["type"]}},
+        "then": {"$ref": "#/$defs/document"},
+        "else": {"if": {"required": ["type"]}, "then": {"$ref": "#/$defs/line"}, "else": _RESULT},
+        "$defs": {
+            "document": document,
+            "line": {"properties": {"type": {"enum": [*lines]}}, "allOf": of_type},
+            **{f"line_{name}": schema for name, schema in lines.items()},
+            **result_schemas(),
+        },
     }
+
+
+def _has(**members: Schema) -> Schema:
+    return {"properties": members, "required": [*members]}

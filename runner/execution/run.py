@@ -253,6 +253,8 @@ class Run:
 
     def _write(self, text: str) -> None:
         """Writes lines of benchmarks, while the progress line is hidden."""
+        if self.options.json:
+            return
         from contextlib import nullcontext
 
         with self.progress.paused() if self.progress else nullcontext():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from runner.execution.outcome import JsonLines, JsonOutcome
+    from runner.execution.outcome import JsonLines
     from runner.execution.run import Run
     from runner.execution.scripts import ScriptModules
     from runner.execution.snapshots import SnapshotWatch
@@ -83,15 +83,14 @@ class Session:
         self._stream.close()
         return self._close()
 
-    def _open_outcome(self) -> JsonOutcome | JsonLines | None:
+    def _open_outcome(self) -> JsonLines | None:
         """Makes the output of `--json`."""
         if not self._options.json:
             return None
-        from runner.execution.outcome import JsonLines, JsonOutcome
+        from runner.execution.outcome import JsonDocument, JsonLines
 
-        environment = self._environment
-        is_lines = self._options.json == LINES
-        return JsonLines(environment.stdout) if is_lines else JsonOutcome(self._options, environment.directory)
+        kind = JsonLines if self._options.json == LINES else JsonDocument
+        return kind(self._options, self._environment)
 
     def _open_watch(self) -> SnapshotWatch | None:
         """Finds obsolete snapshots, if there are any snapshots."""
@@ -285,7 +284,7 @@ class Session:
             said = StringIO()
             said.writelines(f"Error: {error.message}\n" for error in stream.untold)
             code = exit_code_of(stream.execution, options, environment.replace(stderr=said), run.stop)
-            environment.stdout.write(self._outcome.text(code, said.getvalue(), stream.written()))
+            self._outcome.finish(code, said.getvalue(), stream.written(), run.kinds.as_json if run.kinds else {})
             return code
         for error in stream.untold:
             environment.stderr.write(f"Error: {error.message}\n")

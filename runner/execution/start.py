@@ -87,7 +87,7 @@ def _run(
     belongings_of.cache_clear()  # another run may have found another state of the repository
     written_files.refused.clear()
     check_trust(request)
-    if options.bench and not options.dry_run:
+    if options.bench and not (options.dry_run or options.json):
         request = request.replace(environment=environment.replace(stdout=environment.stderr))
     request = with_contexts(request)
     closed = observer.closed if observer is not None else None

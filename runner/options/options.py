@@ -142,7 +142,7 @@ class RunOptions(FlagTable):
     fuzz: str | None = flag("Search for inputs that make the matching Fuzz functions fail; no other tests run.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=filled("{} . names all"), excludes=("run", "runs", "watch", "resume", "shard", "bench"))
     fuzz_time: float = flag("Search time per Fuzz function. Default: 30s.", changes=Changes.NONE, file=File.RUN, carried=Carried.OPEN, default=30, metavar="DURATION", read=duration, needs="fuzz")
     """Seconds."""
-    bench: str | None = flag("Run the matching Benchmark functions; no other tests run. Only results go to standard output.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=filled("{} . names all"), excludes=("run", "runs", "watch", "resume", "shard", "json", "coverage", "reporter", "store"))
+    bench: str | None = flag("Run the matching Benchmark functions; no other tests run. Only results go to standard output.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=filled("{} . names all"), excludes=("run", "runs", "watch", "resume", "shard", "coverage", "reporter", "store"))
     bench_time: float = flag("Minimum time per Benchmark function. Default: 1s.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, default=1, metavar="DURATION", read=duration, needs="bench")
     """Seconds."""
     repetitions: int = flag("Number of measurements per Benchmark function. Default: 1.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, name="count", default=1, metavar="N", read=count, needs="bench")

@@ -1,0 +1,71 @@
+"""The JSON Schema of values that are JSON objects, from the declarations of their classes (`runner.shapes.codec`)."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from typing import Any
+
+from runner.shapes.codec import Member, members_of
+from scripttest.values import Value
+
+Schema = dict[str, Any]
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_CUT = {"type": "string", "description": "What is said in place of items that are left out."}
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", dict: "object"}
+
+
+class Definitions:
+    """Schemas of classes, which name each other."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Schema] = {}
+        """`$defs` of a document, by the names of the classes."""
+
+    def of(self, cls: type[Value]) -> Schema:
+        """The schema of the objects of a class."""
+        name = cls.__name__
+        if name not in self.found:
+            self.found[name] = {}  # it may have objects of its own class
+            about = " ".join((inspect.getdoc(cls) or "").split())
+            self.found[name] = {"type": "object", "description": about, "properties": self.properties(cls)}
+        return {"$ref": f"#/$defs/{name}"}
+
+    def properties(self, cls: type[Value], *names: str) -> dict[str, Schema]:
+        """The schemas of the members of such an object, by key; of all, or of those of some names."""
+        said, found = descriptions(cls), {}
+        for member in members_of(cls):
+            if names and member.name not in names:
+                continue
+            about = said.get(member.name) or inspect.getdoc(getattr(cls, member.name, None)) or ""
+            about = about if member.name in said or not member.is_field else ""
+            found[member.key] = {**self._of(member), **({"description": " ".join(about.split())} if about else {})}
+            if member.key == "cost":
+                found["cost_estimated"] = {"type": "boolean"}
+        return found
+
+    def _of(self, member: Member) -> Schema:
+        if not isinstance(member.kind, tuple):
+            words = getattr(member, "words", None)
+            one = self.of(member.kind) if words is None else {"enum": sorted(words)}
+        else:
+            named = _TYPES.get(member.kind[-1])
+            one = {"type": "integer" if member.key == "duration_ms" else named} if named else {}
+        if member.is_list:
+            is_text = one.get("type") == "string"
+            one = {"type": "array", "items": {"anyOf": [one, _CUT]} if one and not is_text else one}
+        return {"anyOf": [one, {"type": "null"}]} if one and (member.optional or member.default is None) else one
+
+
+def descriptions(cls: type) -> dict[str, str]:
+    """The strings beneath the fields of a class, and of its bases."""
+    found: dict[str, str] = {}
+    for owner in reversed(cls.__mro__[:-1]):
+        body = ast.parse(inspect.getsource(owner)).body[0]
+        assert isinstance(body, ast.ClassDef)
+        for field, text in zip(body.body, body.body[1:], strict=False):
+            if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
+                continue
+            if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+                found[field.target.id] = str(text.value.value)
+    return found
