@@ -57,7 +57,7 @@ def outcome_schema() -> Schema:
             "left_out": {
                 "type": "object",
                 "additionalProperties": COUNT,
-                "description": "With --dry-run: how many tests and whole modules each flag leaves out.",
+                "description": "With --dry-run: flag → the number of tests and whole modules that it leaves out.",
             },
             **_OF_END,
         },

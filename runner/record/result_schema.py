@@ -54,7 +54,7 @@ def result_schemas() -> dict[str, Schema]:
         **_OF_RESULT,
         "cause": _CAUSE,
         "error": {**TEXT, "description": "What failed first, in one line."},
-        "assertion_count": {**COUNT, "description": "How many checks a script test made."},
+        "assertion_count": {**COUNT, "description": "The number of checks of a script test."},
         "steps": listed({"anyOf": [record("name status", {"name": TEXT, "status": _STATUS}), TEXT]}, "The subtests."),
         "warnings": listed({"anyOf": [warning, TEXT]}, "What is probably wrong and fails nothing."),
         "logs": listed(TEXT, "What it wrote to the console."),
