@@ -28,6 +28,7 @@ _OF_RESULT: Schema = {
     "status": _STATUS,
     "duration_ms": COUNT,
 }
+_VALUES: Schema = {"type": "object", "description": "Name → value: JSON, or what a debugger shows."}
 
 
 def listed(items: Schema, about: str) -> Schema:
@@ -38,6 +39,24 @@ def listed(items: Schema, about: str) -> Schema:
 def record(required: str, properties: Schema) -> Schema:
     """The schema of an object, with the members that are there in any case."""
     return {"type": "object", "required": required.split(), "properties": properties}
+
+
+_STORY = listed(
+    record(
+        "kind text",
+        {
+            "file": TEXT,
+            "line": COUNT,
+            "depth": {"type": "integer"},
+            "kind": TEXT,
+            "name": TEXT,
+            **dict.fromkeys(("turn", "turns"), COUNT),
+            **dict.fromkeys(("read", "assigned", "changed"), _VALUES),
+            "text": TEXT,
+        },
+    ),
+    "The lines that ran before a script test failed, the last at the end, with the values that they had.",
+)
 
 
 def result_schemas() -> dict[str, Schema]:
@@ -58,6 +77,7 @@ def result_schemas() -> dict[str, Schema]:
         "steps": listed({"anyOf": [record("name status", {"name": TEXT, "status": _STATUS}), TEXT]}, "The subtests."),
         "warnings": listed({"anyOf": [warning, TEXT]}, "What is probably wrong and fails nothing."),
         "logs": listed(TEXT, "What it wrote to the console."),
+        "story": _STORY,
         "outside": listed({"anyOf": [record("call answered", call), TEXT]}, "The calls that left its scripts."),
         "runs": {**record("", runs), "description": "Of a test that ran several times."},
         **classes.properties(Outcome, "skip_reason", "todo", "only", "not_judged"),
@@ -73,6 +93,7 @@ def result_schemas() -> dict[str, Schema]:
         "message": {**TEXT, "description": "All that failed, a line for each."},
         **PLACE,
         "problems": listed(problem, "What failed, each with its place and values."),
+        "story": _STORY,
         "subtests": listed(step, "The subtests that failed."),
         "run_again": {**TEXT, "description": "The command that runs this test alone, from the same folder."},
     }

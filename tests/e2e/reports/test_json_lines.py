@@ -45,7 +45,7 @@ export function BenchmarkSum(b) { while (b.loop()) Math.sqrt(2); }
     "broken_test.ts": "export function TestX(t) {\n",
 }
 KINDS = {
-    "script tests": (["-i", "scripts.demo.all"], 1),
+    "script tests": (["-i", "scripts.demo.all", "--story=all"], 1),
     "a broken module": (["-i", "scripts.demo.broken"], 1),
     "cases": (["-i", case_file()], 1),
     "several runs": (["-i", "scripts.demo.all", "-i", case_file(), "--runs", "2", "--run", "Good|Bad|plain"], 1),
@@ -94,8 +94,9 @@ def test_lines_and_document_of_a_run_say_the_same_and_fit_the_schema(here: Appli
 
 
 def test_results_have_what_their_kind_has(here: Application) -> None:
-    results = json.loads(here.run("-i", "scripts.demo.all", "-i", case_file(), "--json").stdout)["results"]
-    found = {one["test"]: one for one in results}
+    document = json.loads(here.run("-i", "scripts.demo.all", "-i", case_file(), "--json", "--story").stdout)
+    found = {one["test"]: one for one in document["results"]}
+    assert found["TestThrows"]["story"][-1]["file"] == "assistants/demo/src/all_test.ts"
 
     good, chat, graded = found["TestGood"], found["chat"], found["graded"]
     assert (good["steps"][0]["name"], good["logs"], good["warnings"][0]["kind"]) == (
