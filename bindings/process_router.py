@@ -197,7 +197,7 @@ def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any], clo
     except RecursionError:
         return failure_envelope(ProcessError(f"{name}: values are nested too deeply", 400), clock)
     except UnicodeEncodeError:
-        return failure_envelope(ProcessError(f"{name}: a text holds half of a surrogate pair", 400), clock)
+        return failure_envelope(ProcessError(f"{name}: a string contains a lone surrogate", 400), clock)
     except Exception as error:
         return failure_envelope(ProcessError(f"{name}: {type(error).__name__}: {error}"), clock)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _OPENED = "workspace"
 MOST_BYTES = 64 * 1024 * 1024
 """The largest size of one file that is read or written."""
-_COPIED = "Copy takes paths of the workspace: files of the host are not there offline"
+_COPIED = "Copy takes paths of the workspace: host files are not available offline"
 PREFIX = "yao-test-"
 """How the names of these folders begin."""
 PLACE = "/tmp"

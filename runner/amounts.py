@@ -69,7 +69,7 @@ def seconds_of(text: str, where: str) -> float:
         raise ConfigurationError(f'Cannot read {where} "{text}": not a duration', f"Write it as {FORMS}")
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in re.findall(_PART, text))
     if seconds <= 0:
-        raise ConfigurationError(f'Cannot use {where} "{text}": it must be longer than nothing')
+        raise ConfigurationError(f'Cannot use {where} "{text}": it must be longer than 0')
     return seconds
 
 

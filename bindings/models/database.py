@@ -272,7 +272,7 @@ class Database:
             except OverflowError as error:
                 raise failed("a number is too large for the database") from error
             except UnicodeEncodeError as error:
-                raise failed("a text holds half of a surrogate pair") from error
+                raise failed("a string contains a lone surrogate") from error
 
     @contextmanager
     def _ruled(self, foreign: str | None) -> Iterator[None]:

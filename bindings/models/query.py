@@ -166,7 +166,7 @@ def _statement_of(dsl: Mapping[str, Json]) -> bool:
 def _statement(store: Store, dsl: Mapping[str, Json]) -> tuple[str, list[Json]]:
     sql = dsl["sql"]
     if not isinstance(sql, Mapping) or not isinstance(sql.get("stmt"), str):
-        raise wrong("sql.stmt must be a text")
+        raise wrong("sql.stmt must be a string")
     args = sql.get("args")
     writer = _writer(store, dsl)
     return sql["stmt"], [bound(writer.value(arg)) for arg in args] if isinstance(args, list) else []

@@ -243,7 +243,7 @@ def _condition(item: Mapping[str, Json], place: FindColumn, warn: Warn) -> Condi
     if isinstance(item.get("value"), list) and op not in ("in", "like", "match", "null", "notnull"):
         warn(f"the condition on {column} compares with the first value of its list alone: op in takes all")
     return compared(
-        name, op, item.get("value"), lambda: warn(f"the condition on {column} is dropped: its value is not a text")
+        name, op, item.get("value"), lambda: warn(f"the condition on {column} is dropped: its value is not a string")
     )
 
 

@@ -337,7 +337,7 @@ async def ask_test(world: World, name: str, args: list[Any]) -> Any:
     """
     link = world.link
     if link is None:
-        raise ProcessError("The test has ended: its mocks answer no more", 503)
+        raise ProcessError("The test has ended: its mocks no longer answer", 503)
     loop = asyncio.get_running_loop()
     heard: asyncio.Future[Heard] = loop.create_future()
 
@@ -351,10 +351,10 @@ async def ask_test(world: World, name: str, args: list[Any]) -> Any:
     link.ask(name, arguments_text([world.clock.stopped_at, *args]), done)
     envelope, told = await heard
     if envelope is None:
-        raise ProcessError("The test has ended: its mocks answer no more", 503)
+        raise ProcessError("The test has ended: its mocks no longer answer", 503)
     try:
         world.take(told)
         world.clock.looks += 1  # a mock may have looked at the clock in the realm of the test
         return answered_value(json.loads(envelope))
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise ProcessError(f"The test answered something that is not a valid answer: {error}", 500) from error
+        raise ProcessError(f"The test returned an invalid answer: {error}", 500) from error

@@ -83,9 +83,9 @@ class Assistant(Value):
     def sandbox_notice(self) -> str:
         """A note for people about its sandbox; empty when it has none."""
         if self.sandbox is not None:
-            return f"{self.id}: runner.yml stands for its runner {self.sandbox.runner} here, which Yao runs on a node"
+            return f"{self.id}: runner.yml replaces its runner {self.sandbox.runner} here; Yao runs it on a node"
         if self.has_old_sandbox:
-            return f'{self.id}: "sandbox" of package.yao has no version "2.0": its model answers, as in Yao'
+            return f'{self.id}: "sandbox" of package.yao has no version "2.0", so its model answers, as in Yao'
         return ""
 
 
@@ -169,7 +169,7 @@ def _read(agent: AgentFolder) -> Assistant:
     package = read_json(path, "package")
     where = f"Cannot use {path}"
     if not isinstance(package, dict):
-        raise ConfigurationError(f"{where}: it must hold an object")
+        raise ConfigurationError(f"{where}: it must contain an object")
     for key, kind in _KINDS.items():
         value = package.get(key)
         if value is not None and not isinstance(value, kind):
@@ -178,13 +178,13 @@ def _read(agent: AgentFolder) -> Assistant:
         (key for key, value in (package.get("uses") or {}).items() if not isinstance(value, str | None)), ""
     ):
         raise ConfigurationError(
-            f'{where}: "uses.{odd_use}" must be a text', 'Such as the id of an agent, or "disabled"'
+            f'{where}: "uses.{odd_use}" must be a string', 'For example: the id of an agent, or "disabled"'
         )
     inline = next((key for key in ("script", "scripts", "source") if package.get(key)), None)
     if inline is not None:
         raise ConfigurationError(
-            f'{where}: "{inline}" holds code, and code in a package does not run here',
-            "Move the hooks to src/index.ts, and other scripts to src/; then delete it from the package",
+            f'{where}: "{inline}" contains code, and code in package.yao does not run here',
+            "Move hooks to src/index.ts and other scripts to src/, then delete it from package.yao",
         )
     mcp = package.get("mcp") or {}
     options = mcp.get("options") or {}
@@ -195,7 +195,7 @@ def _read(agent: AgentFolder) -> Assistant:
         raise ConfigurationError(f'{where}: "mcp.servers" must be a list')
     turns = _DEFAULT_TURNS if options.get("max_turn") is None else options["max_turn"]
     if not isinstance(turns, int) or isinstance(turns, bool) or turns < 1:
-        raise ConfigurationError(f'{where}: "mcp.options.max_turn" must be a whole number from 1 up')
+        raise ConfigurationError(f'{where}: "mcp.options.max_turn" must be a whole number of at least 1')
     parameters = package.get("options") or {}
     odd = {key: why for key, value in parameters.items() if (why := _odd(key, value))}
     prompts = folder / "prompts.yml"
@@ -227,18 +227,18 @@ def _read(agent: AgentFolder) -> Assistant:
 def _odd(key: str, value: Any) -> str:
     """Why an option has no effect; empty if it has one."""
     if key not in fields_of(ModelParameters):
-        return "is no option of a model, and has no effect"
+        return "is not a model option and has no effect"
     try:
         ModelParameters.model_validate({key: value})
     except ValueError:
-        return f"has a value of a wrong type, {json.dumps(value)[:60]}, and no effect"
+        return f"has the wrong type, {json.dumps(value)[:60]}, and no effect"
     return ""
 
 
 def _names(package: dict[str, Any], key: str, within: str, where: str) -> tuple[str, ...]:
     names = (package.get(key) or {}).get(within) or []
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ConfigurationError(f'{where}: "{key}.{within}" must be a list of texts')
+        raise ConfigurationError(f'{where}: "{key}.{within}" must be a list of strings')
     return tuple(names)
 
 
@@ -256,8 +256,8 @@ def own_prompts(path: Path) -> tuple[dict[str, Any], ...]:
     """The prompts of a file. Raises ConfigurationError, also when there is nothing in it."""
     found = _prompts(path)
     if not any(prompt["content"].strip() for prompt in found):
-        hint = "Say there what the agent is to do, or delete the file: an agent without prompts asks no model"
-        raise ConfigurationError(f"Cannot use prompts {path}: there is nothing in it", hint)
+        hint = "Describe there what the agent does, or delete the file: an agent without prompts calls no model"
+        raise ConfigurationError(f"Cannot use prompts {path}: the file is empty", hint)
     return found
 
 
@@ -272,7 +272,9 @@ def _prompts(path: Path) -> tuple[dict[str, Any], ...]:
         raise ConfigurationError(f"Cannot use prompts {path}: it must be a list of {{role, content}}")
     for number, item in enumerate(value, 1):
         if not isinstance(item, dict) or not isinstance(item.get("content"), str):
-            raise ConfigurationError(f"Cannot use prompts {path}: entry {number} must have a role and a content text")
+            raise ConfigurationError(
+                f"Cannot use prompts {path}: entry {number} needs a role and a content, both strings"
+            )
     return tuple({**item, "role": item.get("role") or "system"} for item in value)
 
 
@@ -365,5 +367,5 @@ def _prompts_of(variant: Variant, assistant: Assistant, directory: Path) -> Path
             return place
     raise ConfigurationError(
         f"Cannot find the prompts of variant {variant.name}: there is no {places[0]}, and no {places[1]}",
-        "Name a file from the working directory or from the folder of the agent",
+        "Give a path relative to the working directory or to the agent's folder",
     )

@@ -201,7 +201,7 @@ async def call_agent(runtime: Runtime, request: AgentRequest) -> Answer:
     chat, caller, options = request.chat, request.caller, request.options
     depth = 0 if caller is None else caller.depth + 1
     if depth > DEPTH_LIMIT:
-        raise AgentError(f"{DEPTH_LIMIT} agents wait for each other, and {request.agent} would be one more")
+        raise AgentError(f"{DEPTH_LIMIT} agents are waiting for each other, and {request.agent} would be another one")
     assistant = runtime.assistants.get(request.agent)
     if chat.variant is not None:
         assistant = chat.variant.of(assistant)

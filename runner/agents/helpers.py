@@ -40,7 +40,7 @@ AGENT = "agent"
 """The type of the assertion of `t.assert.Agent`, as in cases."""
 MOST_JUDGEMENTS = 1000
 """Judgements of one test that are kept."""
-_FORM = 'It must answer {"passed": true or false, "reason": "..."}'
+_FORM = 'It must return {"passed": true or false, "reason": "..."}'
 _SHOWN = 300
 """Characters that an error quotes of an answer."""
 
@@ -278,7 +278,7 @@ def _vectors(content: str) -> list[list[float]]:
     try:
         return [list(map(float, vector)) for vector in json.loads(content)]
     except (TypeError, ValueError) as error:
-        raise NotEvaluated(f"the embeddings are no lists of numbers: {shorten(content, _SHOWN)}") from error
+        raise NotEvaluated(f"the embeddings are not lists of numbers: {shorten(content, _SHOWN)}") from error
 
 
 def mocked_verdict(agent: str, reply: Any, world: World) -> dict[str, Any]:
@@ -295,8 +295,8 @@ def verdict_of(agent: str, output: Any, world: World) -> dict[str, Any]:
         said = shorten(json.dumps(output, ensure_ascii=False), _SHOWN)
         alone = not why and lone_score(output) is not None
         raise AgentError(
-            f"validator {agent} did not answer with a verdict{why}: {said}",
-            hint=(f"A score alone is no verdict, and {SCALE}. " if alone else "") + _FORM,
+            f"validator {agent} did not return a verdict{why}: {said}",
+            hint=(f"A score alone is not a verdict, and {SCALE}. " if alone else "") + _FORM,
             infrastructure=True,
         )
     if "off_scale" in verdict:
@@ -324,7 +324,9 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
     votes, about = votes or [], about or {}
     lists = isinstance(votes, list) and all(isinstance(vote, dict) for vote in votes)
     if not isinstance(agent, str) or not lists or not isinstance(about, dict):
-        raise ProcessError("agent.Vote is for t.assert.Agent: it takes a judge, options, votes and what is judged", 400)
+        raise ProcessError(
+            "agent.Vote is internal to t.assert.Agent: it takes a judge, options, votes and the judged output", 400
+        )
     agent = agent_id(agent)
     try:
         panel = None if judge is None else JudgeOptions.model_validate(judge)

@@ -129,7 +129,7 @@ class ModelRounds:
         try:
             answer = await self._delegate("The tool loop", {"agent_id": LOOP_FALLBACK, "messages": report})
         except AgentError as error:
-            self._scope.chat.warn(f"{ended}, and its first round is the answer, since no fallback gave one: {error}")
+            self._scope.chat.warn(f"{ended}; its first response is the answer, since no fallback gave one: {error}")
             return first
         self._scope.chat.note_once(f"{ended}, so {LOOP_FALLBACK} has answered")
         return answer
@@ -216,7 +216,7 @@ async def _use_tools(
         call = completion.tool_calls[index]
         name, why = call.name, f'unknown tool "{call.name}": the agent has none'
         if completion.cut:
-            name, why = name.rpartition("__")[2], f"not run: the answer that calls it was {completion.cut}"
+            name, why = name.rpartition("__")[2], f"not run: the response that calls it was {completion.cut}"
         if completion.cut or box is None:
             return UsedTool(call=call, use=ToolUse(name=name, server="", arguments=call.arguments, error=why)), False
         started, began = case_now(), time.time()
@@ -247,7 +247,7 @@ async def _use_tools(
     if completion.cut:
         names = ", ".join(call.name or "a tool" for call in completion.tool_calls)
         raise AgentError(
-            f"the answer in which the model of {scope.agent.id} calls {names} was {completion.cut}: no tool was run",
+            f"the response in which the model of {scope.agent.id} calls {names} was {completion.cut}: no tool was run",
             hint="Raise max_tokens of the agent" if completion.ending == "length" else None,
             cut=True,
             finish_reason=completion.finish_reason,

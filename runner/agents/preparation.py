@@ -177,10 +177,12 @@ class _Search:
             chat.warn(f"{process} found nothing: {error}")
             return []
         if answer is None:
-            searches = f"{self._scope.agent.id} searches before its model is asked, and nothing here answers"
+            searches = (
+                f"{self._scope.agent.id} searches before its model is called, and nothing here answers the search"
+            )
             short = 'mocks: {"search": [{"title": ..., "content": ..., "url": ...}]}'
             way = short if chat.world.of_case else chat.world.mock("process", process)
-            chat.world.ledger.note_missing(process, f"{searches}. Give it references with {way}")
+            chat.world.ledger.note_missing(process, f"{searches}. Provide references with {way}")
             return []
         items = answer.get("items") if isinstance(answer, dict) else answer
         return [{"type": type, **item} for item in items if isinstance(item, dict)] if isinstance(items, list) else []
@@ -276,8 +278,8 @@ class _Looking:
     async def _words(self, part: dict[str, Any]) -> str:
         chat, url = self._scope.chat, part_url(part, "image_url")
         if not self._handler:
-            blind = f"the model of {self._connector} does not see, so it gets a placeholder for an image"
-            way = f'Name an agent that sees in package.yao of {self._scope.agent.id}: "uses": {{"vision": ...}}'
+            blind = f"the model of {self._connector} has no vision, so it gets a placeholder for an image"
+            way = f'Name an agent with vision in package.yao of {self._scope.agent.id}: "uses": {{"vision": ...}}'
             chat.world.ledger.note_missing("uses.vision", f"{blind}. {way}")
             return NOBODY
         try:
@@ -285,7 +287,7 @@ class _Looking:
                 return await self._of_tool(self._handler.removeprefix("mcp:"), url)
             return await self._of_agent(agent_id(self._handler), url)
         except (AgentError, ProcessError, RunnerError) as error:
-            chat.warn(f"{self._handler} could not look at an image: {error}")
+            chat.warn(f"{self._handler} could not process an image: {error}")
             return FAILED
 
     async def _of_agent(self, agent: str, url: str) -> str:

@@ -235,7 +235,7 @@ class AgentProcesses:
             return False
         size = sum(len(text) for _, text, _ in after)
         if size > MOST_IN_STORE:
-            raise ProcessError(f"Cannot keep {size} characters in {id}: a store may have {MOST_IN_STORE}", 413)
+            raise ProcessError(f"Cannot keep {size} characters in {id}: the limit of a store is {MOST_IN_STORE}", 413)
         stores[id] = after
         call.scope.chat.world.clock.writes += 1
         return True
@@ -341,7 +341,7 @@ def messages_from(value: Any) -> Messages:
     """Messages from a text, a message, or a list of either. Raises ProcessError."""
     messages = read_messages(value)
     if messages is None:
-        raise ProcessError("messages must be a text, a message, or a list of messages", 400)
+        raise ProcessError("messages must be a string, a message, or a list of messages", 400)
     return messages
 
 

@@ -53,12 +53,12 @@ class PromptVariables(Value):
         if self.clean(value) != value or self.clean(self.environment.get(name, "")) != self.environment.get(name, ""):
             raise BrokenError(
                 f"Cannot use the prompts of {agent}: $ENV.{name} is a secret, and prompts are sent to a model",
-                "Take it out of the prompts; keys belong into connectors, and into the env of MCP servers",
+                "Remove it from the prompts; keys belong in connectors and in the env of MCP servers",
             )
         if name not in self.named and self.environment.get(name):
             raise BrokenError(
                 f"Cannot use the prompts of {agent}: $ENV.{name} is set, but the application's .env does not name it",
-                f"Add the line {name}= to .env: the value of the environment wins over the one in the file",
+                f"Add the line {name}= to .env: the environment overrides the value in the file",
             )
         return value
 

@@ -257,7 +257,7 @@ class Runtime:
         try:
             answer = await self._complete(connector, request, chat)
             if answer.completion.ending == "error":
-                raise ConnectorError(f"{connector} broke its answer off with finish_reason error")
+                raise ConnectorError(f"{connector} ended its response with finish_reason error")
         except ConnectorError as error:
             chat.steps.append(step(None, error.message))
             broke = error.status not in REFUSALS
@@ -307,7 +307,7 @@ class Runtime:
                 raise ConnectorError(f"{connector}: {self.closed.reason}")
             if self.usage is not None and self.usage.refusal is not None:
                 self.refused.add(chat.origin.key)
-                raise ConnectorError(f"{connector} was not asked: {self.usage.refusal}")
+                raise ConnectorError(f"{connector} was not called: {self.usage.refusal}")
         if self._recording is not None:
             return await self._recording.complete(chat.origin, connector, request, connectors, self.journal)
         if self.journal is not None:

@@ -63,10 +63,10 @@ async def _do(step: Step, assistant: Assistant, workspace: Workspace, scope: Sco
 
 def _copy(folder: Path, source: str, target: str, workspace: Workspace) -> None:
     if "://" in source:
-        raise ProcessError(f"copy {source}: files of the host are not there offline")
+        raise ProcessError(f"copy {source}: host files are not available offline")
     top = (folder / source).resolve()
     if not top.is_relative_to(folder.resolve()):
-        raise ProcessError(f"copy {source}: it is outside of the agent's folder")
+        raise ProcessError(f"copy {source}: it is outside the agent's folder")
     if not top.exists():
         raise ProcessError(f"copy {source}: no such file or directory")
     for path in [top] if top.is_file() else sorted(path for path in top.rglob("*") if path.is_file()):
@@ -82,7 +82,7 @@ async def _exec(step: Step, scope: Scope) -> None:
     world = scope.chat.world
     mock = world.mocks.find_exec(step.command) if world.mocks else None
     if mock is None:
-        text = f'prepare: "{step.command}" is left out: nothing answers it; {world.mock("exec", step.command)} would'
+        text = f'prepare: "{step.command}" was skipped: nothing answers it; {world.mock("exec", step.command)} would'
         scope.chat.warn(text)
         return
     reply = await _reply(scope, mock, step.command)

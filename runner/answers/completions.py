@@ -78,13 +78,13 @@ def completion_from(value: Mapping[str, Any]) -> tuple[Completion, tuple[str, ..
     usage, odd = _usage_from(record.pop("usage", None))
     reason = record.get("finish_reason", "")
     if not isinstance(reason, str):
-        odd = (*odd, f"The recording gives a finish_reason that is not a text: {short_json(reason)}")
+        odd = (*odd, f"The recording has a finish_reason that is not a string: {short_json(reason)}")
         record["finish_reason"] = ""
     completion = Completion(**record, tool_calls=tuple(calls), usage=usage, warnings=(*said, *odd))
     if not isinstance(completion.content, str):
-        raise TypeError("content is not a text")
+        raise TypeError("content is not a string")
     if "content" not in record and not completion.tool_calls and not completion.refusal:
-        raise ValueError("the completion has no content, no refusal and no call of a tool")
+        raise ValueError("the completion has no content, no refusal and no tool call")
     return completion, pieces_of(completion.content, chunks)
 
 

@@ -283,7 +283,7 @@ class Journal:
             self._file = self._open_file(self._path)
             records = list(_records(self._path))
             if records[:1] != [_HEAD] and self._path.stat().st_size:
-                raise ConfigurationError("there is a file of this name that is not a journal")
+                raise ConfigurationError("a file of this name exists and is not a journal")
             if not resumes:
                 self._file.close()
                 self._file = None
@@ -334,7 +334,7 @@ class Journal:
                 return
             text = json.dumps(record)
             if self._size + len(text) >= self._limit:
-                self._give_up(f"it may have {_bytes(self._limit)} at the most")
+                self._give_up(f"the limit is {_bytes(self._limit)}")
                 return
             self._size += len(text) + 1
             try:
@@ -353,8 +353,8 @@ class Journal:
         self._writes = False
         assert self._warn is not None
         self._warn(
-            f"Cannot keep what models answer in {self._path}: {why}. The run goes on; if it is ended before its end, "
-            "cases that were under way ask again"
+            f"Cannot save model responses to {self._path}: {why}. The run continues; if it is aborted, "
+            "unfinished cases will call their models again"
         )
 
 

@@ -71,7 +71,7 @@ def open_folder(text: str, folder: Path, mode: Mode) -> RecordingFolder:
     """The folder that a flag names, made if it is to be written. Raises ConfigurationError when it cannot be used."""
     subject = f"Cannot use {FLAGS[mode]} {text}"
     if folder.exists() and not folder.is_dir():
-        raise ConfigurationError(f"{subject}: it is a file", "Name a folder; each case gets a file in it")
+        raise ConfigurationError(f"{subject}: it is a file", "Pass a folder; each case gets its own file in it")
     if mode == "replay":
         if not folder.exists():
             raise ConfigurationError(f"{subject}: there is no such folder", f"Record first, with --record {text}")
@@ -82,7 +82,7 @@ def open_folder(text: str, folder: Path, mode: Mode) -> RecordingFolder:
         probe.open("xb").close()  # never through a link
         probe.unlink()
     except OSError as error:
-        raise ConfigurationError(f"{subject}: {error.strerror}", "It must be a folder that can be written") from error
+        raise ConfigurationError(f"{subject}: {error.strerror}", "It must be a writable folder") from error
     return RecordingFolder(folder=folder, shown=text)
 
 

@@ -74,10 +74,10 @@ def read_recording(path: Path, case: str | None = None) -> CaseRecording | None:
         raise _unreadable(f"{path}", "it is nested too deeply") from error
     version = value.get("version") if isinstance(value, dict) else None
     if version != VERSION:
-        said = f"it is in version {json.dumps(version)} of the format" if version else "it is not a recording"
+        said = f"it has format version {json.dumps(version)}" if version else "it is not a recording"
         raise _unreadable(f"{path}", f"{said}; this yao-test reads version {VERSION}")
     if case is not None and value.get("case") != case:
-        raise _unreadable(f"{path}", f"it is of the case {json.dumps(value.get('case'), ensure_ascii=False)}")
+        raise _unreadable(f"{path}", f"it belongs to the case {json.dumps(value.get('case'), ensure_ascii=False)}")
     if problem := _form_problem(value):
         raise _unreadable(f"{path}", problem)
     calls = []
@@ -85,7 +85,7 @@ def read_recording(path: Path, case: str | None = None) -> CaseRecording | None:
         try:
             calls.append(_call_from(call))
         except ValueError as error:
-            raise _unreadable(f"{path}", f"call {number} does not have the form of a recording: {error}") from error
+            raise _unreadable(f"{path}", f"call {number} is not a valid recording: {error}") from error
     return CaseRecording(suite=value["suite"], case=value["case"], time=time_from(value), calls=calls)
 
 
@@ -182,7 +182,7 @@ def _call_from(value: Mapping[str, Any]) -> RecordedCall:
 def _form_problem(value: dict[str, Any]) -> str | None:
     """What is wrong with the content of a file, and where; None when it is a recording."""
     for where, problem in _problems(value):
-        return f"{where} does not have the form of a recording: {problem}"
+        return f"{where} is not a valid recording: {problem}"
     return None
 
 
@@ -252,7 +252,7 @@ def _of_completion(answer: dict[str, Any]) -> Iterator[str]:
         yield "warnings is not a list"
     chunks = answer.get("chunks")
     if not isinstance(chunks, list | None) and not all(length.isdecimal() for length in str(chunks).split() or ["-"]):
-        yield "chunks is neither a list of texts nor their lengths"
+        yield "chunks is neither a list of strings nor their lengths"
     calls = answer.get("tool_calls", [])
     if not _is_objects(calls):
         yield "tool_calls is not a list of objects"
@@ -261,7 +261,7 @@ def _of_completion(answer: dict[str, Any]) -> Iterator[str]:
     for call in calls:
         named = {name.removesuffix("_lines") if name == "arguments_lines" else name for name in call}
         if odd := sorted(named ^ ToolCall.__annotations__.keys()):
-            yield f"a call of a tool has missing or unknown fields: {', '.join(odd)}"
+            yield f"a tool call has missing or unknown fields: {', '.join(odd)}"
         yield from _not_texts(call, ("id", "name", "arguments"))
 
 
@@ -272,7 +272,7 @@ def _is_objects(value: Any) -> bool:
 def _not_texts(value: dict[str, Any], names: tuple[str, ...], may_be_null: tuple[str, ...] = ()) -> Iterator[str]:
     for name in (*names, *may_be_null):
         if not isinstance(value.get(name, ""), str) and (value[name] is not None or name in names):
-            yield f"{name} is not a text"
+            yield f"{name} is not a string"
 
 
 def _not_lines(values: list[Any], *names: str) -> Iterator[str]:
@@ -280,4 +280,4 @@ def _not_lines(values: list[Any], *names: str) -> Iterator[str]:
         for name in names:
             lines = value.get(name, []) if isinstance(value, dict) else []
             if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-                yield f"{name} is not a list of texts"
+                yield f"{name} is not a list of strings"

@@ -51,8 +51,8 @@ def find_root(*starts: Path) -> Path:
                 return folder
     tried = " or ".join(map(str, dict.fromkeys(starts)))
     raise ConfigurationError(
-        f"Cannot find the application: no folder from {tried} upward holds app.yao or assistants/",
-        "Name it with --app",
+        f"Cannot find the application: no folder from {tried} upward contains app.yao or assistants/",
+        "Pass it with --app",
     )
 
 
@@ -103,12 +103,13 @@ class Application:
                 if not folder.is_relative_to(self.assistants):
                     raise ConfigurationError(
                         f"Cannot run {test}: the agent in {folder} is not below {self.assistants}",
-                        "Where a link there leads to it, name the module: scripts.<agent>.<module>",
+                        "If a link there leads to it, use the module's id: scripts.<agent>.<module>",
                     )
                 closed = next((part for part in test.relative_to(self.assistants).parts[:-1] if is_closed(part)), None)
                 if closed is not None:
                     raise ConfigurationError(
-                        f"Cannot run {test}: folders named {closed} hold no tests", "Move it to another folder of src/"
+                        f"Cannot run {test}: folders named {closed} contain no tests",
+                        "Move it to another folder in src/",
                     )
                 return self._module(self._in_assistants(folder), str(test.parent), test.name)
         raise ConfigurationError(
@@ -120,7 +121,7 @@ class Application:
         if they were looked for. Raises ConfigurationError."""
         if not self.assistants.is_dir():
             raise ConfigurationError(
-                f"Cannot resolve {id}: there is no folder {self.assistants}", "Name the application with --app"
+                f"Cannot resolve {id}: there is no folder {self.assistants}", "Pass the application with --app"
             )
         if any(letter in id for letter in "*?["):
             from fnmatch import fnmatchcase
@@ -149,7 +150,7 @@ class Application:
         if rest:
             known = [known.id for known in self.agents()]
             hint = did_you_mean(id, known) or f"There are {', '.join(known[:20])}"
-            raise ConfigurationError(f'Cannot find agent "{id}": {agent.id} has no agent {".".join(rest)} in it', hint)
+            raise ConfigurationError(f'Cannot find agent "{id}": {agent.id} has no agent {".".join(rest)}', hint)
         return agent
 
     def agent_of_id(self, id: str) -> AgentFolder | None:
@@ -218,8 +219,8 @@ class Application:
         within = [agent for agent in known if agent.startswith(f"{'.'.join(parts)}.")]
         if within:
             raise ConfigurationError(
-                f"Cannot resolve {id}: {'.'.join(parts)} is a folder of agents, and no agent: {', '.join(within[:20])}",
-                f'The tests of all of them: -i "{id}.*"' if id.startswith("scripts.") else None,
+                f"Cannot resolve {id}: {'.'.join(parts)} is a folder of agents, not an agent: {', '.join(within[:20])}",
+                f'To run all their tests: -i "{id}.*"' if id.startswith("scripts.") else None,
             )
         listed = f"; there are {', '.join(known[:20])}" if known else "; the application has no agents"
         hint = did_you_mean(".".join(parts[:-1] or parts), known) or did_you_mean(parts[0], known)

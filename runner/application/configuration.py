@@ -245,34 +245,36 @@ class _Reader:
     def _mutate(self) -> dict[str, Any]:
         table = self._content.get("mutate", {})
         if not isinstance(table, dict):
-            self._wrong(("mutate",), "mutate is a table: [mutate]")
+            self._wrong(("mutate",), "mutate must be a table: [mutate]")
             return {}
         for key, value in table.items():
             at = ("mutate", key)
             if key not in MUTATE:
-                self._wrong(at, f"there is no setting {key} of mutate: there are {', '.join(MUTATE)}")
+                self._wrong(at, f"unknown setting {key} of mutate; the settings are {', '.join(MUTATE)}")
             elif key == "threshold":
                 try:
                     share_or_percent(str(value), "threshold")
                 except ConfigurationError as error:
                     self._wrong(at, error.message)
             elif not (isinstance(value, list) and all(isinstance(text, str) and text for text in value)):
-                self._wrong(at, f'{key} is a list of texts, such as ["audit.*"]')
+                self._wrong(at, f'{key} must be a list of strings, such as ["audit.*"]')
         return table
 
     def _readable(self) -> tuple[str, ...]:
         value = self._content.get(READABLE, [])
         paths = value if isinstance(value, list) else [value]
         if not all(isinstance(path, str) and path for path in paths):
-            self._wrong((READABLE,), f'{READABLE} is a list of paths, such as ["certs/ca.txt", "shared"]')
+            self._wrong((READABLE,), f'{READABLE} must be a list of paths, such as ["certs/ca.txt", "shared"]')
             return ()
         for path in paths:
             parts = tuple(os.path.normpath(path).split("/"))
             if path.startswith("/") or parts[0] == "..":
-                link = "; a package outside of the repository is named by its link, such as node_modules/NAME"
-                self._wrong((READABLE,), f"{READABLE} names {path}, a place outside of the application{link}")
+                link = "; name a package outside the repository by its link, such as node_modules/NAME"
+                self._wrong((READABLE,), f"{READABLE} names {path}, a place outside the application{link}")
             elif parts == (".",):
-                self._wrong((READABLE,), f"{READABLE} names the whole application; name folders and files in it")
+                self._wrong(
+                    (READABLE,), f"{READABLE} names the whole application; list folders and files in it instead"
+                )
             elif is_never_readable(parts):
                 self._wrong((READABLE,), f"{READABLE} names {path}, which is never open to scripts")
         return tuple(paths)
@@ -280,12 +282,12 @@ class _Reader:
     def _tables(self, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
         tables = self._content.get(kind, {})
         if not isinstance(tables, dict):
-            self._wrong((kind,), f"{kind} is a table of tables, such as [{kind}.NAME]")
+            self._wrong((kind,), f"{kind} must be a table of tables, such as [{kind}.NAME]")
             return
         pending: list[tuple[tuple[str, ...], Any]] = [((name,), table) for name, table in tables.items()]
         for names, table in pending:
             if not isinstance(table, dict):
-                self._wrong((kind, *names), f"{kind}.{'.'.join(names)} is a table, such as [{kind}.NAME]")
+                self._wrong((kind, *names), f"{kind}.{'.'.join(names)} must be a table, such as [{kind}.NAME]")
                 continue
             inner = {name: value for name, value in table.items() if isinstance(value, dict)}
             if kind != "profile" and inner:  # [agent.a.b] without quotes
@@ -321,7 +323,9 @@ class _Reader:
             self._wrong(at, f"there is no {'table' if table else 'flag'} {key}{'. ' + hint if hint else ''}")
             return None
         if place[:1] == ("agent",) and flag.file is not File.AGENT:
-            self._wrong(at, f"{key} holds for a whole run, not for an agent. An agent has {', '.join(OF_AGENTS)}")
+            self._wrong(
+                at, f"{key} applies to a whole run, not to one agent. For one agent, set {', '.join(OF_AGENTS)}"
+            )
             return None
         try:
             read = self._value(name, value)
@@ -343,13 +347,13 @@ class _Reader:
         if flag.kind == "count":
             if isinstance(value, bool) or (isinstance(value, int) and 0 <= value <= 2):
                 return int(value)
-            raise ValueError(f"{name} is true, false, or how often it is given")
+            raise ValueError(f"{name} must be true, false, or a number")
         if flag.kind == "maybe" and isinstance(value, bool):
             return flag.value({flag.field: "*"}) if value else default
         several = flag.kind in ("repeated", "optional")
         texts = value if several and isinstance(value, list) else [value]
         if not texts or not all(isinstance(text, str | int | float) and not isinstance(text, bool) for text in texts):
-            raise ValueError(f"{name} is a text{' or a list of texts' if several else ' or a number'}")
+            raise ValueError(f"{name} is a text{' or a list of strings' if several else ' or a number'}")
         words = [self._path_of(name, str(text)) if flag.is_path else str(text) for text in texts]
         read = flag.value({flag.field: tuple(words) if several else words[0]})
         for variant in read if name == "variant" else ():
@@ -366,7 +370,7 @@ class _Reader:
         path = os.path.normpath(folder / Path(text).expanduser())
         parts = parts_below(path, str(folder))
         if parts is None:
-            raise ValueError(f"{name} names a place outside of the application: {_OUTSIDE}")
+            raise ValueError(f"{name} names a place outside the application: {_OUTSIDE}")
         if holds_secrets(parts):
             raise ValueError(f"{name} names {text}, and {'/'.join(parts)} may hold secrets")
         return path
@@ -376,7 +380,7 @@ class _Reader:
             if key not in PRICES:
                 self._wrong(("prices", connector, key), f"there is no price {key}: there are {', '.join(PRICES)}")
             elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-                self._wrong(("prices", connector, key), f"{key} is a number, US dollars for a million tokens")
+                self._wrong(("prices", connector, key), f"{key} must be a number, in US dollars per million tokens")
         return table
 
     def _check_agent(self, id: str) -> None:

@@ -19,7 +19,7 @@ def configuration_schema() -> Schema:
     of_agents = {name: flags[name] for name in OF_AGENTS}
     text = {"type": ["string", "number"]}
     texts = {"type": "array", "items": {"type": "string"}}
-    price = {"type": "number", "minimum": 0, "description": "US dollars for a million tokens."}
+    price = {"type": "number", "minimum": 0, "description": "US dollars per million tokens."}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "yao-test.toml",
@@ -31,13 +31,13 @@ def configuration_schema() -> Schema:
                     "items": {"type": "string"},
                     "description": "Files and folders that scripts may read and cases attach.",
                 },
-                "profile": _tables(flags, "What --profile NAME sets."),
-                "agent": _tables(of_agents, "What holds for the tests of one agent."),
+                "profile": _tables(flags, "Settings applied by --profile NAME."),
+                "agent": _tables(of_agents, "Settings for the tests of one agent."),
                 "mutate": {
                     **_table({"threshold": text, "ignore-calls": texts, "files": texts}),
-                    "description": "What yao-test mutate uses, and nothing else.",
+                    "description": "Settings of yao-test mutate only.",
                 },
-                "prices": _tables(dict.fromkeys(PRICES, price), "Prices of a connector whose file says none."),
+                "prices": _tables(dict.fromkeys(PRICES, price), "Prices of a connector whose file has none."),
             }
         ),
     }

@@ -90,12 +90,12 @@ def variables_of(root: Path, given: Mapping[str, str], names: Collection[str] = 
     try:
         written = {name: _unquoted(value) for _, name, value in _lines(read_text(root / ".env", "replace")) if name}
     except RefusedFileError as error:
-        hint = "You can set its variables in the environment, and remove it"
+        hint = "Remove it, and set its variables in the environment instead"
         raise ConfigurationError(f"Cannot read {root / '.env'}: {error.strerror}", hint) from error
     except FileNotFoundError:
         written = {}
     except OSError as error:
-        hint = "Make it readable, or set its variables in the environment, and remove it"
+        hint = "Make it readable, or remove it and set its variables in the environment"
         raise ConfigurationError(f"Cannot read {root / '.env'}: {error.strerror}", hint) from error
     named = {name: given.get(name, value) for name, value in written.items()}
     return Variables(named={**named, **{name: given[name] for name in names}}, every={**written, **given})
@@ -126,7 +126,9 @@ def with_files(environment: Environment, files: Sequence[str]) -> Environment:
         for line, name, value in _lines(text):
             if not name or "\0" in value or (value[:1] in ("'", '"') and not _QUOTED.fullmatch(value)):
                 hint = 'Write each variable on a line of its own, as NAME=value or NAME="value"'
-                raise ConfigurationError(f"Cannot read variables from {file}:{line}: the line sets no variable", hint)
+                raise ConfigurationError(
+                    f"Cannot read variables from {file}:{line}: the line does not set a variable", hint
+                )
             given[name] = _unquoted(value)
     return environment.with_variables(given)
 
@@ -156,7 +158,7 @@ def _block(given: dict[str, Any], name: str, known: dict[str, type], where: str,
 
 def _check(block: Any, known: dict[str, type], where: str, prefix: str) -> None:
     if not isinstance(block, dict):
-        raise ConfigurationError(f"Cannot use {where}: it must hold an object")
+        raise ConfigurationError(f"Cannot use {where}: it must contain an object")
     unknown = [key for key in block if key not in known]
     if unknown:
         names = ", ".join(f'"{prefix}{key}"' for key in unknown)

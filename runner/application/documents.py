@@ -33,8 +33,8 @@ _SHOWN = 40
 """Characters that a message quotes of a number."""
 _SAID = {
     "found character that cannot start any token": "a tab, or another character that cannot start a value, is here; "
-    "YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
-    "found unhashable key": "a key is a list or a mapping; keys are texts",
+    "indent YAML with spaces, and quote strings that begin with @ or `",
+    "found unhashable key": "a key is a list or a mapping; keys must be strings",
 }
 """PyYAML's message → our message."""
 _MERGE = "tag:yaml.org,2002:merge"
@@ -71,8 +71,8 @@ class RepeatedKey(Value):
 def by_script(what: str) -> ConfigurationError:
     """The refusal of a file that defines something, or is a program, and was written by a script in this run."""
     return ConfigurationError(
-        f"{what}: a script wrote it in this run, and what scripts write is data",
-        "Definitions and programs are there before the run begins",
+        f"{what}: a script wrote it in this run, and files written by scripts are data only",
+        "Definitions and programs must exist before the run starts",
     )
 
 
@@ -92,7 +92,7 @@ def read_json(path: Path, purpose: str, *, is_data: bool = False) -> Any:
         value = json.loads(text, parse_constant=_no_value, parse_float=_finite, parse_int=_whole)
     except _NumberError as error:
         where = f"{path}:{_place(text, error.found_in(text))}"
-        raise ConfigurationError(f"Cannot read {purpose} {where}: {error}", "It can be a text") from error
+        raise ConfigurationError(f"Cannot read {purpose} {where}: {error}", "It can be a string") from error
     except json.JSONDecodeError as error:
         message = f"Cannot read {purpose} {path}:{error.lineno}:{error.colno}: {error.msg}"
         raise ConfigurationError(message, "It must be JSON; comments and trailing commas are fine") from error
@@ -194,7 +194,7 @@ def yaml_loader() -> Any:
             self._aliased += size
             place: Any = event.start_mark
             if not size or self._aliased > ALIASED + ALIASED_BY_CHARACTER * place.index:
-                why = "its aliases stand for too many values" if size else "an alias stands for what it is a part of"
+                why = "its aliases expand to too many values" if size else "an alias refers to a value that contains it"
                 raise yaml.composer.ComposerError(None, None, why, place)
             return node
 

@@ -127,7 +127,7 @@ def repeated_keys(text: str) -> list[Repeated]:
 
 def given_twice(key: str, before: str) -> str:
     """The message about a key that occurs twice in one object; `before` is its first occurrence."""
-    return f'"{key}" is given twice, first at {before}'
+    return f'"{key}" is set twice, first at {before}'
 
 
 def _check(pairs: list[tuple[str, Any]]) -> None:

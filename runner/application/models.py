@@ -64,7 +64,7 @@ class ApplicationData:
         try:
             if source is None:
                 if ".." in path.parts:
-                    raise ConfigurationError(f"Cannot read model {file}: it is outside of the application")
+                    raise ConfigurationError(f"Cannot read model {file}: it is outside the application")
                 return name, _document(path), read_text(path)
             return name, json.loads(source), source
         except ConfigurationError as error:
@@ -95,7 +95,7 @@ class ApplicationData:
 
     def _fixture(self, name: str, folder: Path) -> Path:
         if not re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", name):
-            raise ProcessError(f'The fixture "{name}" has no name that a file below fixtures/ can have', 400)
+            raise ProcessError(f'The fixture "{name}" is not a valid file name in fixtures/', 400)
         folder = folder.resolve()
         above = [place for place in (folder, *folder.parents) if place.is_relative_to(self._root)] or [self._root]
         for place in above:
@@ -104,7 +104,7 @@ class ApplicationData:
                 return path
         first = os.path.relpath(above[0] / "fixtures" / f"{name}.jsonl", self._root)
         known = sorted({path.stem for place in above for path in (place / "fixtures").glob("*.jsonl")})
-        listed = f"There are {', '.join(known[:20])}" if known else "There is no fixture yet"
+        listed = f"There are {', '.join(known[:20])}" if known else "The application has no fixtures yet"
         raise ProcessError(f'There is no fixture "{name}": no {first}, nor in a folder above it. {listed}', 404)
 
     def _read(self, id: str, path: Path, table_prefix: str) -> Model:
@@ -153,7 +153,7 @@ def _document(path: Path) -> Json:
             json.loads(read_text(path))
         except json.JSONDecodeError as error:
             message = f"Cannot read model {path}:{error.lineno}:{error.colno}: {error.msg}"
-            hint = "A .json file has no comments and no trailing commas: name it .yao or .jsonc"
+            hint = ".json files cannot have comments or trailing commas: rename it to .yao or .jsonc"
             raise ConfigurationError(message, hint) from error
     return value
 

@@ -75,7 +75,7 @@ def read_sandbox(folder: Path, package: Mapping[str, Any] | None = None) -> Sand
         path = folder / "package.yao"
     where = f"Cannot use {path}"
     if not isinstance(value, Mapping):
-        raise ConfigurationError(f"{where}: it must hold an object")
+        raise ConfigurationError(f"{where}: it must contain an object")
     if value.get("version") != VERSION:
         raise ConfigurationError(f'{where}: sandbox.yao version must be "2.0", got "{value.get("version") or ""}"')
     runner = _object(value, "runner", where)

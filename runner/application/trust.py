@@ -92,7 +92,7 @@ def digests_of(root: Path, variants: Iterable[Variant] = (), directory: Path | N
     for path in dict.fromkeys((*trusted, *(path for paths in found_by for path in paths))):
         name = os.path.relpath(path, real)
         if not name.isprintable():
-            raise ConfigurationError(f"Cannot approve {name!r}: its name holds a control character", "Rename it")
+            raise ConfigurationError(f"Cannot approve {name!r}: its name contains a control character", "Rename it")
         try:
             is_env = os.path.basename(path) == ".env"
             found[name] = _digest_of_settings(Path(path).parent) if is_env else _digest(path)
@@ -257,8 +257,8 @@ def read(text: str, where: str) -> Digests:
         match = _LINE.fullmatch(line)
         if match is None or match[2] in found:
             raise ConfigurationError(
-                f"Cannot read {where}:{number}: a line must be a SHA-256, two blanks and a path, each path once",
-                "Write it again with yao-test trust, and review what changes",
+                f"Cannot read {where}:{number}: each line must be a SHA-256, two spaces and a path, once per path",
+                "Recreate it with yao-test trust, and review the changes",
             )
         found[match[2]] = match[1]
     return found
@@ -292,13 +292,13 @@ def require(options: RunOptions, root: Path, directory: Path, variables: Mapping
     if found:
         compared = f"; compared with commit {commit}" if commit else ""
         has_cache = any(_is_cache(one.path) for one in found)
-        more = ". What is in __pycache__ is never approved: delete it" if has_cache else ""
+        more = ". Files in __pycache__ are never approved: delete them" if has_cache else ""
         new = [os.path.basename(one.path) for one in found if one.kind == "new"]
         if any(os.path.basename(variant.prompts) in new for variant in options.variants):
-            more += ". Prompts of variants can be approved below assistants/, or where yao-test.toml names them"
+            more += ". Prompts of variants can be approved below assistants/, or in files named in yao-test.toml"
         raise ConfigurationError(
             f"Cannot run: not as approved in {where}: {', '.join(map(str, found))}{compared}",
-            f"Review what has changed; then approve it with yao-test trust, and commit {FILE}{more}",
+            f"Review the changes, approve them with yao-test trust, and commit {FILE}{more}",
         )
     return commit
 
@@ -309,7 +309,7 @@ def _here(root: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise ConfigurationError(
-            f"Cannot read {root / FILE}: {why}", "Review connectors and prompts, then write it with yao-test trust"
+            f"Cannot read {root / FILE}: {why}", "Review connectors and prompts, then create it with yao-test trust"
         ) from error
 
 
@@ -317,7 +317,7 @@ def _of_revision(root: Path, revision: str, variables: Mapping[str, str]) -> tup
     """The trust file in another revision of the repository, and the digest of its commit. Runs Git; blocks."""
     if not _REVISION.fullmatch(revision) or ".." in revision:
         raise ConfigurationError(
-            f'Cannot read --trust-from "{revision}": it must be a branch, a tag or a commit', "Such as origin/main"
+            f'Cannot read --trust-from "{revision}": it must be a branch, a tag or a commit', "For example: origin/main"
         )
     try:
         content, commit = read_at(revision, f"{root}/{FILE}", variables)
@@ -325,5 +325,5 @@ def _of_revision(root: Path, revision: str, variables: Mapping[str, str]) -> tup
     except (GitError, UnicodeDecodeError) as error:
         raise ConfigurationError(
             f"Cannot read {FILE} of {revision}: {error}",
-            "The revision must be there (in CI, fetch it first) and hold the file, which yao-test trust writes",
+            "The revision must exist (in CI, fetch it first) and contain the file, which yao-test trust writes",
         ) from error

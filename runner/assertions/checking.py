@@ -78,7 +78,7 @@ def problem_with_assertion(assertion: Assertion, *, has_expected: bool = False) 
     for field in sorted(assertion.model_fields_set.difference(_COMMON, kind.fields)):
         if getattr(assertion, field) is not None:
             takes = ", ".join(kind.fields)
-            return f'"{assertion.type}" does not take "{field}"; it takes {takes}, message and negate'
+            return f'"{assertion.type}" does not accept "{field}"; it accepts {takes}, message and negate'
     if assertion.type == "equals" and has_expected:
         return None
     return kind.problem(assertion)
@@ -100,7 +100,7 @@ def problem_with_composition(assertion: Assertion) -> str | None:
     if not isinstance(value, list) or not value:
         return f'"{name}" needs "value": a list of assertions'
     if _levels(value) > MAX_LEVELS:
-        return f'"{name}" has more than {MAX_LEVELS} levels of assertions in it'
+        return f'"{name}" nests assertions more than {MAX_LEVELS} levels deep'
     for number, item in enumerate(value, 1):
         try:
             wrong = problem_with_assertion(_part(item))

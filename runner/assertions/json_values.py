@@ -128,10 +128,10 @@ def problem_with_path_or_type(assertion: Assertion) -> str | None:
         if not assertion.path:
             return '"json_path" needs "path", such as "$.status"'
         if "value" not in assertion.model_fields_set:
-            return '"json_path" needs "value"; null stands for nothing at the path'
+            return '"json_path" needs "value"; null means that the path has no value'
     elif not isinstance(value, str) or value not in KINDS:
         hint = did_you_mean(value, KINDS) if isinstance(value, str) else None
-        wrong = f'"type" needs as "value" one of {", ".join(KINDS)}, not {value_text(value)}'
+        wrong = f'"type" needs a "value" that is one of {", ".join(KINDS)}, not {value_text(value)}'
         return f"{wrong}; {hint}" if hint else wrong
     return None if assertion.path is None else problem_with_path(name, assertion.path)
 
@@ -240,7 +240,7 @@ def _both(expected: Any, actual: Any, path: str) -> str:
 
 
 def _no_json(assertion: Assertion, evidence: Evidence, purpose: str) -> CheckResult:
-    message = f"Expected the output to hold JSON for {purpose}, found {show(evidence.output)}"
+    message = f"Expected the output to contain JSON for {purpose}, found {show(evidence.output)}"
     return nothing_to_judge(assertion, assertion.value, evidence.output, message)
 
 

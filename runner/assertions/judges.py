@@ -68,15 +68,15 @@ def problem_with_agent(assertion: Assertion) -> str | None:
     """What is wrong with an `agent`."""
     value, criteria = assertion.value, cast("object", assertion.criteria)
     if isinstance(criteria, list):  # as in a case with scores, where another type takes it
-        return '"agent" takes its criteria as one text; a list of them is of the type "rubrics"'
+        return '"agent" takes one string of criteria; for a list, use the type "rubrics"'
     if (wrong := problem_with_use(assertion)) is not None:
         return wrong
     if value is not None and not isinstance(value, str):
-        return f'"agent" takes the criteria as a text in "value", not {show(value)}'
+        return f'"agent" takes the criteria as a string in "value", not {show(value)}'
     if value and not value.strip():
         return '"agent" takes the criteria in "value", which is blank'
     if value and criteria:
-        return '"agent" takes its criteria either in "value" or in "criteria"'
+        return '"agent" takes its criteria in either "value" or "criteria"'
     return None
 
 
@@ -105,7 +105,7 @@ async def preference(assertion: Assertion, evidence: Evidence, judges: Judges) -
         return both.replace(passed=False, inconclusive=True, message=said)
     if ahead.passed is behind.passed:
         place = "first" if ahead.passed else "second"
-        return both.replace(score=TIED, message=f"a tie: {name} prefers the {place} of both, whichever it is")
+        return both.replace(score=TIED, message=f"a tie: {name} always prefers the {place} answer, in either order")
     if ahead.passed:
         return both.replace(score=WON, message=ahead.message)
     said = f"Expected the output to be no worse than {show(assertion.value)}, but {name} says: {behind.message}"

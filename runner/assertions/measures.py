@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from runner.assertions.base import CheckResult, Evidence, Judges
     from runner.assertions.model import Assertion
 
-_NO_TOKENS = "the provider does not say how many tokens a call took, or says what cannot be"
+_NO_TOKENS = "the provider does not report how many tokens a call used, or reports an impossible number"
 
 
 async def latency_ms(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
@@ -28,7 +28,7 @@ async def seconds(assertion: Assertion, evidence: Evidence, judges: Judges) -> C
 async def model_calls(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """Agents asked models at most so often for the answer."""
     if evidence.model_calls is None:
-        raise NotEvaluated("the model calls are not known: the answer is one of a saved report")
+        raise NotEvaluated("the model calls are not known: the answer comes from a saved report")
     return within(assertion, evidence.model_calls, "to take", "model calls")
 
 
@@ -42,7 +42,7 @@ async def tokens(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ch
 async def cost(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The model calls of the answer cost at most this many US dollars."""
     if evidence.cost is None:
-        why = _NO_TOKENS if evidence.tokens is None else "neither the provider nor the connector file says a price"
+        why = _NO_TOKENS if evidence.tokens is None else "neither the provider nor the connector file gives a price"
         raise NotEvaluated(f"the cost is not known: {why}")
     return within(assertion, evidence.cost, "to cost", "US dollars")
 
@@ -66,9 +66,9 @@ def problem_with_bounds(assertion: Assertion) -> str | None:
     name, value = assertion.type, assertion.value
     if isinstance(value, dict):
         if not value or value.keys() - {"max", "min"} or not all(map(_is_bound, value.values())):
-            return f'"{name}" takes numbers from 0 up as max and min in "value", not {show(value)}'
+            return f'"{name}" takes a "value" with max and min, numbers of at least 0, not {show(value)}'
         if value.get("min", 0) > value.get("max", float("inf")):
-            return f'"{name}" can never hold: min is more than max in {show(value)}'
+            return f'"{name}" can never pass: min is more than max in {show(value)}'
         return None
     return None if _is_bound(value) else f'"{name}" needs "value": the highest number, or {{"max", "min"}}'
 

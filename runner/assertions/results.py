@@ -140,7 +140,7 @@ def result_of(
         passed = False
     said = verdict.message if passed or not verdict.judged or verdict.inconclusive else message or verdict.message
     if not passed and not verdict.judged and not verdict.details:
-        said = f"Not judged, which --require-judge does not accept{': ' if said else ''}{said}"
+        said = f"Not judged, but --require-judge is set{': ' if said else ''}{said}"
     return AssertionResult(
         type=type,
         passed=passed,

@@ -57,9 +57,9 @@ def problem_with_similar(assertion: Assertion) -> str | None:
     value = assertion.value
     texts = value if isinstance(value, list) else [value]
     if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
-        return '"similar" needs as "value" a text that is not empty, or a list of such texts'
+        return '"similar" needs a "value" that is a non-empty string or a list of them'
     if assertion.options.metadata:
-        return '"similar" takes of "options" only "connector": what has the embeddings'
+        return '"similar" accepts only "connector" in "options": the connector for embeddings'
     return None
 
 
@@ -75,7 +75,7 @@ def cosine(one: Sequence[float], other: Sequence[float]) -> float:
     if len(one) != len(other):
         raise NotEvaluated(f"the embeddings have {len(one)} and {len(other)} numbers", infrastructure=True)
     if not all(map(isfinite, (*one, *other))) or not any(one) or not any(other):
-        raise NotEvaluated("an embedding has no direction: all of its numbers are 0", infrastructure=True)
+        raise NotEvaluated("an embedding is all zeros", infrastructure=True)
     return _cosine(dict(enumerate(one)), dict(enumerate(other)))
 
 

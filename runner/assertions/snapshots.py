@@ -88,7 +88,7 @@ def problem_with_file(assertion: Assertion) -> str | None:
     if not assertion.path:
         return f'"{assertion.type}" needs "path": a file of the workspace'
     if assertion.type == "file_contains" and (not isinstance(assertion.value, str) or not assertion.value):
-        return '"file_contains" needs a text as "value"'
+        return '"file_contains" needs a string as "value"'
     return None
 
 
@@ -160,7 +160,7 @@ def _path(assertion: Assertion) -> str:
 
 def _files(evidence: Evidence) -> Mapping[str, bytes]:
     if evidence.files is None:
-        raise NotEvaluated("the workspace of a saved run is gone")
+        raise NotEvaluated("a saved run has no workspace")
     return {name: data for name, data in evidence.files().items() if not name.startswith(".yao/")}
 
 

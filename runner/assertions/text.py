@@ -41,7 +41,7 @@ async def icontains(assertion: Assertion, evidence: Evidence, judges: Judges) ->
         wanted = value.casefold()
         return any(wanted in text.casefold() for text in (value_text(output), *_texts(output)))
 
-    return _on_text(assertion, evidence, holds, "to contain, in any case of letters,")
+    return _on_text(assertion, evidence, holds, "to contain, ignoring case,")
 
 
 async def starts_with(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
@@ -55,7 +55,7 @@ def problem_with_text(assertion: Assertion) -> str | None:
     if value is None:
         return f'"{name}" needs "value": what to look for in the output'
     if not isinstance(value, str) and name in ("icontains", "starts_with"):
-        return f'"{name}" needs a text as "value", not {value_text(value)}'
+        return f'"{name}" needs a string as "value", not {value_text(value)}'
     if value == "":
         return f'"{name}" needs a "value" that is not empty'
     return None
@@ -89,10 +89,10 @@ async def regex(assertion: Assertion, evidence: Evidence, judges: Judges) -> Che
 def problem_with_regex(assertion: Assertion) -> str | None:
     """What is wrong with a `regex`."""
     if (assertion.value is None) == (assertion.pattern is None):
-        return '"regex" needs either "value" or "pattern": a pattern as of Go'
+        return '"regex" needs either "value" or "pattern": a Go (RE2) regular expression'
     source = _pattern(assertion)
     if not isinstance(source, str):
-        return f'"regex" needs a text as pattern, not {value_text(source)}'
+        return f'"regex" needs a string as its pattern, not {value_text(source)}'
     if PLAIN.fullmatch(source):
         return None
     from bindings import PatternError, compile

@@ -151,14 +151,14 @@ def problem_with_no_repeated_calls(assertion: Assertion) -> str | None:
     value = assertion.value
     if value is None or (type(value) is int and value >= 1):
         return None
-    return '"no_repeated_calls" takes in "value" how often the same call may be made: a whole number from 1 up'
+    return '"no_repeated_calls" takes as "value" how many times the same call is allowed: a whole number of at least 1'
 
 
 def problem_with_tool_result(assertion: Assertion) -> str | None:
     """What is wrong with a `tool_result`."""
     value = assertion.value
     if not isinstance(value, dict) or not isinstance(_tool(value), str) or not _tool(value):
-        return '"tool_result" needs "value": {"tool": name, "result": what it has}'
+        return '"tool_result" needs "value": {"tool": name, "result": expected part}'
     if stray := problem_with_fields("tool_result", value, ("tool", "name", "result"), "tool and result"):
         return stray
     return problem_with_patterns("tool_result", value)
@@ -168,7 +168,7 @@ def problem_with_tool_arguments(assertion: Assertion) -> str | None:
     """What is wrong with a `tool_arguments`, or with the assertions in it."""
     value = assertion.value
     if not isinstance(value, dict) or not isinstance(value.get("tool"), str) or not value["tool"]:
-        return '"tool_arguments" needs "value": {"tool": name, and what its arguments have}'
+        return '"tool_arguments" needs "value": {"tool": name, and a condition on its arguments}'
     known = ", ".join(_COMPARED_WITH)
     if stray := problem_with_fields(
         "tool_arguments", value, ("tool", "calls", *_COMPARED_WITH), f"tool, {known} and calls"
@@ -205,9 +205,9 @@ def problem_with_tool(item: Any) -> str | None:
     if isinstance(item, str) and item:
         return None
     if not isinstance(item, dict) or not isinstance(item.get("name"), str) or not item["name"]:
-        return f'takes the name of a tool, or {{"name", "arguments"}}, not {value_text(item)}'
+        return f'needs a tool name, or {{"name", "arguments"}}, not {value_text(item)}'
     stray = sorted(map(str, item.keys() - {"name", "arguments"}))
-    return f'takes name and arguments of a tool, not "{stray[0]}"' if stray else None
+    return f'needs the name and arguments of a tool, not "{stray[0]}"' if stray else None
 
 
 def fits(wanted: Any, use: ToolUse) -> bool:

@@ -163,7 +163,7 @@ def problem_with_delegated(assertion: Assertion) -> str | None:
     return '"delegated" takes the id of an agent in "value", or a list of them'
 
 
-_UNKNOWN_AGENTS = "the agents that were asked are not known: the answer is one of a saved report"
+_UNKNOWN_AGENTS = "the agents that were called are not known: the answer comes from a saved report"
 
 
 def _wanted_agents(assertion: Assertion) -> list[Any] | None:

@@ -118,7 +118,7 @@ def _arguments(assertion: Assertion) -> Assertion:
 
 _SHAPES = {
     USED: 'the name of a tool, a list of them, or {"name", "min", "max"}',
-    ARGUMENTS: '{"name": a tool, "args": what it is called with, "mode": "partial" or "exact"}',
+    ARGUMENTS: '{"name": a tool, "args": its arguments, "mode": "partial" or "exact"}',
     STEPS: '{"min", "max"}',
 }
 

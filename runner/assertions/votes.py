@@ -66,7 +66,7 @@ async def judged_by(
             answer = await judges.validate(name, payload, options)
             verdict = result_in(answer, expected, actual)
             if verdict is None:
-                raise NotEvaluated(f"{name} answered {show(answer)}, which does not say whether the output passes")
+                raise NotEvaluated(f"{name} answered {show(answer)}, which is not a verdict on the output")
         except NotEvaluated as error:
             return error
         return verdict.replace(judge=name, judge_connector=answer.get("connector") or None)

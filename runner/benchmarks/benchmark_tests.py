@@ -91,7 +91,7 @@ class BenchmarkTests:
         odd = [value for value in values.values() if not isinstance(value, int | float) or not isfinite(value)]
         odd += [word for word in (name, *values) if not isinstance(word, str) or word.split() != [word]]
         if odd or not isinstance(rounds, int) or self._reports[key] > MOST:
-            raise ProcessError("benchmark.Report is for benchmarks themselves", 400)
+            raise ProcessError("benchmark.Report is internal to benchmarks", 400)
         if self._names_modules and world.suite != self._module:
             self._module = world.suite
             self._write(f"pkg: {world.suite}\n")
@@ -268,7 +268,7 @@ def lines_of(comparison: Comparison, threshold: float) -> list[str]:
     found += [f"{name} of the baseline did not run" for name in comparison.only_before]
     if needed := comparison.needed:
         advised = max(needed, USUAL)
-        found.append(f"Fewer than {needed} runs on a side do not tell a change from noise: --count {advised} on both")
+        found.append(f"Fewer than {needed} runs per side cannot tell a change from noise: --count {advised} on both")
     for one in comparison.worse(threshold):
         found.append(f"Worse: {one.name} by {one.change:.1%} {one.unit}; --bench-threshold {100 * threshold:g}%")
     return found

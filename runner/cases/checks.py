@@ -28,8 +28,8 @@ def findings_of(case: Case, folder: Path) -> list[Finding]:
         finding = problem_with_repeat(case)
         found = [*([finding] if finding else []), *found]
     if type(case.skip) is str and case.skip.strip().lower() in _NO:
-        text = f'"skip" is true, false or a reason, and "{case.skip}" is none of them'
-        found.append(Finding(path=("skip",), text=text, hint="Write false, or leave it out"))
+        text = f'"skip" must be true, false or a reason, not "{case.skip}"'
+        found.append(Finding(path=("skip",), text=text, hint="Use false, or remove it"))
     return found
 
 
@@ -79,7 +79,7 @@ def problem_with_repeat(case: Case) -> Finding | None:
         return Finding(
             path=("repeat",),
             text='"repeat" and "trials" cannot be used together',
-            hint="Runs of a case have their own chats",
+            hint="Each run of a case has its own chat",
         )
     try:
         read_policy(written)
@@ -104,15 +104,13 @@ def _all_of(case: Case, folder: Path) -> list[Finding]:
 
 def _of_standard(case: Case) -> Iterator[Finding]:
     if case.input is None and case.messages is None:
-        yield Finding(
-            path=(), text='"input" is missing', hint='What is said to the agent is in "input" or in "messages"'
-        )
+        yield Finding(path=(), text='"input" is missing', hint='Put the message to the agent in "input" or "messages"')
     yield from _of_said(case)
 
 
 def _of_said(case: Case) -> Iterator[Finding]:
     if (case.input if case.messages is None else case.messages) == []:
-        yield Finding(path=("input" if case.messages is None else "messages",), text="there is no message in it")
+        yield Finding(path=("input" if case.messages is None else "messages",), text="it contains no message")
 
 
 def _of_assertions(case: Case) -> Iterator[Finding]:

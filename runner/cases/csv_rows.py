@@ -181,12 +181,12 @@ def _columns(header: list[str], row: int, problems: Problems) -> Iterator[_Colum
             name = name.lower()
         if name and name in seen and not name.startswith(f"{ASSERT}."):
             text = f'there are two columns "{name}"'
-            problems.add(Problem(position=Position(line=row, column=at), text=text, hint="Give each its own name"))
+            problems.add(Problem(position=Position(line=row, column=at), text=text, hint="Rename one of them"))
         seen.add(name)
         first, *within = name.split(".")
         if within and first != ASSERT and first in known and first in header:
             text = f'the column "{first}" has the whole field, and "{name}" a part of it'
-            problems.add(Problem(position=Position(line=row, column=at), text=text, hint="Leave one of them out"))
+            problems.add(Problem(position=Position(line=row, column=at), text=text, hint="Remove one of them"))
         if not name:
             yield None
         elif first == ASSERT and within:
@@ -234,7 +234,7 @@ def _entry(row: int, cells: list[str], columns: list[_Column | None], problems: 
         column = columns[at - 1] if at <= len(columns) else None
         place = Position(line=row, column=at)
         if column is None and cell:
-            problems.add(Problem(position=place, text=f"`{cell[:40]}` stands in a column without a name"))
+            problems.add(Problem(position=place, text=f"`{cell[:40]}` is in a column without a name"))
         if column is None or not cell:
             continue
         content = _json(cell) if column.is_json else _content(cell, column.kinds)

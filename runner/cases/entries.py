@@ -229,7 +229,7 @@ def check_beside(key: str, is_text: bool, place: Position, listed: str, problems
         hint = (
             did_you_mean(key, known)
             or _foreign(key)
-            or f'Beside "{listed}" may stand {", ".join(known[:-1])}, and x- fields'
+            or f'Besides "{listed}", the allowed fields are {", ".join(known[:-1])}, and x- fields'
         )
         problems.add(Problem(position=place, text=f'unknown field "{key}"', hint=hint))
 
@@ -264,11 +264,11 @@ def entries_in(listing: Entry, value: dict[str, Any], problems: Problems) -> Ite
 def is_usable(defaults: Entry, problems: Problems) -> bool:
     """Whether defaults are an object; adds what is wrong with them to the problems."""
     if not isinstance(value := json_of(defaults.text), dict):
-        hint = 'They are fields of cases, such as {"timeout": "30s"}'
+        hint = 'It contains default fields, such as {"timeout": "30s"}'
         problems.add(Problem(position=defaults.start, text='"defaults" must be an object', hint=hint))
         return False
     if "id" in value:
-        text = 'defaults: "id" names one case, and has no default'
+        text = 'defaults: "id" identifies one case and cannot have a default'
         problems.add(Problem(position=defaults.place(("id",)), text=text))
     return True
 

@@ -43,7 +43,7 @@ _BOUNDS = {
 """pydantic's complaint about a number → what it has to be."""
 _OWNERS = {"Assertion": "assertion ", "Grader": "assertion ", "Message": "message ", "MessagePart": "part "}
 """Model → what its fields are said to be of."""
-_LARGEST = "The largest is 1.8e308; a larger one can be a text"
+_LARGEST = "The largest number is 1.8e308; put a larger one in quotes"
 _LONGEST = 160
 """Characters of a line with the values that it replaces; a longer one has none."""
 _KINDS = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
@@ -110,7 +110,7 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
     if kind in ("string_pattern_mismatch", "too_short"):
         return Finding(path=path, text=f"{as_source(path)} must not be empty")
     if kind == "string_unicode":
-        return Finding(path=path, text=f"{as_source(path)} has half of a surrogate pair, which is no character")
+        return Finding(path=path, text=f"{as_source(path)} has a lone surrogate, which is not a character")
     if kind == UNKNOWN_PART:
         return Finding(
             path=path, text=f'unknown part "{name}"{_inside(path[:-1])}', hint=known_parts(str(path[-3]), name)
@@ -135,7 +135,7 @@ def _unknown(path: JsonPath, value: dict[str, Any], model: type[Model] | None, c
         if other in around:
             return Finding(
                 path=path,
-                text=f'"{other}" and "{name}" are the same field{_inside(path[:-1])}',
+                text=f'"{other}" and "{name}" set the same field{_inside(path[:-1])}',
                 hint="Keep one of them",
             )
     found = misplaced(path, case, value)
@@ -159,7 +159,7 @@ def _no_choice(
     if issubclass(owner, Case) and not owner.in_turns and field == "type":
         known = tuple(dict.fromkeys(name for model in (owner, *further_models()) for name in _choices(model, field)))
     if owner is Assertion and (actual == "rubrics" or " " in actual):
-        return Finding(path=path, text=what, hint=f"Criteria in words need {CONVERSATION_MODE}")
+        return Finding(path=path, text=what, hint=f"Criteria in plain language need {CONVERSATION_MODE}")
     hint = (
         foreign_word("type", actual, at(value, path[:-1]), path)
         if issubclass(owner, Assertion) and field == "type"

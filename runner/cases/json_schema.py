@@ -20,9 +20,9 @@ from runner.shapes.json_schema import DIALECT, descriptions
 
 DURATION = r"^(?!(0+(\.0+)?(ms|h|m|s))+$)(\d+(\.\d+)?(ms|h|m|s))+$"
 _ROOMS = ("runner.cases.", "runner.assertions.", "runner.shapes.model_parameters")
-_FREE = {"^x-": {"description": "Yours: yao-test does not look at it."}}
+_FREE = {"^x-": {"description": "For your own use: yao-test ignores it."}}
 _VARS = {
-    "description": "A table of variables; each row, or combination of lists, is a case. Texts name them as {{ name }}.",
+    "description": "Variables; each row, or each combination of list items, makes one case. Use them as {{ name }}.",
     "anyOf": [
         {"type": "array", "items": {"type": "object"}, "minItems": 1},
         {"type": "object", "minProperties": 1},
@@ -53,11 +53,11 @@ def file_schema() -> dict[str, Any]:
     with_defaults = {**cases, "items": {"$ref": "#/$defs/Fields", "required": ["id"]}}
     text = {"type": ["string", "null"]}
     beside = {
-        "name": {**text, "description": "What the cases are about."},
-        "description": {**text, "description": "More about them."},
+        "name": {**text, "description": "Description of the cases."},
+        "description": {**text, "description": "Further details."},
         "defaults": {
             "anyOf": [{"$ref": "#/$defs/Fields", "not": {"required": ["id"]}}, {"type": "null"}],
-            "description": "Fields of the cases that do not give them.",
+            "description": "Default fields of the cases.",
         },
     }
     listed = [

@@ -79,7 +79,7 @@ def unknown_mode(entry: Mapping[str, Any]) -> Finding | None:
     every = " or ".join(f'"{name}"' for name in modes)
     if not isinstance(mode, str):
         return Finding(path=("mode",), text=f'"mode" must be a string, and it is {every}')
-    hint = did_you_mean(mode, modes) or f"It is {every}; other modes are known by their fields"
+    hint = did_you_mean(mode, modes) or f"It is {every}; other modes follow from the fields of the case"
     return Finding(path=("mode",), text=f'unknown mode "{mode}"', hint=hint)
 
 
@@ -92,7 +92,7 @@ def misplaced(path: JsonPath, model: type[Case], entry: Mapping[str, Any]) -> Fi
     having = [kind for kind in having if not kind.has_all] or having
     if len(path) != 1 or not having:
         return None
-    text = f'"{name}" is a field of {" and ".join(kind.several for kind in having)}, and this is {model.kind.one}'
+    text = f'"{name}" is a field of {" and ".join(kind.several for kind in having)}, but this is {model.kind.one}'
     return Finding(path=path, text=text, hint=f'Leave "{name}" out' if model.in_turns else having[0].hint)
 
 

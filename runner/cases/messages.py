@@ -151,7 +151,7 @@ def problem_with_part(part: MessagePart, folder: Path) -> str | None:
     path = file_of(source, folder)
     kinds = {"image": IMAGES, "audio": AUDIO, "input_audio": AUDIO}.get(part.type)
     if kinds is not None and _extension(path) not in kinds:
-        return f'"{source}" is no {part.type} that models take: {", ".join(kinds)}'
+        return f'"{source}" is not a supported {part.type}: {", ".join(kinds)}'
     return None
 
 

@@ -59,7 +59,7 @@ def _problem_with_reply(kind: str, reply: Any) -> str:
         if isinstance(parts.get(part, 0), bool) or not isinstance(parts.get(part, 0), int):
             return f"{part} must be a whole number"
     wrong = next((part for part in texts if not isinstance(parts.get(part, ""), (str, NoneType))), "")
-    return f"{wrong} must be a text" if wrong else ""
+    return f"{wrong} must be a string" if wrong else ""
 
 
 def known_parts(kind: str, part: str) -> str:
@@ -68,7 +68,7 @@ def known_parts(kind: str, part: str) -> str:
         return f'It is called "{MEANT[kind][part]}"'
     if kind == "exec":
         return f"A reply may have {', '.join(PARTS[kind])}"
-    return f'A reply may have {", ".join(PARTS[kind][:-1])}; an object that is the body is written {{"data": ...}}'
+    return f'A reply may have {", ".join(PARTS[kind][:-1])}; to reply with an object, write {{"data": ...}}'
 
 
 HttpReplies = Annotated[FreeObject, SchemaAdapter(lambda schema: changed(schema, partial(_checked, "http")))]

@@ -237,13 +237,13 @@ class MultiTurnCase(Case):
             return Finding(path=path, text=text, hint=f"Add {CONVERSATION_MODE}, which has both")
         if name not in known_fields(ConversationCase):
             return None
-        return Finding(path=path, text=f'"{name}" needs {CONVERSATION_MODE}', hint=f'Add it, or leave "{name}" out')
+        return Finding(path=path, text=f'"{name}" needs {CONVERSATION_MODE}', hint=f'Add it, or remove "{name}"')
 
     def findings(self, folder: Path) -> Iterator[Finding]:
         """What the model cannot express."""
         if self.type == "single_turn" and len(self.turns) > 1:
             text = f'"type" is "single_turn", but there are {len(self.turns)} turns'
-            yield Finding(path=("type",), text=text, hint="Several turns are a multi-turn case")
+            yield Finding(path=("type",), text=text, hint="A case with several turns is a multi-turn case")
         yield from findings_of_assertions(self.turn_assertions or (), ("turn_assertions",))
         for index, turn in enumerate(self.turns):
             yield from findings_of_turn(turn, index, folder)
@@ -297,7 +297,7 @@ class DynamicCase(Case):
 
     def findings(self, folder: Path) -> Iterator[Finding]:
         """What the model cannot express."""
-        yield from without(self, "a dynamic case", type="Its other fields say what it is")
+        yield from without(self, "a dynamic case", type="The type follows from the other fields")
         has_expected = self.expected is not None
         yield from findings_of_assertions(self.assertions or (), ("assert",), has_expected=has_expected)
         yield from findings_of_simulator(self.simulator)

@@ -30,9 +30,11 @@ no longer fit into the processor's cache, and it takes half as long again."""
 READ_AT_ONCE = 1 << 14
 """The same of the second pass, which must not be long before a case can run."""
 YAML = (".yaml", ".yml")
-_IDS = "Give each case of a file its own id"
-_HINT = "A case file holds JSON objects, one a line, or a list of them in JSON or YAML"
-_HINT_OF_TABLES = "The first row of a table names the fields, such as id,input,expected; each row below is a case"
+_IDS = "Give each case in the file its own id"
+_HINT = "A case file contains JSON objects, one per line, or a list of them in JSON or YAML"
+_HINT_OF_TABLES = (
+    "The first row of a table must contain field names, such as id,input,expected; each further row is a case"
+)
 _NOWHERE = Entry(line=0, column=0, text="", places={(): Position(line=0, column=0)})
 
 
@@ -183,7 +185,7 @@ class CaseFile:
         known = dict(lines)
         for index, (line, case) in enumerate(zip(batch.lines, batch.cases, strict=True)):
             if case.id in known:
-                text = f'the id "{case.id}" is taken by {self.name}:{known[case.id]}'
+                text = f'the id "{case.id}" is already used by {self.name}:{known[case.id]}'
                 validator.report(batch.entry(index), {}, Finding(path=("id",), text=text, hint=_IDS))
             known[case.id] = line
 
@@ -244,7 +246,7 @@ class CaseFile:
                     where = f"{self.name}:{number}:{wrong}"
                     hint = 'Save it as "CSV UTF-8"' if self.path.suffix.lower() in TABLES else "Save it as UTF-8"
                     return ConfigurationError(f"Cannot read cases from {where}: not UTF-8 text", hint)
-        return ConfigurationError(f"Cannot read cases from {self.name}: it changed while it was read")
+        return ConfigurationError(f"Cannot read cases from {self.name}: it changed while being read")
 
 
 class MadeCases(Value):
@@ -284,7 +286,7 @@ def cases_from_values(values: list[Any], origin: str, folder: Path, lenient: boo
         left_out = f"{len(values) - len(cases)} of {len(values)}"
         more = [f"and {len(wrong) - SHOWN} more"] if len(wrong) > SHOWN else []
         listing = "".join(f"\n  {line}" for line in [*wrong[:SHOWN], *more])
-        hint = "--lenient runs the others" if cases else None
+        hint = "--lenient runs the remaining cases" if cases else None
         raise ConfigurationError(f"Cannot use {left_out} cases from {origin}:{listing}", hint)
     if not cases:
         raise ConfigurationError(f"Cannot read cases from {origin}: there is none")
@@ -302,7 +304,7 @@ def _checked(
     if case is None:
         return None
     if case.id in earlier:
-        validator.report(_NOWHERE, value, Finding(path=(), text="the id is taken by an earlier case"))
+        validator.report(_NOWHERE, value, Finding(path=(), text="the id is already used by an earlier case"))
     for finding in findings_of(case, folder):
         if finding.absent and case.skip:
             continue

@@ -86,18 +86,18 @@ def faults(waits: Waits, known: Collection[str], what: str) -> Iterator[Fault]:
     for name, others in waits.items():
         for index, other in enumerate(others):
             if other == name:
-                yield Fault(name=name, which=index, text=f'the {what} "{name}" waits for itself')
+                yield Fault(name=name, which=index, text=f'the {what} "{name}" depends on itself')
             elif other not in known:
                 yield Fault(
                     name=name, which=index, text=f'there is no {what} "{other}"', hint=did_you_mean(other, known)
                 )
     for circle in islice(_circles(waits), CIRCLES):
-        text = f"{what}s that wait for each other: {_written(circle)}"
+        text = f"{what}s that depend on each other: {_written(circle)}"
         yield Fault(
             name=circle[0],
             which=waits[circle[0]].index(circle[1]),
             text=text,
-            hint="Take one of them out of the circle",
+            hint="Remove one of these dependencies",
         )
 
 

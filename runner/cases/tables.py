@@ -53,7 +53,7 @@ def cases_of(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     rows = _rows(entry[VARS]) if entry.get(VARS) is not None else [{}]
     lists = _lists(entry)
     if len(rows) * _size(lists.values()) > MOST:
-        raise TableError((VARS,) if VARS in entry else (SIMULATOR,), f"these are more than {MOST} cases")
+        raise TableError((VARS,) if VARS in entry else (SIMULATOR,), f"this makes more than {MOST} cases")
     labels = _labels([[row[name] for name in _telling(rows)] for row in rows])
     names = [_labels([[item] for item in items]) for items in lists.values()]
     for row, label in zip(rows, labels, strict=True):
@@ -98,14 +98,14 @@ def _rows(table: Any) -> list[dict[str, Any]]:
         if table:
             return table
     if not isinstance(table, dict) or not table:
-        hint = 'It is a list of rows, such as [{"city": "Oslo"}, {"city": "Bergen"}], or an object of lists'
+        hint = 'Use a list of rows, such as [{"city": "Oslo"}, {"city": "Bergen"}], or an object of lists'
         raise TableError((VARS,), '"vars" must be a list of objects, or an object', hint)
     lists = {name: value if isinstance(value, list) else [value] for name, value in table.items()}
     empty = next((name for name, values in lists.items() if not values), None)
     if empty is not None:
         raise TableError((VARS, empty), f'"{empty}" in "vars" has no values')
     if _size(lists.values()) > MOST:
-        raise TableError((VARS,), f"these are more than {MOST} cases")
+        raise TableError((VARS,), f"this makes more than {MOST} cases")
     return [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
 
 

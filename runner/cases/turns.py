@@ -152,8 +152,8 @@ def output_outside(path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
     """What to say of a reference for the answer that is not in a turn, where there are turns."""
     if path != ("expected_output",) or "turns" not in entry:
         return None
-    text = '"expected_output" is a field of turns, not of the whole case'
-    return Finding(path=path, text=text, hint="Move it into its turn")
+    text = '"expected_output" belongs in a turn, not in the case'
+    return Finding(path=path, text=text, hint="Move it into the turn")
 
 
 def findings_of_checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[Finding]:
@@ -161,9 +161,9 @@ def findings_of_checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[Findi
     numbers: dict[str, int] = {}
     for index, checkpoint in enumerate(checkpoints):
         if checkpoint.id in numbers:
-            text = f'the id "{checkpoint.id}" is taken by checkpoint {numbers[checkpoint.id] + 1}'
+            text = f'the id "{checkpoint.id}" is already used by checkpoint {numbers[checkpoint.id] + 1}'
             yield Finding(
-                path=("checkpoints", index, "id"), text=text, hint="Each checkpoint of a case has an id of its own"
+                path=("checkpoints", index, "id"), text=text, hint="Give each checkpoint of a case its own id"
             )
         numbers.setdefault(checkpoint.id, index)
         place: JsonPath = ("checkpoints", index, "assert")
@@ -189,11 +189,13 @@ def findings_of_turn(turn: Turn | ConversationTurn, index: int, folder: Path) ->
     said = turn.input.content if isinstance(turn.input, Message) else turn.input
     if said is None or said == [] or (isinstance(said, str) and not said.strip()):
         yield Finding(
-            path=(*place, "input"), text=f"turn {index + 1} says nothing", hint='What the user says is in "input"'
+            path=(*place, "input"),
+            text=f"turn {index + 1} has no message",
+            hint='Put the message of the user in "input"',
         )
     if isinstance(turn.input, Message) and turn.input.role != "user":
-        text = f"turn {index + 1} is what the user says, not the {turn.input.role}"
-        yield Finding(path=(*place, "input", "role"), text=text, hint='What was said before is in "input" of the case')
+        text = f"turn {index + 1} must be from the user, not the {turn.input.role}"
+        yield Finding(path=(*place, "input", "role"), text=text, hint='Put earlier messages in "input" of the case')
     yield from findings_of_parts(parts_of_said(turn.input, turn.attachments, place), folder)
 
 
@@ -201,8 +203,8 @@ def findings_of_simulator(simulator: Simulator) -> Iterator[Finding]:
     """What is wrong with who plays the user."""
     use = simulator.use
     if use is not None and not agent_id(use).removeprefix("scripts:").strip():
-        hint = 'It is an agent or a script, such as "workers.test.user-simulator"'
-        yield Finding(path=("simulator", "use"), text='"simulator.use" names nobody', hint=hint)
+        hint = 'Use an agent or a script, such as "workers.test.user-simulator"'
+        yield Finding(path=("simulator", "use"), text='"simulator.use" is empty', hint=hint)
     places: list[tuple[JsonPath, Mapping[str, Any]]] = [
         (("simulator", "metadata"), simulator.metadata),
         (("simulator", "options", "metadata"), simulator.options.metadata),
@@ -210,7 +212,7 @@ def findings_of_simulator(simulator: Simulator) -> Iterator[Finding]:
     for place, metadata in places:
         count = metadata.get("max_turns", 1)
         if type(count) is not int or count < 1:
-            text = f'"{".".join(map(str, place))}.max_turns" must be a whole number from 1 up'
+            text = f'"{".".join(map(str, place))}.max_turns" must be a whole number of at least 1'
             yield Finding(path=(*place, "max_turns"), text=text)
 
 
@@ -238,7 +240,7 @@ def findings_of_grader(grader: str | None) -> Iterator[Finding]:
     """What is wrong with the name of a validator."""
     if grader is not None and not agent_id(grader).strip():
         yield Finding(
-            path=("grader",), text='"grader" must not be empty', hint='It is an agent, such as "workers.test.validator"'
+            path=("grader",), text='"grader" must not be empty', hint='Use an agent, such as "workers.test.validator"'
         )
 
 
@@ -246,9 +248,9 @@ def _problem_of_rubrics(grader: Grader) -> str | None:
     given = (name for name in sorted(grader.model_fields_set) if getattr(grader, name) not in (None, False))
     other = next((name for name in given if name not in _RUBRICS_TAKE), None)
     if other:
-        return f'"{RUBRICS}" does not take "{other}"; it takes criteria, weight, required, options and message'
+        return f'"{RUBRICS}" does not accept "{other}"; it accepts criteria, weight, required, options and message'
     if not grader.criteria:
-        return f'"{RUBRICS}" needs "criteria": a list of texts, or of {{"outcome": ...}}'
+        return f'"{RUBRICS}" needs "criteria": a list of strings, or of {{"outcome": ...}}'
     return None
 
 

@@ -26,15 +26,15 @@ _OTHER_MODES = tuple(f'"{name}"' for name in TELLING)
 """A text with a case of another mode contains one of these."""
 _WHERE = r"(?s)(.*) at line (\d+) column (\d+)"
 _BROKEN = (
-    ("EOF", "it ends too early: a bracket or a quote is not closed"),
+    ("EOF", "unexpected end: a bracket or a quote is not closed"),
     ("expected `,` or", "a comma or a closing bracket is missing before this"),
     ("expected `:`", "a colon is missing before this"),
     ("key must be a string", "a field name in double quotes is missing here"),
     ("trailing comma", "a value is missing after the comma"),
-    ("trailing characters", "there is more after the end of the object"),
+    ("trailing characters", "unexpected text after the end of the object"),
     ("expected", "this is not a JSON value"),
-    ("control character", "a control character in a string must be written as an escape, such as \\n"),
-    ("invalid escape", "this escape does not exist in JSON"),
+    ("control character", "a control character in a string must be escaped, such as \\n"),
+    ("invalid escape", "invalid escape sequence"),
     ("number out of range", "a number has too many digits"),
     ("recursion limit", "it is nested too deeply"),
 )
@@ -239,5 +239,5 @@ def _broken(entry: Entry, why: str) -> Problem:
     said = next((ours for theirs, ours in _BROKEN if text.startswith(theirs)), text)
     place = Position(line=entry.line + line - 1, column=len(before) + (entry.column if line == 1 else 1))
     if "\0" in lines[line - 1][len(before) : len(before) + 2]:
-        said = "there is a NUL byte in it"
+        said = "it contains a NUL byte"
     return Problem(position=place, text=f"broken JSON: {said}")

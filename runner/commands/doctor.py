@@ -83,7 +83,7 @@ def _mocks_target(environment: Environment, root: Path | None, name: str) -> Pat
     ConfigurationError."""
     target = environment.directory / name
     if root is None:
-        raise ConfigurationError(f"Cannot write mocks to {name}: there is no application here", "Name it with --app")
+        raise ConfigurationError(f"Cannot write mocks to {name}: there is no application here", "Pass it with --app")
     if target.suffix != ".ts":
         raise ConfigurationError(f"Cannot write mocks to {name}: they are TypeScript", "Name a file that ends in .ts")
     if os.path.lexists(target):

@@ -75,7 +75,7 @@ def init(
     if name is not None and not re.fullmatch(r"\w[\w-]*(\.\w[\w-]*)*", name):
         raise ConfigurationError(
             f'Cannot make agent "{name}": an id has letters, digits, _ and -, and dots between folders',
-            "Such as hello or workers.hello",
+            "For example: hello or workers.hello",
         )
     root = _root(environment.directory, folder)
     system = ci or _asked(environment)

@@ -178,7 +178,7 @@ class AnthropicAnswer:
         """The completion that was received."""
         reason, warnings = self._stop_reason, []
         if reason is not None and not isinstance(reason, str):
-            warnings.append(f"gave a stop_reason that is not a text: {short_json(reason)}")
+            warnings.append(f"gave a stop_reason that is not a string: {short_json(reason)}")
             reason = None
         figures = UsageReader(self._usage)
         fresh, cached, written = map(figures.count, _INPUT)
@@ -245,7 +245,7 @@ class _Block:
         if text is None:
             return ""
         if not isinstance(text, str):
-            raise TypeError(f"{text!r} is not a text")
+            raise TypeError(f"{text!r} is not a string")
         self.pieces.append(text)
         return text if self.type == "text" else ""
 

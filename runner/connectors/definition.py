@@ -76,10 +76,12 @@ def read_definition(
     content = read_json(path, "connector file")
     subject = f'Cannot use connector "{id}" from {where}'
     if not isinstance(content, dict):
-        raise ConfigurationError(f"{subject}: it must hold an object")
+        raise ConfigurationError(f"{subject}: it must contain an object")
     kind = content.get("type")
     if not isinstance(kind, str):
-        raise ConfigurationError(f"{subject}: type must be a text", 'Such as {"type": "openai", "options": {...}}')
+        raise ConfigurationError(
+            f"{subject}: type must be a string", 'For example: {"type": "openai", "options": {...}}'
+        )
     options = content.get("options", {})
     if not isinstance(options, dict):
         raise ConfigurationError(f"{subject}: options must be an object")
@@ -141,7 +143,8 @@ def _check(options: dict[str, Any], subject: str) -> None:
     host = options.get("host") or options.get("proxy") or ""
     if host and not is_http_address(host):
         raise ConfigurationError(
-            f"{subject}: options.host must be an address", 'Such as "https://api.example.com", with http:// or https://'
+            f"{subject}: options.host must be an address",
+            'For example: "https://api.example.com", with http:// or https://',
         )
     if options.get("auth_mode", "bearer") not in AUTH_MODES:
         raise ConfigurationError(f"{subject}: auth_mode must be one of {', '.join(AUTH_MODES)}")
@@ -152,7 +155,7 @@ def _check(options: dict[str, Any], subject: str) -> None:
         if name not in PRICES or not is_number or price < 0:
             raise ConfigurationError(
                 f"{subject}: options.price.{name} cannot be used",
-                f"Prices are numbers from 0 up, US dollars for a million tokens: {', '.join(PRICES)}",
+                f"Prices are numbers of at least 0, US dollars per million tokens: {', '.join(PRICES)}",
             )
 
 

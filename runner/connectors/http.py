@@ -180,7 +180,7 @@ class Proxies(Value):
         if not is_http_address(url):
             raise ConfigurationError(
                 f"Cannot use the proxy for {host}: {scheme}_PROXY or ALL_PROXY is not an address",
-                "Such as http://proxy.example.com:3128",
+                "For example: http://proxy.example.com:3128",
             )
         return url
 

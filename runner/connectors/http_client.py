@@ -53,7 +53,7 @@ class Response:
             heard()
             size += len(chunk)
             if size > limit:
-                raise AnswerTooLarge(f"the answer of {host} exceeds {limit >> 20} MB")
+                raise AnswerTooLarge(f"the response from {host} is larger than {limit >> 20} MB")
             yield chunk
 
     async def read(self) -> bytes:

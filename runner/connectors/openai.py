@@ -148,7 +148,7 @@ class OpenAIAnswer:
         usage, warnings = _usage(self._usage)
         reason = self._finish_reason
         if reason is not None and not isinstance(reason, str):
-            warnings = (*warnings, f"gave a finish_reason that is not a text: {short_json(reason)}")
+            warnings = (*warnings, f"gave a finish_reason that is not a string: {short_json(reason)}")
             reason = None
         return Completion(
             content="".join(self._content),
@@ -279,7 +279,7 @@ class _Piece:
         self.id = "" if entry.get("id") is None else str(entry["id"])
         self.name = function.get("name") or ""
         if not isinstance(self.name, str):
-            raise TypeError(f"{self.name!r} is not a text")
+            raise TypeError(f"{self.name!r} is not a string")
         self.arguments = (
             arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False) if arguments else ""
         )
@@ -370,5 +370,5 @@ def _usage(said: Any) -> tuple[Usage, tuple[str, ...]]:
 def _text(value: Any) -> str:
     """Raises TypeError when it is none."""
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is not a text")
+        raise TypeError(f"{value!r} is not a string")
     return value

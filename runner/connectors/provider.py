@@ -233,7 +233,7 @@ class HttpConnector:
             raise self.faults.answered(error.status, str(error), "answered with an error") from error
         completion = answer.completion()
         if completion.ending == "error":
-            raise self.faults.answered(BROKEN_OFF, "", "broke its answer off with finish_reason error")
+            raise self.faults.answered(BROKEN_OFF, "", "ended its response with finish_reason error")
         if not answer.has_message:
             raise self.faults.mute(completion)
         return completion.replace(

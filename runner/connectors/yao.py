@@ -25,7 +25,7 @@ class YaoConnector(OpenAIConnector):
     """`type: yao`."""
 
     needs = "host"
-    example = 'Such as "https://yao.example.com"'
+    example = 'For example: "https://yao.example.com"'
 
     def headers(self, request: ModelRequest) -> dict[str, str]:
         """The assistant, the chat, and that OpenAI's form is wanted."""

@@ -93,7 +93,7 @@ class SimulatedUser:
         """How many times the user may speak; None when nothing is said of it. Raises SimulatorError."""
         value = self._own.get("max_turns")
         if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-            raise SimulatorError(f"max_turns must be a whole number from 1 up, not {json.dumps(value)}")
+            raise SimulatorError(f"max_turns must be a whole number of at least 1, not {json.dumps(value)}")
         return value
 
     @property

@@ -44,7 +44,7 @@ def _number(
     return read
 
 
-count = _number(int, r"\d+", lambda number: number >= 1, "a whole number from 1 up")
+count = _number(int, r"\d+", lambda number: number >= 1, "a whole number of at least 1")
 samples = _number(int, r"\d+", lambda number: 1 <= number <= 9, "a whole number from 1 to 9")
 amount = _number(float, r"\d*\.?\d+", lambda number: number > 0, "a number above 0, such as 2.50")
 percent = _number(float, r"\d+(\.\d+)?%?", lambda number: 1 <= number <= 100, "a percentage from 1 to 100, such as 80")
@@ -95,7 +95,7 @@ def collector(text: str, where: str) -> str:
         known = False
     if not known:
         raise ConfigurationError(
-            f'Cannot use {where} "{text}": it must be the address of a collector', "Such as http://localhost:4318"
+            f'Cannot use {where} "{text}": it must be the address of a collector', "For example: http://localhost:4318"
         )
     if address.username is not None or address.password is not None or address.query:
         raise ConfigurationError(
@@ -112,7 +112,9 @@ def growth(text: str, where: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise ConfigurationError(f'Cannot use {where} "{text}": it must be a percentage from 0 up', "Write it as 10%")
+        raise ConfigurationError(
+            f'Cannot use {where} "{text}": it must be a percentage of at least 0', "Write it as 10%"
+        )
     return value
 
 

@@ -35,7 +35,7 @@ def read_allowance(text: str, where: str) -> Allowance:
     if not re.fullmatch(r"\d+(\.\d+)?" if is_share else r"\d+", number) or (is_share and Fraction(number) > 100):
         raise ConfigurationError(
             f'Cannot read {where} "{text}": it must be a number of tests, or a share of them from 0% to 100%',
-            f"Such as {where} 3 or {where} 2%",
+            f"For example: {where} 3 or {where} 2%",
         )
     return Allowance(text=text, number=Fraction(number), is_share=is_share)
 
@@ -148,7 +148,7 @@ def read_shard(text: str, where: str) -> Shard:
     match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
         message = f'Cannot read {where} "{text}": it must be I/N, with I from 1 to N'
-        raise ConfigurationError(message, "Such as 1/4, 2/4, 3/4 and 4/4")
+        raise ConfigurationError(message, "For example: 1/4, 2/4, 3/4 and 4/4")
     return Shard(number=int(match[1]), of=int(match[2]))
 
 
@@ -189,7 +189,7 @@ def read_store_keep(text: str, where: str) -> tuple[StoreKeep, ...]:
 
 
 _VARIANT_KEYS = ("connector", "prompts", "env")
-_VARIANT_HINT = "Such as --variant new=connector:gpt,prompts:prompts-new.yml,env:STYLE=short"
+_VARIANT_HINT = "For example: --variant new=connector:gpt,prompts:prompts-new.yml,env:STYLE=short"
 _MOST_VARIANTS = 8
 _MOST_ROUNDS = 5
 _VARIANT_NAME = re.compile(r"[\w.+-]{1,40}")
@@ -257,7 +257,9 @@ def check_variants(variants: tuple[Variant, ...]) -> None:
     if twice is not None:
         raise ConfigurationError(f'Two variants have the name "{twice}"')
     if len(names) == 1:
-        hint = f'Such as --variant old --variant "{variants[0]}": the first one is what the others are compared with'
+        hint = (
+            f'For example: --variant old --variant "{variants[0]}": the first one is what the others are compared with'
+        )
         raise ConfigurationError("There is only one --variant, and nothing to compare it with", hint)
     if len(names) > _MOST_VARIANTS:
         raise ConfigurationError(f"There are {len(names)} variants, and {_MOST_VARIANTS} is the most")

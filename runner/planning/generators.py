@@ -169,7 +169,7 @@ def parameters(query: str, where: str) -> dict[str, Any]:
             raise ConfigurationError(f'Cannot use {where}: "{name}" is set with -n, and cannot be a parameter')
     count = values.get("count", DEFAULT_COUNT)
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
-        raise ConfigurationError(f"Cannot use {where}: count must be a whole number from 1 up")
+        raise ConfigurationError(f"Cannot use {where}: count must be a whole number of at least 1")
     return values
 
 

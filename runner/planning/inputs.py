@@ -50,7 +50,7 @@ def resolve_application(options: RunOptions, directory: Path) -> Application:
     except ConfigurationError as error:
         if options.inputs:
             raise
-        raise ConfigurationError(error.message, "Name it with --app, or begin one here with yao-test init") from error
+        raise ConfigurationError(error.message, "Pass it with --app, or begin one here with yao-test init") from error
 
 
 class Modules:
@@ -120,7 +120,7 @@ def everything(options: RunOptions, application: Application, directory: Path) -
             f"Nothing to test: there is no folder {application.assistants}", "yao-test init makes an agent with tests"
         )
     raise ConfigurationError(
-        f"Nothing to test: {directory} has no agents in it, and is in none",
+        f"Nothing to test: {directory} contains no agents and is not inside one",
         f"Go to {application.root}, or name what to test with -i",
     )
 
@@ -152,7 +152,7 @@ def not_collected(options: RunOptions, every: Modules, directory: Path, *, is_ba
         rule = f"Names of test files end in {', '.join(f'_test{suffix}' for suffix in SUFFIXES)}"
         warnings.append(f"Not collected: {_listed(named, application)}. {rule}")
     if closed:
-        rule = "Folders with such a name hold no agents and no tests"
+        rule = "Folders with such a name contain no agents and no tests"
         warnings.append(f"Not collected: {_listed(closed, application)}. {rule}")
     if every.are_known and (twins := twins_among(every.all())):
         warnings.append(f"Cannot be run: {twins_problem(twins, application.root)}. {RENAME}")
@@ -249,7 +249,7 @@ def _generator(input: str, reference: str, query: str, options: RunOptions, appl
 
     if reference.endswith(":"):
         raise ConfigurationError(
-            f"Cannot use -i {input}: it names no generator", "Such as agents:workers.test.generator"
+            f"Cannot use -i {input}: it names no generator", "For example: agents:workers.test.generator"
         )
     if options.name is None:
         raise ConfigurationError(
@@ -273,7 +273,7 @@ def _below(path: Path, options: RunOptions, every: Modules) -> Iterator[Input]:
     inside = path.relative_to(application.assistants).parts if path.is_relative_to(application.assistants) else ()
     closed = next(filter(is_closed, inside), None)
     if closed is not None:
-        raise ConfigurationError(f"Nothing to test below {path}: folders named {closed} hold no tests and no agents")
+        raise ConfigurationError(f"Nothing to test below {path}: folders named {closed} contain no tests and no agents")
     modules = [module for module in every.all() if _is_below(module.test, path, application)]
     files = sorted(_case_files(path, application))
     if not modules and not files:
@@ -348,7 +348,7 @@ def _agent(
         folder = os.path.relpath(named.folder, place) if named is not None else ""
         hint = f"; {message} is an agent, -i {folder} runs all its tests" if named is not None else ""
         raise ConfigurationError(
-            f"Cannot find the agent for {what}: no folder from {place} upward holds package.yao",
+            f"Cannot find the agent for {what}: no folder from {place} upward contains package.yao",
             f"Name the agent with -n{hint}",
         )
     return found.id

@@ -192,7 +192,7 @@ def start_problem(record: Record) -> str | None:
         for name in _OF_SUITE:
             text = suite.get(name, "")
             if not isinstance(text, str) or not is_utf8(text):
-                return f'the "{name}" of a suite is not a text'
+                return f'the "{name}" of a suite is not a string'
     for name in _NUMBERS:
         if not is_number(record.get(name, 1)):
             return f'"{name}" is not a number'
@@ -211,7 +211,7 @@ def _problem_of_origin(origin: Record) -> str | None:
         if not isinstance(origin.get(name, {}), dict):
             return f'the "{name}" of "resume" is not an object'
     if not _is_texts(origin.get("from_file", [])):
-        return 'the "from_file" of "resume" is not a list of texts'
+        return 'the "from_file" of "resume" is not a list of strings'
     if not all(map(_is_texts, origin.get("failed", {}).values())):
         return 'the "failed" of "resume" does not list tests'
     for plan in origin.get("planned", {}).values():

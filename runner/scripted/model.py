@@ -315,7 +315,7 @@ def _usage(value: Any) -> Mapping[str, Any]:
     for name, number in fields.items():
         kinds = (int, float) if name == "cost" else (int,)
         if not isinstance(number, kinds) or isinstance(number, bool) or number < 0:
-            raise ConfigurationError(f'"{name}" of "usage" must be a number from 0 up')
+            raise ConfigurationError(f'"{name}" of "usage" must be a number of at least 0')
     return fields
 
 

@@ -261,7 +261,7 @@ def conditions_in(fields: Mapping[str, Any], used: Iterable[str] = ()) -> dict[s
     Raises ConfigurationError, whose message is the detail only."""
     times = fields.get("times")
     if times is not None and (not isinstance(times, int) or isinstance(times, bool) or times < 1):
-        raise ConfigurationError('"times" must be a whole number from 1 up')
+        raise ConfigurationError('"times" must be a whole number of at least 1')
     conditions = _conditions(fields.get("when"))
     names = {*used}.union(*[condition.names for condition in conditions])
     if "match" in names and not any(condition.has_pattern for condition in conditions):

@@ -21,7 +21,7 @@ from scripttest.values import Value
 Written = str | Mapping[str, Any]
 """A policy as a flag, a case or a report has it."""
 MOST_RUNS = 1000
-HINT = 'Such as "4 of 5", "all of 3", "any of 3", "majority of 5", "80% of 5" or "95% not 70%"'
+HINT = 'For example: "4 of 5", "all of 3", "any of 3", "majority of 5", "80% of 5" or "95% not 70%"'
 _K_OF_N = re.compile(r"(all|any|majority|\d+|\d+(?:\.\d+)?%) of (\d+)")
 _RATES = re.compile(r"(\d+(?:\.\d+)?)% not (\d+(?:\.\d+)?)%")
 _SLACK = 1e-12

@@ -181,7 +181,7 @@ def _index(text: str) -> int:
 def _line(level: str, text: str) -> LogLine:
     value = _value(text)
     if level not in LEVELS or not isinstance(value, str):
-        raise ValueError("a line that is not a text")
+        raise ValueError("a line that is not a string")
     return LogLine(level=level, text=value)
 
 
@@ -280,7 +280,7 @@ def _object(value: Any) -> dict[str, Any]:
 def _text(record: dict[str, Any], name: str) -> str:
     value = record.get(name)
     if not isinstance(value, str):
-        raise ValueError(f"a record whose {name} is not a text")
+        raise ValueError(f"a record whose {name} is not a string")
     return value
 
 

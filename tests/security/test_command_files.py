@@ -280,7 +280,7 @@ def test_a_journal_that_comes_with_the_application_is_no_way_out(here: Applicati
         run = here.run(*arguments)
 
         assert run.code == 0, run
-        assert f"Cannot keep what models answer in <app>/r.calls.jsonl: {JOURNALS[what]}" in run.stdout
+        assert f"Cannot save model responses to <app>/r.calls.jsonl: {JOURNALS[what]}" in run.stdout
         assert sorted((path.name, path.read_text()) for path in outside.iterdir()) == before
         assert [record["status"] for record in lines_of(report) if record["type"] == "result"] == ["passed"]
 

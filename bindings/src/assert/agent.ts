@@ -78,7 +78,7 @@ export const agent: Check = {
     if (failed) return odd.length ? { reason, actual: odd[0] } : { reason, bare: true, broke };
     if (judged === false) {
       const required = kernel.host("agent.JudgeRequired", []);
-      const why = "Not judged, which --require-judge does not accept" + (reason ? ": " + reason : "");
+      const why = "Not judged, but --require-judge is set" + (reason ? ": " + reason : "");
       return { reason: why, actual: output, unjudged: required ? "fails" : "holds" };
     }
     return passed ? undefined : { reason, actual: output, inconclusive };

@@ -43,7 +43,7 @@ export default function (kernel: Kernel): HttpFinder {
       throw wrong(`a reply has no ${JSON.stringify(unknown)}. ${hint}It may have ${parts.join(", ")}`);
     }
     const text = ["stdout", "stderr"].find((key) => typeof (reply[key] ?? "") !== "string");
-    if (text !== undefined) throw wrong(`${text} must be a text`);
+    if (text !== undefined) throw wrong(`${text} must be a string`);
     const { exit_code: code = 0, delay = 0 } = reply;
     if (!Number.isInteger(code)) throw wrong("exit_code must be a whole number");
     try {

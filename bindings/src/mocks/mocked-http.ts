@@ -58,7 +58,7 @@ export default function (kernel: Kernel): HttpFinder {
     const hint = meant[unknown] ? `It is called ${JSON.stringify(meant[unknown])}. ` : "";
     throw new TypeError(
       `t.mock.http(${JSON.stringify(pattern)}): a reply has no ${JSON.stringify(unknown)}. ${hint}` +
-        `It may have ${parts.slice(0, -1).join(", ")}; an object that is the body is written {data: ...}`,
+        `It may have ${parts.slice(0, -1).join(", ")}; to reply with an object, write {data: ...}`,
     );
   }
 

@@ -16,7 +16,7 @@ export default function (kernel: Kernel) {
   function send(method: string, args: unknown[], needed: number): unknown {
     for (let i = 0; i < needed; i++) {
       if (typeof args[i] !== "string" || !args[i])
-        return failure(400, `http.${method}: argument ${i + 1} must be a text`);
+        return failure(400, `http.${method}: argument ${i + 1} must be a string`);
     }
     while (args.length && args[args.length - 1] === undefined) args.pop();
     return kernel.call("http." + method, args);

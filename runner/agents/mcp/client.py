@@ -100,7 +100,7 @@ class RemoteServer:
         await validate(arguments, tool.schema, f'Cannot call tool "{name}" of MCP server {self.id}', lenient=True)
         answer = await self._ask("call_tool", name, arguments)
         if tool.output is not None and not answer.get("isError"):
-            what = f'{self._name} failed: what its tool "{name}" answered is not as its outputSchema says'
+            what = f'{self._name} failed: the result of its tool "{name}" does not match its outputSchema'
             if answer.get("structuredContent") is None:
                 raise ToolError(f"{what}: there is no structuredContent", 502)
             await validate(answer["structuredContent"], tool.output, what, 502, lenient=True)
@@ -208,7 +208,7 @@ def _seconds(value: Any, file: Path) -> float | None:
         return None
     if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
         return float(value)
-    return seconds_of(str(value), f'"timeout" in MCP server {file}')
+    return seconds_of(str(value), f'"timeout" of MCP server {file}')
 
 
 def _opener(transport: str, definition: dict[str, Any], file: Path, root: Path, variables: Mapping[str, str]) -> Open:
@@ -218,16 +218,18 @@ def _opener(transport: str, definition: dict[str, Any], file: Path, root: Path, 
         arguments = definition.get("arguments") or definition.get("args") or []
         own = definition.get("env") or {}
         if not isinstance(command, str) or not command:
-            raise ConfigurationError(f'Cannot read MCP server {file}: transport stdio needs a "command"')
+            raise ConfigurationError(f'Cannot read MCP server {file}: transport stdio requires a "command"')
         if not isinstance(arguments, list) or not isinstance(own, dict):
-            raise ConfigurationError(f'Cannot read MCP server {file}: "arguments" is a list of texts, "env" an object')
+            raise ConfigurationError(
+                f'Cannot read MCP server {file}: "arguments" must be a list of strings, "env" an object'
+            )
         inherited = {name: variables[name] for name in INHERITED if name in variables}
         environment = inherited | _QUIET | {str(name): str(value) for name, value in own.items()}
 
         def start(ending: Ending) -> AbstractAsyncContextManager[Streams]:
             for path in program_files(definition, root, {}) if written_files else ():
                 if written_files.refuse(path):
-                    raise by_script(f"Cannot start MCP server {file}: {path} is part of its program")
+                    raise by_script(f"Cannot start MCP server {file}: {path} is part of the server's program")
             return _stdio(ending, [command, *map(str, arguments)], environment, root)
 
         return start

@@ -23,7 +23,7 @@ FAILED = -32050
 """Code of the JSON-RPC errors that are made here."""
 SECONDS = 30.0
 """Time to connect and to send. An answer may take as long as the caller waits."""
-NO_REPLY = "that is not of the protocol"
+NO_REPLY = "that is not part of the protocol"
 _SHOWN = 300
 
 Failed = Callable[[int | str | None, str, bool], None]
@@ -91,7 +91,7 @@ class _Answering(httpx.AsyncBaseTransport):
             async for chunk in body_of(response, host):
                 body += chunk
                 if len(body) > self._longest:
-                    raise AnswerTooLarge(f"the answer of {host} exceeds {self._longest >> 20} MB")
+                    raise AnswerTooLarge(f"the response from {host} is larger than {self._longest >> 20} MB")
         finally:
             await response.aclose()
         begin, more = body[: 8 * _SHOWN], "…" if len(body) > 8 * _SHOWN else ""
@@ -121,7 +121,7 @@ class _Events(httpx.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         resumable, length = False, 0
-        why = "the server ended its answer too early"
+        why = "the server closed the response too early"
         events = EventReader()
         try:
             with errors_of(self._host):
@@ -129,11 +129,11 @@ class _Events(httpx.AsyncByteStream):
                     end = chunk.rfind(b"\n")
                     length = len(chunk) - end - 1 if end >= 0 else length + len(chunk)
                     if length > self._longest:
-                        raise AnswerTooLarge(f"the answer of {self._host} exceeds {self._longest >> 20} MB")
+                        raise AnswerTooLarge(f"the response from {self._host} is larger than {self._longest >> 20} MB")
                     resumable = resumable or chunk.startswith(b"id:") or b"\nid:" in chunk
                     wrong = None if self._id is None else self._wrong_reply(events.feed(chunk))
                     if wrong is not None:
-                        resumable, why = False, f"it answered text/event-stream {NO_REPLY}: {quoted(wrong)}"
+                        resumable, why = False, f"it sent text/event-stream {NO_REPLY}: {quoted(wrong)}"
                         break
                     yield chunk
         except HttpError as error:

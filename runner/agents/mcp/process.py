@@ -167,7 +167,7 @@ class ProcessServer:
             if name not in self._resource_files:
                 plain = name if name.isidentifier() else "<name>"
                 file = self._folder / "resources" / f"{plain}.res.yao"
-                hints.append(f'"{name}" is none: a resource has a name, and {file} says its "uri"')
+                hints.append(f'"{name}" is not a resource: {file} with its "uri" is missing')
         hints += [warning for warning in self.warnings if "among its resources" in warning]
         return ". ".join(hints) or None
 

@@ -190,7 +190,7 @@ class Incoming(ObjectReceiveStream[SessionMessage | Exception]):
             said = given if isinstance(given, str) else json.dumps(given)
             id = self._asked((reply_in(said) or {}).get("id"))
             if id is not None:
-                error = ErrorData(code=FAILED, message=f"it answered what is not of the protocol: {quoted(said)}")
+                error = ErrorData(code=FAILED, message=f"its response does not follow the protocol: {quoted(said)}")
                 return SessionMessage(JSONRPCMessage(JSONRPCError(jsonrpc="2.0", id=id, error=error)))
             self._ending.stray = self._ending.stray or said[:200].strip()
         return None
@@ -312,14 +312,14 @@ class Connection:
             id = self._id(request)
             if id in self._ending.unknown_session:
                 self._ending.came.set()
-                raise NotSentError("it does not know the session") from error
+                raise NotSentError("the session is unknown to it") from error
             if id in self._incoming.answered:
                 raise RefusedError(error.error.message, error.error.code) from error
             lost: Exception = error
         except EndOfStream as error:
             lost = error
         except (RuntimeError, ValidationError) as error:
-            raise RefusedError(f"its answer is not as it should be: {_odd(error)}", INVALID_REQUEST) from error
+            raise RefusedError(f"its response is invalid: {_odd(error)}", INVALID_REQUEST) from error
         self._ending.came.set()
         await asyncio.wait({self._task})
         raise ConnectionLostError(self._ending.explanation()) from lost
@@ -331,14 +331,14 @@ class Connection:
         """Tells the server, without waiting, that the answer is no longer needed."""
         if self.ended or id is None:
             return
-        params = CancelledNotificationParams(requestId=id, reason="nobody waits for it any more")
+        params = CancelledNotificationParams(requestId=id, reason="the call was canceled")
         notification = ClientNotification(CancelledNotification(params=params))
         self._spawn(self._session.result().send_notification(notification))
 
 
 def _why(error: BaseException) -> str:
     if isinstance(error, ValidationError):
-        return f"its answer is not as it should be: {_odd(error)}"
+        return f"its response is invalid: {_odd(error)}"
     return reason(error)
 
 

@@ -172,7 +172,7 @@ def _substituted(value: Any, variables: Mapping[str, str], path: Path) -> Any:
         if not variables.get(name):
             raise MissingError(
                 f"Cannot read MCP server {path}: the environment variable {name} is not set",
-                "Set it, or write it into the .env file of the application",
+                "Set it, or add it to the application's .env file",
             )
         return variables[name]
     return value
@@ -193,7 +193,7 @@ def processes(servers: Servers) -> Answer:
         if method is None:
             raise ProcessError(f'Process "{name}" does not exist', 404, missing=True)
         if not args or not isinstance(args[0], str):
-            raise ProcessError(f"Cannot call {name}: the id of an MCP server is missing", 400)
+            raise ProcessError(f"Cannot call {name}: the MCP server id is missing", 400)
         try:
             return await method(servers.server(args[0]), [*args[1:], None, None, None], context)
         except _ArgumentError as error:
@@ -311,5 +311,5 @@ def _object(value: Any) -> Item:
 
 def _kind(value: Any) -> str:
     if value not in ("tool", "resource"):
-        raise _ArgumentError('samples are of a "tool" or a "resource"')
+        raise _ArgumentError('samples belong to a "tool" or a "resource"')
     return str(value)

@@ -96,7 +96,7 @@ class ToolBox:
                 if "output" in sample:
                     lines.append(f"result: {encode_json(sample['output'], escape_html=False)}")
                 blocks.append("\n".join(lines))
-        return "\n\n".join(["Examples of calls of your tools:", *blocks]) if blocks else None
+        return "\n\n".join(["Example calls of your tools:", *blocks]) if blocks else None
 
     async def run(self, name: str, arguments: str, context: Any) -> ToolRun:
         """Makes a call that the model asks for. Every problem is in the answer; only cancellation is raised.
@@ -193,7 +193,7 @@ def _choice(item: Any, what: str) -> ServerChoice:
                 server=server, tools=_names(chosen.get("tools") if isinstance(chosen, dict) else chosen, what)
             )
     raise ConfigurationError(
-        f"Cannot read {what}: it names no server",
+        f"Cannot read {what}: no server is named",
         'Write it as "id", or as {"server_id": "id", "tools": ["name"]}',
     )
 
@@ -202,7 +202,7 @@ def _names(names: Any, what: str) -> tuple[str, ...]:
     if names is None:
         return ()
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ConfigurationError(f"Cannot read {what}: its tools are not a list of names")
+        raise ConfigurationError(f'Cannot read {what}: "tools" must be a list of names')
     return tuple(names)
 
 
@@ -227,9 +227,9 @@ def _parsed(text: str) -> tuple[Any, str | None]:
         except ValueError:
             value = repair(text)
     except (ValueError, RecursionError) as error:
-        return text, f"they are not JSON: {error}"
+        return text, f"invalid JSON: {error}"
     if not isinstance(value, dict):
-        return value, "they are not an object"
+        return value, "not an object"
     return value, None
 
 

@@ -133,7 +133,7 @@ ERRORS: list[tuple[Any, str]] = [
         {"select": ["mobile*"], "from": "owner"},
         "500: Query: no such function: AES_DECRYPT (the database of tests is SQLite)",
     ),
-    ({"sql": {"stmt": 5}}, "400: Query: Exception|400: sql.stmt must be a text"),
+    ({"sql": {"stmt": 5}}, "400: Query: Exception|400: sql.stmt must be a string"),
 ]
 
 
@@ -358,7 +358,7 @@ def test_odd_values_are_errors_and_no_crash() -> None:
         "500: Query: a number is too large for the database"
     )
     assert shop.call("query.default.Get", {"sql": {**stmt, "args": ["\ud800"]}}) == (
-        "500: Query: a text holds half of a surrogate pair"
+        "500: Query: a string contains a lone surrogate"
     )
     assert shop.call("query.default.Get", {"sql": {"stmt": "select '\0'"}}).startswith("500: Query: ")
 

@@ -95,7 +95,7 @@ HTTP = [
     ("Get", "answer('http.Get', {status: 200}); return [http.Get('http://h', {a: 1}), calls]", [{"status": 200}, [["http.Get", ["http://h", {"a": 1}]]]]),
     ("inner gaps stay", "answer('http.Post', (...a) => a); return http.Post('http://h', undefined, undefined, {a: 1}, undefined)", ["http://h", None, None, {"a": 1}]),
     ("Send", "answer('http.Send', (...a) => a); return http.Send('PUT', 'http://h', 1)", ["PUT", "http://h", 1]),
-    ("no URL", "return http.Get()", {"status": 400, "code": 400, "data": None, "headers": {}, "message": "http.Get: argument 1 must be a text"}),
+    ("no URL", "return http.Get()", {"status": 400, "code": 400, "data": None, "headers": {}, "message": "http.Get: argument 1 must be a string"}),
     ("a failed connection does not throw", "answer('http.Delete', {status: 0, code: 0, message: 'refused'}); return http.Delete('http://h')", {"status": 0, "code": 0, "message": "refused"}),
     ("a host that is not allowed throws", "return http.Delete('http://h')", "Exception|404: http.Delete is not available"),
     ("Stream", "answer('http.Stream', {lines: ['a', 'b', 'c'], response: {status: 201}}); const seen = []; return [http.Stream('POST', 'http://h', (l) => { seen.push(l); return 1 }, {q: 1}), seen, calls[0][1]]", [{"status": 201}, ["a", "b", "c"], ["POST", "http://h", {"q": 1}]]),

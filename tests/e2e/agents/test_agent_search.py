@@ -102,7 +102,7 @@ def test_a_search_that_nothing_answers_is_named_and_fails_strict_runs(app: MakeA
 
     assert [call["call"] for call in record["outside"] if call["answered"] == "missing"] == ["search.Web", "search.KB"]
     assert strict == (
-        "Nothing answered search.Web: demo searches before its model is asked, and nothing here answers. "
+        "Nothing answered search.Web: demo searches before its model is called, and nothing here answers the search. "
         'Give it references with mocks: {"search": [{"title": ..., "content": ..., "url": ...}]}'
     )
     assert "missing  mock  search.KB" in doctor and "missing  mock  search.Web" in doctor
@@ -272,8 +272,8 @@ def test_options_of_a_package_that_have_no_effect_are_named(app: MakeApplication
     (record,) = run_cases(app(agent(package={"options": ODD}, cases=[case()]))).values()
 
     assert record["logs"] == [
-        'demo: options.temperature of package.yao has a value of a wrong type, "hot", and no effect, as in Yao',
-        "demo: options.colour of package.yao is no option of a model, and has no effect, as in Yao",
+        'demo: options.temperature of package.yao has the wrong type, "hot", and no effect, as in Yao',
+        "demo: options.colour of package.yao is not a model option and has no effect, as in Yao",
     ]
 
 

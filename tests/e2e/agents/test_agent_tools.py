@@ -36,7 +36,7 @@ LOOP_OUTPUTS = {
     "add": 'add said {"total":1} in call 2',
     "twice": 'add said {"total":2} in call 3',
     "broken arguments": 'add said {"total":1} in call 2',
-    "no object": 'add said Error: Cannot read the arguments of tool "shop__add": they are not an object in call 2',
+    "no object": 'add said Error: Cannot read the arguments of tool "shop__add": not an object in call 2',
     "both": "fail said Error: out of tea in call 2",
     "fail": "fail said Error: out of tea in call 2",
     "ask": "ask said helper: count 3 in call 2",

@@ -39,7 +39,7 @@ def test_a_folder_of_agents_is_not_taken_for_an_agent(app: MakeApplication) -> N
     application = app({**agent("robot.one"), **agent("robot.two"), "a_test.ts": "export function TestA(t) {}"})
     run = application.run("-i", "scripts.robot")
     assert run.code == 2
-    assert "robot is a folder of agents, and no agent: robot.one, robot.two" in run.stderr
+    assert "robot is a folder of agents, not an agent: robot.one, robot.two" in run.stderr
     assert '-i "scripts.robot.*"' in run.stderr
 
 

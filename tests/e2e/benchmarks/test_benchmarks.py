@@ -247,7 +247,7 @@ def test_few_runs_prove_nothing(shop: Application) -> None:
         baseline(shop, 1, runs=2),
     )
     assert run.code == 0, run
-    assert "Fewer than 4 runs on a side do not tell a change from noise: --count 6 on both" in run.stderr
+    assert "Fewer than 4 runs per side cannot tell a change from noise: --count 6 on both" in run.stderr
     assert "BenchmarkLater is not in the baseline" in run.stderr
 
 

@@ -88,7 +88,7 @@ def test_it_counts_as_a_criterion_by_its_own_threshold(app: MakeApplication) -> 
 
 
 WRONG: dict[str, tuple[Record, str]] = {
-    "number": (similar(5), '"similar" needs as "value" a text that is not empty, or a list of such texts'),
+    "number": (similar(5), '"similar" needs a "value" that is a non-empty string or a list of them'),
     "empty": (similar(" "), '"similar" needs as "value" a text that is not empty'),
     "no value": ({"type": "similar"}, '"similar" needs as "value" a text that is not empty'),
     "no texts": (similar([]), '"similar" needs as "value" a text that is not empty'),

@@ -122,8 +122,8 @@ def test_a_validator_judges_and_one_that_answers_prose_fails_the_case(app: MakeA
         'assertion failed: Expected the output to meet "Mentions \\"tea\\"", but workers.test.validator says: '
         'The answer does not contain "tea"'
     )
-    assert "validator prose did not answer with a verdict" in found["prose"]
-    assert "validator prose did not answer with a verdict" in found["negated prose"]
+    assert "validator prose did not return a verdict" in found["prose"]
+    assert "validator prose did not return a verdict" in found["negated prose"]
     causes = {id: records[id]["cause"] for id in ("prose", "negated prose", "unhappy")}
     assert causes == {
         "prose": "infrastructure",

@@ -59,7 +59,7 @@ def test_without_an_agent_here_it_has_to_be_named(two: Application) -> None:
 def test_outside_every_application_both_places_are_named(two: Application) -> None:
     run = two.run("-i", str(outside(two)), directory="../home")
     assert run.code == 2
-    assert "no folder from <home>/elsewhere/cases.jsonl or <home> upward holds app.yao" in run.stderr
+    assert "no folder from <home>/elsewhere/cases.jsonl or <home> upward contains app.yao" in run.stderr
     assert "--app" in run.stderr
 
 

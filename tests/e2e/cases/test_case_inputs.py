@@ -91,7 +91,7 @@ def test_a_message_without_an_agent_is_a_configuration_error(app: MakeApplicatio
 
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr == (
-        'Error: Cannot find the agent for message "Hello there": no folder from <app> upward holds package.yao\n'
+        'Error: Cannot find the agent for message "Hello there": no folder from <app> upward contains package.yao\n'
         "Hint: Name the agent with -n\n"
     )
 

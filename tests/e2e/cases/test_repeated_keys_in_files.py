@@ -16,32 +16,32 @@ FILES = {
     "package.yao": (
         "/assistants/demo/package.yao",
         '{\n  // which model\n  "connector": "scripted",\n  "connector": "other"\n}\n',
-        'package.yao:4:3: "connector" is given twice, first at assistants/demo/package.yao:3:3',
+        'package.yao:4:3: "connector" is set twice, first at assistants/demo/package.yao:3:3',
     ),
     "deep in package.yao, with a comment between": (
         "/assistants/demo/package.yao",
         '{"connector": "scripted", "options": {"temperature": 1, /* "top_p": 1 */ "temperature": 0}}',
-        'package.yao:1:74: "temperature" is given twice, first at assistants/demo/package.yao:1:39',
+        'package.yao:1:74: "temperature" is set twice, first at assistants/demo/package.yao:1:39',
     ),
     "prompts.yml": (
         "/assistants/demo/prompts.yml",
         "- role: system\n  content: Be brief.\n  content: Be long.\n",
-        'prompts.yml:3:3: "content" is given twice, first at assistants/demo/prompts.yml:2:3',
+        'prompts.yml:3:3: "content" is set twice, first at assistants/demo/prompts.yml:2:3',
     ),
     "replies.yml": (
         "/assistants/demo/replies.yml",
         "- reply: Hello\n  when: {turn: 1}\n  reply: Bye\n",
-        'replies.yml:3:3: "reply" is given twice, first at assistants/demo/replies.yml:1:3',
+        'replies.yml:3:3: "reply" is set twice, first at assistants/demo/replies.yml:1:3',
     ),
     "a context": (
         "/context.json",
         '{"locale": "de",\n "locale": "en"}',
-        'context.json:2:2: "locale" is given twice, first at <app>/context.json:1:2',
+        'context.json:2:2: "locale" is set twice, first at <app>/context.json:1:2',
     ),
     "a connector": (
         "/connectors/other.conn.yao",
         '{"type": "openai", "options": {"host": "https://a.example", "host": "https://b.example"}}',
-        'other.conn.yao:1:61: "host" is given twice, first at <app>/connectors/other.conn.yao:1:32',
+        'other.conn.yao:1:61: "host" is set twice, first at <app>/connectors/other.conn.yao:1:32',
     ),
 }
 
@@ -61,7 +61,7 @@ def test_a_merged_key_may_be_overridden(tmp_path_factory: pytest.TempPathFactory
     replies = "- &base {reply: {text: Hello}, name: hello}\n- {<<: *base, name: other}\n"
     app = make_application(tmp_path_factory.mktemp("app"), {**cases, "/assistants/demo/replies.yml": replies})
     run = app.run("-i", case_file())
-    assert "is given twice" not in run.stdout + run.stderr
+    assert "is set twice" not in run.stdout + run.stderr
 
 
 def test_numbers_and_texts_are_different_keys_where_they_stay_so(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -69,4 +69,4 @@ def test_numbers_and_texts_are_different_keys_where_they_stay_so(tmp_path_factor
     replies = "- when: {metadata: {1: a, '1': b}}\n  reply: No\n- reply: Hi\n"
     app = make_application(tmp_path_factory.mktemp("app"), {**files, "/assistants/demo/replies.yml": replies})
     run = app.run("-i", case_file())
-    assert "is given twice" not in run.stdout + run.stderr
+    assert "is set twice" not in run.stdout + run.stderr

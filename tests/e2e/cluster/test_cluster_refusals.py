@@ -180,7 +180,7 @@ def test_workers_that_lack_what_a_run_needs_are_named(app: MakeApplication, empt
         empty.kill(worker)
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr.startswith(f"Error: Cannot run on {len(names)} workers of the cluster: ")
-    assert f" has yao-test 0.0.9, and this is {VERSION}" in run.stderr
+    assert f" has yao-test 0.0.9, but this is {VERSION}" in run.stderr
     assert (
         " is without optional parts that are installed here: formats (pip install 'markdownify>=1.1' 'xmltodict>=0.14')"
         in run.stderr

@@ -73,7 +73,7 @@ REFUSED = {
     ),
     "a file that is no test": (
         ("-i", "notes.txt"),
-        "Error: Cannot find the agent for case file <app>/notes.txt: no folder from <app>/notes.txt upward holds package.yao\n"
+        "Error: Cannot find the agent for case file <app>/notes.txt: no folder from <app>/notes.txt upward contains package.yao\n"
         "Hint: Name the agent with -n",
     ),
     "missing case file": (
@@ -97,7 +97,7 @@ REFUSED = {
     "application that is no folder": ((*S, "-a", "notes.txt"), "Error: Cannot use --app notes.txt: it is not a folder"),
     "application without agents": (
         (*S, "--app", "folder"),
-        "Error: Cannot resolve scripts.demo.setup: there is no folder <app>/folder/assistants\nHint: Name the application with --app",
+        "Error: Cannot resolve scripts.demo.setup: there is no folder <app>/folder/assistants\nHint: Pass the application with --app",
     ),
     "unknown flag": (
         (*S, "--verbos"),
@@ -137,15 +137,18 @@ REFUSED = {
     ),
     "timeout without a unit": ((*S, "--timeout=30"), f'Error: Cannot read --timeout "30": not a duration\n{DURATION}'),
     "timeout below nothing": ((*S, "--timeout=-5s"), f'Error: Cannot read --timeout "-5s": not a duration\n{DURATION}'),
-    "timeout of nothing": ((*S, "--timeout", "0s"), 'Error: Cannot use --timeout "0s": it must be longer than nothing'),
-    "no workers": ((*S, "--parallel", "0"), 'Error: Cannot read --parallel "0": it must be a whole number from 1 up'),
+    "timeout of nothing": ((*S, "--timeout", "0s"), 'Error: Cannot use --timeout "0s": it must be longer than 0'),
+    "no workers": (
+        (*S, "--parallel", "0"),
+        'Error: Cannot read --parallel "0": it must be a whole number of at least 1',
+    ),
     "half a worker": (
         (*S, "--parallel", "1.5"),
-        'Error: Cannot read --parallel "1.5": it must be a whole number from 1 up',
+        'Error: Cannot read --parallel "1.5": it must be a whole number of at least 1',
     ),
     "a word of workers": (
         (*S, "--parallel", "many"),
-        'Error: Cannot read --parallel "many": it must be a whole number from 1 up',
+        'Error: Cannot read --parallel "many": it must be a whole number of at least 1',
     ),
     "unclosed group in --run": (
         (*S, "--run", "Test(A"),
@@ -209,7 +212,7 @@ def test_a_mistake_on_the_command_line_is_said_and_nothing_runs(
 def test_outside_of_any_application_the_error_says_where_it_looked(small: Application) -> None:
     run = small.run("-i", "scripts.demo.setup", directory="../home")
     assert run.stderr == (
-        "Error: Cannot find the application: no folder from <home> upward holds app.yao or assistants/\nHint: Name it with --app\n"
+        "Error: Cannot find the application: no folder from <home> upward contains app.yao or assistants/\nHint: Pass it with --app\n"
     )
     assert run.code == 2
 
@@ -252,18 +255,18 @@ CONTEXTS = {
     "no text": (b"\xff\xfe\x00", "Error: Cannot read context file <app>/ctx.json: it is not UTF-8 text"),
     "no number": (
         '{"metadata": {"of": "NaN",\n "x": NaN}}',
-        "Error: Cannot read context file <app>/ctx.json:2:7: NaN is not a JSON value\nHint: It can be a text",
+        "Error: Cannot read context file <app>/ctx.json:2:7: NaN is not a JSON value\nHint: It can be a string",
     ),
     "infinite": (
         '{"metadata": {"x": -1e999}}',
-        "Error: Cannot read context file <app>/ctx.json:1:20: -1e999 is too large for a number\nHint: It can be a text",
+        "Error: Cannot read context file <app>/ctx.json:1:20: -1e999 is too large for a number\nHint: It can be a string",
     ),
     "many digits": (
         f'{{"metadata": {{"x": {"9" * 5000}}}}}',
         f"Error: Cannot read context file <app>/ctx.json:1:20: {'9' * 40}... is too large for a number\n"
-        "Hint: It can be a text",
+        "Hint: It can be a string",
     ),
-    "a list": ("[]", "Error: Cannot use context file <app>/ctx.json: it must hold an object"),
+    "a list": ("[]", "Error: Cannot use context file <app>/ctx.json: it must contain an object"),
     "unknown keys": (
         '{"locale": "de", "metadta": {}, "color": 1}',
         'Error: Cannot use context file <app>/ctx.json: unknown keys "metadta", "color"\nHint: Did you mean "metadata"?',

@@ -98,13 +98,13 @@ def test_flags_are_as_with_an_input(here: Application) -> None:
 NOTHING = {
     "a folder without agents": (
         "scripts",
-        "Error: Nothing to test: <app>/scripts has no agents in it, and is in none\n"
+        "Error: Nothing to test: <app>/scripts contains no agents and is not inside one\n"
         "Hint: Go to <app>, or name what to test with -i\n",
     ),
     "no application": (
         "../home",
-        "Error: Cannot find the application: no folder from <home> upward holds app.yao or assistants/\n"
-        "Hint: Name it with --app, or begin one here with yao-test init\n",
+        "Error: Cannot find the application: no folder from <home> upward contains app.yao or assistants/\n"
+        "Hint: Pass it with --app, or begin one here with yao-test init\n",
     ),
 }
 

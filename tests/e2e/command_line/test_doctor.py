@@ -62,7 +62,7 @@ def test_doctor_says_what_each_agent_lacks(app: MakeApplication) -> None:
     assert lacks["keyless"] == ["The connector keyed needs it"]
     assert lacks["lost"] == ['Cannot find connector "nowhere": no such file below <app>/connectors']
     assert "gone" in lacks["serverless"][0]
-    assert lacks["inline"][0].endswith('"scripts" holds code, and code in a package does not run here')
+    assert lacks["inline"][0].endswith('"scripts" contains code, and code in package.yao does not run here')
     assert lacks["broken"][0].startswith("Cannot be compiled: ")
     assert lacks["calls"] == [
         "Nothing here answers the process flows.a.b",

@@ -127,7 +127,7 @@ def test_a_value_that_a_flag_cannot_have_is_told_as_such(here: Application) -> N
 
     assert (run.code, run.stderr.splitlines()[0]) == (
         2,
-        'Error: Cannot read --shuffle "much": it must be a whole number from 1 up',
+        'Error: Cannot read --shuffle "much": it must be a whole number of at least 1',
     )
 
 

@@ -194,8 +194,8 @@ def test_all_mistakes_are_said_at_once_with_their_places(app: MakeApplication) -
         ("a = \n", "yao-test.toml:1:5: Invalid value"),
         ("user = 'x'\nuser = 'y'\n", "yao-test.toml:2:"),
         ("\xff", "yao-test.toml"),
-        ("agent = 3\n", "yao-test.toml:1: agent is a table of tables"),
-        ("[agent]\none = 3\n", "yao-test.toml:2: agent.one is a table"),
+        ("agent = 3\n", "yao-test.toml:1: agent must be a table of tables"),
+        ("[agent]\none = 3\n", "yao-test.toml:2: agent.one must be a table"),
     ],
 )
 def test_a_file_that_is_no_toml(app: MakeApplication, text: str, said: str) -> None:

@@ -65,11 +65,11 @@ def test_scripts_read_what_a_file_names_but_no_secret(app: MakeApplication) -> N
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        (b"A=1\n\n# c\nsk-left-alone-4711\n", "x.env:4: the line sets no variable"),
-        (b"A=1\n=sk-left-alone-4711\n", "x.env:2: the line sets no variable"),
-        (b"MY KEY=sk-left-alone-4711\n", "x.env:1: the line sets no variable"),
-        (b'A="sk-left-alone-4711\nb"\n', "x.env:1: the line sets no variable"),
-        (b"A=1\nB=\0\n", "x.env:2: the line sets no variable"),
+        (b"A=1\n\n# c\nsk-left-alone-4711\n", "x.env:4: the line does not set a variable"),
+        (b"A=1\n=sk-left-alone-4711\n", "x.env:2: the line does not set a variable"),
+        (b"MY KEY=sk-left-alone-4711\n", "x.env:1: the line does not set a variable"),
+        (b'A="sk-left-alone-4711\nb"\n', "x.env:1: the line does not set a variable"),
+        (b"A=1\nB=\0\n", "x.env:2: the line does not set a variable"),
         (b"A=1\nB=\xff\n", "x.env:2: it is not UTF-8"),
         (None, "x.env: No such file or directory"),
     ],

@@ -127,13 +127,13 @@ def test_a_rule_can_rehearse_an_answer_without_a_message(app: MakeApplication, r
 # Recordings
 
 RECORDED: dict[str, tuple[Record, str]] = {
-    "nothing": ({}, "the completion has no content, no refusal and no call of a tool"),
+    "nothing": ({}, "the completion has no content, no refusal and no tool call"),
     "a finish reason alone": (
         {"finish_reason": "stop"},
-        "the completion has no content, no refusal and no call of a tool",
+        "the completion has no content, no refusal and no tool call",
     ),
-    "content null": ({"content": None}, "content is not a text"),
-    "content that is a number": ({"content": 5}, "content is not a text"),
+    "content null": ({"content": None}, "content is not a string"),
+    "content that is a number": ({"content": 5}, "content is not a string"),
 }
 
 
@@ -159,7 +159,7 @@ def test_a_recorded_answer_without_a_message_is_no_empty_text(
     (record,) = run_cases(here, "--replay", "calls", code=1).values()
 
     assert record["cause"] == "infrastructure"
-    assert f"call 1 does not have the form of a recording: {why}" in record["error"]
+    assert f"call 1 is not a valid recording: {why}" in record["error"]
 
 
 def test_a_recording_may_begin_with_a_byte_order_mark(app: MakeApplication) -> None:
@@ -180,7 +180,7 @@ def test_odd_figures_of_a_recording_are_said(app: MakeApplication) -> None:
 
     assert [warning["message"] for warning in record["warnings"]] == [
         "The recording says a usage that cannot be: input_tokens is -1; the usage of the call is unknown",
-        "The recording gives a finish_reason that is not a text: 5",
+        "The recording has a finish_reason that is not a string: 5",
     ]
 
 
@@ -192,11 +192,11 @@ WARNED: dict[str, tuple[Behaviour, list[str]]] = {
     "negative": (completes(SAID, ODD), [IMPOSSIBLE]),
     "a finish reason": (
         completes({**SAID, "finish_reason": 5}, {"prompt_tokens": 1, "completion_tokens": 1}),
-        ["local gave a finish_reason that is not a text: 5"],
+        ["local gave a finish_reason that is not a string: 5"],
     ),
     "both": (
         completes({**SAID, "finish_reason": []}, ODD),
-        [IMPOSSIBLE, "local gave a finish_reason that is not a text: []"],
+        [IMPOSSIBLE, "local gave a finish_reason that is not a string: []"],
     ),
     "texts": (completes(SAID, {"prompt_tokens": "5", "completion_tokens": "2"}), []),
     "no usage": (completes(SAID), []),
@@ -253,13 +253,13 @@ def test_the_warnings_of_judges_and_of_all_trials_are_the_cases_own(app: MakeApp
         here = app({**files, **agent("judge", package={"connector": "local"}), **with_model(server)})
         records = run_cases(here, code=0)
 
-    warning = {"kind": "usage", "message": "local gave a finish_reason that is not a text: 7"}
+    warning = {"kind": "usage", "message": "local gave a finish_reason that is not a string: 7"}
     assert [record["warnings"] for record in records.values()] == [[warning], [warning]]
 
 
 # What assertions and scripts see of a usage that is not known
 
-NO_TOKENS = "the provider does not say how many tokens a call took, or says what cannot be"
+NO_TOKENS = "the provider does not report how many tokens a call used, or reports an impossible number"
 UNKNOWN_TOKENS = f"the tokens are not known: {NO_TOKENS}"
 BOUNDS: dict[str, tuple[Record, str]] = {
     "tokens": ({"type": "tokens", "value": 1000}, UNKNOWN_TOKENS),
@@ -295,7 +295,7 @@ def test_one_call_without_a_price_leaves_the_cost_of_a_conversation_unknown(app:
         server.plan(completes(SAID, {**told, "cost": 0.1}), completes(SAID, told))
         (record,) = run_cases(asking(app, server, turns), code=1).values()
 
-    assert "the cost is not known: neither the provider nor the connector file says a price" in record["error"]
+    assert "the cost is not known: neither the provider nor the connector file gives a price" in record["error"]
 
 
 def test_a_hook_is_given_no_usage_that_is_not_known(app: MakeApplication) -> None:

@@ -433,7 +433,7 @@ def test_a_score_alone_is_no_verdict(app: MakeApplication, host: Host, score: An
     )
     found = run_cases(here, code=1)
     assert all("Cannot evaluate" in record["error"] for record in found.values())
-    hint = "A score alone is no verdict, and scores are from 0 to 1, such as 0.8 for 8 of 10. It must answer"
+    hint = "A score alone is not a verdict, and scores are from 0 to 1, such as 0.8 for 8 of 10. It must answer"
     assert hint in found["judge"]["error"]
 
 

@@ -87,8 +87,8 @@ def test_cases_that_are_wrong_are_named_and_nothing_runs(app: MakeApplication) -
         '  entry 2: case "B": unknown field "asserts". Write: "assert": [{"type": "icontains", "value": "..."}]',
         "  entry 3: it is not a case: an object was expected",
         '  entry 4: case "D": unknown assertion type "containz". Did you mean "contains"?',
-        '  entry 5: case "E": "input" is missing. What is said to the agent is in "input" or in "messages"',
-        "Hint: --lenient runs the others",
+        '  entry 5: case "E": "input" is missing. Put the message to the agent in "input" or "messages"',
+        "Hint: --lenient runs the remaining cases",
     ]
 
 
@@ -96,7 +96,7 @@ def test_half_of_a_pair_in_a_text_is_named(app: MakeApplication) -> None:
     script = 'export function Cases() { return [{ id: "A", input: "x" }, { id: "\\ud800", input: "x" }]; }'
     run = app({**agent(cases=None), "make.ts": script}).run("-i", "scripts:demo.make.Cases", "-n", "demo")
     assert run.code == 2
-    assert run.stderr.splitlines()[1] == '  entry 2: "id" has half of a surrogate pair, which is no character'
+    assert run.stderr.splitlines()[1] == '  entry 2: "id" has a lone surrogate, which is not a character'
 
 
 def test_the_good_ones_run_when_lenient(app: MakeApplication) -> None:
@@ -109,7 +109,7 @@ def test_the_good_ones_run_when_lenient(app: MakeApplication) -> None:
         "Warning: agents:maker: left out, entry 3: it is not a case: an object was expected",
         'Warning: agents:maker: left out, entry 4: case "D": unknown assertion type "containz". Did you mean "contains"?',
         'Warning: agents:maker: left out, entry 5: case "E": "input" is missing. '
-        'What is said to the agent is in "input" or in "messages"',
+        'Put the message to the agent in "input" or "messages"',
     ]
     assert list(generated(application, "agents:maker", "--lenient")) == ["A", "B"]
 

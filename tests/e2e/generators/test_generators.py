@@ -109,10 +109,10 @@ def test_parameters_have_types(query: str, values: dict[str, Any]) -> None:
     ("query", "message"),
     [
         ("count", "Cannot read here: its parameters are not name=value&name=value"),
-        ("count=0", "Cannot use here: count must be a whole number from 1 up"),
-        ("count=many", "Cannot use here: count must be a whole number from 1 up"),
-        ("count=true", "Cannot use here: count must be a whole number from 1 up"),
-        ("count=2.5", "Cannot use here: count must be a whole number from 1 up"),
+        ("count=0", "Cannot use here: count must be a whole number of at least 1"),
+        ("count=many", "Cannot use here: count must be a whole number of at least 1"),
+        ("count=true", "Cannot use here: count must be a whole number of at least 1"),
+        ("count=2.5", "Cannot use here: count must be a whole number of at least 1"),
         ("target_agent=x", 'Cannot use here: "target_agent" is set with -n, and cannot be a parameter'),
     ],
 )

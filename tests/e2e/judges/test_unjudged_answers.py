@@ -14,7 +14,7 @@ from command import Application, MakeApplication, Record
 REPLIES = '- reply: "hello {{ input }}"\n'
 VALIDATOR = "agents:workers.test.validator"
 UNJUDGED = "There is an answer; what it says was not judged"
-REFUSED = f"Not judged, which --require-judge does not accept: {UNJUDGED}"
+REFUSED = f"Not judged, but --require-judge is set: {UNJUDGED}"
 
 
 def judged_by(criteria: str | None, **more: Any) -> Record:
@@ -236,12 +236,8 @@ def test_script_tests_mark_what_was_not_judged(app: MakeApplication) -> None:
     run = demo.run("-i", "scripts.demo.judging", "--run", "TestPolite|TestMocked$")
     assert run.code == 0 and "3 criteria were not judged\n" in run.stdout
     found = demo.results("-i", "scripts.demo.judging", "--require-judge", code=1)
-    assert found["TestMocked"]["error"] == (
-        "assertion failed: Not judged, which --require-judge does not accept: No idea"
-    )
-    assert found["TestMockedWithoutVerdict"]["error"] == (
-        "assertion failed: Not judged, which --require-judge does not accept"
-    )
+    assert found["TestMocked"]["error"] == ("assertion failed: Not judged, but --require-judge is set: No idea")
+    assert found["TestMockedWithoutVerdict"]["error"] == ("assertion failed: Not judged, but --require-judge is set")
     assert found["TestPolite"]["errors"][0] == f"assertion failed: {REFUSED}"
     assert found["TestPolite"]["location"].endswith("judging_test.ts:3:26")
     assert found["TestQuoted"]["status"] == "passed"

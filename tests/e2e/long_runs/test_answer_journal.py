@@ -323,7 +323,7 @@ def test_a_file_that_is_no_journal_is_left_alone(app: MakeApplication) -> None:
         run = here.run("-i", case_file(), "-o", str(path))
 
         assert run.code == 0
-        assert "Cannot keep what models answer in <home>/r.calls.jsonl: there is a file of this name" in run.stdout
+        assert "Cannot save model responses to <home>/r.calls.jsonl: there is a file of this name" in run.stdout
         assert journal_of(path).read_text() == '{"type": "start"}\n'
 
 

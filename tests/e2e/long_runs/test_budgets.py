@@ -148,7 +148,7 @@ def test_scripted_and_replayed_answers_cost_nothing(app: MakeApplication) -> Non
     [
         ("--max-cost", "free", "it must be a number above 0, such as 2.50"),
         ("--max-cost", "0", "it must be a number above 0, such as 2.50"),
-        ("--max-tokens", "0", "it must be a whole number from 1 up"),
+        ("--max-tokens", "0", "it must be a whole number of at least 1"),
         ("--max-duration", "long", "not a duration"),
     ],
 )
@@ -347,4 +347,4 @@ def test_a_script_test_cannot_ask_beyond_the_budget(app: MakeApplication) -> Non
         report = here.report("-i", "scripts.demo.a", "--max-tokens", "18", code=1)
     (record,) = report["results"]
     assert (record["status"], record["cause"], len(server.requests)) == ("failed", "infrastructure", 1)
-    assert "local was not asked: --max-tokens 18 is used up (18)" in record["error"]
+    assert "local was not called: --max-tokens 18 is used up (18)" in record["error"]

@@ -299,7 +299,7 @@ def test_another_version_is_said_and_results_of_another_format_are_stale(app: Ma
         1,
         "<home>/r.jsonl: 0 of 1 test has a current result\n"
         f"  {case_file()}: re-run because format of fingerprints changed: plain\n"
-        "  r.jsonl was begun by yao-test 0.0.1, and this is 0.1.0\n",
+        "  r.jsonl was begun by yao-test 0.0.1, but this is 0.1.0\n",
     )
 
 

@@ -59,11 +59,11 @@ def test_a_report_of_another_application_is_refused(here: Application) -> None:
     stands = here.run("status", str(path))
 
     assert run.code == 2, run
-    assert "was made in the application <home>/other, and this is <app>" in run.stderr
+    assert "was made in the application <home>/other, but this is <app>" in run.stderr
     assert "--app" in run.stderr
     assert (stands.code, stands.stderr) == (
         2,
-        f"Error: Cannot show the status of <home>/{path.name}: it was made in the application <home>/other, and this is "
+        f"Error: Cannot show the status of <home>/{path.name}: it was made in the application <home>/other, but this is "
         "<app>\nHint: Run the command in the folder of that application\n",
     )
     assert path.read_bytes() == before
@@ -109,5 +109,5 @@ def test_a_report_of_another_application_is_not_graded_again(here: Application) 
     run = here.run("regrade", str(path))
 
     assert run.code == 2, run
-    assert "it was made in the application <home>/other, and this is <app>" in run.stderr
+    assert "it was made in the application <home>/other, but this is <app>" in run.stderr
     assert here.run("regrade", str(path), "--app", str(here.root)).code == 0

@@ -340,7 +340,7 @@ def test_a_failure_is_no_error_that_may_be(app: MakeApplication) -> None:
         (("--max-errors", "2.5"), 'Cannot read --max-errors "2.5"'),
         (("--max-errors", "101%"), 'Cannot read --max-errors "101%"'),
         (("--max-errors", "few"), 'Cannot read --max-errors "few"'),
-        (("--retry-errors", "0"), 'Cannot read --retry-errors "0": it must be a whole number from 1 up'),
+        (("--retry-errors", "0"), 'Cannot read --retry-errors "0": it must be a whole number of at least 1'),
         (("--retry-errors", "1", "--replay", "rec"), "--replay and --retry-errors cannot be used together"),
     ],
 )

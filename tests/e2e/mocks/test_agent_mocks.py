@@ -199,7 +199,7 @@ export function TestAbsent(t) { t.assert.Agent("x", "no.judge"); }
         ({"status": 200, "json": 1}, 'no "json". It is called "data".'),
         ({"statusCode": 404}, 'no "statusCode". It is called "status".'),
         ({"data": 1, "stats": 1}, 'no "stats". It may have status, data, headers'),
-        ({"EUR": 1.1}, 'an object that is the body is written {data: ...}'),
+        ({"EUR": 1.1}, 'to reply with an object, write {data: ...}'),
     ],
 )  # fmt: skip
 def test_parts_that_http_replies_do_not_have(app: MakeApplication, reply: Any, said: str) -> None:

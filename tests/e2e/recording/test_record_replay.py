@@ -228,8 +228,8 @@ def test_what_differs_from_the_recording_fails_its_case_and_shows_how(recorded: 
 
     assert [(record["id"], record["status"]) for record in results] == [("plain", "failed"), ("plain again", "passed")]
     assert results[0]["error"].endswith(
-        f'No recorded answer for call 1 of "plain", in which agent demo asks m: none in rec/{case_file()}/plain.json fits. '
-        "--record-missing rec asks the model and adds it\n"
+        f'No recorded response for call 1 of "plain", in which agent demo asks m: no recording in rec/{case_file()}/plain.json matches. '
+        "--record-missing rec calls the model and adds its response\n"
         "Nearest is its call 1 (- recorded, + asked):\n"
         " system: asked at <time> (<time>), id <id>\n"
         "-user: hello\n"
@@ -260,7 +260,7 @@ def test_a_miss_fails_the_case_even_when_the_case_goes_on(recorded: Recorded, ch
     (record,) = recorded.offline("-i", case_file(), code=1)["results"]
 
     assert (record["status"], record["cause"]) == ("failed", "infrastructure")
-    assert "No recorded answer for call " in record["error"]
+    assert "No recorded response for call " in record["error"]
 
 
 def test_a_miss_fails_the_script_test_that_catches_it(recorded: Recorded) -> None:
@@ -377,8 +377,8 @@ def test_generated_cases_are_replayed_with_their_generation(app: MakeApplication
 
 BAD = {
     "no folder": (("--replay", "nowhere"), "Error: Cannot use --replay nowhere: there is no such folder\nHint: Record first, with --record nowhere\n"),
-    "a file": (("--replay", "app.yao"), "Error: Cannot use --replay app.yao: it is a file\nHint: Name a folder; each case gets a file in it\n"),
-    "a file to record to": (("--record", "app.yao"), "Error: Cannot use --record app.yao: it is a file\nHint: Name a folder; each case gets a file in it\n"),
+    "a file": (("--replay", "app.yao"), "Error: Cannot use --replay app.yao: it is a file\nHint: Pass a folder; each case gets its own file in it\n"),
+    "a file to record to": (("--record", "app.yao"), "Error: Cannot use --record app.yao: it is a file\nHint: Pass a folder; each case gets its own file in it\n"),
     "nothing": (("--replay", ""), "Error: Cannot use --replay: it is empty\nHint: Name the folder of the recordings\n"),
     "two at once": (("--replay", "rec", "--record", "rec"), "Error: --record and --replay cannot be used together\n"),
     "two others": (("--replay", "rec", "--record-missing", "rec"), "Error: --replay and --record-missing cannot be used together\n"),

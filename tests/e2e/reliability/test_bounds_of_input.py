@@ -118,7 +118,7 @@ def test_aliases_of_yaml_are_counted(app: MakeApplication, name: str, content: s
     run = here.run("-i", "assistants/demo/tests/cases.yaml")
 
     assert run.code == (2 if "cases" in name else 1), run
-    said = "an alias stands for what it is a part of" if "*m" in content else "its aliases stand for too many values"
+    said = "an alias refers to a value that contains it" if "*m" in content else "its aliases expand to too many values"
     assert said in run.stdout + run.stderr
 
 
@@ -153,7 +153,7 @@ function Create(ctx, messages) {
 """
     here = app(agent(hooks=hooks, cases=[{"id": "a", "input": "x"}]))
 
-    assert "a store may have 16000000" in str(errors(here)["a"])
+    assert "the limit of a store is 16000000" in str(errors(here)["a"])
 
 
 def test_lines_of_hooks_are_bounded(app: MakeApplication) -> None:

@@ -162,7 +162,7 @@ def damaged(text: str, path: str, value: object) -> str:
 
 DAMAGED: dict[str, tuple[str, object, str]] = {
     "suites": ("suites", 5, '"suites" is not a list'),
-    "a file": ("suites.0.file", True, 'the "file" of a suite is not a text'),
+    "a file": ("suites.0.file", True, 'the "file" of a suite is not a string'),
     "runs": ("runs_per_case", "x", '"runs_per_case" is not a number'),
     "failed tests": ("resume.failed", {"a": 1}, 'the "failed" of "resume" does not list tests'),
     "plans": ("resume.planned", "x", 'the "planned" of "resume" is not an object'),

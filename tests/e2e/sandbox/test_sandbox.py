@@ -213,7 +213,7 @@ export function TestFiles(t, ctx) {
   for (const path of ["/a", "./a", "a/", "a/../b", ""]) t.assert.Equal(tried(() => space.ReadFile(path)), `ReadFile failed: read ${path}: invalid argument`);
   t.assert.Equal(tried(() => space.WriteFile("../out", "x")), "WriteFile failed: write ../out: permission denied");
   t.assert.Equal(tried(() => space.WriteFile("only")), "WriteFile requires path and content arguments");
-  t.assert.Contains(tried(() => space.Copy("local:///etc/passwd", "p")), "files of the host are not there offline");
+  t.assert.Contains(tried(() => space.Copy("local:///etc/passwd", "p")), "host files are not available offline");
   t.assert.Nil(ctx.sandbox);
 }
 export function TestNothingIsLeft(t, ctx) { t.assert.Equal(ctx.workspace.ReadDir(), []); }

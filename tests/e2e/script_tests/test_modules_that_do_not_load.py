@@ -31,7 +31,7 @@ THROWN = {
         None,
     ),
     "frozen": ('throw Object.freeze(new Error("frozen"));', "frozen", None),
-    "message that is not a text": (
+    "message that is not a string": (
         'throw Object.assign(new Error("x"), { message: { a: 1 } });',
         "[object Object]",
         None,

@@ -40,8 +40,10 @@ function Create(ctx, messages) {
 
     found = errors(app(files), "-i", "assistants")
 
-    assert found["a"] == "agent error: 10 agents wait for each other, and demo would be one more"
-    assert found["b"] is not None and found["b"].endswith("10 agents wait for each other, and caller would be one more")
+    assert found["a"] == "agent error: 10 agents are waiting for each other, and demo would be another one"
+    assert found["b"] is not None and found["b"].endswith(
+        "10 agents are waiting for each other, and caller would be another one"
+    )
 
 
 CALLS = """\
@@ -184,5 +186,5 @@ def test_script_tests_call_agents_and_have_answers_judged(app: MakeApplication) 
     }
     assert found["TestUnhappyValidator"]["assertion"]["type"] == "Agent"
     assert 'The answer does not contain "welcome"' in found["TestUnhappyValidator"]["error"]
-    assert 'validator prose did not answer with a verdict: "Looks good to me."' in found["TestProseValidator"]["error"]
+    assert 'validator prose did not return a verdict: "Looks good to me."' in found["TestProseValidator"]["error"]
     assert 'Did you mean "demo"?' in found["TestUnknownAgent"]["error"]

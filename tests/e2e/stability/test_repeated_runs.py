@@ -418,8 +418,8 @@ def test_a_run_that_breaks_is_no_verdict_and_the_case_does_not_pass(app: MakeApp
 
 
 MISTAKES = {
-    "no number": (("--runs", "often"), 'Cannot read --runs "often": it must be a whole number from 1 up'),
-    "none": (("--runs", "0"), 'Cannot read --runs "0": it must be a whole number from 1 up'),
+    "no number": (("--runs", "often"), 'Cannot read --runs "often": it must be a whole number of at least 1'),
+    "none": (("--runs", "0"), 'Cannot read --runs "0": it must be a whole number of at least 1'),
     "a share": (
         ("--runs", "2", "--min-pass-rate", "0.8"),
         'Cannot read --min-pass-rate "0.8": it must be a percentage from 1 to 100, such as 80',

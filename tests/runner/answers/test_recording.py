@@ -84,8 +84,8 @@ def test_one_time_more_than_recorded_is_a_miss(recorded: Recorded) -> None:
         return caught.value.message
 
     assert recorded.run("replay", work) == (
-        'No recorded answer for call 2 of "case", in which a script asks test: rec/suite/case.json has 1 to just this '
-        "request, and this is one more. --record-missing rec asks the model and adds it"
+        'No recorded response for call 2 of "case", in which a script asks test: rec/suite/case.json has 1 for exactly '
+        "this request, and this call is one too many. --record-missing rec calls the model and adds its response"
     )
 
 
@@ -316,7 +316,7 @@ def test_an_image_is_recorded_by_its_digest(recorded: Recorded) -> None:
 
     assert len((recorded.folder / FILE).read_text()) < 2000
     assert recorded.record(image("A" * 5000), mode="replay") == ["echo: what is it?"]
-    assert "No recorded answer" in recorded.fails(image("B" * 5000))
+    assert "No recorded response" in recorded.fails(image("B" * 5000))
 
 
 def test_the_time_of_a_case_is_that_of_its_recording(recorded: Recorded) -> None:

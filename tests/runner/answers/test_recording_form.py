@@ -107,4 +107,4 @@ def test_a_recording_whose_suite_is_no_text_is_not_replayed(app: MakeApplication
     path.write_text(json.dumps(record), "utf-8")
     run = here.run("-i", case_file(), "--replay", "rec")
     assert run.code == 1
-    assert "does not have the form of a recording: suite is not a text" in " ".join(run.stdout.split())
+    assert "is not a valid recording: suite is not a string" in " ".join(run.stdout.split())

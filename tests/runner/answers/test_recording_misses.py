@@ -12,8 +12,8 @@ def test_a_miss_shows_the_nearest_request_of_the_case(recorded: Recorded) -> Non
     recorded.record("Write a poem", "How much was the taxi?")
 
     assert recorded.fails("How much was the bus?") == (
-        'No recorded answer for call 1 of "case", in which a script asks test: none in rec/suite/case.json fits. '
-        "--record-missing rec asks the model and adds it\n"
+        'No recorded response for call 1 of "case", in which a script asks test: no recording in rec/suite/case.json matches. '
+        "--record-missing rec calls the model and adds its response\n"
         "Nearest is its call 2 (- recorded, + asked):\n"
         " model: m\n"
         "-user: How much was the taxi?\n"
@@ -25,9 +25,9 @@ def test_a_miss_without_a_recording_of_the_case_looks_at_others(recorded: Record
     recorded.record("How much was the taxi?", origin=OTHER)
 
     assert recorded.fails("How much was the taxi?") == (
-        'No recorded answer for call 1 of "case", in which a script asks test: there is no rec/suite/case.json. '
-        "--record-missing rec asks the model and adds it\n"
-        "Just this is call 1 of suite/other.json: was the case renamed?"
+        'No recorded response for call 1 of "case", in which a script asks test: there is no rec/suite/case.json. '
+        "--record-missing rec calls the model and adds its response\n"
+        "Exactly this request is in call 1 of suite/other.json: was the case renamed?"
     )
 
 
@@ -35,8 +35,8 @@ def test_a_miss_where_nothing_is_recorded_says_so(recorded: Recorded) -> None:
     recorded.folder.mkdir()
 
     assert recorded.fails("hi") == (
-        'No recorded answer for call 1 of "case", in which a script asks test: there is no rec/suite/case.json. '
-        "--record-missing rec asks the model and adds it"
+        'No recorded response for call 1 of "case", in which a script asks test: there is no rec/suite/case.json. '
+        "--record-missing rec calls the model and adds its response"
     )
 
 

@@ -78,17 +78,17 @@ BROKEN = [
     ("pet.mod.yao", '{\n  "table": {"name": "pet"},\n  columns: []\n}',
      ":3:3: Expecting property name enclosed in double quotes. It must be JSON; comments and trailing commas are fine"),
     ("pet.mod.json", '{\n  // a comment\n  "table": {}\n}',
-     ":2:3: Expecting property name enclosed in double quotes. A .json file has no comments and no trailing commas: "
-     "name it .yao or .jsonc"),
-    ("pet.mod.json", '{"columns": [],\n}', ":2:1: Expecting property name enclosed in double quotes. A .json file has no "
-     "comments and no trailing commas: name it .yao or .jsonc"),
+     ":2:3: Expecting property name enclosed in double quotes. .json files cannot have comments or trailing commas: "
+     "rename it to .yao or .jsonc"),
+    ("pet.mod.json", '{"columns": [],\n}', ":2:1: Expecting property name enclosed in double quotes. .json files "
+     "cannot have comments or trailing commas: rename it to .yao or .jsonc"),
     ("pet.mod.yao", '{"columns": [\n  {"name": "id", "type": "ID"},\n  {"name": "a",\n   "type": "vector"}]}',
      ':4:4: column "a" has the type "vector", which does not exist. Types are '),
     ("pet.mod.jsonc", '{"columns": [\n  {"name": "a", "type": "String"}]}',
      ':2:17: column "a" has the type "String", which does not exist. Did you mean "string"?'),
     ("pet.mod.yao", '{"columns": [\n  {"type": "string"}]}', ':2:3: a column has no name. Each column needs "name"'),
     ("pet.mod.yao", "\n []", ":2:2: it is not an object. Write it as "),
-    ("pet.mod.yao", '{"name": 1,\n"name": 2}', ':2:1: "name" is given twice, first at '),
+    ("pet.mod.yao", '{"name": 1,\n"name": 2}', ':2:1: "name" is set twice, first at '),
 ]  # fmt: skip
 
 

@@ -104,7 +104,7 @@ def test_a_message_does_not_hide_why_an_assertion_could_not_be_evaluated() -> No
 
     assert result.message == (
         'Too dear (Cannot evaluate "cost": the cost is not known: '
-        "neither the provider nor the connector file says a price)"
+        "neither the provider nor the connector file gives a price)"
     )
 
 
@@ -195,26 +195,29 @@ PROBLEMS: list[tuple[dict[str, Any], str]] = [
     ({"type": "contains"}, '"contains" needs "value": what to look for in the output'),
     ({"type": "contains", "value": None}, '"contains" needs "value": what to look for in the output'),
     ({"type": "not_contains", "value": ""}, '"not_contains" needs a "value" that is not empty'),
-    ({"type": "icontains", "value": 5}, '"icontains" needs a text as "value", not 5'),
-    ({"type": "starts_with", "value": ["a"]}, '"starts_with" needs a text as "value", not ["a"]'),
+    ({"type": "icontains", "value": 5}, '"icontains" needs a string as "value", not 5'),
+    ({"type": "starts_with", "value": ["a"]}, '"starts_with" needs a string as "value", not ["a"]'),
     (
         {"type": "contains", "value": "a", "path": "$.b"},
-        '"contains" does not take "path"; it takes value, message and negate',
+        '"contains" does not accept "path"; it accepts value, message and negate',
     ),
-    ({"type": "regex"}, '"regex" needs either "value" or "pattern": a pattern as of Go'),
-    ({"type": "regex", "value": "a", "pattern": "a"}, '"regex" needs either "value" or "pattern": a pattern as of Go'),
-    ({"type": "regex", "value": 5}, '"regex" needs a text as pattern, not 5'),
+    ({"type": "regex"}, '"regex" needs either "value" or "pattern": a Go (RE2) regular expression'),
+    (
+        {"type": "regex", "value": "a", "pattern": "a"},
+        '"regex" needs either "value" or "pattern": a Go (RE2) regular expression',
+    ),
+    ({"type": "regex", "value": 5}, '"regex" needs a string as its pattern, not 5'),
     (
         {"type": "regex", "value": "a**"},
         '"regex": Cannot use pattern `a**`: a repetition of a repetition `**` is not supported at position 1',
     ),
     ({"type": "json_path", "value": 1}, '"json_path" needs "path", such as "$.status"'),
     ({"type": "json_path", "path": "", "value": 1}, '"json_path" needs "path", such as "$.status"'),
-    ({"type": "json_path", "path": "$.a"}, '"json_path" needs "value"; null stands for nothing at the path'),
-    ({"type": "type"}, '"type" needs as "value" one of string, number, boolean, array, object, null, not null'),
+    ({"type": "json_path", "path": "$.a"}, '"json_path" needs "value"; null means that the path has no value'),
+    ({"type": "type"}, '"type" needs a "value" that is one of string, number, boolean, array, object, null, not null'),
     (
         {"type": "type", "value": "bool"},
-        '"type" needs as "value" one of string, number, boolean, array, object, null, not bool; Did you mean "boolean"?',
+        '"type" needs a "value" that is one of string, number, boolean, array, object, null, not bool; Did you mean "boolean"?',
     ),
     ({"type": "json_schema", "value": "object"}, '"json_schema" needs "value": a JSON Schema, which is an object'),
     (
@@ -226,21 +229,21 @@ PROBLEMS: list[tuple[dict[str, Any], str]] = [
         {"type": "tool_called", "name": "a", "value": "b"},
         '"tool_called" needs either "name" or "value": the name of a tool',
     ),
-    ({"type": "tool_called", "name": ""}, '"tool_called" takes the name of a tool, or {"name", "arguments"}, not '),
+    ({"type": "tool_called", "name": ""}, '"tool_called" needs a tool name, or {"name", "arguments"}, not '),
     ({"type": "tool_called", "value": []}, '"tool_called" needs at least one tool in "value"'),
-    ({"type": "tool_called", "value": 5}, '"tool_called" takes the name of a tool, or {"name", "arguments"}, not 5'),
+    ({"type": "tool_called", "value": 5}, '"tool_called" needs a tool name, or {"name", "arguments"}, not 5'),
     (
         {"type": "tool_called", "value": ["a", {"name": "b", "args": {}}]},
-        '"tool_called" takes name and arguments of a tool, not "args"',
+        '"tool_called" needs the name and arguments of a tool, not "args"',
     ),
     (
         {"type": "tool_called", "value": {"name": "a", "arguments": {"b": ["regex:("]}}},
         '"tool_called": Cannot use pattern `(`: missing `)` for the group at position 0',
     ),
-    ({"type": "tool_result", "value": "a"}, '"tool_result" needs "value": {"tool": name, "result": what it has}'),
+    ({"type": "tool_result", "value": "a"}, '"tool_result" needs "value": {"tool": name, "result": expected part}'),
     (
         {"type": "tool_result", "value": {"result": 1}},
-        '"tool_result" needs "value": {"tool": name, "result": what it has}',
+        '"tool_result" needs "value": {"tool": name, "result": expected part}',
     ),
     (
         {"type": "tool_result", "value": {"tool": "a", "results": 1}},
@@ -250,7 +253,7 @@ PROBLEMS: list[tuple[dict[str, Any], str]] = [
     ({"type": "tool_sequence", "value": []}, '"tool_sequence" needs "value": a list of tools'),
     (
         {"type": "tool_sequence", "value": [1]},
-        '"tool_sequence" takes the name of a tool, or {"name", "arguments"}, not 1',
+        '"tool_sequence" needs a tool name, or {"name", "arguments"}, not 1',
     ),
     (
         {"type": "script"},
@@ -264,10 +267,10 @@ PROBLEMS: list[tuple[dict[str, Any], str]] = [
     ({"type": "agent"}, '"agent" needs "use", such as "agents:workers.test.validator"'),
     ({"type": "agent", "use": "a.b"}, '"agent" needs the prefix "agents:" in "use", as in "agents:a.b"'),
     ({"type": "agent", "use": "agents:a", "value": " "}, '"agent" takes the criteria in "value", which is blank'),
-    ({"type": "agent", "use": "agents:a", "value": 5}, '"agent" takes the criteria as a text in "value", not 5'),
+    ({"type": "agent", "use": "agents:a", "value": 5}, '"agent" takes the criteria as a string in "value", not 5'),
     (
         {"type": "agent", "use": "agents:a", "value": "b", "criteria": "c"},
-        '"agent" takes its criteria either in "value" or in "criteria"',
+        '"agent" takes its criteria in either "value" or "criteria"',
     ),
     ({"type": "any_of"}, '"any_of" needs "value": a list of assertions'),
     ({"type": "all_of", "value": []}, '"all_of" needs "value": a list of assertions'),
@@ -285,11 +288,11 @@ PROBLEMS: list[tuple[dict[str, Any], str]] = [
     ({"type": "cost", "value": -1}, '"cost" needs "value": the highest number, or {"max", "min"}'),
     (
         {"type": "cost", "value": {"most": 1}},
-        '"cost" takes numbers from 0 up as max and min in "value", not {"most": 1}',
+        '"cost" takes a "value" with max and min, numbers of at least 0, not {"most": 1}',
     ),
     (
         {"type": "cost", "value": {"max": 1, "min": 2}},
-        '"cost" can never hold: min is more than max in {"max": 1, "min": 2}',
+        '"cost" can never pass: min is more than max in {"max": 1, "min": 2}',
     ),
     ({"type": "snapshot", "name": ""}, '"snapshot" needs a "name" that is not empty'),
 ]
@@ -308,7 +311,7 @@ def test_compositions_are_nested_to_a_bound() -> None:
     assert problem_with_assertion(Assertion(type="any_of", value=value)) is None
     assert judge({"type": "any_of", "value": value}, Evidence(output="a")).passed
     assert problem_with_assertion(Assertion(type="any_of", value=[{"type": "all_of", "value": value}])) == (
-        '"any_of" has more than 20 levels of assertions in it'
+        '"any_of" nests assertions more than 20 levels deep'
     )
 
 

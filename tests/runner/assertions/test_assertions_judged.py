@@ -165,7 +165,7 @@ def test_an_agent_judges(fields: dict[str, Any], answer: Any, passed: bool, mess
         (NotEvaluated("workers.test.validator answered prose"), "workers.test.validator answered prose"),
         (
             {"reason": "so"},
-            'workers.test.validator answered {"reason": "so"}, which does not say whether the output passes',
+            'workers.test.validator answered {"reason": "so"}, which is not a verdict on the output',
         ),
     ],
     ids=["prose", "no verdict"],

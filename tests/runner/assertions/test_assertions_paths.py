@@ -74,13 +74,13 @@ PATHS: list[tuple[str, dict[str, Any], Any, str]] = [
         "prose",
         {"path": "$.status", "value": "ok"},
         "no idea",
-        'Expected the output to hold JSON for the path $.status, found "no idea"',
+        'Expected the output to contain JSON for the path $.status, found "no idea"',
     ),
     (
         "prose, negated",
         {"path": "$.status", "value": "ok", "negate": True},
         "no idea",
-        'Cannot evaluate "json_path": expected the output to hold JSON for the path $.status, found "no idea"',
+        'Cannot evaluate "json_path": expected the output to contain JSON for the path $.status, found "no idea"',
     ),
 ]
 TYPES: list[tuple[str, dict[str, Any], Any, str]] = [
@@ -131,7 +131,7 @@ TYPES: list[tuple[str, dict[str, Any], Any, str]] = [
         "path in prose, negated",
         {"path": "a", "value": "number", "negate": True},
         "so",
-        'Cannot evaluate "type": expected the output to hold JSON for the path a, found "so"',
+        'Cannot evaluate "type": expected the output to contain JSON for the path a, found "so"',
     ),
 ]
 

@@ -50,7 +50,7 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
         "icontains fails",
         {"type": "icontains", "value": "x"},
         "abc",
-        'Expected the output to contain, in any case of letters, "x", found "abc"',
+        'Expected the output to contain, ignoring case, "x", found "abc"',
     ),
     ("starts_with", {"type": "starts_with", "value": "Dear"}, "Dear Ann", ""),
     (

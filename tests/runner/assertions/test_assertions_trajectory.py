@@ -140,7 +140,7 @@ def test_what_a_saved_answer_does_not_hold_cannot_be_evaluated() -> None:
 WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("tool_not_called", {"name": "a", "value": "b"}, 'takes either "name" or "value"'),
     ("tool_not_called", {"value": []}, "a list of tools"),
-    ("tool_not_called", {"value": [7]}, "takes the name of a tool"),
+    ("tool_not_called", {"value": [7]}, "needs a tool name"),
     ("tool_arguments", {"value": "a"}, '{"tool": name'),
     ("tool_arguments", {"value": {"tool": "a"}}, "needs one of arguments, exactly, schema, assert"),
     ("tool_arguments", {"value": {"tool": "a", "args": {}}}, 'not "args"'),
@@ -150,14 +150,14 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("tool_arguments", {"value": {"tool": "a", "arguments": {}, "calls": "some"}}, '"all" or "any"'),
     ("tool_arguments", {"value": {"tool": "a", "arguments": {"n": "regex:("}}}, "Cannot use pattern"),
     ("tool_calls", {"value": -1}, "the highest number"),
-    ("tool_calls", {"value": {"min": 2, "max": 1}}, "can never hold"),
-    ("no_repeated_calls", {"value": 0}, "a whole number from 1 up"),
+    ("tool_calls", {"value": {"min": 2, "max": 1}}, "can never pass"),
+    ("no_repeated_calls", {"value": 0}, "a whole number of at least 1"),
     ("delegated", {"value": 7}, "the id of an agent"),
     ("delegated", {"value": []}, "the id of an agent"),
     ("trajectory", {"value": []}, "a list of steps"),
     ("trajectory", {"value": {"steps": ["a"], "threshold": 2}}, "a number from 0 to 1"),
     ("trajectory", {"value": {"steps": ["a"], "least": 1}}, 'not "least"'),
-    ("trajectory", {"value": [{"agent": "x", "n": 1}]}, "takes the name of a tool"),
+    ("trajectory", {"value": [{"agent": "x", "n": 1}]}, "needs a tool name"),
     ("trajectory", {"value": ["a"], "path": "$["}, "trajectory"),
     ("trajectory:tool-used", {"value": 7}, "the name of a tool, a list of them"),
     ("trajectory:tool-used", {"value": {"min": 1}}, '"name", "min", "max"'),
@@ -168,7 +168,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("trajectory:step-count", {"value": {"type": "span", "min": 1}}, "without tracing"),
     ("trajectory:step-count", {"value": {"least": 1}}, 'not "least"'),
     ("seconds", {"value": "5s"}, "the highest number"),
-    ("model_calls", {"value": {}}, "numbers from 0 up"),
+    ("model_calls", {"value": {}}, "numbers of at least 0"),
 ]
 
 

@@ -173,19 +173,19 @@ REFUSED = {
     "an id": (
         "a.json",
         '{"defaults": {"id": "A"}, "tests": [{"id": "B", "input": "Hi"}]}',
-        'Cannot read cases from a.json:1:15: defaults: "id" names one case, and has no default',
+        'Cannot read cases from a.json:1:15: defaults: "id" identifies one case and cannot have a default',
     ),
     "a list as defaults": (
         "a.json",
         '{"defaults": [], "tests": [{"id": "B", "input": "Hi"}]}',
         'Cannot read cases from a.json:1:14: "defaults" must be an object '
-        '[They are fields of cases, such as {"timeout": "30s"}]',
+        '[It contains default fields, such as {"timeout": "30s"}]',
     ),
     "a text as defaults in YAML": (
         "a.yaml",
         "defaults: 5s\ntests: [{id: A, input: Hi}]\n",
         'Cannot read cases from a.yaml:1:11: "defaults" must be an object '
-        '[They are fields of cases, such as {"timeout": "30s"}]',
+        '[It contains default fields, such as {"timeout": "30s"}]',
     ),
     "an unknown field beside the list": (
         "a.json",
@@ -228,12 +228,12 @@ REFUSED = {
     "a key that stands twice in a case": (
         "a.json",
         '{\n  "tests": [\n    {"id": "A", "input": "Hi", "input": "Ho"}\n  ]\n}',
-        'Cannot read cases from a.json:3:32: "input" is given twice, first at a.json:3:17',
+        'Cannot read cases from a.json:3:32: "input" is set twice, first at a.json:3:17',
     ),
     "a key that stands twice in defaults": (
         "a.json",
         '{"defaults": {"user": "a", "user": "b"}, "tests": [{"id": "A", "input": "Hi"}]}',
-        'Cannot read cases from a.json:1:28: "user" is given twice, first at a.json:1:15',
+        'Cannot read cases from a.json:1:28: "user" is set twice, first at a.json:1:15',
     ),
     "two lists": (
         "a.json",
@@ -243,7 +243,7 @@ REFUSED = {
     "an id that is taken": (
         "a.json",
         '{"tests": [{"id": "A", "input": "Hi"},\n {"id": "A", "input": "Hi"}]}',
-        'Cannot read cases from a.json:2:3: the id "A" is taken by a.json:1',
+        'Cannot read cases from a.json:2:3: the id "A" is already used by a.json:1',
     ),
 }  # fmt: skip
 

@@ -43,9 +43,9 @@ REFUSED = {
     "id a number": ('{"id": 7, "input": "Hi"}', 'cases.jsonl:1:2: "id" must be a string, not a number'),
     "no input": (
         '{"id": "T1"}',
-        'cases.jsonl:1:1: case "T1": "input" is missing [What is said to the agent is in "input" or in "messages"]',
+        'cases.jsonl:1:1: case "T1": "input" is missing [Put the message to the agent in "input" or "messages"]',
     ),
-    "no messages": ('{"id": "T1", "messages": []}', 'cases.jsonl:1:14: case "T1": there is no message in it'),
+    "no messages": ('{"id": "T1", "messages": []}', 'cases.jsonl:1:14: case "T1": it contains no message'),
     "wrong input": (
         '{"id": "T1", "input": 5}',
         'cases.jsonl:1:14: case "T1": "input" must be a string, an object or a list, not a number',
@@ -84,7 +84,7 @@ REFUSED = {
     ),
     "both spellings": (
         f'{T1}, "assert": [], "assertions": []}}',
-        'cases.jsonl:1:43: case "T1": "assert" and "assertions" are the same field [Keep one of them]',
+        'cases.jsonl:1:43: case "T1": "assert" and "assertions" set the same field [Keep one of them]',
     ),
     "timeout": (
         f'{T1}, "timeout": "soon"}}',
@@ -92,7 +92,7 @@ REFUSED = {
     ),
     "duplicate id": (
         f"{T1}}}\n\n{T1}}}\n",
-        'cases.jsonl:3:2: the id "T1" is taken by cases.jsonl:1 [Give each case of a file its own id]',
+        'cases.jsonl:3:2: the id "T1" is already used by cases.jsonl:1 [Give each case in the file its own id]',
     ),
     "comma missing": (
         '{"id": "T1" "input": "é"}',
@@ -100,11 +100,11 @@ REFUSED = {
     ),
     "bracket missing": (
         f"{T1}\n",
-        "cases.jsonl:1:26: broken JSON: it ends too early: a bracket or a quote is not closed",
+        "cases.jsonl:1:26: broken JSON: unexpected end: a bracket or a quote is not closed",
     ),
     "quote missing": (
         '{"id": "é", "input": "Hi}\n',
-        "cases.jsonl:1:25: broken JSON: it ends too early: a bracket or a quote is not closed",
+        "cases.jsonl:1:25: broken JSON: unexpected end: a bracket or a quote is not closed",
     ),
     "wrong bracket": (
         '{"id": "T1", "tags": ["a"}}',
@@ -117,17 +117,17 @@ REFUSED = {
     "number beyond a double": (
         f'{T1}, "metadata": {{"rates": [1, 1e400]}}}}',
         'cases.jsonl:1:55: case "T1": "metadata.rates[1]" is too large for a number '
-        "[The largest is 1.8e308; a larger one can be a text]",
+        "[The largest number is 1.8e308; put a larger one in quotes]",
     ),
     "number beyond a double in an assertion": (
         f'{T1}, "assert": {{"value": -1e400}}}}',
         'cases.jsonl:1:40: case "T1": "assert.value" is too large for a number '
-        "[The largest is 1.8e308; a larger one can be a text]",
+        "[The largest number is 1.8e308; put a larger one in quotes]",
     ),
     "weight beyond a double": (
         '{"id": "T1", "mode": "conversation", "turns": [{"input": "Hi", "assertions": [{"value": 1, "weight": 1e400}]}]}',
         'cases.jsonl:1:92: case "T1": "turns[0].assertions[0].weight" is too large for a number '
-        "[The largest is 1.8e308; a larger one can be a text]",
+        "[The largest number is 1.8e308; put a larger one in quotes]",
     ),
     "number with too many digits": (
         f'{T1}, "expected": {"1" * 5000}}}',
@@ -135,10 +135,9 @@ REFUSED = {
     ),
     "a reason to skip that says no": (
         f'{T1}, "skip": "No"}}',
-        'cases.jsonl:1:29: case "T1": "skip" is true, false or a reason, and "No" is none of them '
-        "[Write false, or leave it out]",
+        'cases.jsonl:1:29: case "T1": "skip" must be true, false or a reason, not "No" [Use false, or remove it]',
     ),
-    "NUL": ('{"id": "T\0", "input": "Hi"}', "cases.jsonl:1:10: broken JSON: there is a NUL byte in it"),
+    "NUL": ('{"id": "T\0", "input": "Hi"}', "cases.jsonl:1:10: broken JSON: it contains a NUL byte"),
     "text": (
         "hello\n",
         'cases.jsonl:1:1: `hello` is not a case: a JSON object was expected [A case looks like {"id": "T1", "input": "Hello"}]',
@@ -175,7 +174,7 @@ REFUSED = {
     ),
     "image of an unknown kind": (
         f'{T1}, "attachments": [{{"type": "image", "source": "file://cases.jsonl"}}]}}',
-        'cases.jsonl:1:45: case "T1": "file://cases.jsonl" is no image that models take: bmp, gif, jpeg, jpg, png, webp',
+        'cases.jsonl:1:45: case "T1": "file://cases.jsonl" is not a supported image: bmp, gif, jpeg, jpg, png, webp',
     ),
 }
 
@@ -189,7 +188,7 @@ BAD_YAML = {
     "tab": (
         "tests:\n\t- id: A\n",
         "a.yaml:2:1: broken YAML: a tab, or another character that cannot start a value, is here; "
-        "YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
+        "indent YAML with spaces, and quote strings that begin with @ or `",
     ),
     "syntax": ("- id: [A\n- b", "a.yaml:3:1: broken YAML: did not find expected ',' or ']'"),
     "unknown field": (
@@ -230,11 +229,11 @@ BAD_YAML = {
     ),
     "a key that is a list": (
         "- id: A\n  metadata: {[1]: 2}\n",
-        "a.yaml:2:14: broken YAML: a key is a list or a mapping; keys are texts",
+        "a.yaml:2:14: broken YAML: a key is a list or a mapping; keys must be strings",
     ),
     "a cycle": (
         "- id: A\n  metadata: &m\n    m: *m\n",
-        "a.yaml:3:8: broken YAML: an alias stands for what it is a part of",
+        "a.yaml:3:8: broken YAML: an alias refers to a value that contains it",
     ),
     "unknown tag": ("- id: !x A\n", "a.yaml:1:7: broken YAML: could not determine a constructor for the tag '!x'"),
 }
@@ -257,7 +256,7 @@ UNREADABLE = {
 @pytest.mark.parametrize(("content", "message"), UNREADABLE.values(), ids=UNREADABLE.keys())
 def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     assert refusal(tmp_path, content).replace(
-        " [A case file holds JSON objects, one a line, or a list of them in JSON or YAML]", ""
+        " [A case file contains JSON objects, one per line, or a list of them in JSON or YAML]", ""
     ) == (f"Cannot read cases from {message}")
 
 
@@ -285,9 +284,9 @@ def test_all_problems_are_told_at_once(tmp_path: Path) -> None:
     assert refusal(tmp_path, "\n".join(lines)) == (
         "Cannot read cases from cases.jsonl: 5 problems\n"
         '  cases.jsonl:1:29: case "T1": unknown field "expcted". Did you mean "expected"?\n'
-        "  cases.jsonl:2:26: broken JSON: it ends too early: a bracket or a quote is not closed\n"
+        "  cases.jsonl:2:26: broken JSON: unexpected end: a bracket or a quote is not closed\n"
         '  cases.jsonl:6:3: case "T4": "skip" must be true or false or a string, not a number\n'
-        '  cases.jsonl:8:2: the id "T3" is taken by cases.jsonl:3. Give each case of a file its own id\n'
+        '  cases.jsonl:8:2: the id "T3" is already used by cases.jsonl:3. Give each case in the file its own id\n'
         '  cases.jsonl:8:45: case "T3": the file "file://gone.txt" does not exist: <folder>/gone.txt [No cases were run]'
     )
 
@@ -296,7 +295,7 @@ def test_the_list_of_problems_is_bounded(tmp_path: Path) -> None:
     message = refusal(tmp_path, "".join(f'{{"id": "T{n}"}}\n' for n in range(25)))
     assert message.splitlines()[0] == "Cannot read cases from cases.jsonl: 25 problems"
     assert message.splitlines()[20:] == [
-        '  cases.jsonl:20:1: case "T19": "input" is missing. What is said to the agent is in "input" or in "messages"',
+        '  cases.jsonl:20:1: case "T19": "input" is missing. Put the message to the agent in "input" or "messages"',
         "  and 5 more [No cases were run]",
     ]
 
@@ -308,7 +307,7 @@ def test_a_bad_line_deep_in_a_large_file_is_found(tmp_path: Path) -> None:
     assert refusal(tmp_path, "\n".join(lines)) == (
         "Cannot read cases from cases.jsonl: 2 problems\n"
         "  cases.jsonl:17001:32: broken JSON: a field name in double quotes is missing here\n"
-        '  cases.jsonl:18001:2: the id "T3" is taken by cases.jsonl:4. Give each case of a file its own id'
+        '  cases.jsonl:18001:2: the id "T3" is already used by cases.jsonl:4. Give each case in the file its own id'
         " [No cases were run]"
     )
 

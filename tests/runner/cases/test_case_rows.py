@@ -114,18 +114,18 @@ def test_other_columns_are_variables(tmp_path: Path) -> None:
 WRONG = {
     b"input,timeout\nhi,soon\n": 'cases.csv:2:2: case "row 2": cannot read timeout "soon"',
     b"input,options.other\nhi,1\n": 'cases.csv:2:2: case "row 2": unknown field "other" in "options"',
-    b"id,input\na,hi\na,hi\n": 'cases.csv:3:1: the id "a" is taken by cases.csv:2',
+    b"id,input\na,hi\na,hi\n": 'cases.csv:3:1: the id "a" is already used by cases.csv:2',
     b"input,input.a\nhi,x\n": 'cases.csv:1:2: the column "input" has the whole field, and "input.a" a part of it',
     b"options.connector,options,input\na,b,hi\n": 'cases.csv:1:1: the column "options" has the whole field',
     b"input,timeout\n" + b"hi,5s\n" * 700 + b'hi,"a"b"\n': "cases.csv:702:1: broken CSV: ",
     b"input,mocks\nhi," + b"[" * 5000 + b"\n": 'case "row 2": ',
     b'input,rubrics,threshold\nhi,"[""a""]",inf\n': 'cases.csv:2:3: case "row 2": ',
     b"input,input\nhi,ho\n": 'cases.csv:1:2: there are two columns "input"',
-    b"input,\nhi,ho\n": "cases.csv:2:2: `ho` stands in a column without a name",
+    b"input,\nhi,ho\n": "cases.csv:2:2: `ho` is in a column without a name",
     b'input,name\nhi,"a"b"\n': "cases.csv:2:1: broken CSV: ",
     b"input,name\nhi,\xe9\x81\n": 'cases.csv:2:4: not UTF-8 text [Save it as "CSV UTF-8"]',
-    b"input\n": "the file has no cases [The first row of a table names the fields",
-    b"": "the file has no cases [The first row of a table names the fields",
+    b"input\n": "the file has no cases [The first row of a table must contain field names",
+    b"": "the file has no cases [The first row of a table must contain field names",
     b"question,answer\n1,2\n": 'cases.csv:2:1: case "row 2": "input" is missing',
 }
 

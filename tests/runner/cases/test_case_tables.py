@@ -101,10 +101,10 @@ WRONG = {
     "unknown": ('{"id": "A", "vars": {"city": [1]}, "input": "{{ citi }}"}', 'there is no variable "citi" in "vars"'),
     "too many": (
         json.dumps({"id": "A", "vars": {name: list(range(30)) for name in "abc"}, "input": "a"}),
-        "these are more than 10000 cases",
+        "this makes more than 10000 cases",
     ),
     "something else": ('{"id": "A", "vars": {"a": [1, 2]}, "inputs": "a"}', 'unknown field "inputs"'),
-    "the same id": ('{"id": "{{ a }}", "vars": {"a": ["x", "x"]}, "input": "a"}', 'the id "x" is taken'),
+    "the same id": ('{"id": "{{ a }}", "vars": {"a": ["x", "x"]}, "input": "a"}', 'the id "x" is already used'),
 }
 
 

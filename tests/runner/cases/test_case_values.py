@@ -28,9 +28,9 @@ def test_bad_values_are_refused_together(tmp_path: Path) -> None:
         "Cannot use 4 of 5 cases from agents:gen:\n"
         '  entry 1: case "A": unknown field "kind". Did you mean "id"?\n'
         "  entry 2: it is not a case: an object was expected\n"
-        '  entry 4: case "B": the id is taken by an earlier case\n'
-        '  entry 5: case "C": "input" is missing. What is said to the agent is in "input" or in "messages"',
-        "--lenient runs the others",
+        '  entry 4: case "B": the id is already used by an earlier case\n'
+        '  entry 5: case "C": "input" is missing. Put the message to the agent in "input" or "messages"',
+        "--lenient runs the remaining cases",
     )
 
 
@@ -40,9 +40,9 @@ def test_the_good_ones_are_kept_when_lenient(tmp_path: Path) -> None:
         warnings=(
             'agents:gen: entry 1: case "A": unknown field "kind". Did you mean "id"?',
             "agents:gen: left out, entry 2: it is not a case: an object was expected",
-            'agents:gen: left out, entry 4: case "B": the id is taken by an earlier case',
+            'agents:gen: left out, entry 4: case "B": the id is already used by an earlier case',
             'agents:gen: left out, entry 5: case "C": "input" is missing. '
-            'What is said to the agent is in "input" or in "messages"',
+            'Put the message to the agent in "input" or "messages"',
         ),
     )
 
@@ -60,7 +60,7 @@ def test_values_of_which_none_is_good_are_refused(tmp_path: Path, lenient: bool)
 
 
 def test_half_of_a_letter_is_no_text(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match='"id" has half of a surrogate pair, which is no character'):
+    with pytest.raises(ConfigurationError, match='"id" has a lone surrogate, which is not a character'):
         cases_from_values([{"id": "a\udfff", "input": "Hi"}], "scripts:gen", tmp_path)
 
 
@@ -99,7 +99,7 @@ def test_a_circle_of_cases_and_what_depends_on_a_wrong_case_are_named(tmp_path: 
     assert lines[0] == "Cannot use 4 of 4 cases from agents:gen:"
     assert lines[-3:] == [
         '  case "d": it depends on case "c", which cannot be used',
-        '  case "a": cases that wait for each other: a → b → a. Take one of them out of the circle',
+        '  case "a": cases that depend on each other: a → b → a. Remove one of these dependencies',
         '  case "b": it depends on case "a", which cannot be used',
     ]
 

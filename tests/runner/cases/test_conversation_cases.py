@@ -257,30 +257,30 @@ def waiting(**waits: list[str]) -> str:
     return "\n".join(json.dumps({"id": id, "input": "a", "depends_on": others}) for id, others in waits.items())
 
 
-CIRCLE = "Take one of them out of the circle"
+CIRCLE = "Remove one of these dependencies"
 BAD_DEPENDENCIES = {
     "unknown": (
         waiting(login=[], order=["login", "logni"]),
         ':2:55: case "order": there is no case "logni" [Did you mean "login"?]',
     ),
-    "itself": (waiting(a=["a"]), ':1:42: case "a": the case "a" waits for itself'),
+    "itself": (waiting(a=["a"]), ':1:42: case "a": the case "a" depends on itself'),
     "each other": (
         waiting(a=[], b=["c"], c=["a", "b"]),
-        f':2:42: case "b": cases that wait for each other: b → c → b [{CIRCLE}]',
+        f':2:42: case "b": cases that depend on each other: b → c → b [{CIRCLE}]',
     ),
     "in a circle": (
         waiting(a=["b"], b=["c"], c=["d"], d=["b"]),
-        f':2:42: case "b": cases that wait for each other: b → c → d → b [{CIRCLE}]',
+        f':2:42: case "b": cases that depend on each other: b → c → d → b [{CIRCLE}]',
     ),
     "two circles": (
         waiting(a=["b"], b=["a"], c=["d"], d=["c"]),
         ": 2 problems\n"
-        f'  cases.jsonl:1:42: case "a": cases that wait for each other: a → b → a. {CIRCLE}\n'
-        f'  cases.jsonl:3:42: case "c": cases that wait for each other: c → d → c. {CIRCLE} [No cases were run]',
+        f'  cases.jsonl:1:42: case "a": cases that depend on each other: a → b → a. {CIRCLE}\n'
+        f'  cases.jsonl:3:42: case "c": cases that depend on each other: c → d → c. {CIRCLE} [No cases were run]',
     ),
     "a large circle": (
         waiting(**{f"c{n}": [f"c{(n + 1) % 5000}"] for n in range(5000)}),
-        ':1:43: case "c0": cases that wait for each other: '
+        ':1:43: case "c0": cases that depend on each other: '
         f"c0 → c1 → c2 → c3 → c4 → c5 → c6 → c7 → c8 → ... → c0 [{CIRCLE}]",
     ),
     "no list": ('{"id": "a", "input": "a", "depends_on": "b"}', None),

@@ -14,19 +14,19 @@ REFUSED = {
     ),
     "turn with an empty input": (
         '{"id": "C", "turns": [{"input": " "}]}',
-        ':1:24: case "C": turn 1 says nothing [What the user says is in "input"]',
+        ':1:24: case "C": turn 1 has no message [Put the message of the user in "input"]',
     ),
     "turn with an empty message": (
         '{"id": "C", "turns": [{"input": {"role": "user"}}]}',
-        ':1:24: case "C": turn 1 says nothing [What the user says is in "input"]',
+        ':1:24: case "C": turn 1 has no message [Put the message of the user in "input"]',
     ),
     "turn without parts": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": []}]}',
-        ':1:48: case "C": turn 1 says nothing [What the user says is in "input"]',
+        ':1:48: case "C": turn 1 has no message [Put the message of the user in "input"]',
     ),
     "turn of the assistant": (
         '{"id": "C", "turns": [{"input": {"role": "assistant", "content": "a"}}]}',
-        ':1:34: case "C": turn 1 is what the user says, not the assistant [What was said before is in '
+        ':1:34: case "C": turn 1 must be from the user, not the assistant [Put earlier messages in '
         '"input" of the case]',
     ),
     "turn that is a text": (
@@ -68,7 +68,7 @@ REFUSED = {
     ),
     "both spellings in a turn": (
         '{"id": "C", "turns": [{"input": "a", "assert": [], "assertions": []}]}',
-        ':1:52: case "C": "assert" and "assertions" are the same field in "turns[0]" [Keep one of them]',
+        ':1:52: case "C": "assert" and "assertions" set the same field in "turns[0]" [Keep one of them]',
     ),
     "unknown option of a turn": (
         '{"id": "C", "turns": [{"input": "a", "options": {"conector": "c"}}]}',
@@ -80,7 +80,7 @@ REFUSED = {
     ),
     "several turns in a single one": (
         '{"id": "C", "type": "single_turn", "turns": [{"input": "a"}, {"input": "b"}]}',
-        ':1:13: case "C": "type" is "single_turn", but there are 2 turns [Several turns are a multi-turn case]',
+        ':1:13: case "C": "type" is "single_turn", but there are 2 turns [A case with several turns is a multi-turn case]',
     ),
     "unknown type": (
         '{"id": "C", "turns": [{"input": "a"}], "type": "multiturn"}',
@@ -112,15 +112,15 @@ REFUSED = {
     ),
     "aggregation without mode": (
         '{"id": "C", "turns": [{"input": "a"}], "aggregation": "mean"}',
-        ':1:40: case "C": "aggregation" needs "mode": "conversation" [Add it, or leave "aggregation" out]',
+        ':1:40: case "C": "aggregation" needs "mode": "conversation" [Add it, or remove "aggregation"]',
     ),
     "on_turn_failure without mode": (
         '{"id": "C", "turns": [{"input": "a"}], "on_turn_failure": "stop"}',
-        ':1:40: case "C": "on_turn_failure" needs "mode": "conversation" [Add it, or leave "on_turn_failure" out]',
+        ':1:40: case "C": "on_turn_failure" needs "mode": "conversation" [Add it, or remove "on_turn_failure"]',
     ),
     "window_size without mode": (
         '{"id": "C", "turns": [{"input": "a"}], "window_size": 2}',
-        ':1:40: case "C": "window_size" needs "mode": "conversation" [Add it, or leave "window_size" out]',
+        ':1:40: case "C": "window_size" needs "mode": "conversation" [Add it, or remove "window_size"]',
     ),
     "expected_output of a turn without mode": (
         '{"id": "C", "turns": [{"input": "a", "expected_output": "b"}]}',
@@ -132,17 +132,17 @@ REFUSED = {
     ),
     "multi-turn field in a standard case": (
         '{"id": "C", "input": "a", "final_assertions": []}',
-        ':1:27: case "C": "final_assertions" is a field of multi-turn cases and dynamic cases, and this is a standard case '
+        ':1:27: case "C": "final_assertions" is a field of multi-turn cases and dynamic cases, but this is a standard case '
         '[Add "type": "multi_turn"]',
     ),
     "field of several modes in a standard case": (
         '{"id": "C", "input": "a", "max_turns": 2}',
-        ':1:27: case "C": "max_turns" is a field of multi-turn cases and dynamic cases, and this is a '
+        ':1:27: case "C": "max_turns" is a field of multi-turn cases and dynamic cases, but this is a '
         'standard case [Add "type": "multi_turn"]',
     ),
     "conversation field in a standard case": (
         '{"id": "C", "input": "a", "window_size": 2}',
-        ':1:27: case "C": "window_size" is a field of conversations, and this is a standard case [Add '
+        ':1:27: case "C": "window_size" is a field of conversations, but this is a standard case [Add '
         '"mode": "conversation" and turns]',
     ),
     "misspelt turns": (
@@ -152,13 +152,13 @@ REFUSED = {
     "conversation field in a dynamic case": (
         '{"id": "C", "simulator": {"use": "sim"}, "checkpoints": [{"id": "a", "assertion": {"type": '
         '"contains", "value": "x"}}], "aggregation": "min"}',
-        ':1:121: case "C": "aggregation" is a field of conversations, and this is a dynamic case [Leave '
+        ':1:121: case "C": "aggregation" is a field of conversations, but this is a dynamic case [Leave '
         '"aggregation" out]',
     ),
     "type of a dynamic case": (
         '{"id": "C", "simulator": {"use": "sim"}, "checkpoints": [{"id": "a", "assertion": {"type": '
         '"contains", "value": "x"}}], "type": "single_turn"}',
-        ':1:121: case "C": a dynamic case has no "type" of its own [Its other fields say what it is]',
+        ':1:121: case "C": a dynamic case has no "type" of its own [The type follows from the other fields]',
     ),
     "checkpoint without assertion": (
         '{"id": "C", "simulator": {"use": "sim"}, "checkpoints": [{"id": "a"}]}',
@@ -184,7 +184,7 @@ REFUSED = {
     "both spellings in a checkpoint": (
         '{"id": "C", "simulator": {"use": "sim"}, "checkpoints": [{"id": "a", "assertion": {"type": '
         '"contains", "value": "x"}, "assert": "snapshot"}]}',
-        ':1:119: case "C": "assertion" and "assert" are the same field in "checkpoints[0]" [Keep one of them]',
+        ':1:119: case "C": "assertion" and "assert" set the same field in "checkpoints[0]" [Keep one of them]',
     ),
     "no checkpoints": (
         '{"id": "C", "simulator": {"use": "sim"}, "checkpoints": []}',
@@ -193,7 +193,7 @@ REFUSED = {
     "checkpoint ids": (
         '{"id": "C", "simulator": {"use": "sim"}, "checkpoints": [{"id": "a", "assertion": {"type": '
         '"contains", "value": "x"}}, {"id": "a", "assertion": {"type": "contains", "value": "x"}}]}',
-        ':1:121: case "C": the id "a" is taken by checkpoint 1 [Each checkpoint of a case has an id of its own]',
+        ':1:121: case "C": the id "a" is already used by checkpoint 1 [Give each checkpoint of a case its own id]',
     ),
     "unknown after": (
         '{"id": "C", "simulator": {"use": "sim"}, "checkpoints": [{"id": "ask_town", "assertion": '
@@ -204,14 +204,14 @@ REFUSED = {
     "after itself": (
         '{"id": "C", "simulator": {"use": "sim"}, "checkpoints": [{"id": "a", "assertion": {"type": '
         '"contains", "value": "x"}, "after": ["a"]}]}',
-        ':1:129: case "C": the checkpoint "a" waits for itself',
+        ':1:129: case "C": the checkpoint "a" depends on itself',
     ),
     "circle of checkpoints": (
         '{"id": "C", "simulator": {"use": "sim"}, "checkpoints": [{"id": "a", "assertion": {"type": '
         '"contains", "value": "x"}, "after": ["c"]}, {"id": "b", "assertion": {"type": "contains", '
         '"value": "x"}, "after": ["a"]}, {"id": "c", "assertion": {"type": "contains", "value": "x"}, '
         '"after": ["b"]}]}',
-        ':1:129: case "C": checkpoints that wait for each other: a → c → b → a [Take one of them out of the circle]',
+        ':1:129: case "C": checkpoints that depend on each other: a → c → b → a [Remove one of these dependencies]',
     ),
     "unknown field of a simulator": (
         '{"id": "C", "simulator": {"use": "sim", "persna": "x"}}',
@@ -219,8 +219,7 @@ REFUSED = {
     ),
     "simulator without a name": (
         '{"id": "C", "simulator": {"use": "agents:"}}',
-        ':1:27: case "C": "simulator.use" names nobody [It is an agent or a script, such as '
-        '"workers.test.user-simulator"]',
+        ':1:27: case "C": "simulator.use" is empty [Use an agent or a script, such as "workers.test.user-simulator"]',
     ),
     "simulator that is a text": (
         '{"id": "C", "simulator": "sim"}',
@@ -232,11 +231,11 @@ REFUSED = {
     ),
     "turns in the metadata of a simulator": (
         '{"id": "C", "simulator": {"use": "sim", "metadata": {"max_turns": "3"}}}',
-        ':1:54: case "C": "simulator.metadata.max_turns" must be a whole number from 1 up',
+        ':1:54: case "C": "simulator.metadata.max_turns" must be a whole number of at least 1',
     ),
     "turns in the options of a simulator": (
         '{"id": "C", "simulator": {"use": "sim", "options": {"metadata": {"max_turns": 0}}}}',
-        ':1:66: case "C": "simulator.options.metadata.max_turns" must be a whole number from 1 up',
+        ':1:66: case "C": "simulator.options.metadata.max_turns" must be a whole number of at least 1',
     ),
     "unknown mode": (
         '{"id": "C", "mode": "conversaton", "turns": []}',
@@ -244,9 +243,9 @@ REFUSED = {
     ),
     "mode of another kind": (
         '{"id": "C", "mode": "chat", "input": "a"}',
-        ':1:13: case "C": unknown mode "chat" [It is "conversation"; other modes are known by their fields]',
+        ':1:13: case "C": unknown mode "chat" [It is "conversation"; other modes follow from the fields of the case]',
     ),
-    "mode that is not a text": (
+    "mode that is not a string": (
         '{"id": "C", "mode": 1, "input": "a"}',
         ':1:13: case "C": "mode" must be a string, and it is "conversation"',
     ),
@@ -260,7 +259,7 @@ REFUSED = {
     ),
     "expected_output of a conversation": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a"}], "expected_output": "b"}',
-        ':1:64: case "C": "expected_output" is a field of turns, not of the whole case [Move it into its turn]',
+        ':1:64: case "C": "expected_output" belongs in a turn, not in the case [Move it into the turn]',
     ),
     "expected of a conversation": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a"}], "expected": "b"}',
@@ -313,23 +312,23 @@ REFUSED = {
     ),
     "rubrics without criteria": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a", "assertions": [{"type": "rubrics"}]}]}',
-        ':1:77: case "C": assertion 1: "rubrics" needs "criteria": a list of texts, or of {"outcome": ...}',
+        ':1:77: case "C": assertion 1: "rubrics" needs "criteria": a list of strings, or of {"outcome": ...}',
     ),
     "rubrics of nothing": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a"}], "assertions": [{"type": '
         '"rubrics", "criteria": []}]}',
-        ':1:79: case "C": assertion 1: "rubrics" needs "criteria": a list of texts, or of {"outcome": ...}',
+        ':1:79: case "C": assertion 1: "rubrics" needs "criteria": a list of strings, or of {"outcome": ...}',
     ),
     "rubrics with a value": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a", "assertions": [{"type": "rubrics", '
         '"criteria": ["a"], "value": "b"}]}]}',
-        ':1:77: case "C": assertion 1: "rubrics" does not take "value"; it takes criteria, weight, '
+        ':1:77: case "C": assertion 1: "rubrics" does not accept "value"; it accepts criteria, weight, '
         "required, options and message",
     ),
     "negated rubrics": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a", "assertions": [{"type": "rubrics", '
         '"criteria": ["a"], "negate": true}]}]}',
-        ':1:77: case "C": assertion 1: "rubrics" does not take "negate"; it takes criteria, weight, '
+        ':1:77: case "C": assertion 1: "rubrics" does not accept "negate"; it accepts criteria, weight, '
         "required, options and message",
     ),
     "criterion without outcome": (
@@ -359,16 +358,16 @@ REFUSED = {
     "criteria of an agent": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a", "assertions": [{"type": "agent", '
         '"use": "agents:v", "criteria": ["a"]}]}]}',
-        ':1:77: case "C": assertion 1: "agent" takes its criteria as one text; a list of them is of the type "rubrics"',
+        ':1:77: case "C": assertion 1: "agent" takes one string of criteria; for a list, use the type "rubrics"',
     ),
     "criteria of another type": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a", "assertions": [{"type": '
         '"contains", "value": "x", "criteria": ["a"]}]}]}',
-        ':1:77: case "C": assertion 1: "contains" does not take "criteria"; it takes value, message and negate',
+        ':1:77: case "C": assertion 1: "contains" does not accept "criteria"; it accepts value, message and negate',
     ),
     "grader without a name": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a"}], "grader": " "}',
-        ':1:64: case "C": "grader" must not be empty [It is an agent, such as "workers.test.validator"]',
+        ':1:64: case "C": "grader" must not be empty [Use an agent, such as "workers.test.validator"]',
     ),
     "unknown type of a standard case": (
         '{"id": "C", "type": "multi_tern", "input": "a"}',
@@ -380,7 +379,7 @@ REFUSED = {
     ),
     "expected_output of a multi-turn case": (
         '{"id": "C", "turns": [{"input": "a"}], "expected_output": "b"}',
-        ':1:40: case "C": "expected_output" is a field of turns, not of the whole case [Move it into its turn]',
+        ':1:40: case "C": "expected_output" belongs in a turn, not in the case [Move it into the turn]',
     ),
 }
 """A case, and what follows the name of the file."""
@@ -396,7 +395,7 @@ def test_places_are_right_in_yaml_and_over_several_lines(tmp_path: Path) -> None
     message = 'case "C": "expected_output" in "turns[1]" needs "mode": "conversation" [Add it beside "turns"]'
     assert refusal(tmp_path, yaml, "cases.yaml") == f"Cannot read cases from cases.yaml:6:5: {message}"
     json = '{\n  "id": "C",\n  "turns": [\n    {"input": "a"},\n    {"input": ""}\n  ]\n}\n'
-    said = 'case "C": turn 2 says nothing [What the user says is in "input"]'
+    said = 'case "C": turn 2 has no message [Put the message of the user in "input"]'
     assert refusal(tmp_path, json) == f"Cannot read cases from cases.jsonl:5:6: {said}"
 
 

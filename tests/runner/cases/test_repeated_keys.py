@@ -83,21 +83,20 @@ def test_a_key_that_stands_twice_is_refused_with_both_places(
 ) -> None:
     said = refusal(tmp_path, text, name)
     for line, column, key, first_line, first_column in found:
-        assert f'{name}:{line}:{column}: "{key}" is given twice, first at {name}:{first_line}:{first_column}' in said
-    assert said.count("is given twice") == len(found)
+        assert f'{name}:{line}:{column}: "{key}" is set twice, first at {name}:{first_line}:{first_column}' in said
+    assert said.count("is set twice") == len(found)
 
 
 def test_the_hint_says_what_to_do(tmp_path: Path) -> None:
     said = refusal(tmp_path, '{"id": "A", "input": "Hi", "input": "Ho"}')
     assert said == (
-        'Cannot read cases from cases.jsonl:1:28: "input" is given twice, first at cases.jsonl:1:13 '
-        "[Keep one of the two]"
+        'Cannot read cases from cases.jsonl:1:28: "input" is set twice, first at cases.jsonl:1:13 [Keep one of the two]'
     )
 
 
 def test_other_problems_of_the_file_are_told_as_well(tmp_path: Path) -> None:
     said = refusal(tmp_path, '{"id": "A", "id": "A", "inptu": "Hi"}\n{"id": "B"}\n')
-    assert 'cases.jsonl:1:13: "id" is given twice' in said
+    assert 'cases.jsonl:1:13: "id" is set twice' in said
     assert 'unknown field "inptu"' in said
     assert 'cases.jsonl:2:1: case "B": "input" is missing' in said
 
@@ -106,7 +105,7 @@ def test_a_large_file_is_refused_too(tmp_path: Path) -> None:
     rows = [f'{{"id": "case-{number}", "input": "{"Hello " * 20}"}}\n' for number in range(20_000)]
     rows[15_000] = '{"id": "twice", "input": "Hi", "input": "Ho"}\n'
     said = refusal(tmp_path, "".join(rows))
-    assert 'cases.jsonl:15001:32: "input" is given twice, first at cases.jsonl:15001:17' in said
+    assert 'cases.jsonl:15001:32: "input" is set twice, first at cases.jsonl:15001:17' in said
 
 
 MERGED = {
@@ -128,13 +127,13 @@ def test_a_key_that_was_merged_in_may_be_overridden(tmp_path: Path, text: str) -
 
 def test_two_keys_beside_a_merge_are_refused(tmp_path: Path) -> None:
     text = "- &a {id: A, input: Hi, timeout: 5s}\n- {<<: *a, id: B, timeout: 9s, timeout: 8s}\n"
-    assert 'a.yaml:2:32: "timeout" is given twice, first at a.yaml:2:19' in refusal(tmp_path, text, "a.yaml")
+    assert 'a.yaml:2:32: "timeout" is set twice, first at a.yaml:2:19' in refusal(tmp_path, text, "a.yaml")
 
 
 def test_two_merges_are_one_list(tmp_path: Path) -> None:
     text = "- &a {id: A, input: Hi}\n- &b {id: B, input: Ho}\n- {<<: *a, <<: *b, id: C}\n"
     assert refusal(tmp_path, text, "a.yaml") == (
-        'Cannot read cases from a.yaml:3:12: "<<" is given twice, first at a.yaml:3:4 '
+        'Cannot read cases from a.yaml:3:12: "<<" is set twice, first at a.yaml:3:4 '
         "[Merge several mappings with a list: <<: [*first, *second]]"
     )
 

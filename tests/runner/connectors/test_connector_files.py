@@ -119,7 +119,7 @@ def test_references_are_resolved(tmp_path: Path, reference: str | None, expected
         (
             "use::x",
             {"agent/agent.yml": "system:\n\t- a"},
-            "Cannot read agent settings <root>/agent/agent.yml:2:1: a tab, or another character that cannot start a value, is here; YAML is indented with spaces, and texts that begin with @ or ` are in quotes",
+            "Cannot read agent settings <root>/agent/agent.yml:2:1: a tab, or another character that cannot start a value, is here; indent YAML with spaces, and quote strings that begin with @ or `",
             "It must be YAML",
         ),
     ],
@@ -155,12 +155,12 @@ START = 'Cannot use connector "x" from connectors/x.conn.yao: '
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ([], "it must hold an object"),
-        ({"options": {}}, "type must be a text"),
+        ([], "it must contain an object"),
+        ({"options": {}}, "type must be a string"),
         ({"type": "openai", "options": []}, "options must be an object"),
         ({"type": "openai"}, "options.model is missing"),
         ({"type": "yao"}, "options.host is missing"),
-        (openai(model=4), "options.model must be a text"),
+        (openai(model=4), "options.model must be a string"),
         (openai(max_tokens=True), "options.max_tokens must be a whole number"),
         (openai(max_concurrency=0), "options.max_concurrency must be a whole number above 0"),
         (openai(requests_per_minute=-1), "options.requests_per_minute must be a number above 0"),

@@ -289,7 +289,7 @@ def test_a_finish_reason_that_is_no_text_is_said(bench: Bench, reason: Any, how:
     found = bench.ask()
 
     assert (found.content, found.finish_reason, found.ending) == ("Hi", "", "stop")
-    assert found.warnings == (f"test gave a {name} that is not a text: {json.dumps(reason)}",)
+    assert found.warnings == (f"test gave a {name} that is not a string: {json.dumps(reason)}",)
 
 
 # A byte order mark

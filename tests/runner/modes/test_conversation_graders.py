@@ -276,7 +276,7 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "down": (status(400, "no such model"), "judge ({host}) answered 400: no such model"),
     "no verdict": (
         says("I would say so."),
-        'validator workers.test.validator did not answer with a verdict: "I would say so.". It must answer {"passed": '
+        'validator workers.test.validator did not return a verdict: "I would say so.". It must answer {"passed": '
         'true or false, "reason": "..."}',
     ),
     "no JSON": (body(200, "<html>"), "judge ({host}) answered what is not JSON: <html>"),

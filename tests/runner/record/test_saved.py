@@ -93,7 +93,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     ),
     "a suite with another label": (
         '{"type": "start", "suites": [{"id": "a", "kind": "agent_test", "label": 1}]}\n',
-        '<file>:1: the "label" of a suite is not a text',
+        '<file>:1: the "label" of a suite is not a string',
     ),
     "plans that are none": (
         '{"type": "start", "resume": {"planned": {"a": {"cases": 1, "ids": 2}}}}\n',

@@ -83,7 +83,7 @@ MISTAKES: dict[str, tuple[str, str, str | None]] = {
     "a rule that is text": ("- hi", "rule 1: a rule must be an object", "Its fields are when, times, reply"),
     "unknown field": ("- repl: hi", 'rule 1: unknown field "repl" in a rule', 'Did you mean "reply"?'),
     "no reply": ("- when: {turn: 1}", 'rule 1: "reply" is missing', "It is the answer of the model"),
-    "times": ("- {times: 0, reply: hi}", 'rule 1: "times" must be a whole number from 1 up', None),
+    "times": ("- {times: 0, reply: hi}", 'rule 1: "times" must be a whole number of at least 1', None),
     "a rule that hides others": (
         "- reply: hi\n- reply: ho",
         "rule 1: it always applies, so the rules after it are never used",
@@ -148,7 +148,11 @@ MISTAKES: dict[str, tuple[str, str, str | None]] = {
         'rule 1: "arguments" of find must be an object, or text that is sent as it is',
         None,
     ),
-    "usage": ("- reply: {text: a, usage: {cost: -1}}", 'rule 1: "cost" of "usage" must be a number from 0 up', None),
+    "usage": (
+        "- reply: {text: a, usage: {cost: -1}}",
+        'rule 1: "cost" of "usage" must be a number of at least 0',
+        None,
+    ),
     "delay": (
         "- reply: {text: a, delay: soon}",
         'rule 1: Cannot read delay "soon": not a duration',

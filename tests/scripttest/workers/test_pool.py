@@ -159,7 +159,7 @@ def test_a_line_of_another_form_loses_the_worker(pool: WorkerPool[str], owner: O
     slot.work = "busy"
     slot.worker.send_frame("log", "loud", '"one"')
     owner.wait(lambda: owner.losses)
-    assert owner.losses[0].message.endswith("sent something that is not a message: a line that is not a text")
+    assert owner.losses[0].message.endswith("sent something that is not a message: a line that is not a string")
     assert owner.heard_of == [] and pool.slots == []
 
 

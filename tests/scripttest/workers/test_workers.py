@@ -117,7 +117,7 @@ WHILE_LISTING = {
     "a start": ("send('start', '0')", "tests out of order"),
     "what a function returns": ("send('returned', '{\"ok\": 1}')", "unexpected returned"),
     "a record that is not an object": ("send('broken', '[]')", "a record that is not an object"),
-    "a line that is a number": ("send('log', 'info', '1')", "a line that is not a text"),
+    "a line that is a number": ("send('log', 'info', '1')", "a line that is not a string"),
     "many questions": (
         "os.write(1, b''.join(encode('call', str(n), 'x', '[]', '') for n in range(1000)))",
         "a question before the last one was answered",

@@ -131,7 +131,7 @@ def test_a_program_that_answers_something_else_fails_the_call_at_once(
 
     here.stdio("rude", "wrong", method, REPLIES[name])
     reply = REPLIES[name].replace("ID", "0" if method == "initialize" else "1")
-    assert here.use(action) == f"it answered what is not of the protocol: {reply}"
+    assert here.use(action) == f"its response does not follow the protocol: {reply}"
 
 
 ODD = {
@@ -154,4 +154,4 @@ def test_what_is_odd_about_an_answer_is_said_with_its_place(here: Surroundings, 
         return error.value.message.partition(" failed: ")[2]
 
     here.stdio("rude", "wrong", method, f'{{"jsonrpc": "2.0", "id": ID, "result": {result}}}')
-    assert here.use(action) == f"its answer is not as it should be: {odd}"
+    assert here.use(action) == f"its response is invalid: {odd}"

@@ -237,8 +237,8 @@ def test_a_resource_that_is_half_there_is_told_what_it_lacks(tmp_path: Path) -> 
     with pytest.raises(ToolError) as error:
         use(tmp_path, lambda servers: servers.server("notes").read_resource("notes://all", None))
     assert error.value.hint == (
-        f'Its resources are notes://1. "notes://all" is none: a resource has a name, and {tmp_path}/{folder}/<name>.res.yao '
-        f'says its "uri". "bare" is none: a resource has a name, and {tmp_path}/{folder}/bare.res.yao says its "uri". '
+        f'Its resources are notes://1. "notes://all" is not a resource: {tmp_path}/{folder}/<name>.res.yao '
+        f'with its "uri" is missing. "bare" is not a resource: {tmp_path}/{folder}/bare.res.yao with its "uri" is missing. '
         f'{tmp_path}/{folder}/two.res.yao is not used: {tmp_path}/mcps/notes.mcp.yao has no "two" among its resources'
     )
 
@@ -372,10 +372,10 @@ MAPPING = "mcps/mapping/shop"
         pytest.param({DEFINITION: []}, "shop", f"Cannot read MCP server <app>/{DEFINITION}: it is not an object", None, id="not an object"),
         pytest.param({DEFINITION: {"transport": "htp"}}, "shop", f'Cannot read MCP server <app>/{DEFINITION}: unknown transport "htp"', 'Did you mean "http"?', id="unknown transport"),
         pytest.param({DEFINITION: {"tools": ["a"]}}, "shop", f'Cannot read MCP server <app>/{DEFINITION}: "tools" is not an object of process names', 'Write it as "tools": {"<name>": "agents.<agent>.<module>.<Function>"}', id="tools as a list"),
-        pytest.param({DEFINITION: {"transport": "http", "url": "$ENV.SHOP_URL"}}, "shop", f"Cannot read MCP server <app>/{DEFINITION}: the environment variable SHOP_URL is not set", "Set it, or write it into the .env file of the application", id="missing variable"),
-        pytest.param({DEFINITION: {"transport": "stdio"}}, "shop", f'Cannot read MCP server <app>/{DEFINITION}: transport stdio needs a "command"', None, id="no command"),
+        pytest.param({DEFINITION: {"transport": "http", "url": "$ENV.SHOP_URL"}}, "shop", f"Cannot read MCP server <app>/{DEFINITION}: the environment variable SHOP_URL is not set", "Set it, or add it to the application's .env file", id="missing variable"),
+        pytest.param({DEFINITION: {"transport": "stdio"}}, "shop", f'Cannot read MCP server <app>/{DEFINITION}: transport stdio requires a "command"', None, id="no command"),
         pytest.param({DEFINITION: {"transport": "http", "url": "shop"}}, "shop", f'Cannot read MCP server <app>/{DEFINITION}: transport http needs a "url" with http(s)://', None, id="no url"),
-        pytest.param({DEFINITION: {"transport": "http", "url": "http://x", "timeout": "soon"}}, "shop", f'Cannot read "timeout" in MCP server <app>/{DEFINITION} "soon": not a duration', "Write it as 500ms, 30s, 1m30s or 2h", id="bad timeout"),
+        pytest.param({DEFINITION: {"transport": "http", "url": "http://x", "timeout": "soon"}}, "shop", f'Cannot read "timeout" of MCP server <app>/{DEFINITION} "soon": not a duration', "Write it as 500ms, 30s, 1m30s or 2h", id="bad timeout"),
         pytest.param({DEFINITION: SHOP, f"{MAPPING}/schemes/find.in.yao": "{"}, "shop", f"Cannot read tool schema <app>/{MAPPING}/schemes/find.in.yao:1:2: Expecting property name enclosed in double quotes", "It must be JSON; comments and trailing commas are fine", id="broken schema file"),
         pytest.param({DEFINITION: SHOP, f"{MAPPING}/schemes/find.in.yao": {"properties": {"id": {"type": "int"}}}}, "shop", f"Cannot read schema <app>/{MAPPING}/schemes/find.in.yao: invalid JSON Schema: properties.id.type: 'int' is not valid under any of the given schemas", None, id="invalid schema"),
         pytest.param({DEFINITION: SHOP, f"{MAPPING}/resources/order.res.yao": {}}, "shop", f'Cannot read resource <app>/{MAPPING}/resources/order.res.yao: it has no "uri"', None, id="resource without a URI"),

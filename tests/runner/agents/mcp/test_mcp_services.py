@@ -244,7 +244,7 @@ def test_an_answer_that_is_not_as_its_schema_says_is_an_error(here: Surroundings
         for name in ("wrong", "nothing"):
             with pytest.raises(ToolError) as caught:
                 await servers.server("s").call_tool(name, {}, None)
-            said.append((caught.value.code, caught.value.message.partition("outputSchema says: ")[2]))
+            said.append((caught.value.code, caught.value.message.partition("outputSchema: ")[2]))
         return said
 
     here.stdio("rude", "careless")

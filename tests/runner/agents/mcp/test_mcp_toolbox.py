@@ -77,9 +77,9 @@ def test_every_spelling_of_a_server_is_read(items: Any, expected: list[ServerCho
     ("items", "message"),
     [
         pytest.param("shop", "Cannot read the MCP servers of package.yao: it is not a list", id="no list"),
-        pytest.param(["a", 5], "Cannot read MCP server 2 of package.yao: it names no server", id="a number"),
-        pytest.param([{"tools": ["x"], "resources": []}], "Cannot read MCP server 1 of package.yao: it names no server", id="no id"),
-        pytest.param([{"server_id": "a", "tools": "x"}], "Cannot read MCP server 1 of package.yao: its tools are not a list of names", id="tools as a text"),
+        pytest.param(["a", 5], "Cannot read MCP server 2 of package.yao: no server is named", id="a number"),
+        pytest.param([{"tools": ["x"], "resources": []}], "Cannot read MCP server 1 of package.yao: no server is named", id="no id"),
+        pytest.param([{"server_id": "a", "tools": "x"}], 'Cannot read MCP server 1 of package.yao: "tools" must be a list of names', id="tools as a text"),
     ],
 )  # fmt: skip
 def test_a_server_that_cannot_be_read_is_named(items: Any, message: str) -> None:
@@ -144,7 +144,7 @@ def test_what_is_odd_is_warned_of(tmp_path: Path) -> None:
 def test_three_samples_of_a_tool_are_shown(shop: Path) -> None:
     assert opened(shop, ["shop"]).samples_message() == "\n\n".join(
         [
-            "Examples of calls of your tools:",
+            "Example calls of your tools:",
             'shop__find (s0)\narguments: {"id":0}\nresult: "<0>"',
             'shop__find (s1)\narguments: {"id":1}\nresult: "<1>"',
             'shop__find (s2)\narguments: {"id":2}\nresult: "<2>"',
@@ -177,8 +177,8 @@ def test_a_call_is_answered_with_the_json_of_its_result(
     [
         pytest.param("shop__pay", "{}", ToolUse(name="pay", server="shop", arguments={}), "no money", id="the tool throws"),
         pytest.param("shop__find", '{"id": "x"}', ToolUse(name="find", server="shop", arguments={"id": "x"}), "Cannot call tool \"find\" of MCP server shop: validation failed: id: 'x' is not of type 'integer'", id="against the schema"),
-        pytest.param("shop__find", "[1]", ToolUse(name="find", server="shop", arguments=[1]), 'Cannot read the arguments of tool "shop__find": they are not an object', id="a list"),
-        pytest.param("shop__find", "id is 7", ToolUse(name="find", server="shop", arguments="id is 7"), 'Cannot read the arguments of tool "shop__find": they are not JSON: cannot be repaired to JSON', id="prose"),
+        pytest.param("shop__find", "[1]", ToolUse(name="find", server="shop", arguments=[1]), 'Cannot read the arguments of tool "shop__find": not an object', id="a list"),
+        pytest.param("shop__find", "id is 7", ToolUse(name="find", server="shop", arguments="id is 7"), 'Cannot read the arguments of tool "shop__find": invalid JSON: cannot be repaired to JSON', id="prose"),
         pytest.param("shop_find", "{}", ToolUse(name="shop_find", server="", arguments={}), 'there is no tool "shop_find". Did you mean "shop__find"?', id="unknown tool"),
     ],
 )  # fmt: skip
@@ -246,10 +246,10 @@ def test_scripts_are_answered(shop: Path, name: str, args: list[Any], expected: 
         pytest.param("mcp.CallTool", ["shop", "fnd"], 404, 'Cannot call tool "fnd" of MCP server shop: there is no such tool. Did you mean "find"?', id="unknown tool"),
         pytest.param("mcp.CallTool", ["shop", "find", {}], 400, "Cannot call tool \"find\" of MCP server shop: validation failed: value: 'id' is a required property", id="bad arguments"),
         pytest.param("mcp.CallTool", ["shop", "find", [1]], 400, "Cannot call mcp.CallTool: the arguments are not an object", id="arguments as a list"),
-        pytest.param("mcp.CallTool", [None, "find"], 400, "Cannot call mcp.CallTool: the id of an MCP server is missing", id="no server"),
+        pytest.param("mcp.CallTool", [None, "find"], 400, "Cannot call mcp.CallTool: the MCP server id is missing", id="no server"),
         pytest.param("mcp.CallTool", ["shop"], 400, "Cannot call mcp.CallTool: the name of a tool is missing", id="no tool"),
         pytest.param("mcp.GetSample", ["shop", "tool", "find", 5], 404, "Cannot call mcp.GetSample: MCP server shop has 5 samples of find, none with index 5", id="no such sample"),
-        pytest.param("mcp.ListSamples", ["shop", "prompt", "x"], 400, 'Cannot call mcp.ListSamples: samples are of a "tool" or a "resource"', id="samples of what"),
+        pytest.param("mcp.ListSamples", ["shop", "prompt", "x"], 400, 'Cannot call mcp.ListSamples: samples belong to a "tool" or a "resource"', id="samples of what"),
         pytest.param("mcp.Dance", ["shop"], 404, 'Process "mcp.Dance" does not exist', id="unknown process"),
     ],
 )  # fmt: skip

@@ -26,7 +26,7 @@ export class Stock {
   }
 
   add(sku: string, count = 1): this {
-    if (!Number.isInteger(count) || count < 1) throw new RangeError("a count is a whole number from 1 up");
+    if (!Number.isInteger(count) || count < 1) throw new RangeError("a count is a whole number of at least 1");
     const now = (this.#counts.get(sku) ?? 0) + count;
     const limit = this.limits[sku];
     if (limit !== undefined && now > limit) throw new RangeError(`there is room for ${limit} of ${sku}`);
