@@ -84,7 +84,7 @@ class RunSnapshots:
         if agreed and not (self._update and not self._ci):
             return {"passed": True}
         if self._ci:
-            reason = "There is no snapshot yet, and CI writes none into sources: run the test once elsewhere"
+            reason = "There is no snapshot yet, and this run writes none into sources: --update-snapshots does"
             return {"passed": False, "reason": reason} if expected is None else _differs(unindented(expected))
         if expected is None or self._update:
             return {"passed": True, "store": actual}

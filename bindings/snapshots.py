@@ -88,7 +88,7 @@ class Snapshots:
             if expected is not None and not self._update:
                 return {"passed": False, "expected": expected}
             if expected is None and self._ci and not self._update:
-                reason = "There is no snapshot yet, and CI does not store one: run the test once elsewhere"
+                reason = "There is no snapshot yet, and this run stores none: --update-snapshots does"
                 return {"passed": False, "reason": reason}
             new[key] = text
             self._unsaved.setdefault(module, {})[key] = text

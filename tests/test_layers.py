@@ -36,8 +36,9 @@ LIBRARIES = {
     "mcp": {
         "runner/agents/mcp/remote.py",
         "runner/agents/mcp/client.py",
+        "runner/mcp_server/server.py",
     },
-    "anyio": {"runner/agents/mcp/remote.py"},
+    "anyio": {"runner/agents/mcp/remote.py", "runner/mcp_server/server.py"},
     "pydantic": {
         "runner/cases/json_schema.py",
         "runner/agents/mcp/remote.py",
@@ -135,10 +136,12 @@ ROOMS = {
     "runner/doctor": "runner runner/security runner/application runner/connectors runner/agents runner/agents/mcp",
     "runner/view": "runner runner/security runner/statistics runner/options runner/application runner/record runner/compare"
     " runner/judging runner/store runner/reporters/console runner/reporters runner/reporters/html",
+    "runner/mcp_server": "runner runner/options runner/application runner/record runner/compare runner/reporters/console runner/store"
+    " runner/planning runner/execution runner/view",
     "runner/commands": "runner runner/security runner/statistics runner/options runner/application runner/connectors runner/doctor"
     " runner/cases runner/store runner/planning runner/execution runner/reporters runner/record runner/compare"
     " runner/judging runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster runner/mutation runner/weak_cases"
-    " runner/conversion",
+    " runner/conversion runner/mcp_server",
     "runner/__main__": "runner/commands runner/execution",
 }
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
@@ -189,6 +192,7 @@ DOORS = {
     "runner/watch": "loop",
     "runner/view": "page_actions reruns runs server",
     "runner/doctor": "findings needs",
+    "runner/mcp_server": "actions running server",
     "runner/mutation": "chosen console documents session verdicts",
     "runner/weak_cases": "console grading prompt_rules",
     "runner/conversion": "converted datasets formats sources",

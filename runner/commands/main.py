@@ -41,6 +41,7 @@ COMMANDS = {
     "history": "runner.commands.history:history",
     "init": "runner.commands.init:init",
     "label": "runner.commands.labels:label",
+    "mcp": "runner.commands.mcp:mcp",
     "merge": "runner.commands.merge:merge",
     "mutate": "runner.commands.mutate:mutate",
     "regrade": "runner.commands.saved_runs:regrade",

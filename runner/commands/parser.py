@@ -53,6 +53,7 @@ PAGES = {
     "history": "history",
     "init": "quickstart",
     "label": "calibrating",
+    "mcp": "coding-agents",
     "merge": "long-runs",
     "mutate": "mutating",
     "regrade": "long-runs",

@@ -3,7 +3,7 @@ runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from runner import exit_codes
@@ -42,11 +42,10 @@ def print_plan(plan: RunPlan, records: Iterator[HostRecord]) -> int:
         code = exit_codes.CONFIGURATION
     beside = sum(record.beside for record in tests)
     left_out = _left_out(plan, known - beside - sum(len(record.tests) for record in tests), beside)
-    suites = _suites(plan, listed)
     if options.json:
-        _print_json(plan, suites, left_out, code)
+        _print_json(plan, _suites(plan, listed, lambda case: case.id), left_out, code)
         return code
-    _print_text(plan, suites, left_out)
+    _print_text(plan, _suites(plan, listed, lambda case: _planned(case, options.repeat)), left_out)
     if is_empty_shard and not is_broken:
         stderr.write(f"Warning: no test belongs to --shard {options.shard}\n")
     elif code == exit_codes.CONFIGURATION:
@@ -54,12 +53,12 @@ def print_plan(plan: RunPlan, records: Iterator[HostRecord]) -> int:
     return code
 
 
-def _suites(plan: RunPlan, listed: dict[str, Listed | Broken]) -> Suites:
+def _suites(plan: RunPlan, listed: dict[str, Listed | Broken], named: Callable[[Case], str]) -> Suites:
     sources = {source.suite.id: source for source in plan.sources}
     for suite in plan.suites:
         record = listed.get(suite.id)
         if suite.id in sources:
-            yield suite.label, (_planned(one.case, plan.options.repeat) for one in sources[suite.id].cases())
+            yield suite.label, (named(one.case) for one in sources[suite.id].cases())
         elif isinstance(record, Listed):
             yield suite.id, record.tests
         elif record is not None:

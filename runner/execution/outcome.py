@@ -244,21 +244,22 @@ class JsonLines:
 
     def on_start(self, event: RunStart) -> None:
         """Prints the first line."""
-        self._print("start", {"format": FORMAT, **start_line(event.in_report)})
+        self.tell("start", {"format": FORMAT, **start_line(event.in_report)})
 
     def on_test(self, test: _Test) -> None:
         """Prints the line of a result."""
-        self._print("result", {"id": test.result["test"], **test.result, **(test.failure or {})})
+        self.tell("result", {"id": test.result["test"], **test.result, **(test.failure or {})})
 
     def on_problem(self, kind: str, said: Record) -> None:
         """Prints the line of an error or a warning."""
-        self._print(kind, said)
+        self.tell(kind, said)
 
     def on_finish(self, head: Record, more: Record) -> None:
         """Prints the last line."""
-        self._print("summary", {**self._summary, **more, **head})
+        self.tell("summary", {**self._summary, **more, **head})
 
-    def _print(self, kind: str, line: Record) -> None:
+    def tell(self, kind: str, line: Record) -> None:
+        """Prints a line."""
         stdout = self._environment.stdout
         stdout.write(f"{json_line({'type': kind, **line})}\n")
         stdout.flush()

@@ -133,7 +133,10 @@ class Run:
         """Module → its tests that run in this pass, None for all; empty in the first one."""
         self._environments: dict[str, CaseEnvironment] = {}
         self.snapshots = RunSnapshots(
-            plan.test_files, options.update_snapshots, environment.ci, environment.secrets.text
+            plan.test_files,
+            options.update_snapshots,
+            environment.ci or (options.no_writes and not options.update_snapshots),
+            environment.secrets.text,
         )
         self.router = self._router()
         """Answers what scripts call."""

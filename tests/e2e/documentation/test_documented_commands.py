@@ -119,8 +119,13 @@ IN_A_CLONE = (
 OF_PYTEST = ("pytest", "pytest assistants/", "pytest -m smoke")
 """Lines of pytest, which test_pytest_plugin.py runs with the plugin."""
 
-SERVES = ("yao-test view", "yao-test view [--store DIR] [--port PORT] [-a DIR]")
-"""Lines that serve a page until they are stopped, which test_view_command.py runs."""
+SERVES = (
+    "yao-test mcp",
+    "yao-test mcp [-a DIR] [--store DIR] [--allow-models] [--max-cost USD] [--max-tokens N]",
+    "yao-test view",
+    "yao-test view [--store DIR] [--port PORT] [-a DIR]",
+)
+"""Lines that serve until they are stopped, which test_view_command.py and test_mcp_tools.py run."""
 
 PAGES_OF_OTHER_TESTS = {"ci.md": "test_ci_page.py runs its workflows, with the parts that its shell scripts decide on"}
 

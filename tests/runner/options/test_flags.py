@@ -56,6 +56,8 @@ EXCLUSIVE = {
     ("watch", "interactive"),
     ("json", "quiet"),
     ("failed-first", "shuffle"),
+    ("no-writes", "record"),
+    ("no-writes", "record-missing"),
 }
 
 

@@ -1,0 +1,321 @@
+"""What each tool does."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from runner.application.application import Application
+from runner.environment import Environment
+from runner.errors import ConfigurationError, MissingError, RunnerError
+from runner.execution.outcome import bounded
+from runner.mcp_server.answers import Answer, nearest, pieces
+from runner.mcp_server.kept import KeptResult, KeptRuns
+from runner.mcp_server.results import DETAIL, RunLines, explained, past, run_answer, totals_of, uncovered_in
+from runner.mcp_server.running import Call, Calls, Ended, objects_in
+from runner.mcp_server.script_api import declarations, named
+from runner.planning.inputs import is_generator
+from runner.reporters.console.rerun_command import pattern_of
+from runner.reporters.console.style import count
+from scripttest.typing_names import Record
+from scripttest.values import Value
+
+
+class Limits(Value):
+    """What a server may do."""
+
+    allow_models: bool = False
+    max_cost: float | None = None
+    """US dollars, of all runs of the server together."""
+    max_tokens: int | None = None
+    flags: tuple[str, ...] = ()
+    """Further words of the command line of each run."""
+
+
+class Actions:
+    """The tools of a server on one application."""
+
+    def __init__(
+        self, application: Application, environment: Environment, store: Path, calls: Calls, limits: Limits
+    ) -> None:
+        """`environment` is that of commands, in the folder of the application."""
+        self.application, self.calls = application, calls
+        self.kept = KeptRuns(store, environment)
+        self._root, self._store, self._limits = application.root, store, limits
+        self._cost, self._tokens = 0.0, 0
+
+    def of(self, tool: str) -> Callable[..., Awaitable[Answer]]:
+        """What makes the answer of a tool, of a call and its arguments. Raises RunnerError."""
+        made: Callable[..., Awaitable[Answer]] = getattr(self, tool)
+        return made
+
+    async def list_tests(
+        self, call: Call, input: str | None = None, run: str | None = None, tag: str | None = None
+    ) -> Answer:
+        """The tests that would run."""
+        document = await self._listed(call, _chosen(self._input(input), run, tag))
+        said = [error["message"] for error in document["errors"]] + document["warnings"]
+        items: list[Record] = [
+            {"input": name, "tests": part}
+            for name, tests in groupby(document["tests"], _suite)
+            for part in _in_parts([test["test"] for test in tests])
+        ]
+        total, inputs = len(document["tests"]), len({item["input"] for item in items})
+        modules = all(item["input"].startswith("scripts.") for item in items)
+        return Answer(
+            title="\n".join([f"{count(total, 'test')} in {count(inputs, 'module' if modules else 'input')}", *said]),
+            head={"total": total, **({"said": bounded(said)} if said else {})},
+            name="inputs",
+            items=items,
+            told=lambda item: f"{item['input']}: {', '.join(item['tests'])}",
+        )
+
+    async def run_tests(
+        self,
+        call: Call,
+        input: str | None = None,
+        run: str | None = None,
+        tag: str | None = None,
+        last_failed: bool = False,
+        coverage: bool = False,
+        update_snapshots: bool = False,
+    ) -> Answer:
+        """Runs tests."""
+        flags = {"--last-failed": last_failed, "--coverage": coverage, "--update-snapshots": update_snapshots}
+        given = [flag for flag, is_given in flags.items() if is_given]
+        return run_answer(await self._run(call, [*_chosen(self._input(input), run, tag), *given]))
+
+    async def explain_failure(self, call: Call, test: str, input: str | None = None, run: str | None = None) -> Answer:
+        """Why a test fails."""
+        kept = self.kept.result(test, self._named(input), run) if run else self._known(test, input)
+        if kept is not None and (run or kept.suite.has_cases):
+            found, note = self.kept.run(kept), f"as it was in run {kept.result.run}"
+        else:
+            chosen = ["-i", kept.suite.input] if kept is not None else self._input(input)
+            try:
+                found, note = await self._run(call, [*chosen, "--run", pattern_of([test]), "--story=all"]), ""
+            except ConfigurationError as error:
+                raise await self._no_failure(call, test, input, error) from error
+            if kept is not None and kept.result.verdict == "failed" and not found.failures:
+                found, note = self.kept.run(kept), f"it passes now; this is how it failed in run {kept.result.run}"
+        if not found.failures:
+            raise ConfigurationError(f"{test} does not fail: there is no failure of it{f' {note}' if note else ''}")
+        if len(found.failures) > 1:
+            those = ", ".join(found.input_of(line) for line in found.failures[:10])
+            raise ConfigurationError(f"Several tests are named {test}", f"Name one of these inputs: {those}")
+        return explained(found, found.failures[0], note)
+
+    async def read_result(self, call: Call, test: str, input: str | None = None, run: str | None = None) -> Answer:
+        """The whole of a kept result."""
+        kept = self.kept.result(test, self._named(input), run)
+        head = {"run": kept.result.run, "input": kept.suite.input, "test": test, "status": kept.result.verdict}
+        text = json.dumps(self.kept.line(kept), indent=1, ensure_ascii=False)
+        title = f"{test} of {kept.suite.input}: {kept.result.verdict} in run {kept.result.run}"
+        return Answer(title=title, head=head, name="json", items=pieces(text))
+
+    async def history(
+        self, call: Call, test: str | None = None, branch: str | None = None, last: int | None = None
+    ) -> Answer:
+        """Tests over time."""
+        words = [f"--branch={branch}"] * (branch is not None) + [f"--last={last}"] * (last is not None)
+        words += ["--", test] if test is not None else []
+        document = await self._document(call, ["history", "--json", f"--store={self._store}", *words])
+        items = [bounded(one, DETAIL) for one in document["tests"]]
+        if len(items) == 1:  # each of its runs
+            items = [{**document["tests"][0], "results": []}, *document["tests"][0].get("results", ())]
+        runs = len(document["runs"])
+        return Answer(title=f"{count(runs, 'kept run')}", head={"runs": runs}, name="tests", items=items, told=past)
+
+    async def compare(self, call: Call, before: str | None = None, after: str | None = None) -> Answer:
+        """What differs between two runs."""
+        head, changes = self.kept.difference(before, after)
+        return Answer(
+            title=f"{head['before']} → {head['after']}: {head['verdict']}",
+            head=head,
+            name="changes",
+            items=changes,
+            told=lambda one: f"{one['kind']}  {one['input']} › {one['test']}  {one['fact']}".rstrip(),
+        )
+
+    async def uncovered_lines(self, call: Call, input: str | None = None, file: str | None = None) -> Answer:
+        """Lines that no test runs."""
+        run = await self._run(call, [*self._input(input), "--coverage"])
+        files = uncovered_in(run.coverage)
+        if file is not None:
+            known = [one["file"] for one in files]
+            files = [one for one in files if one["file"] == self._inside(file)]
+            if not files:
+                raise ConfigurationError(f"{file} is not a handler that is counted", nearest(file, known, "handlers"))
+        failed = len(run.failures)
+        whole = totals_of(run.coverage)
+        lines = whole["lines"]
+        title = f"{lines['covered']} of {count(lines['total'], 'line')} covered, {lines['percent']} %"
+        return Answer(
+            title=title + (f"; {count(failed, 'test')} failed" if failed else ""),
+            head={"totals": whole, "failed": failed},
+            name="files",
+            items=files,
+            told=lambda one: f"{one['file']}  {one['percent']} %  {one['lines'] or 'all covered'}",
+        )
+
+    async def describe_api(self, call: Call, name: str | None = None) -> Answer:
+        """Declarations of the script API."""
+        known = declarations()
+        found = known if name is None else named(name, known)
+        if not found:
+            last = name.rpartition(".")[2] if name else ""
+            names = (one.name.rpartition(".")[2] for one in known)
+            raise ConfigurationError(f"Nothing is named {name}", nearest(last, names, "names"))
+        items = [
+            {"name": one.name, "kind": one.kind, "text": bounded(one.text, 3 * DETAIL) if name else one.summary}
+            for one in found
+        ]
+        title = count(len(items), "declaration")
+        return Answer(title=title, name="found", items=items, told=lambda one: f"{one['name']}: {one['text']}")
+
+    async def doctor(self, call: Call) -> Answer:
+        """What is missing."""
+        document = await self._document(call, ["doctor", "--json"])
+        agents = document["agents"]
+        needs = [{"agent": agent["id"], **need} for agent in agents for need in agent["needs"] if need["missing"]]
+        parts = [part for part in document["parts"] if part["missing"]]
+        walls = [wall for wall in document["walls"] if wall["missing"]]
+        names = ", ".join(part["name"] for part in parts) or "none"
+        title = [f"{count(len(agents), 'agent')}; missing parts: {names}"]
+        title += [f"no wall {wall['name']}: {wall['missing']}" for wall in walls]
+        return Answer(
+            title="\n".join(title),
+            head={"missing_parts": parts, "missing_walls": walls},
+            name="agents",
+            items=[bounded(need, DETAIL) for need in needs],
+            told=lambda one: f"{one['agent']} lacks {one['kind']} {one['name']}: {one['message']}",
+        )
+
+    def _known(self, test: str, input: str | None) -> KeptResult | None:
+        """The newest kept result of a test, if there is one."""
+        try:
+            return self.kept.result(test, self._named(input), None)
+        except MissingError:
+            return None
+
+    async def _no_failure(self, call: Call, test: str, input: str | None, error: RunnerError) -> RunnerError:
+        """The error for a test that cannot be run: another name is nearest where none has this one."""
+        if not error.message.startswith("No test"):
+            return error
+        document = await self._listed(call, self._input(input))
+        names = [str(one["test"]) for one in document["tests"]]
+        where = f" in {input}" if input else ""
+        return ConfigurationError(f"There is no failure of {test}{where}", nearest(test, names, "tests"))
+
+    async def _listed(self, call: Call, words: Sequence[str]) -> Record:
+        """The document of a listing. Raises ConfigurationError."""
+        ended = await self.calls.command(
+            [*words, *self._limits.flags, "--dry-run", "--json", "--no-models"], call, is_alone=False
+        )
+        document = _document_in(ended)
+        if document["status"] == "configuration_error":
+            raise _error_in(document["errors"], ended)
+        return document
+
+    async def _run(self, call: Call, words: Sequence[str]) -> RunLines:
+        """Runs tests, and keeps the run. Raises ConfigurationError when nothing could run."""
+        seen = {"": 0, "failed": 0}
+        begun = self._cost, self._tokens
+
+        def on_line(line: str) -> None:
+            if line.startswith('{"type": "result"'):
+                record = json.loads(line)
+                seen[""] += 1
+                seen["failed"] += record["status"] == "failed"
+                call.said = f"{count(seen[''], 'test')} ended, {seen['failed']} failed"
+                self._spend(record.get("usage"))
+
+        flags = ["--json=lines", "--no-writes", f"--store={self._store}", *self._models(), *self._limits.flags]
+        ended = await self.calls.command([*words, *flags], call, on_line)
+        run = RunLines(objects_in(ended))
+        if not run.has_begun:
+            raise _error_in([one for one in objects_in(ended) if one["type"] == "error"], ended)
+        if usage := run.summary.get("usage"):  # with judges and simulators
+            self._cost, self._tokens = begun
+            self._spend(usage)
+        return run
+
+    def _spend(self, usage: Mapping[str, Any] | None) -> None:
+        if usage:
+            self._cost += usage.get("cost") or 0
+            self._tokens += (usage.get("input_tokens") or 0) + (usage.get("output_tokens") or 0)
+
+    def _models(self) -> list[str]:
+        """What a run may spend on models: what is left."""
+        limits = self._limits
+        left: dict[str, float] = {}
+        if limits.max_cost is not None:
+            left["--max-cost"] = round(limits.max_cost - self._cost, 6)
+        if limits.max_tokens is not None:
+            left["--max-tokens"] = limits.max_tokens - self._tokens
+        if not limits.allow_models or min(left.values()) <= 0:
+            return ["--no-models"]
+        return [f"{flag}={number}" for flag, number in left.items()]
+
+    async def _document(self, call: Call, words: Sequence[str]) -> Record:
+        ended = await self.calls.command(words, call, is_alone=False)
+        if ended.code:
+            raise _error_in([], ended)
+        return _document_in(ended)
+
+    def _inside(self, path: str) -> str:
+        """The path of a file or folder from the application. Raises ConfigurationError for one outside of it."""
+        root = os.path.realpath(self._root)
+        place = os.path.realpath(os.path.join(root, path))
+        if place != root and not place.startswith(f"{root}/"):
+            raise ConfigurationError(f"{path} is outside of the application", f"Name something below {self._root}")
+        return os.path.relpath(place, root)
+
+    def _input(self, given: str | None) -> list[str]:
+        """The words for an input. Raises ConfigurationError for one that names nothing, or something outside."""
+        named = self._named(given)
+        return [] if named is None else ["-i", named]
+
+    def _named(self, given: str | None) -> str | None:
+        if given is None or given.startswith("scripts.") or is_generator(given):
+            return given
+        path = self._inside(given) if "\0" not in given else given
+        if "\0" not in given and given and os.path.exists(os.path.join(self._root, path)):
+            return path
+        agent = self.application.agent_of_id(given.removeprefix("assistants.")) if "/" not in given else None
+        if agent is not None:
+            return os.path.relpath(agent.folder, self._root)
+        known = [agent.id for agent in self.application.agents()] + [one.id for one in self.application.modules()]
+        raise ConfigurationError(f'"{given[:200]}" names no tests of the application', nearest(given, known, "tests"))
+
+
+def _chosen(input: Sequence[str], run: str | None, tag: str | None) -> list[str]:
+    return [*input, *([f"--run={run}"] if run is not None else []), *([f"--tag={tag}"] if tag is not None else [])]
+
+
+def _suite(test: Record) -> str:
+    return str(test["suite"])
+
+
+def _in_parts(names: list[str]) -> list[list[str]]:
+    return [names[at : at + 50] for at in range(0, len(names), 50)]
+
+
+def _document_in(ended: Ended) -> Record:
+    try:
+        document: Record = json.loads(ended.output)
+    except ValueError as error:
+        raise _error_in([], ended) from error
+    return document
+
+
+def _error_in(errors: Sequence[Record], ended: Ended) -> ConfigurationError:
+    """The error of a command that could not do its work."""
+    if errors:
+        return ConfigurationError("; ".join(str(error["message"]) for error in errors), errors[0].get("hint"))
+    message, _, hint = ended.said.removeprefix("Error: ").partition("\nHint: ")
+    return ConfigurationError(message or f"yao-test ended with exit code {ended.code}", hint or None)

@@ -1,0 +1,249 @@
+"""The tools: what they take and give, in JSON Schema, and how arguments are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runner.errors import ConfigurationError, did_you_mean
+from scripttest.typing_names import Record
+from scripttest.values import Value
+
+INPUT = "As for -i: scripts.<agent>[.<module>], an agent, or a file or folder of the application. Default: all."
+TEST = "Its whole name, as list_tests and run_tests give it."
+RUN = "Id of a kept run. Default: the newest with this test."
+
+
+def schema_of(shape: object) -> Record:
+    """The JSON Schema of a shape: the name of a type, a list with the shape of its items, or a mapping of keys; one
+    that ends with `?` may be missing."""
+    if isinstance(shape, Mapping):
+        required = [key for key in shape if not key.endswith("?")]
+        properties = {key.removesuffix("?"): schema_of(value) for key, value in shape.items()}
+        return {"type": "object", "properties": properties} | ({"required": required} if required else {})
+    if isinstance(shape, list):
+        return {"type": "array", "items": schema_of(shape[0])}
+    return {} if shape == "any" else {"type": shape}
+
+
+class Tool(Value):
+    """One tool."""
+
+    name: str
+    title: str
+    description: str
+    takes: Mapping[str, tuple[str, str]] = {}
+    """Argument → its type and what it is. The name of one that is required ends with `!`."""
+    gives: Mapping[str, Any]
+    """The shape of its answer; see `schema_of`."""
+    writes: bool = False
+    """Whether it may change a file of the application."""
+    runs: bool = False
+    """Whether it runs scripts or asks models."""
+    pages: bool = True
+    """Whether its answers may have a rest, which a cursor reaches."""
+
+    @property
+    def input_schema(self) -> Record:
+        """What it takes."""
+        properties = {
+            name.removesuffix("!"): {"type": kind} | ({"description": said} if said else {})
+            for name, (kind, said) in self._takes.items()
+        }
+        required = [name.removesuffix("!") for name in self.takes if name.endswith("!")]
+        schema = {"type": "object", "properties": properties, "additionalProperties": False}
+        return schema | ({"required": required} if required else {})
+
+    @property
+    def output_schema(self) -> Record:
+        """What it gives."""
+        return schema_of({**self.gives, **({"cursor?": "string", "more?": "integer"} if self.pages else {})})
+
+    @property
+    def _takes(self) -> Mapping[str, tuple[str, str]]:
+        return {**self.takes, **({"cursor": ("string", "")} if self.pages else {})}
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a call, without those that are null. Raises ConfigurationError with all that is wrong."""
+        known = {name.removesuffix("!"): kind for name, (kind, _) in self._takes.items()}
+        arguments = {name: value for name, value in given.items() if value is not None}
+        wrong = []
+        for name, value in arguments.items():
+            if name not in known:
+                there = f"Its arguments are {', '.join(known)}" if known else "It has none"
+                wrong.append(f'{self.name} has no argument "{name}". {did_you_mean(name, known) or there}')
+            elif not _is(value, known[name]):
+                wrong.append(f"{name} must be {ARTICLES[known[name]]}, not {value!r}"[:200])
+        missing = [name[:-1] for name in self.takes if name.endswith("!") and name[:-1] not in arguments]
+        if missing and "cursor" not in arguments:
+            wrong.append(f"{self.name} needs {' and '.join(missing)}: {self.takes[missing[0] + '!'][1]}")
+        if wrong:
+            raise ConfigurationError("; ".join(wrong))
+        return arguments
+
+
+ARTICLES = {"string": "a text", "boolean": "true or false", "integer": "a whole number"}
+TYPES: Mapping[str, type] = {"string": str, "boolean": bool, "integer": int}
+
+
+def _is(value: object, kind: str) -> bool:
+    return isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
+
+
+_FAILED = {"input": "string", "test": "string", "status": "string", "file?": "string", "line?": "integer"}
+_COVERAGE = {"totals": "object", "files": [{"file": "string", "percent": "number", "lines": "string"}]}
+_PICK = {
+    "input": ("string", INPUT),
+    "run": ("string", "Regular expression (RE2) on names of tests, as --run; TestA/part picks a subtest."),
+    "tag": ("string", "Only tests with this tag."),
+}
+_ONE = {"test!": ("string", TEST), "input": ("string", "Of which input, if several have such a test.")}
+
+TOOLS = (
+    Tool(
+        name="list_tests",
+        title="List tests",
+        description="Lists tests without running them, by the names that the other tools take.",
+        takes=_PICK,
+        gives={"total": "integer", "inputs": [{"input": "string", "tests": ["string"]}], "said?": ["string"]},
+        runs=True,
+    ),
+    Tool(
+        name="run_tests",
+        title="Run tests",
+        description="Runs tests, and keeps the run. Failures come first, then the rest behind a cursor. A failed test "
+        "is an answer, not an error.",
+        takes={
+            **_PICK,
+            "last_failed": ("boolean", "Only tests that failed last time; all if none did."),
+            "coverage": ("boolean", "Also measure coverage of handlers."),
+            "update_snapshots": ("boolean", "Store what differs from snapshots, and remove obsolete ones."),
+        },
+        gives={
+            "run": "string",
+            "status": "string",
+            **dict.fromkeys(("total", "passed", "failed", "skipped", "errors"), "integer"),
+            "tests": [{**_FAILED, "message?": "string", "expected?": "any", "actual?": "any"}],
+            "coverage?": _COVERAGE,
+            "usage?": "object",
+            "said?": ["string"],
+        },
+        writes=True,
+        runs=True,
+    ),
+    Tool(
+        name="explain_failure",
+        title="Explain a failure",
+        description="Tells why a test fails: what was expected and was there instead, and the story: the lines that "
+        "ran, oldest first, with the values that they had then. A script test is run once more for it; of a case, the "
+        "newest kept result is explained. The end of the story comes first, a cursor has what was before.",
+        takes={**_ONE, "run": ("string", "Id of a kept run; nothing is run then.")},
+        gives={
+            "test": "string",
+            "input": "string",
+            "message": "string",
+            **dict.fromkeys(("cause?", "file?", "code?", "diff?", "output?", "run?", "note?"), "string"),
+            "line?": "integer",
+            "expected?": "any",
+            "actual?": "any",
+            "story": ["object"],
+            "outside": ["object"],
+            "run_again": "string",
+        },
+        runs=True,
+    ),
+    Tool(
+        name="read_result",
+        title="Read a result",
+        description="The whole kept result of a test as JSON: answer, turns, calls, assertions, logs, trace. Parts "
+        "follow one another: put the texts of json together.",
+        takes={**_ONE, "run": ("string", RUN)},
+        gives={"run": "string", "input": "string", "test": "string", "status": "string", "json": "string"},
+    ),
+    Tool(
+        name="history",
+        title="History of tests",
+        description="How tests did over the kept runs, the worst first: how often each passes, whether it broke, is "
+        "flaky, slower, and since when.",
+        takes={
+            "test": ("string", "Name of a test, or a part of several names; of one, each run is listed."),
+            "branch": ("string", "Only runs on this branch."),
+            "last": ("integer", "Only the newest so many runs. Default: 100."),
+        },
+        gives={"runs": "integer", "tests": ["object"]},
+    ),
+    Tool(
+        name="compare",
+        title="Compare two runs",
+        description="What differs between two kept runs: regressed, fixed, changed, slower, and whether that is more "
+        "than chance.",
+        takes={
+            "before": ("string", "Id of the older run. Default: the one before."),
+            "after": ("string", "Id of the newer run. Default: the newest."),
+        },
+        gives={"before": "string", "after": "string", "verdict": "string", "changes": ["object"]},
+    ),
+    Tool(
+        name="uncovered_lines",
+        title="Uncovered lines",
+        description="Runs tests, and tells which lines of handlers none of them ran, the least covered file first.",
+        takes={"input": ("string", INPUT), "file": ("string", "Only this file.")},
+        gives={
+            **_COVERAGE,
+            "failed": "integer",
+        },
+        runs=True,
+    ),
+    Tool(
+        name="survivors",
+        title="Surviving mutants",
+        description="The small faults of the last `yao-test mutate` that no test noticed: each is a test that is "
+        "missing.",
+        takes={"file": ("string", "Only those in this handler.")},
+        gives={
+            "score?": "any",
+            "when": "string",
+            "mutants": [
+                {
+                    "file": "string",
+                    "line": "integer",
+                    **dict.fromkeys(("status", "mutator", "original", "replacement"), "string"),
+                    "reached_by": ["string"],
+                }
+            ],
+        },
+    ),
+    Tool(
+        name="try_script",
+        title="Try a script",
+        description="Runs TypeScript as the body of a script test, with t and ctx, beside a test module; handlers are "
+        "imported from their paths there, such as ./discount. Gives what it returns and logs. Nothing of it stays.",
+        takes={
+            "code!": ("string", "Statements; await and return are allowed."),
+            "module": ("string", "Beside which module: scripts.<agent>.<module>. Default: the first one."),
+        },
+        gives={"ok": "boolean", "value?": "any", "error?": "string", "output": ["string"]},
+        runs=True,
+    ),
+    Tool(
+        name="describe_api",
+        title="Describe the script API",
+        description="Declarations, in TypeScript with comments, of what scripts and tests may call: t.assert, t.mock, "
+        "ctx, Process, http, and others.",
+        takes={"name": ("string", "Such as Equal, t.mock, ctx.memory or Process. Default: all names.")},
+        gives={"found": [{"name": "string", "kind": "string", "text": "string"}]},
+    ),
+    Tool(
+        name="doctor",
+        title="Examine the application",
+        description="Which mocks, keys and optional parts agents lack, and which sandbox walls this machine has.",
+        gives={"agents": ["object"], "missing_parts": ["object"], "missing_walls": ["object"]},
+    ),
+)
+BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
+INSTRUCTIONS = (
+    "Tests of Yao-style agents: script tests (scripts.<agent>.<module>) and cases of agents in files. After a change: "
+    "run_tests with the input that you changed; for each failure explain_failure, whose story has the line and the "
+    "values; mend; run_tests with last_failed. Answers are short: where there is a cursor, the same call with this "
+    "cursor gives the rest."
+)

@@ -1,0 +1,230 @@
+"""`yao-test mcp`: what each tool answers, to the official client."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from command import Application, MakeApplication
+from jsonschema import Draft202012Validator
+from mcp import ClientSession
+from mcp.types import CallToolResult
+from mcp_session import talk, text_of
+
+HANDLER = """\
+const STEPS = [
+  { from: 0, percent: 0 },
+  { from: 100, percent: 5 },
+];
+
+export function Discount(total: number) {
+  let percent = 0;
+  for (const step of STEPS) {
+    if (total <= step.from) break;
+    percent = step.percent;
+  }
+  return (total * percent) / 100;
+}
+
+export function Unused() {
+  return 1;
+}
+"""
+TESTS = """\
+import { Discount } from "./discount";
+
+export function TestAtTheBorder(t: testing.T) {
+  t.assert.Equal(Discount(100), 5);
+}
+
+// @tag quick
+export function TestBelow(t: testing.T) {
+  t.assert.Equal(Discount(50), 0);
+}
+"""
+CASES = """\
+{"id": "polite", "input": "Hello", "assert": {"type": "contains", "value": "Good day"}}
+{"id": "rude", "input": "Hello", "assert": {"type": "contains", "value": "Go away"}}
+"""
+FILES = {
+    "discount.ts": HANDLER,
+    "discount_test.ts": TESTS,
+    "/assistants/desk/package.yao": '{"name": "Desk", "connector": "scripted"}',
+    "/assistants/desk/prompts.yml": "- role: system\n  content: Be polite.\n",
+    "/assistants/desk/replies.yml": "- reply: Good day to you.\n",
+    "/assistants/desk/tests/talks.jsonl": CASES,
+}
+Answer = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def shop(shared_app: MakeApplication) -> Application:
+    return shared_app(FILES)
+
+
+def asked(app: Application, *calls: tuple[str, Answer]) -> list[CallToolResult]:
+    """The answers to calls, each of which fits its schema, and is small."""
+
+    async def ask(client: ClientSession) -> list[CallToolResult]:
+        schemas = {tool.name: tool.outputSchema for tool in (await client.list_tools()).tools}
+        answers = []
+        for name, arguments in calls:
+            answer = await client.call_tool(name, arguments)
+            if not answer.isError:
+                Draft202012Validator(schemas[name] or {}).validate(answer.structuredContent)
+            assert len(answer.model_dump_json(by_alias=True, exclude_none=True).encode()) < 20_000
+            answers.append(answer)
+        return answers
+
+    found: list[CallToolResult] = talk(app, ask)
+    return found
+
+
+def told(answer: CallToolResult) -> Answer:
+    assert not answer.isError, text_of(answer)
+    assert answer.structuredContent is not None
+    return answer.structuredContent
+
+
+def test_tools_have_schemas_and_annotations_and_are_described_in_few_words(shop: Application) -> None:
+    async def look(client: ClientSession) -> Any:
+        return await client.list_tools()
+
+    listed = talk(shop, look)
+    assert [tool.name for tool in listed.tools] == (
+        "list_tests run_tests explain_failure read_result history compare uncovered_lines survivors try_script"
+        " describe_api doctor"
+    ).split()
+    assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) < 12_000
+    for tool in listed.tools:
+        for schema in (tool.inputSchema, tool.outputSchema):
+            Draft202012Validator.check_schema(schema)
+        assert tool.annotations.readOnlyHint is (tool.name != "run_tests")
+        assert tool.annotations.openWorldHint is False
+
+
+def test_a_failure_is_found_and_explained(shop: Application) -> None:
+    listed, run, more, why, whole = asked(
+        shop,
+        ("list_tests", {"input": "scripts.demo"}),
+        ("run_tests", {"input": "scripts.demo.discount"}),
+        ("run_tests", {"cursor": "2.1"}),
+        ("explain_failure", {"test": "TestAtTheBorder"}),
+        ("read_result", {"test": "TestBelow", "input": "scripts.demo.discount"}),
+    )
+    assert text_of(listed) == "2 tests in 1 module\nscripts.demo.discount: TestAtTheBorder, TestBelow"
+    place = {"file": "assistants/demo/src/discount_test.ts", "line": 4}
+    failure = {"input": "scripts.demo.discount", "test": "TestAtTheBorder", "status": "failed", **place}
+    found = told(run)
+    assert found["tests"] == [{**failure, "message": "Not equal", "expected": 5, "actual": 0}]
+    assert (found["passed"], found["failed"], found["more"], found["cursor"]) == (1, 1, 1, "2.1")
+    assert text_of(run).split("\n")[1:] == [
+        f"TestAtTheBorder  {place['file']}:4  Not equal: expected 5, actual 0",
+        '(1 more: the same call with cursor "2.1")',
+    ]
+    assert told(more)["tests"] == [{"input": "scripts.demo.discount", "test": "TestBelow", "status": "passed"}]
+    explained = told(why)
+    assert (explained["expected"], explained["actual"], explained["line"]) == (5, 0, 4)
+    assert explained["run_again"] == "yao-test -i scripts.demo.discount --run '^TestAtTheBorder$'"
+    assert "> 4 |   t.assert.Equal(Discount(100), 5);" in explained["code"]
+    assert json.loads(told(whole)["json"])["id"] == "TestBelow"
+
+
+def test_cases_are_explained_from_the_newest_run(shop: Application) -> None:
+    run, why = asked(
+        shop,
+        ("run_tests", {"input": "desk"}),
+        ("explain_failure", {"test": "rude", "input": "assistants/desk/tests/talks.jsonl"}),
+    )
+    assert (told(run)["passed"], told(run)["failed"]) == (1, 1)
+    assert told(why)["output"] == "Good day to you."
+    assert told(why)["note"] == f"as it was in run {told(run)['run']}"
+    assert "Go away" in text_of(why)
+
+
+WRONG = {
+    "an unknown tool": ("run_test", {}, 'There is no tool "run_test". Did you mean "run_tests"?'),
+    "an unknown argument": ("run_tests", {"inputs": "desk"}, 'run_tests has no argument "inputs". Did you mean "input"?'),
+    "another type": ("run_tests", {"coverage": "yes"}, "coverage must be true or false, not 'yes'"),
+    "a missing argument": ("explain_failure", {}, "explain_failure needs test: Its whole name"),
+    "an input outside": ("run_tests", {"input": "../elsewhere"}, "../elsewhere is outside of the application"),
+    "an absolute path": ("run_tests", {"input": "/etc"}, "/etc is outside of the application"),
+    "an unknown module": ("run_tests", {"input": "scripts.demo.discuont"}, 'Did you mean "scripts.demo.discount"?'),
+    "an unknown agent": ("list_tests", {"input": "dekk"}, '"dekk" names no tests of the application. Did you mean "desk"?'),
+    "a message": ("run_tests", {"input": "Hello you"}, '"Hello you" names no tests of the application'),
+    "a command": ("run_tests", {"input": "init"}, '"init" names no tests of the application'),
+    "an unknown test": (
+        "explain_failure",
+        {"test": "TestBelov", "input": "scripts.demo.discount"},
+        'There is no failure of TestBelov in scripts.demo.discount. Did you mean "TestBelow"?',
+    ),
+    "a test that passes": ("explain_failure", {"test": "TestBelow"}, "TestBelow does not fail"),
+    "a pattern": ("run_tests", {"input": "scripts.demo", "run": "("}, "It is a Go (RE2) regular expression"),
+    "a pattern without a match": ("run_tests", {"input": "scripts.demo", "run": "Nothing"}, "No test and no case matches"),
+    "an unknown cursor": ("run_tests", {"cursor": "99.1"}, 'Unknown cursor "99.1". Call run_tests again without cursor'),
+    "an unknown run": ("read_result", {"test": "TestBelow", "run": "zzz"}, "There is no run zzz"),
+    "an unknown name": ("describe_api", {"name": "t.assert.Equals"}, 'Did you mean "Equal"?'),
+}  # fmt: skip
+
+
+def test_wrong_arguments_are_errors_of_the_tool_that_say_what_is_right(shop: Application) -> None:
+    answers = asked(shop, *((name, arguments) for name, arguments, _ in WRONG.values()))
+    wrong = {
+        kind: text_of(answer)
+        for (kind, (_, _, said)), answer in zip(WRONG.items(), answers, strict=True)
+        if not answer.isError or said not in text_of(answer)
+    }
+    assert wrong == {}
+
+
+def test_other_tools_tell_of_coverage_history_runs_the_api_and_the_machine(shop: Application) -> None:
+    lines, quick, again, history, compared, api, names, doctor = asked(
+        shop,
+        ("uncovered_lines", {"input": "scripts.demo"}),
+        ("run_tests", {"tag": "quick", "coverage": True}),
+        ("run_tests", {"last_failed": True}),
+        ("history", {"test": "TestAtTheBorder"}),
+        ("compare", {}),
+        ("describe_api", {"name": "t.assert.Equal"}),
+        ("describe_api", {}),
+        ("doctor", {}),
+    )
+    (handler,) = [one for one in told(lines)["files"] if one["file"] == "assistants/demo/src/discount.ts"]
+    assert handler["lines"] == "16"
+    assert (told(quick)["total"], told(quick)["status"]) == (1, "passed")
+    assert {"file": handler["file"], "lines": "16"}.items() <= told(quick)["coverage"]["files"][0].items()
+    assert "TestAtTheBorder" in {one["test"] for one in told(again)["tests"]}
+    assert told(history)["tests"][0]["test"] == "TestAtTheBorder"
+    assert told(compared)["after"] == told(again)["run"]
+    assert "deeply equal" in told(api)["found"][0]["text"]
+    assert (len(told(names)["found"]), "cursor" in told(names)) > (20, False)
+    assert told(doctor)["agents"] == []
+
+
+def test_nothing_is_written_but_the_store(app: MakeApplication) -> None:
+    app = app({**FILES, "/yao-test.toml": 'output = "report.html"\nrecord = "recordings"\n'})
+    app.write({"kept_test.ts": 'export function TestKept(t: testing.T) {\n  t.snapshot("b");\n}\n'})
+
+    def files() -> set[str]:
+        return {path.relative_to(app.root).as_posix() for path in app.root.rglob("*") if path.is_file()}
+
+    before = files()
+    (run,) = asked(app, ("run_tests", {}))
+    assert {name for name in files() - before if not name.startswith(".yao-test/")} == set()
+    kept = next(one for one in told(run)["tests"] if one["test"] == "TestKept")
+    assert "--update-snapshots" in kept["message"]
+    asked(app, ("run_tests", {"update_snapshots": True}))
+    assert {name for name in files() - before if not name.startswith(".yao-test/")} == {
+        "assistants/demo/src/__snapshots__/kept_test.ts.snap"
+    }
+
+
+def test_a_real_model_needs_the_word_of_a_person(app: MakeApplication) -> None:
+    app = app({**FILES, "/connectors/real.conn.yao": '{"type": "openai", "options": {"model": "m", "key": "k"}}'})
+    app.write({"/assistants/desk/package.yao": '{"name": "Desk", "connector": "real"}'})
+    (run,) = asked(app, ("run_tests", {"input": "desk"}))
+    assert (told(run)["errors"], told(run)["failed"]) == (2, 0)
+    assert "--no-models" in told(run)["tests"][0]["message"]
+    refused = app.run("mcp", "--allow-models")
+    assert (refused.code, refused.stderr.split("\n")[0]) == (2, "Error: --allow-models needs a budget")
