@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from scripttest.typing_names import Record
@@ -63,8 +63,8 @@ def story_lines(
         left_out: patterns of names whose values are hidden.
         notes: kinds and texts of what else is to be said, which comes first.
     """
-    lines = [_Line(line, sites, clean, left_out).record() for line in told]
-    lines = [line for line in lines if line["text"]]
+    found = (_Line(part, sites, clean, left_out).record() for line in told for part in _apart(line, sites))
+    lines = [line for line in found if line["text"]]
     kept: list[Record] = []
     room = MOST_BYTES
     for line in reversed(lines):
@@ -94,6 +94,24 @@ def shown_lines(story: Sequence[Record]) -> list[str]:
         f"{place.ljust(wide)}  {'  ' * max(0, line['depth'] - 1)}{line['text']}" if place else str(line["text"])
         for place, line in zip(places, story, strict=True)
     ]
+
+
+def _apart(told: ToldLine, sites: Sequence[Site]) -> Iterator[ToldLine]:
+    """A statement as its lines."""
+    at, parts = told.site, list[tuple[str, int, str]]()
+    for part in told.parts:
+        op, site, _ = part
+        if (
+            (op != "f" or not sites[site].name)
+            and sites[site].line != sites[at].line
+            and sites[site].file == sites[at].file
+        ):
+            if parts:
+                yield told.replace(site=at, parts=tuple(parts))
+                told, parts = told.replace(turn=0), []
+            at = site
+        parts.append(part)
+    yield told.replace(site=at, parts=tuple(parts))
 
 
 class _Line:
@@ -152,10 +170,9 @@ class _Line:
 
     def _text(self, site: Site) -> str:
         """All that happened, the most important first; values that were read at the end."""
-        texts, told, words = self._texts, self._told, []
-        if told.turn and told.turns > 1:
-            words.append(f"[{told.turn} of {told.turns}]")
-        words += texts.get("calls", {}).values()
+        texts, told = self._texts, self._told
+        turn = f"[{told.turn} of {told.turns}] " if told.turn else ""
+        words = [*texts.get("calls", {}).values()]
         words += [f"{name} is {text}" for name, text in texts.get("value", {}).items()]
         words += [f"{name} = {text}" for name, text in texts.get("assigned", {}).items()]
         words += [f"{name} becomes {text}" for name, text in texts.get("changed", {}).items()]
@@ -164,7 +181,8 @@ class _Line:
         words += [f"catches {text}" for text in texts.get("caught", {}).values()]
         known = texts.get("assigned", {})
         read = [f"{name} is {text}" for name, text in texts.get("read", {}).items() if known.get(name) != text]
-        text = ", ".join(words) + (f"  ({', '.join(read)})" if read and words else ", ".join(read))
+        text = turn + ", ".join(words) + (f"  ({', '.join(read)})" if read and words else ", ".join(read))
+        text = text.strip()
         return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 

@@ -97,6 +97,11 @@ export default function (core: Core): void {
     f: (site: number, ...args: unknown[]): number => (ended ? 0 : +tell("f", site, 0, texts(args)) || 0),
     /** It ends without a value. */
     q: (frame: number): void => void (ended || tell("q", 0, frame, "")),
+    /** The function waits for a value. */
+    w<V>(frame: number, it: V): V {
+      if (!ended) tell("q", 0, frame, "");
+      return it;
+    },
     /** A statement begins. */
     s(site: number, frame: number): void {
       if (ended) return;

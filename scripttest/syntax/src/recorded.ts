@@ -18,6 +18,8 @@ const UNNAMED = words("ArrowFunctionExpression ClassExpression FunctionExpressio
 const LOOPS = words("DoWhileStatement ForInStatement ForOfStatement ForStatement WhileStatement");
 const CALLS = words("CallExpression NewExpression OptionalCallExpression");
 const CHAINS = words("OptionalCallExpression OptionalMemberExpression");
+/** Expressions that make a value of others. */
+const MADE = words("BinaryExpression CallExpression ConditionalExpression LogicalExpression OptionalCallExpression TemplateLiteral UnaryExpression");
 const LITERALS = words("BigIntLiteral BooleanLiteral NullLiteral NumericLiteral RegExpLiteral StringLiteral");
 /** Statements that are told by what is in them, or that do nothing when they are reached. */
 const SILENT = words(
@@ -61,7 +63,8 @@ class Recording {
   }
 
   #site(node: Node, kind: string, name = "", names?: string[]): number {
-    this.sites.push(names ? [node.loc.start.line, kind, name, names] : [node.loc.start.line, kind, name]);
+    const line = lineOf(node);
+    this.sites.push(names ? [line, kind, name, names] : [line, kind, name]);
     return this.#first + this.sites.length - 1;
   }
 
@@ -91,7 +94,7 @@ class Recording {
       case "ExpressionStatement":
         return this.#effect(child(node, "expression")!, frame);
       case "ReturnStatement":
-        if (child(node, "argument")) return this.#value(child(node, "argument")!, frame, "returned");
+        if (child(node, "argument")) return this.#value(child(node, "argument")!, frame, "returned", undefined, node);
         return this.insertions.open(node.start, node.end, `$yaoS.q(${frame});`, 2);
       case "ThrowStatement":
         return this.#value(child(node, "argument")!, frame, "threw");
@@ -130,8 +133,13 @@ class Recording {
 
   /** A statement that a list, or a place where only one may stand, has as its body: it gets braces. */
   #body(node: Node, frame: string): void {
-    if (node.type !== "BlockStatement") this.insertions.wrap(node.start, node.end, "{", "}", 0);
+    if (node.type !== "BlockStatement") this.#braces(node, "");
     this.#statement(node, frame);
+  }
+
+  #braces(node: Node, first: string): void {
+    this.insertions.open(node.start, node.end, `{${first}`, 0);
+    this.insertions.close(node.start, node.end, "}", 9);
   }
 
   #loop(node: Node, frame: string): void {
@@ -152,7 +160,7 @@ class Recording {
       this.insertions.open(body.start + 1, body.end, turn, 0);
       this.#list(children(body, "body"), frame);
     } else {
-      this.insertions.wrap(body.start, body.end, `{${turn}`, "}", 0);
+      this.#braces(body, turn);
       this.#statement(body, frame);
     }
   }
@@ -163,7 +171,7 @@ class Recording {
     for (const one of children(node, "declarations")) {
       const [name, value] = [child(one, "id")!, child(one, "init")];
       if (value === null) continue;
-      if (name.type === "Identifier") this.#value(value, frame, "assigned", name.name as string);
+      if (name.type === "Identifier") this.#value(value, frame, "assigned", name.name as string, name);
       else {
         this.#defaults(name, frame);
         this.#value(value, frame, "read");
@@ -177,14 +185,14 @@ class Recording {
   #effect(node: Node, frame: string): void {
     const plain = bare(node);
     if (CALLS.has(plain.type)) this.#call(plain, frame, true);
-    else if (plain.type === "AwaitExpression" && CALLS.has(bare(child(plain, "argument")!).type)) {
-      this.#call(bare(child(plain, "argument")!), frame, true);
+    else if (plain.type === "AwaitExpression") {
+      this.#awaited(plain, frame);
       this.#wrap(plain, `$yaoS.c(0,${frame},`);
     } else this.#expression(node, frame);
   }
 
   /** An expression whose value is told as that of a site. */
-  #value(node: Node, frame: string, kind: string, name?: string): void {
+  #value(node: Node, frame: string, kind: string, name?: string, at = node): void {
     const plain = bare(node);
     if (UNNAMED.has(plain.type)) {
       this.#expression(plain, frame, name);
@@ -192,14 +200,23 @@ class Recording {
       return;
     }
     const op = kind === "returned" ? "t" : "v";
-    this.#wrap(node, `$yaoS.${op}(${this.#site(node, kind, name ?? this.#text(node))},${frame},`);
+    this.#wrap(node, `$yaoS.${op}(${this.#site(at, kind, name ?? this.#text(node))},${frame},`);
     if (CALLS.has(plain.type)) this.#call(plain, frame, true);
-    else if (plain.type === "AwaitExpression") this.#inside(plain, frame);
+    else if (plain.type === "AwaitExpression") this.#awaited(plain, frame);
     else if (plain.type !== "Identifier" && !this.#isChain(plain)) this.#expression(node, frame);
   }
 
+  /** What is awaited: when it is there, the caller goes on. */
+  #awaited(node: Node, frame: string): void {
+    const inner = child(node, "argument")!;
+    const plain = bare(inner);
+    if (CALLS.has(plain.type)) this.#call(plain, frame, true);
+    else this.#expression(inner, frame);
+    this.insertions.wrap(inner.start, inner.end, ` $yaoS.w(${frame},`, ")", 2);
+  }
+
   #wrap(node: Node, before: string): void {
-    this.insertions.wrap(node.start, node.end, before, ")", 3);
+    this.insertions.wrap(node.start, node.end, ` ${before}`, ")", 3); // apart from a word such as `of`
   }
 
   #text(node: Node): string {
@@ -219,7 +236,7 @@ class Recording {
       return;
     }
     if (FUNCTIONS.has(type)) return this.#function(node, nameOf(child(node, "id")) || name, frame);
-    if (LITERALS.has(type) || type === "TemplateElement" || type === "Import" || type === "Super") return;
+    if (LITERALS.has(type) || type === "TemplateElement" || type === "Import" || type === "MetaProperty" || type === "Super") return;
     switch (type) {
       case "TSAsExpression":
       case "TSNonNullExpression":
@@ -242,7 +259,7 @@ class Recording {
         const target = bare(child(node, "argument")!);
         const by = node.prefix ? 0 : node.operator === "++" ? 1 : -1;
         const site = this.#site(node, "assigned", this.#text(target));
-        this.insertions.wrap(node.start, node.end, `$yaoS.p(${site},${frame},${by},`, ")", 3);
+        this.#wrap(node, `$yaoS.p(${site},${frame},${by},`);
         if (target.computed) this.#expression(child(target, "property")!, frame);
         return;
       }
@@ -258,14 +275,17 @@ class Recording {
         return this.#expression(child(node, "alternate")!, frame);
       case "AwaitExpression":
         this.#wrap(node, `$yaoS.v(${this.#site(node, "read", this.#text(node))},${frame},`);
-        return CALLS.has(bare(child(node, "argument")!).type) ? this.#call(bare(child(node, "argument")!), frame, true) : this.#inside(node, frame);
+        return this.#awaited(node, frame);
       case "TaggedTemplateExpression":
         return this.#inside(child(node, "quasi")!, frame);
       case "ObjectExpression":
         for (const one of children(node, "properties")) {
           if (one.type === "ObjectProperty") {
             if (one.computed) this.#expression(child(one, "key")!, frame);
-            if (!one.shorthand) this.#expression(child(one, "value")!, frame, nameOf(child(one, "key")));
+            const value = child(one, "value")!;
+            const isMade = MADE.has(bare(value).type) && !one.computed;
+            if (isMade) this.#value(value, frame, "assigned", nameOf(child(one, "key")));
+            else if (!one.shorthand) this.#expression(value, frame, nameOf(child(one, "key")));
           } else if (one.type === "ObjectMethod") this.#function(one, nameOf(child(one, "key")), frame);
           else this.#inside(one, frame);
         }
@@ -353,9 +373,9 @@ class Recording {
     }
     const plain = bare(right);
     if (UNNAMED.has(plain.type)) return this.#expression(plain, frame, this.#text(left));
-    this.#wrap(node, `$yaoS.v(${this.#site(node, "assigned", this.#text(left))},${frame},`);
+    this.#wrap(node, `$yaoS.v(${this.#site(left, "assigned", this.#text(left))},${frame},`);
     if (CALLS.has(plain.type) && node.operator === "=") this.#call(plain, frame, true);
-    else if (plain.type === "AwaitExpression" && node.operator === "=") this.#inside(plain, frame);
+    else if (plain.type === "AwaitExpression" && node.operator === "=") this.#awaited(plain, frame);
     else this.#expression(right, frame);
   }
 
@@ -369,7 +389,9 @@ class Recording {
     if (node.computed) this.#expression(child(node, "key")!, outer);
     const names = children(node, "params").flatMap((one) => boundNames(one)).filter((one) => !GIVEN.has(one));
     const body = child(node, "body")!;
-    const start = `const $yaoF=$yaoS.f(${[this.#site(node, "call", name, names), ...names]});`;
+    const end = ";$yaoS.q($yaoF);";
+    const isEmpty = body.type === "BlockStatement" && children(body, "body").length === 0;
+    const start = `const $yaoF=$yaoS.f(${[this.#site(node, "call", name, names), ...names]});${isEmpty ? end : ""}`;
     if (body.type !== "BlockStatement") {
       const params = children(node, "params");
       const from = child(node, "returnType")?.end ?? params.at(-1)?.end ?? node.start;
@@ -385,7 +407,7 @@ class Recording {
     const directive = children(body, "directives").at(-1);
     this.insertions.open(directive?.end ?? body.start + 1, body.end, directive ? `;${start}` : start, 0);
     this.#list(children(body, "body"), "$yaoF");
-    this.insertions.close(body.start, body.end - 1, ";$yaoS.q($yaoF);", 9);
+    if (!isEmpty) this.insertions.close(body.start, body.end - 1, end, 9);
   }
 
   #class(node: Node, frame: string): void {
@@ -400,6 +422,13 @@ class Recording {
 
 function words(text: string): Set<string> {
   return new Set(text.split(" "));
+}
+
+/** The line of a node; of a chain, `a\n.b()\n.c()`, that of its last name. */
+function lineOf(node: Node): number {
+  const callee = /Call/.test(node.type) ? child(node, "callee")! : node;
+  const last = /Member/.test(callee.type) ? child(callee, "property")! : node;
+  return last.loc.start.line;
 }
 
 function nameOf(node: Node | null): string {

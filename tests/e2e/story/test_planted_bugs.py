@@ -3,79 +3,45 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from pathlib import Path
 
 import pytest
-from command import MakeApplication
+from command import MakeApplication, Record
+from planted_bugs import BUGS
+
+TEST = 'import * as m from "./bug{}";\nexport async function TestBug(t: testing.T) {{\n  t.assert.{};\n}}\n'
+CORPUS = sorted((Path(__file__).parents[2] / "scripttest/coverage/corpus").iterdir())
 
 
-class Bug(NamedTuple):
-    """A faulty handler, and a test that notices."""
-
-    handler: str
-    call: str
-    """What the test calls of it, as `m`, and what comes of that."""
-    line: int
-    key: str
-    """What the line of the story has."""
-    value: object
-
-
-BUGS = {
-    "a wrong border": Bug(
-        """const STEPS = [{ from: 0, percent: 0 }, { from: 100, percent: 5 }];
-export function Discount(total: number) {
-  let percent = 0;
-  for (const step of STEPS) {
-    if (total <= step.from) break;
-    percent = step.percent;
-  }
-  return (total * percent) / 100;
-}""",
-        "Equal(m.Discount(100), 5)",
-        5,
-        "read",
-        {"total": 100, "step.from": 100},
-    ),
-    "an object that is shared": Bug(
-        """const EMPTY = { items: [] as string[] };
-export function Basket(first: string) {
-  const basket = Object.assign({}, EMPTY);
-  basket.items.push(first);
-  return basket;
-}""",
-        'Equal((m.Basket("lamp"), m.Basket("chair").items), ["chair"])',
-        4,
-        "changed",
-        {"basket.items": ["lamp", "chair"]},
-    ),
-    "a missing await": Bug(
-        """async function isOpen(day: string) {
-  await null;
-  return day !== "sunday";
-}
-export async function Notice(day: string) {
-  let notice = "closed";
-  const open = isOpen(day);
-  if (open) notice = "come in";
-  return notice;
-}""",
-        'Equal(await m.Notice("sunday"), "closed")',
-        8,
-        "value",
-        "Promise {<pending>}",
-    ),
-}
+@pytest.fixture(scope="module")
+def stories(shared_app: MakeApplication) -> Record:
+    """The story of each bug."""
+    files = {}
+    for number, bug in enumerate(BUGS.values()):
+        files |= {f"bug{number}.ts": bug.handler, f"bug{number}_test.ts": TEST.format(number, bug.call)}
+    run = shared_app(files).run("--story=all", "--json")
+    found = {failure["suite"]: failure["story"] for failure in json.loads(run.stdout)["failures"]}
+    return {name: found[f"scripts.demo.bug{number}"] for number, name in enumerate(BUGS)}
 
 
 @pytest.mark.parametrize("name", BUGS)
-def test_the_last_lines_have_the_place_and_the_value(name: str, app: MakeApplication) -> None:
-    bug = BUGS[name]
-    test = f'import * as m from "./bug";\nexport async function TestBug(t: testing.T) {{\n  t.assert.{bug.call};\n}}\n'
-    made = app({"bug.ts": bug.handler, "bug_test.ts": test})
-    document = json.loads(made.run("-i", "scripts.demo.bug", "--story", "--json").stdout)
-    (failure,) = document["failures"]
-    found = [
-        line for line in failure["story"][-10:] if line["file"].endswith("/src/bug.ts") and line["line"] == bug.line
-    ]
-    assert bug.value in [line.get(bug.key) for line in found], failure["story"]
+def test_the_last_lines_have_the_place_and_the_value(name: str, stories: Record) -> None:
+    bug, number = BUGS[name], list(BUGS).index(name)
+    place = (f"assistants/demo/src/bug{number}.ts", bug.line)
+    found = [line.get(bug.key) for line in stories[name][-10:] if (line["file"], line["line"]) == place]
+    assert bug.value in found, stories[name]
+
+
+def test_scripts_of_all_kinds_run_as_without_a_recorder(app: MakeApplication) -> None:
+    imports = "".join(f'import "./{file.name}";\n' for file in CORPUS)
+    wait = "await new Promise((done) => setTimeout(done, 50));"
+    made = app(
+        {
+            **{file.name: file.read_bytes() for file in CORPUS},
+            "all_test.ts": f"{imports}export async function TestAll(t) {{ {wait} t.assert.Equal(1, 2); }}\n",
+            "/tsconfig.json": '{ "compilerOptions": { "experimentalDecorators": true } }',
+        }
+    )
+    (failure,) = json.loads(made.run("-i", "scripts.demo.all", "--story", "--json").stdout)["failures"]
+    assert {line["kind"] for line in failure["story"]} >= {"calls", "returned", "assigned", "value"}
+    assert [line for line in failure["story"] if line["kind"] in ("flaky", "note")] == []
