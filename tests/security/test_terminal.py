@@ -47,15 +47,21 @@ def test_it_is_spelled_out(app: MakeApplication, steer: str) -> None:
     replies = f"- reply: {json.dumps(said)}\n"
     cases = [{"id": "a", "input": said, "assert": {"type": "equals", "value": said + "!"}}, {"id": said, "input": "x"}]
     here = app({**agent(replies=replies, cases=cases), "a_test.ts": SCRIPT.replace("SAID", json.dumps(said))})
-    both = ("-i", case_file(), "-i", "scripts.demo.a", "-v")
-    for run in (here.run(*both), here.run("-i", said, "-n", "demo"), here.run("-i", f"scripts.{said}")):
+    for run in (here.run("-i", case_file(), "-i", "scripts.demo.a", "-v"), here.run("-i", said, "-n", "demo"), here.run("-i", f"scripts.{said}")):
         text = run.stdout + run.stderr
         assert re.findall(STEERING, text) == []
         assert f"{ord(next(letter for letter in said if not letter.isprintable())):04x}" in text
-    shown = on_terminal(here, *both)
+
+
+def test_a_terminal_gets_none_of_it(app: MakeApplication) -> None:
+    said = {f"<{steer}>" for steer in STEERS.values()}
+    cases = [{"id": text, "input": text, "assert": {"type": "equals", "value": f"{text}!"}} for text in said]
+    scripts = {f"a{at}_test.ts": SCRIPT.replace("SAID", json.dumps(text)) for at, text in enumerate(said)}
+    here = app({**agent(replies="- reply: '{{ input }}'\n", cases=cases), **scripts})
+    shown = on_terminal(here, "-i", case_file(), "-i", "scripts.demo", "-v")
     rest = re.sub(f"{COLOURS}|{LIVE}", "", shown)
     assert re.findall(STEERING, rest) == []
-    assert STEERS[steer] not in shown
+    assert [steer for steer in STEERS.values() if steer in shown] == []
 
 
 def test_a_name_stays_in_its_line(app: MakeApplication) -> None:

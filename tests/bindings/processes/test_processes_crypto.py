@@ -145,9 +145,15 @@ SPKI = PUBLIC.public_bytes(PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
 RSA_PUBLIC = PUBLIC.public_bytes(PEM, serialization.PublicFormat.PKCS1)
 
 
-@pytest.mark.parametrize("algorithm", ["SHA256", "SHA1", "sha512"])
-@pytest.mark.parametrize("private", [PKCS8.decode(), PKCS1.decode(), bare(PKCS8)], ids=["pkcs8", "pkcs1", "bare"])
-@pytest.mark.parametrize("public", [SPKI.decode(), RSA_PUBLIC.decode(), bare(SPKI)], ids=["x509", "pkcs1", "bare"])
+@pytest.mark.parametrize(
+    ("algorithm", "private", "public"),
+    [
+        ("SHA256", PKCS8.decode(), SPKI.decode()),
+        ("SHA1", PKCS1.decode(), RSA_PUBLIC.decode()),
+        ("sha512", bare(PKCS8), bare(SPKI)),
+    ],
+    ids=["x509", "pkcs1", "bare"],
+)
 def test_rsa_signatures(algorithm: str, private: str, public: str) -> None:
     for encoding in ("hex", "base64"):
         signature = run("crypto.RSA2Sign", private, algorithm, "hello", encoding)

@@ -102,11 +102,13 @@ def test_progress_is_told_while_tests_run(app: MakeApplication) -> None:
 ORDERS = {
     "pytest": [],
     "xdist": ["-n", "2"],
-    "xdist by file": ["-n", "2", "--dist", "loadfile"],
-    "randomly": ["-p", "pytest_randomly", "--randomly-seed", "3"],
-    "rerunfailures": ["-p", "pytest_rerunfailures", "--reruns", "1"],
-    "timeout": ["-p", "pytest_timeout", "--timeout", "60"],
-    "timeout on a thread": ["-p", "pytest_timeout", "--timeout", "60", "--timeout-method", "thread"],
+    "xdist by file, and timeout on a thread": [
+        *("-n", "2", "--dist", "loadfile", "-p", "pytest_timeout", "--timeout", "60", "--timeout-method", "thread")
+    ],
+    "randomly, rerunfailures and timeout": [
+        *("-p", "pytest_randomly", "--randomly-seed", "3", "-p", "pytest_rerunfailures", "--reruns", "1"),
+        *("-p", "pytest_timeout", "--timeout", "60"),
+    ],
 }
 
 

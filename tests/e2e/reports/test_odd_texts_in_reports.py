@@ -207,7 +207,7 @@ def test_an_answer_of_any_depth_costs_no_report(app: MakeApplication) -> None:
     here = app(agent(hooks=hooks, replies='- reply: "{{ input }}"\n', cases=cases))
     outputs = [word for extension in FORMATS for word in ("-o", f"r.{extension}")]
 
-    for more in ((), ("--runs", "2"), ("--trace", "full")):
+    for more in ((), ("--runs", "2", "--trace", "full")):
         run = here.run("-i", case_file(), "--store", "store", *more, *outputs)
         assert (run.code, run.stderr) == (1, ""), run.stderr[:500]
         results = load(here.root / "r.jsonl").lines

@@ -87,14 +87,14 @@ def test_any_text_is_text(text: str, tmp_path: Path) -> None:
 
 
 def test_a_long_report_fits_the_summary_of_a_job_and_says_what_is_left_out() -> None:
-    results = [result(f"P{number}", output="é" * 3000) for number in range(60_000)]
+    results = [result(f"{'P' * 300}{number}", output="é" * 3000) for number in range(6000)]
     results += [result(f"F{number}", "failed", error="x" * 3000, output="y" * 3000) for number in range(200)]
     text = markdown(report(*results))
 
     assert LIMIT - 1000 < len(text.encode()) <= LIMIT < JOB_SUMMARY
     assert text.count("### ❌") == 200
     left_out = re.search(r"Left out, because the report would be too long: (\d+) passed\.", text)
-    assert left_out and int(left_out[1]) + text.count("### ✅") == 60_000
+    assert left_out and int(left_out[1]) + text.count("### ✅") == 6000
     assert_tame(text[: 100_000 + text[100_000:].index("### ")])
 
 
