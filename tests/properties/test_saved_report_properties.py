@@ -100,11 +100,11 @@ def key(record: Record) -> tuple[str, str, int]:
 
 
 def lengths(report: Report) -> list[int]:
-    """The lengths around every end of a line, and every seventh one between."""
+    """The lengths around every end of a line, and every 31st one between."""
     size = len(report.content)
     ends = [at for at, byte in enumerate(report.content) if byte == 0x0A]
     around = {at + step for at in (0, *ends, size) for step in (-2, -1, 0, 1, 2, 3)}
-    return sorted({at for at in around if 0 <= at <= size} | set(range(0, size, 7)))
+    return sorted({at for at in around if 0 <= at <= size} | set(range(0, size, 31)))
 
 
 def whole_lines(content: bytes) -> list[Record]:

@@ -47,7 +47,11 @@ def test_it_is_spelled_out(app: MakeApplication, steer: str) -> None:
     replies = f"- reply: {json.dumps(said)}\n"
     cases = [{"id": "a", "input": said, "assert": {"type": "equals", "value": said + "!"}}, {"id": said, "input": "x"}]
     here = app({**agent(replies=replies, cases=cases), "a_test.ts": SCRIPT.replace("SAID", json.dumps(said))})
-    for run in (here.run("-i", case_file(), "-i", "scripts.demo.a", "-v"), here.run("-i", said, "-n", "demo"), here.run("-i", f"scripts.{said}")):
+    for run in (
+        here.run("-i", case_file(), "-i", "scripts.demo.a", "-v"),
+        here.run("-i", said, "-n", "demo"),
+        here.run("-i", f"scripts.{said}"),
+    ):
         text = run.stdout + run.stderr
         assert re.findall(STEERING, text) == []
         assert f"{ord(next(letter for letter in said if not letter.isprintable())):04x}" in text
