@@ -16,11 +16,11 @@ def section(title: str) -> str:
 
 
 def test_each_flag_is_in_the_table() -> None:
-    assert set(re.findall(r"`--([\w-]+)`", section("Where a flag goes"))) == {flag.name for flag in FLAGS}
+    assert set(re.findall(r"`--([\w-]+)`", section("Places of flags"))) == {flag.name for flag in FLAGS}
 
 
 def test_the_places_where_something_is_added_exist() -> None:
-    text = section("Where to add what")
+    text = section("Places for additions")
     paths = re.findall(r"`([\w.]+/[\w./<>-]+)`", text)
     assert len(paths) > 20
     assert [path for path in paths if not [*ROOT.glob(re.sub("<[^>]*>", "*", path).rstrip("/"))]] == []

@@ -94,7 +94,7 @@ def test_few_exceptions_leave_a_room() -> None:
                     left.setdefault(known[name], set()).add(name)
     assert {room: " ".join(sorted(names)) for room, names in left.items()} == ERRORS
     page = (ROOT / "docs/architecture.md").read_text("utf-8")
-    section = page.partition("\n## When something cannot be had\n")[2].partition("\n## ")[0]
+    section = page.partition("\n## Exceptions\n")[2].partition("\n## ")[0]
     rows = re.findall(r"^\| `([\w/]+)` \| (.*?) \|", section, re.M)
     assert {room: " ".join(sorted(re.findall(r"`(\w+)`", names))) for room, names in rows} == ERRORS
 

@@ -56,7 +56,7 @@ GONE = {
 }  # fmt: skip
 IN_DOCUMENTATION = {
     r"Runs that are kept": "Run history",
-    r"As often as needed": "Repeat until the result is certain",
+    r"As often as needed": "Repetition until the result is certain",
     r"## Packages and rooms": "Packages and layers",
     r"in the time that it takes to look up": "(nothing)",
     r"This is the type of an assertion without one": "The default type",

@@ -39,7 +39,7 @@ The last argument of each check, `message`, replaces the standard text unless it
 What cannot be evaluated fails, also for the opposite check: the length of a number, an invalid pattern, a wrong
 number of arguments, or a promise instead of a value (`got a Promise: await it`).
 """
-FAILURE = """## What a failure says
+FAILURE = """## The text of a failure
 
 What is wrong, both values (of long values, the differences), the place of the check in the TypeScript file, and the
 command that runs the test again.

@@ -41,6 +41,8 @@ CLI = ROOT / "docs/cli.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 SHOW_ASSISTANTS = (README, CLI, ROOT / "docs/configuration.md", ROOT / "docs/watch.md")
 FLAG_TABLE = re.compile(r"(<!-- flags: .* -->\n).*?(<!-- /flags -->\n)", re.S)
+ASKS = re.compile(r"(what|which|where|when|how|who|why|is|are|can|do|does|would)\b", re.I)
+NO_NOUN = re.compile(r"(For|In|On|From|At|With|Stop|Record|Repeat|Create|Install|Use|Write|Choose|It|They|You)\b")
 TEST_FUNCTION = re.compile(r"^(export )?(async )?(function|const) Test\w", re.M)
 OF_PYTEST = {
     "-k",
@@ -322,6 +324,40 @@ def test_the_glossary_has_every_word() -> None:
 
     assert sorted(set(GLOSSARY) - set(words)) == []
     assert len(words) == len(set(words))
+
+
+def titles_of(page: Path) -> list[str]:
+    """The headings of a page, without those that are code."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)
+    return [title for title in re.findall(r"^#+ (.+)$", text, re.M) if not re.fullmatch(r"`[^`]+`", title)]
+
+
+def is_noun_or_question(title: str) -> bool:
+    """Whether a heading names or asks something: `What we do` does neither, `Stop it` tells."""
+    if title.endswith("?"):
+        return any(ASKS.match(part) for part in (title, title.rpartition(": ")[2]))
+    return not ASKS.match(title) and not NO_NOUN.match(title)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_headings_are_nouns_or_questions(page: Path) -> None:
+    assert [title for title in titles_of(page) if not is_noun_or_question(title)] == []
+
+
+@pytest.mark.parametrize(
+    ("title", "holds"),
+    [
+        ("Who is the user?", True),
+        ("Comparing: is it worse?", True),
+        ("Exit codes", True),
+        ("What it costs", False),
+        ("In CI", False),
+        ("Repeat until certain", False),
+        ("The tool's fault?", False),
+    ],
+)
+def test_a_heading_that_neither_names_nor_asks_is_found(title: str, holds: bool) -> None:
+    assert is_noun_or_question(title) is holds
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
