@@ -17,6 +17,7 @@ _NAMES_OF_PART = {
     "fs": "FS",
     "http": "http",
     "nodes": "sandbox workspace",
+    "watch": "$yaoWatch",
     "yao": "Store Query Job Plan WebSocket MCP Use Eval All Any Race Authorized $L Trace time",
     "intl": "Intl",
     "locale": "toLocaleString toLocaleDateString toLocaleTimeString localeCompare toLocaleUpperCase toLocaleLowerCase",

@@ -61,8 +61,9 @@ if TYPE_CHECKING:
     from scripttest.shortcuts.imports import ModuleFile, import_quickly
     from scripttest.syntax.coverage import Coverage
     from scripttest.syntax.mutants import Mutant, Mutants, Planted
-    from scripttest.syntax.parser import Focus, focus_of, inline_calls
+    from scripttest.syntax.parser import Focus, UnreadableError, focus_of, inline_calls
     from scripttest.syntax.recording import Recording, Site
+    from scripttest.syntax.watching import Watch, Watching, WatchProblem
     from scripttest.walls.jailed import ProgramResult, run_jailed
     from scripttest.walls.machine import Wall, hide_environment, missing_walls, sandbox_of, system_walls
     from scripttest.workers.functions import FunctionPool, FunctionServices
@@ -144,8 +145,12 @@ __all__ = [
     "ToldStory",
     "Trial",
     "Tried",
+    "UnreadableError",
     "Walked",
     "Wall",
+    "Watch",
+    "WatchProblem",
+    "Watching",
     "WrittenCall",
     "WrittenCalls",
     "anywhere",
@@ -222,8 +227,9 @@ __getattr__ = lazy_names(
         "shortcuts.imports": "ModuleFile import_quickly",
         "syntax.coverage": "Coverage",
         "syntax.mutants": "Mutant Mutants Planted",
-        "syntax.parser": "Focus focus_of inline_calls",
+        "syntax.parser": "Focus UnreadableError focus_of inline_calls",
         "syntax.recording": "Recording Site",
+        "syntax.watching": "Watch WatchProblem Watching",
         "walls.jailed": "ProgramResult run_jailed",
         "walls.machine": "Wall hide_environment missing_walls sandbox_of system_walls",
         "workers.functions": "FunctionPool FunctionServices",

@@ -97,7 +97,7 @@ class LogLine(Value):
     """What a script wrote with one call of `console`."""
 
     level: str
-    """trace, debug, info, warn or error."""
+    """trace, debug, info, warn, error, or watch for a watched value."""
     text: str
 
 

@@ -38,6 +38,7 @@ GLOBALS = {
 }
 
 UNDECLARED = {
+    "global $yaoWatch*": "what `--watch-expr` puts into scripts",
     "global __yaoAsync*": "what the compiler makes `async` functions of",
     "global __yaoEarly*": "what keeps variables from being read before their line",
     "agent.Context.toJSON": "makes it its data where it is printed as JSON",

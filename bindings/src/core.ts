@@ -93,7 +93,7 @@ const core = {
   declared: (name: string) => (own(globals, name) && typeof globals[name] === "function" ? globals[name] : undefined),
 } as unknown as Core;
 
-const methods = " failed log error skip todo only fail fatal cleanup run each snapshot mock db any matching close contains ";
+const methods = " failed log error skip todo only fail fatal cleanup run each snapshot mock db any matching close contains watch ";
 /** The names in `assert/index.ts`, with a space before and after each; defined by the build. */
 declare const ASSERTIONS: string;
 const assertions = ASSERTIONS;

@@ -196,6 +196,23 @@ declare namespace testing {
     run<R>(name: string, fn: (t: T, ctx: agent.Context) => R): Verdict<R>;
 
     /**
+     * Prints a value with its place, each time that the call is passed: `assistants/shop/src/tally_test.ts:5 total = 4`. The
+     * value is printed as it is then, and none of its getters, `toJSON` or `toString` is called. To watch a value in a
+     * handler, see `--watch-expr`.
+     *
+     * @example
+     * ```ts
+     * const total = t.watch([4, 5].reduce((a, b) => a + b));
+     * t.assert.Equal(total, 9);
+     * ```
+     *
+     * @param value What to print.
+     * @param name What it is named by. Default: the text of the argument.
+     * @returns The value.
+     */
+    watch<V>(value: V, name?: string): V;
+
+    /**
      * Runs a subtest for each row of a table, one after the other. The items of a row that is a list, or any other row,
      * fill `%s`, `%d`, `%i`, `%f`, `%j` (JSON) and `%o` in its name one by one; `$a.b` is a member of a row, `%#` its number
      * from 0, `%$` from 1, and `%%` a percent sign. What nothing fills stays. A table without rows fails.

@@ -153,10 +153,7 @@ class Run:
         tests instead of running them; None: as the options say."""
         from scripttest import ScriptHost
 
-        coverage = self.coverage
-        return self.open_host_of(
-            ScriptHost, processes, coverage.instrument if coverage is not None else None, workers, lists
-        )
+        return self.open_host_of(ScriptHost, processes, self.services.instrument, workers, lists)
 
     def open_host_of(
         self,

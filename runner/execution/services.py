@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from runner.options.options import RunOptions
     from runner.parts import Dependency
     from runner.planning.plan import RunRequest
-    from scripttest import Coverage, FunctionPool, FunctionServices, TestKey
+    from scripttest import Coverage, FunctionPool, FunctionServices, Instrument, TestKey
 
 
 class RunServices:
@@ -64,6 +64,8 @@ class RunServices:
         self._keeping: _Keeping | None = None
         self._permitted: Policy | None = None
         application, options = request.application, request.options
+        self.instrument = self._instrument()
+        """What changes the compiled code of files, to count what runs or to watch values; None: nothing does."""
         self.worlds = Worlds(options.seed)
         """The worlds of the script tests."""
         self.databases: RunDatabases | None = None
@@ -173,17 +175,24 @@ class RunServices:
         from runner.connectors.timing import is_case_late, uncounted
         from scripttest import FunctionPool, worker_command
 
-        coverage = self._coverage
         return FunctionPool(
             self._request.application.root,
-            worker_command(SCRIPT_PARTS, coverage.folder if coverage is not None else None),
+            worker_command(SCRIPT_PARTS, self._coverage.folder if self._coverage is not None else None),
             services,
             SCRIPT_GLOBALS,
             self._request.environment.cpus,
             uncounted,
             is_case_late,
-            coverage.instrument if coverage is not None else None,
+            self.instrument,
         )
+
+    def _instrument(self) -> Instrument | None:
+        options, environment = self._request.options, self._request.environment
+        if not options.watch_expr:
+            return self._coverage.instrument if self._coverage is not None else None
+        from runner.execution.watched import watching
+
+        return watching(options.watch_expr, self._request.application.root, environment.directory).instrument
 
     def fingerprints(self) -> Fingerprints:
         """Makes the fingerprints of the results of this run, and compares those of an earlier one."""

@@ -152,6 +152,28 @@ def read_shard(text: str, where: str) -> Shard:
     return Shard(number=int(match[1]), of=int(match[2]))
 
 
+class WatchExpr(Value):
+    """An expression that is evaluated after a line of a script."""
+
+    file: str
+    """As the user wrote it."""
+    line: int
+    """From 1."""
+    expression: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.expression}"
+
+
+def read_watch_expr(text: str, where: str) -> tuple[WatchExpr]:
+    """Reads a value of `--watch-expr`. Raises ConfigurationError."""
+    match = re.fullmatch(r"(.+?):(\d{1,7}):\s*(\S[^\n]*)", text)
+    if match is None or not int(match[2]):
+        message = f'Cannot read {where} "{text}": it must be FILE:LINE:EXPRESSION'
+        raise ConfigurationError(message, "Such as assistants/expense/src/setup.ts:12:total")
+    return (WatchExpr(file=match[1], line=int(match[2]), expression=match[3].strip()),)
+
+
 _SECONDS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
 _BYTES = {"KB": 1000, "MB": 1000**2, "GB": 1000**3}
 

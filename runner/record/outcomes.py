@@ -17,7 +17,7 @@ _DEFAULTS = {
 }
 _CAUSES = {cause.value: cause for cause in Cause}
 _CHECK = "assertion failed: "
-_LEVEL = r"\[(trace|debug|warn|error)\] "
+_LEVEL = r"\[(trace|debug|warn|error|watch)\] "
 
 _Named = Callable[[str], str]
 """Returns the path of a file that a report names."""

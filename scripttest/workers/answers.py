@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LEVELS = frozenset(("trace", "debug", "info", "warn", "error"))
+LEVELS = frozenset(("trace", "debug", "info", "warn", "error", "watch"))
 """Levels of captured lines."""
 LONGEST_NUMBER = 9
 """At most this many digits in an index or in the number of a question."""

@@ -4,6 +4,7 @@ its sources."""
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -160,12 +161,25 @@ class ModuleRun:
 
     def printed(self, line: LogLine, index: int | None) -> list[HostRecord]:
         """The record of a captured line of a test; none of one of the top-level code, which is kept."""
+        if line.level == "watch" and "\0" in line.text:
+            line = line.replace(text=self._watched(*line.text.split("\0", 2)))
         if index is not None:
             position, run = self.position(index)
             return [Line(module=self.compiled.source.key, position=position, line=line, run=run)]
         if len(self.early) < MOST_EARLY:
             self.early.append(line)
         return []
+
+    def _watched(self, stack: str, name: str, value: str) -> str:
+        """The line of a call of `t.watch`, which is named by its first argument in the source if it has no name."""
+        from scripttest.diagnostics.written_arguments import first_argument
+
+        frames = self.mapper.frames(stack)
+        if not frames:
+            return f"{name or 'value'} = {value}"
+        at = frames[0].location
+        file = os.path.relpath(at.file, self._root)
+        return f"{file}:{at.line} {name or first_argument(at, 'watch') or 'value'} = {value}"
 
     @property
     def mapper(self) -> StackMapper:

@@ -244,6 +244,7 @@ export default function (core: Core): true {
       cleanups[cleanups.length] = undo as () => unknown;
     },
     run: (t, name, body) => run(t, name, body),
+    watch: (_, ...args) => core.part<{ of(args: readonly unknown[]): unknown }>("watch").of(args),
   };
   // A member that a script has defined itself is not replaced.
   const define = (name: string, property: PropertyDescriptor) =>

@@ -89,7 +89,8 @@ class CaseLines:
         if case.in_turns:
             self._turns += _spoken(case)
             self._with_turns += 1
-            logs = self._style.output(result.logs, "  ") if self._verbose or outcome.status == Status.FAILED else ""
+            shows_all = bool(self._verbose) or outcome.status == Status.FAILED
+            logs = self._style.output(result.logs, "  ", shows_all)
             return self.title(result) + self.tree(result) + logs + "\n"
         time = in_milliseconds(outcome.milliseconds)
         text = f"{self._style.mark(outcome.status)} {_named(outcome.name, case)} ({time})\n"
@@ -99,8 +100,7 @@ class CaseLines:
         shows_all = bool(self._verbose) or outcome.status == Status.FAILED
         if suite.is_message or shows_all:
             text += self._output(case.output)
-        if shows_all:
-            text += self._tools(case) + self._style.output(result.logs, "  ")
+        text += (self._tools(case) if shows_all else "") + self._style.output(result.logs, "  ", shows_all)
         if self._verbose:
             text += self._assertions(case)
         for failure in outcome.failures:

@@ -165,6 +165,8 @@ class ConsoleReporter:
         if result.is_resumed:
             return
         if not self._detailed:
+            if said := self._style.output(result.logs, "  ", every=False):
+                self._write(f"{in_line(f'{run.suites[result.suite].name} › {result.name}')}\n{said}")
             return
         suite, failed = run.suites[result.suite], outcome.status == Status.FAILED
         again = self._again(suite, result) if failed else ""
@@ -178,7 +180,7 @@ class ConsoleReporter:
             self._write(f"{text[:-1]}{self._near(places) if failed else ''}{said}{again}\n")
         else:
             shows_output = failed or self._options.verbose
-            body = self._steps(outcome, "  ") + (self._style.output(result.logs, "    ") if shows_output else "")
+            body = self._steps(outcome, "  ") + self._style.output(result.logs, "    ", bool(shows_output))
             if failed:
                 body += "".join(
                     self._style.failure(failure, "    ") + self._around(failure, "       ")

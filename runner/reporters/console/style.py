@@ -86,9 +86,10 @@ class Style:
         lines = [f"{indent}  {line}\n" for line in shown_lines(story)]
         return f"{indent}What happened before that:\n" + "".join(self.paint(line, "dim") for line in lines)
 
-    def output(self, logs: tuple[LogLine, ...], indent: str) -> str:
-        """Captured lines."""
-        marked = (line.text if line.level == "info" else f"[{line.level}] {line.text}" for line in logs)
+    def output(self, logs: tuple[LogLine, ...], indent: str, every: bool = True) -> str:
+        """Captured lines; those of watched values, or `every` one."""
+        shown = (line for line in logs if every or line.level == "watch")
+        marked = (line.text if line.level in ("info", "watch") else f"[{line.level}] {line.text}" for line in shown)
         lines = [indent + line for text in marked for line in text.split("\n")]
         return "".join(self.paint(line, "dim") + "\n" for line in first_and_last(lines, indent))
 

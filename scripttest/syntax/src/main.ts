@@ -9,5 +9,6 @@ import { lastReturn, loopAt } from "./loops";
 import { recorded } from "./recorded";
 import { throwsIn } from "./throws";
 import { answering } from "./tree";
+import { watched } from "./watched";
 
-export default answering({ callees, callsIn, focusOf, inlineCalls, instrumented, lastReturn, loopAt, recorded, throwsIn });
+export default answering({ callees, callsIn, focusOf, inlineCalls, instrumented, lastReturn, loopAt, recorded, throwsIn, watched });
