@@ -37,11 +37,13 @@ LIBRARIES = {
         "runner/agents/mcp/remote.py",
         "runner/agents/mcp/client.py",
         "runner/mcp_server/server.py",
+        "runner/mcp_server/over_http.py",
     },
     "anyio": {"runner/agents/mcp/remote.py", "runner/mcp_server/server.py"},
     "pydantic": {
         "runner/cases/json_schema.py",
         "runner/agents/mcp/remote.py",
+        "runner/mcp_server/server.py",
     },
     "pydantic_core": {"runner/shapes/", "runner/cases/", "runner/record/texts.py"},
     "yaml": {
@@ -58,7 +60,7 @@ LIBRARIES = {
     "requests": {"runner/reporters/otlp.py"},
     "pytest": {"runner/pytest_plugin/"},
     "starlette": {"runner/view/server.py"},
-    "uvicorn": {"runner/view/server.py"},
+    "uvicorn": {"runner/view/server.py", "runner/mcp_server/over_http.py"},
     "watchfiles": {"runner/watch/changes.py"},
     "xmltodict": {"bindings/processes/encoding.py"},
     "markdown_it": {"bindings/processes/text.py"},
@@ -136,8 +138,8 @@ ROOMS = {
     "runner/doctor": "runner runner/security runner/application runner/connectors runner/agents runner/agents/mcp",
     "runner/view": "runner runner/security runner/statistics runner/options runner/application runner/record runner/compare"
     " runner/judging runner/store runner/reporters/console runner/reporters runner/reporters/html",
-    "runner/mcp_server": "runner runner/options runner/application runner/record runner/compare runner/reporters/console runner/store"
-    " runner/planning runner/execution runner/view",
+    "runner/mcp_server": "runner runner/security runner/options runner/application runner/record runner/compare runner/reporters/console runner/store"
+    " runner/planning runner/execution runner/mutation runner/view",
     "runner/commands": "runner runner/security runner/statistics runner/options runner/application runner/connectors runner/doctor"
     " runner/cases runner/store runner/planning runner/execution runner/reporters runner/record runner/compare"
     " runner/judging runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster runner/mutation runner/weak_cases"
@@ -192,7 +194,7 @@ DOORS = {
     "runner/watch": "loop",
     "runner/view": "page_actions reruns runs server",
     "runner/doctor": "findings needs",
-    "runner/mcp_server": "actions running server",
+    "runner/mcp_server": "actions over_http running server",
     "runner/mutation": "chosen console documents session verdicts",
     "runner/weak_cases": "console grading prompt_rules",
     "runner/conversion": "converted datasets formats sources",

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+import asyncio
+import secrets
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import click
 
 from runner import exit_codes
 from runner.commands.inputs import store_folder, writing
-from runner.commands.parser import Command, app_option, store_option
+from runner.commands.parser import WITHOUT, Command, app_option, store_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.execution.stopping import REASONS, leave
 from runner.options.options import RunOptions
 from runner.planning.inputs import resolve_application
 from scripttest import install_command
+
+if TYPE_CHECKING:
+    from runner.mcp_server.running import Calls
+
+
+TOKEN = "YAO_TEST_MCP_TOKEN"
+"""The variable with the token of `--http`."""
+
+
+_LEAVING: set[asyncio.Task[None]] = set()
+
+
+def _port(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is not None and value != WITHOUT and not (value.isdecimal() and 0 < int(value) < 65536):
+        raise click.BadParameter(f"{value} is not a port from 1 to 65535")
+    return value
 
 
 @click.command(
@@ -29,6 +49,14 @@ from scripttest import install_command
     "--max-cost", type=click.FloatRange(0, min_open=True), metavar="USD", help="Budget of the server, in US dollars."
 )
 @click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Budget of the server, in tokens.")
+@click.option(
+    "--http",
+    metavar="PORT",
+    is_flag=False,
+    flag_value=WITHOUT,
+    callback=_port,
+    help=f"Serve over HTTP on 127.0.0.1, for who has the token: that in {TOKEN}, else a new one. Default: a free port.",
+)
 @click.pass_obj
 def mcp(
     environment: Environment,
@@ -37,6 +65,7 @@ def mcp(
     allow_models: bool,
     max_cost: float | None,
     max_tokens: int | None,
+    http: str | None,
 ) -> int:
     """Serves until the input ends. Returns the exit code."""
     if find_spec("mcp") is None:
@@ -45,8 +74,6 @@ def mcp(
         )
     if allow_models and max_cost is None and max_tokens is None:
         raise ConfigurationError("--allow-models needs a budget", "Add --max-cost USD or --max-tokens N")
-    import asyncio
-
     from runner.mcp_server.actions import Actions, Limits
     from runner.mcp_server.running import Calls
     from runner.mcp_server.server import serve_stdio, server_of
@@ -58,11 +85,33 @@ def mcp(
         folder.mkdir(parents=True, exist_ok=True)
 
     async def serve() -> None:
-        variables = {**environment.variables, **environment.keys, "NO_COLOR": "1"}
-        calls = Calls(application.root, folder, variables)
+        calls = Calls(application.root, folder, {**environment.variables, **environment.keys, "NO_COLOR": "1"})
         limits = Limits(allow_models=allow_models, max_cost=max_cost, max_tokens=max_tokens)
         actions = Actions(application, environment, folder, calls, limits)
-        await serve_stdio(server_of(actions, environment.secrets.text, allow_models), actions)
+        server = server_of(actions, environment.secrets.text, allow_models)
+        loop = asyncio.get_running_loop()
+        for number in REASONS:
+            loop.add_signal_handler(number, _begin_to_leave, calls, number)
+        if http is None:
+            await serve_stdio(server, actions)
+        else:
+            from runner.mcp_server.over_http import Listening
+
+            token = environment.keys.get(TOKEN) or secrets.token_urlsafe(32)
+            listening = Listening(server, token, 0 if http == WITHOUT else int(http))
+            environment.stdout.write(f"{listening.address}\nAuthorization: Bearer {token}\nPress Ctrl-C to stop.\n")
+            environment.stdout.flush()
+            await listening.serve()
 
     asyncio.run(serve())
     return exit_codes.PASSED
+
+
+def _begin_to_leave(calls: Calls, number: int) -> None:
+    _LEAVING.add(asyncio.ensure_future(_leave(calls, number)))
+
+
+async def _leave(calls: Calls, number: int) -> None:
+    """Ends the process, whose main thread may wait for input, with all that it has started."""
+    await calls.end(0)
+    leave(number)

@@ -18,6 +18,7 @@ from runner.mcp_server.kept import KeptResult, KeptRuns
 from runner.mcp_server.results import DETAIL, RunLines, explained, past, run_answer, totals_of, uncovered_in
 from runner.mcp_server.running import Call, Calls, Ended, objects_in
 from runner.mcp_server.script_api import declarations, named
+from runner.mutation.documents import LAST
 from runner.planning.inputs import is_generator
 from runner.reporters.console.rerun_command import pattern_of
 from runner.reporters.console.style import count
@@ -45,7 +46,8 @@ class Actions:
         """`environment` is that of commands, in the folder of the application."""
         self.application, self.calls = application, calls
         self.kept = KeptRuns(store, environment)
-        self._root, self._store, self._limits = application.root, store, limits
+        self.store = store
+        self._root, self._limits = application.root, limits
         self._cost, self._tokens = 0.0, 0
 
     def of(self, tool: str) -> Callable[..., Awaitable[Answer]]:
@@ -123,7 +125,7 @@ class Actions:
         """Tests over time."""
         words = [f"--branch={branch}"] * (branch is not None) + [f"--last={last}"] * (last is not None)
         words += ["--", test] if test is not None else []
-        document = await self._document(call, ["history", "--json", f"--store={self._store}", *words])
+        document = await self._document(call, ["history", "--json", f"--store={self.store}", *words])
         items = [bounded(one, DETAIL) for one in document["tests"]]
         if len(items) == 1:  # each of its runs
             items = [{**document["tests"][0], "results": []}, *document["tests"][0].get("results", ())]
@@ -147,7 +149,7 @@ class Actions:
         files = uncovered_in(run.coverage)
         if file is not None:
             known = [one["file"] for one in files]
-            files = [one for one in files if one["file"] == self._inside(file)]
+            files = [one for one in files if one["file"] == self.inside(file)]
             if not files:
                 raise ConfigurationError(f"{file} is not a handler that is counted", nearest(file, known, "handlers"))
         failed = len(run.failures)
@@ -160,6 +162,30 @@ class Actions:
             name="files",
             items=files,
             told=lambda one: f"{one['file']}  {one['percent']} %  {one['lines'] or 'all covered'}",
+        )
+
+    async def survivors(self, call: Call, file: str | None = None) -> Answer:
+        """What no test noticed in the last run of `mutate`."""
+        try:
+            kept: Record = json.loads((self.store / LAST).read_text("utf-8"))
+        except FileNotFoundError as error:
+            raise ConfigurationError("No run of mutate is kept", "Run yao-test mutate -i INPUT first") from error
+        files = list(kept["files"])
+        if file is not None and self.inside(file) not in files:
+            raise ConfigurationError(f"{file} had no mutants", nearest(file, files, "handlers"))
+        shown = ("file", "line", "status", "mutator", "original", "replacement", "reached_by")
+        items = [
+            {key: bounded(one[key], DETAIL) for key in shown}
+            for one in kept["mutants"]
+            if file is None or one["file"] == self.inside(file)
+        ]
+        score = "unknown" if kept["score"] is None else f"{kept['score']:.0%}"
+        return Answer(
+            title=f"{count(len(items), 'mutant')} not noticed at {kept['when']}, score {score}",
+            head={"score": kept["score"], "when": kept["when"]},
+            name="mutants",
+            items=items,
+            told=lambda one: f"{one['file']}:{one['line']}  {one['mutator']}  {one['original']} → {one['replacement']}",
         )
 
     async def describe_api(self, call: Call, name: str | None = None) -> Answer:
@@ -234,7 +260,7 @@ class Actions:
                 call.said = f"{count(seen[''], 'test')} ended, {seen['failed']} failed"
                 self._spend(record.get("usage"))
 
-        flags = ["--json=lines", "--no-writes", f"--store={self._store}", *self._models(), *self._limits.flags]
+        flags = ["--json=lines", "--no-writes", f"--store={self.store}", *self._models(), *self._limits.flags]
         ended = await self.calls.command([*words, *flags], call, on_line)
         run = RunLines(objects_in(ended))
         if not run.has_begun:
@@ -261,13 +287,18 @@ class Actions:
             return ["--no-models"]
         return [f"{flag}={number}" for flag, number in left.items()]
 
-    async def _document(self, call: Call, words: Sequence[str]) -> Record:
+    async def printed(self, call: Call, words: Sequence[str]) -> str:
+        """What a command that runs no test prints. Raises ConfigurationError when it cannot."""
         ended = await self.calls.command(words, call, is_alone=False)
         if ended.code:
             raise _error_in([], ended)
-        return _document_in(ended)
+        return ended.output
 
-    def _inside(self, path: str) -> str:
+    async def _document(self, call: Call, words: Sequence[str]) -> Record:
+        document: Record = json.loads(await self.printed(call, words))
+        return document
+
+    def inside(self, path: str) -> str:
         """The path of a file or folder from the application. Raises ConfigurationError for one outside of it."""
         root = os.path.realpath(self._root)
         place = os.path.realpath(os.path.join(root, path))
@@ -283,7 +314,7 @@ class Actions:
     def _named(self, given: str | None) -> str | None:
         if given is None or given.startswith("scripts.") or is_generator(given):
             return given
-        path = self._inside(given) if "\0" not in given else given
+        path = self.inside(given) if "\0" not in given else given
         if "\0" not in given and given and os.path.exists(os.path.join(self._root, path)):
             return path
         agent = self.application.agent_of_id(given.removeprefix("assistants.")) if "/" not in given else None

@@ -40,6 +40,7 @@ class RunLines(JsonLines):
         """Takes a line."""
         if kind == "start":
             self.suites = {suite["id"]: suite_in(suite) for suite in line["suites"]}
+            self._places = {id: place for place, id in enumerate(self.suites)}
             self.run = str(line.get("run_id", ""))
         elif kind == "result":
             self.results.append(line)
@@ -56,13 +57,16 @@ class RunLines(JsonLines):
     @property
     def failures(self) -> list[Record]:
         """The results of tests that failed or broke."""
-        return [line for line in self.results if line["status"] == "failed"]
+        return sorted((one for one in self.results if one["status"] == "failed"), key=self._place)
 
     @property
     def coverage(self) -> Mapping[str, Record]:
         """Coverage by file; empty without it."""
         found = coverage_in(self.summary)
         return {} if found is None else found.files
+
+    def _place(self, line: Record) -> int:
+        return self._places[line["suite"]]
 
     def input_of(self, line: Record) -> str:
         """The value of `-i` for the suite of a result."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -10,10 +11,14 @@ from typing import Any, TextIO
 import anyio
 import mcp.types as types
 from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.models import InitializationOptions
 from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import McpError
+from pydantic import AnyUrl
 
 from runner.errors import ConfigurationError, RunnerError, sentences
+from runner.mcp_server import material
 from runner.mcp_server.actions import Actions
 from runner.mcp_server.answers import Answers, nearest, shown
 from runner.mcp_server.running import Call
@@ -28,6 +33,7 @@ def server_of(actions: Actions, clean: Any, asks_models: bool) -> Server[Any, An
     """The server; `clean` takes secrets out of a text."""
     server: Server[Any, Any] = Server("yao-test", VERSION, INSTRUCTIONS)
     answers = Answers()
+    logging.getLogger("mcp").addHandler(logging.NullHandler())  # what it has to say, its answers say
 
     @server.list_tools()  # type: ignore[no-untyped-call,untyped-decorator]
     async def list_tools() -> list[types.Tool]:
@@ -78,7 +84,60 @@ def server_of(actions: Actions, clean: Any, asks_models: bool) -> Server[Any, An
             content=[types.TextContent(type="text", text=clean(text))], structuredContent=found, isError=False
         )
 
+    @server.list_resources()  # type: ignore[no-untyped-call,untyped-decorator]
+    async def list_resources() -> list[types.Resource]:
+        return [
+            types.Resource(uri=AnyUrl(one.uri), name=one.name, description=one.description, mimeType=one.media_type)
+            for one in material.resources(actions)
+        ]
+
+    @server.list_resource_templates()  # type: ignore[no-untyped-call,untyped-decorator]
+    async def list_templates() -> list[types.ResourceTemplate]:
+        uri = f"{material.ADDRESS}runs/{{run}}"
+        return [types.ResourceTemplate(uriTemplate=uri, name="run", description="A kept run", mimeType="text/markdown")]
+
+    @server.read_resource()  # type: ignore[no-untyped-call,untyped-decorator]
+    async def read_resource(uri: AnyUrl) -> list[ReadResourceContents]:
+        with _refused():
+            text, media_type = await material.read(actions, str(uri))
+        return [ReadResourceContents(content=clean(text), mime_type=media_type)]
+
+    @server.list_prompts()  # type: ignore[no-untyped-call,untyped-decorator]
+    async def list_prompts() -> list[types.Prompt]:
+        return [
+            types.Prompt(
+                name=prompt.name,
+                title=prompt.title,
+                description=prompt.description,
+                arguments=[
+                    types.PromptArgument(name=name, description=said, required=True)
+                    for name, said in prompt.takes.items()
+                ],
+            )
+            for prompt in material.PROMPTS.values()
+        ]
+
+    @server.get_prompt()  # type: ignore[no-untyped-call,untyped-decorator]
+    async def get_prompt(name: str, given: dict[str, str] | None) -> types.GetPromptResult:
+        with _refused():
+            prompt = material.PROMPTS.get(name)
+            if prompt is None:
+                raise ConfigurationError(f'There is no prompt "{name}"', nearest(name, material.PROMPTS, "prompts"))
+            text = clean(await prompt.text(actions, given or {}))
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
+
     return server
+
+
+@contextmanager
+def _refused() -> Iterator[None]:
+    """Errors of requests that are no calls of tools are those of the protocol."""
+    try:
+        yield
+    except RunnerError as error:
+        said = sentences(error.message, error.hint)
+        raise McpError(types.ErrorData(code=types.INVALID_PARAMS, message=said)) from error
 
 
 async def serve_stdio(server: Server[Any, Any], actions: Actions) -> None:

@@ -26,6 +26,8 @@ STATUSES = {
     Status.UNDECIDED: "Pending",
     Status.IGNORED: "Ignored",
 }
+LAST = "mutation.json"
+"""In the store: the output of `--json` of the last run, and `when` it ended."""
 HIGH, LOW = 80, 60
 """Percentages from which StrykerJS takes a score for good, and below which for bad."""
 MOST_ANNOTATED = 50

@@ -262,15 +262,16 @@ class Guard:
     | request | refused with |
     | --- | --- |
     | to another host name than the loopback address, as after DNS rebinding | 421 |
-    | for something of the store, without the token of the link or with a wrong one | 403 |
+    | for something of the store, without the token of the link or with a wrong one, also as a bearer's | 403 |
     | to change something, from a page of another origin | 403 |
 
     Pages, script and style are the same for everybody and contain nothing about a run. Everything else needs the token
     in a header, which no page of another origin can send.
     """
 
-    def __init__(self, app: ASGIApp, token: str, port: int, public: Collection[str]) -> None:
-        """`public` are the paths that everybody gets, who may only read them."""
+    def __init__(self, app: ASGIApp, token: str, port: int, public: Collection[str] = (), said: str = REFUSED) -> None:
+        """`public` are the paths that everybody gets, who may only read them; `said` answers who has no token."""
+        self._said = said
         self._app = app
         self._public = frozenset(public)
         self._token = token.encode()
@@ -304,9 +305,10 @@ class Guard:
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return 421, "This server answers for 127.0.0.1 only.\n"
         if scope["path"] not in self._public:
-            given = headers.get(TOKEN_HEADER, [])
+            bearer = [value.removeprefix(b"Bearer ") for value in headers.get(b"authorization", [])]
+            given = headers.get(TOKEN_HEADER, bearer)
             if len(given) != 1 or not hmac.compare_digest(given[0], self._token):
-                return 403, REFUSED
+                return 403, self._said
         if scope["method"] not in SAFE_METHODS:
             origins = headers.get(b"origin", [])
             if any(origin not in {b"http://" + host for host in self._hosts} for origin in origins):
@@ -319,25 +321,13 @@ class Serving:
 
     def __init__(self, actions: PageActions, port: int) -> None:
         """`port` is 0 for any. Raises ConfigurationError when it is in use."""
-        self._socket = _listening(port)
+        self._socket = listening(port)
         self.port = int(self._socket.getsockname()[1])
         token = secrets.token_urlsafe(32)
         self.link = f"http://{ADDRESS}:{self.port}/#token={token}"
         """The address of the first page. A browser does not send the part after `#`."""
         self._ending = Event()
-        config = uvicorn.Config(
-            server_of(actions, token, self.port, self._ending),
-            loop="asyncio",
-            http="h11",
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            log_level="critical",
-            access_log=False,
-            server_header=False,
-            date_header=False,
-            timeout_graceful_shutdown=GRACE,
-        )
+        config = config_of(server_of(actions, token, self.port, self._ending))
         self._server = _Server(config, self._ending)
 
     def run(self) -> None:
@@ -363,7 +353,25 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def _listening(port: int) -> socket.socket:
+def config_of(app: ASGIApp) -> uvicorn.Config:
+    """How an application is served on this machine."""
+    return uvicorn.Config(
+        app,
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_graceful_shutdown=GRACE,
+    )
+
+
+def listening(port: int) -> socket.socket:
+    """A socket on the loopback address; 0: at any port. Raises ConfigurationError."""
     opened = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

@@ -122,7 +122,7 @@ OF_PYTEST = ("pytest", "pytest assistants/", "pytest -m smoke")
 
 SERVES = (
     "yao-test mcp",
-    "yao-test mcp [-a DIR] [--store DIR] [--allow-models] [--max-cost USD] [--max-tokens N]",
+    "yao-test mcp [-a DIR] [--store DIR] [--allow-models] [--max-cost USD] [--max-tokens N] [--http [PORT]]",
     "yao-test view",
     "yao-test view [--store DIR] [--port PORT] [-a DIR]",
 )
