@@ -92,7 +92,7 @@ NETWORK = {
 """Lines of the command that need a network: they are read by the real reader of the command line."""
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-EXTRAS = [PROJECT["optional-dependencies"][name] for name in ("dask", "fuzz", "mcp", "otlp", "pytest", "view")]
+EXTRAS = [PROJECT["optional-dependencies"][name] for name in ("dask", "docs", "fuzz", "mcp", "otlp", "pytest", "view")]
 INSTALLS = (
     "python3 -m venv .venv && .venv/bin/pip install . && .venv/bin/yao-test -i scripts.expense.setup -v",
     "python3 -m venv .venv && .venv/bin/pip install -e '.[dev]' && .venv/bin/pytest",

@@ -6,7 +6,9 @@ The search is that of the site: the index that mkdocs writes, and lunr, by which
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +62,26 @@ QUESTIONS = {
     "scripted model reply rules": "scripted",
     "run tests on a cluster of machines": "cluster",
     "OpenTelemetry collector": "traces",
+    "stop loop of tool calls": "agents mcp",
+    "exclude code from coverage": "coverage",
+    "retry flaky model host": "long-runs connectors",
+    "default timeout of a test": "cli script-tests",
+    "judge votes several times": "case-assertions calibrating",
+    "run tests in PyCharm": "pytest",
+    "Docker image": "ci",
+    "proxy certificate": "connectors",
+    "import alias tsconfig": "script-tests configuration",
+    "expected tool order": "case-assertions",
+    "approve connectors of a pull request": "ci security cli",
+    "skip a case": "cases",
+    "todo test": "script-tests script-api",
+    "attach an image to a case": "cases",
+    "fuzz test seed corpus": "fuzzing",
+    "benchmark slower than before": "benchmarks",
+    "keep database of a failed test": "debugging models",
+    "case sensitive names on Linux": "script-tests cli models from-yao",
+    "survived mutant": "mutating",
+    "watch mode keys": "watch",
 }
 """What somebody types → the pages that answer it."""
 
@@ -68,7 +90,7 @@ QUESTIONS = {
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     config = str(DOCS / "site/mkdocs.yml")
-    command = [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-f", config, "-d", str(folder)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", config, "-d", str(folder)]
     built = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert built.returncode == 0, built.stderr
     return folder
@@ -95,6 +117,23 @@ def test_the_search_finds_the_answers_of_questions(site: Path) -> None:
         if not set(pages) & set(answers.split()):
             missed[question] = pages
     assert missed == {}
+
+
+def test_versions_of_the_site_stand_side_by_side(tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", "-C", str(clone)]
+    shutil.copytree(DOCS, clone / "docs")
+    for words in (["init", "-q"], ["add", "docs"], ["commit", "-qm", "pages"]):
+        subprocess.run([*git, *words], check=True)
+    commits = {f"GIT_{who}_{what}": "a" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    commands = Path(sys.executable).parent
+    environment = {**os.environ, **commits, "PATH": f"{commands}:{os.environ['PATH']}"}
+    for version in ("1.0", "1.1"):
+        words = ["-q", "deploy", "-F", "docs/site/mkdocs.yml", "--update-aliases", version, "latest"]
+        subprocess.run([commands / "mike", *words], cwd=clone, env=environment, check=True, timeout=120)
+    kept = subprocess.run([*git, "show", "gh-pages:versions.json"], capture_output=True, text=True, check=True).stdout
+
+    assert [(one["version"], one["aliases"]) for one in json.loads(kept)] == [("1.1", ["latest"]), ("1.0", [])]
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
