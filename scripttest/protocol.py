@@ -7,7 +7,7 @@ A frame is a header line, `<kind> <length> <length>...`, and its parts in UTF-8,
 | supervisor | module | boot JSON, nested boot JSON, context JSON, (line, code) pairs | the next module |
 | supervisor | discover | prefixes, names | evaluate it, and list functions with such prefixes or names |
 | supervisor | base | base text | the last script of the module without its functions, see `slicing` |
-| supervisor | switch | mutant, (rounds, ms)... | what is on in the next `run`, and bounds of its tests |
+| supervisor | switch | mutant, place, (rounds, ms)... | what is on in the next `run`, bounds of its tests |
 | supervisor | run | for each test: index, plan JSON, pieces | run these in order, each in a new realm |
 | supervisor | invoke | boot JSON, nested boot JSON, context JSON, function, arguments | call a function |
 | supervisor | spare | | the worker is idle and will get similar work: free old realms and make new ones |
@@ -22,7 +22,7 @@ A frame is a header line, `<kind> <length> <length>...`, and its parts in UTF-8,
 | worker | call | number, process name, JSON arguments, world | a host call; the worker waits for `reply` |
 | worker | backed | number, JSON envelope, world | the answer to the `back` with this number |
 | worker | library | number, script id | asks for the code of another script; the worker waits for `reply` |
-| worker | reached | rounds, mutants, endless | where scripts with mutants got in the test whose `result` follows |
+| worker | reached | rounds, mutants, endless, values | where mutants were reached in the test whose `result` follows |
 | worker | story | JSON of `Story.lines` | what scripts told until the `result` or `broken` that follows |
 | worker | result | index, outcome JSON, next index or nothing | a test has ended; the next one, if any, begins |
 | worker | returned | JSON | the result of `invoke` |

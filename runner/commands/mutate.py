@@ -154,6 +154,7 @@ def mutate(
         sample=sample,
         shard=None if shard is None else read_shard(shard, "--shard"),
         fresh=fresh,
+        values=not found.options.quiet or bool(paths),
     )
     bar = Bar(environment.stderr)
     outcome = run_mutants(request, own, bar.show)
@@ -199,7 +200,7 @@ def _print(environment: Environment, outcome: Outcome, least: float | None, opti
         return
     style = Style(environment.colors and not options.no_color)
     if not options.quiet:
-        environment.stdout.write(survivors_text(outcome.verdicts, outcome.texts, style))
+        environment.stdout.write(survivors_text(outcome, style))
     environment.stdout.write(summary_text(outcome, style) + below_text(outcome.verdicts, least))
 
 

@@ -34,17 +34,19 @@ SAID = {
 }
 
 
-def survivors_text(verdicts: Sequence[Verdict], texts: Mapping[str, str], style: Style) -> str:
+def survivors_text(outcome: Outcome, style: Style) -> str:
     """The mutants that nothing notices, handler by handler; those that no test reaches are counted by function."""
     text = ""
-    for file, found in by_file(verdicts).items():
+    for file, found in by_file(outcome.verdicts).items():
         missed = [verdict for verdict in found if verdict.status in (*MISSED, Status.BROKEN, Status.UNDECIDED)]
         if not missed:
             continue
         text += style.paint(f"{file}", "bold") + "\n\n"
         for function, of_function in by_function(missed).items():
             unreached = [one for one in of_function if one.status is Status.NO_COVERAGE]
-            text += "".join(_survivor(one, texts, style) for one in of_function if one.status is not Status.NO_COVERAGE)
+            text += "".join(
+                _survivor(one, outcome, style) for one in of_function if one.status is not Status.NO_COVERAGE
+            )
             if unreached:
                 lines = sorted({one.mutant.line for one in unreached})
                 where = f"{lines[0]}" if len(lines) == 1 else f"{lines[0]}-{lines[-1]}"
@@ -126,16 +128,18 @@ def percent(share: float | None) -> str:
     return f"{min(share, 0.999) * 100:.1f} %" if share < 1 else "100 %"
 
 
-def _survivor(verdict: Verdict, texts: Mapping[str, str], style: Style) -> str:
+def _survivor(verdict: Verdict, outcome: Outcome, style: Style) -> str:
     mutant = verdict.mutant
     within = f" in {mutant.within}" if mutant.within else ""
     text = f"  {mutant.file}:{mutant.line}:{mutant.column}{within}: {mutant.mutator} {SAID[verdict.status]}\n"
-    for sign, line in diff_lines(verdict, texts):
+    for sign, line in diff_lines(verdict, outcome.texts):
         text += "    " + style.paint(f"{sign} {line}", "red" if sign == "-" else "green") + "\n"
     if verdict.reason:
         text += f"    {verdict.reason.splitlines()[0]}\n"
     if verdict.status is Status.SURVIVED:
         text += f"    reached by {reached_text(verdict)}\n"
+    if (point := outcome.points.get(mutant.number)) is not None:
+        text += f"    {point.text}\n"
     return text + "\n"
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from runner.errors import RunnerError
 from runner.mutation.console import SAID, diff_lines, percent, reached_text, total_line
+from runner.mutation.points import Point
 from runner.mutation.session import Outcome
 from runner.mutation.verdicts import MISSED, Status, Verdict, by_file, by_function, score_of
 from runner.reporters.console.style import count
@@ -112,7 +113,8 @@ def as_page(outcome: Outcome, threshold: float | None) -> str:
 
 def as_record(outcome: Outcome, threshold: float | None) -> dict[str, Any]:
     """The output of `--json`: `{score, threshold, counts, files: {path: {score, counts, functions}}, mutants}`; scores
-    are from 0 to 1, and null where there is nothing to count. `mutants` are those that nothing noticed."""
+    are from 0 to 1, and null where there is nothing to count. `mutants` are those that nothing noticed; `values` are
+    those at a survivor's point, `{test, without, mutated}`, where `test` is null if none has other ones with it."""
     score = score_of(outcome.verdicts)
     files = {}
     for file, found in by_file(outcome.verdicts).items():
@@ -124,7 +126,10 @@ def as_record(outcome: Outcome, threshold: float | None) -> dict[str, Any]:
         "counts": _scores(outcome.verdicts)["counts"],
         "stopped": outcome.stopped,
         "files": files,
-        "mutants": [_missed(verdict) for verdict in _of(outcome.verdicts, *MISSED, Status.BROKEN, Status.UNDECIDED)],
+        "mutants": [
+            _missed(verdict, outcome.points.get(verdict.mutant.number))
+            for verdict in _of(outcome.verdicts, *MISSED, Status.BROKEN, Status.UNDECIDED)
+        ],
     }
 
 
@@ -136,7 +141,7 @@ def _scores(verdicts: Iterable[Verdict]) -> dict[str, Any]:
     }
 
 
-def _missed(verdict: Verdict) -> dict[str, Any]:
+def _missed(verdict: Verdict, point: Point | None) -> dict[str, Any]:
     mutant = verdict.mutant
     return {
         "file": mutant.file,
@@ -149,6 +154,12 @@ def _missed(verdict: Verdict) -> dict[str, Any]:
         "status": verdict.status.value,
         "reached_by": [_id(key) for key in verdict.reached_by],
         "reason": verdict.reason,
+        "values": point
+        and {
+            "test": None if point.test is None else _id(point.test),
+            "without": point.without,
+            "mutated": point.mutated,
+        },
     }
 
 
@@ -169,7 +180,8 @@ def as_markdown(outcome: Outcome, threshold: float | None) -> str:
         mutant = verdict.mutant
         diff = "\n".join(f"{sign} {line}" for sign, line in diff_lines(verdict, outcome.texts))
         title = f"{mutant.file}:{mutant.line} {mutant.mutator}"
-        text += details(title, block(diff, "diff") + f"Reached by {inline(reached_text(verdict))}\n\n")
+        point = f"{inline(outcome.points[mutant.number].text)}\n\n" if mutant.number in outcome.points else ""
+        text += details(title, block(diff, "diff") + f"Reached by {inline(reached_text(verdict))}\n\n" + point)
     if len(survivors) > MOST_LISTED:
         text += f"... and {count(len(survivors) - MOST_LISTED, 'more survivor')}\n"
     return text

@@ -23,7 +23,7 @@ from scripttest.values import Value
 
 FORMAT = 1
 NAME = "mutants.json"
-_NUMBERS = re.compile(r"(\$yaoM === |\$yaoM \? \$yaoM === |\$yaoR\()\d+")
+_NUMBERS = re.compile(r"(\$yaoM === |\$yaoM \? \$yaoM === |\$yao[RV]\()\d+")
 _BLANK = re.compile(r"\n\s*")
 _LETTERS = {Status.KILLED: "k", Status.TIMEOUT: "t", Status.SURVIVED: "s"}
 

@@ -16,8 +16,9 @@ from runner.execution.stopping import Budgets, Signals, Stop, Woken
 from runner.fingerprints.parts import parts_of_database, parts_of_world
 from runner.mutation.chosen import OWN, STRYKER, Change, change_since, chosen
 from runner.mutation.kept import NAME, KeptVerdicts, digest_of
+from runner.mutation.points import Point, points_of
 from runner.mutation.trials import Trials, Walk
-from runner.mutation.verdicts import Status, Verdict
+from runner.mutation.verdicts import Status, Verdict, place_of
 from runner.planning.last_failed import memory_of, store_of
 from runner.planning.planner import make_plan, with_contexts
 from scripttest import Broken, Ended, Listed, MutantHost, Mutants, TestKey, Walked, start_processes
@@ -49,6 +50,8 @@ class MutationOptions(Value):
     shard: Shard | None = None
     fresh: bool = False
     """Whether all mutants are asked again."""
+    values: bool = True
+    """Whether the values at the points of survivors are looked at."""
 
 
 class FailedTest(Value):
@@ -66,6 +69,8 @@ class Outcome(Value):
     """Tests that fail although nothing is planted; then there are no verdicts."""
     texts: Mapping[str, str] = {}
     """Path of a handler → its text."""
+    points: Mapping[int, Point] = {}
+    """Number of a survivor → the values at its point, where they can be told."""
     tests: tuple[Walk, ...] = ()
     test_files: Mapping[str, str] = {}
     """Test module → the path of its file from the root."""
@@ -190,6 +195,12 @@ class _Session:
             change = change_since(self._options.since, root, texts, tests, variables)
         walks = self._walks()
         verdicts = self._verdicts(walks, change)
+        points: Mapping[int, Point] = {}
+        if self._options.values and not stop.reason:
+            survivors = {one.mutant.number: one for one in verdicts if one.status is Status.SURVIVED}
+            reached = {number: [walks[key] for key in one.reached_by] for number, one in survivors.items()}
+            mutants = sorted((one.mutant for one in survivors.values()), key=place_of)
+            points = points_of(mutants, reached, self._host, stop.left, self._run.options.script_timeout)
         self._warnings += [
             f"{name} has no mutants, because it cannot be read: {file.unread}"
             for name, file in files.items()
@@ -198,6 +209,7 @@ class _Session:
         return Outcome(
             verdicts=tuple(verdicts),
             texts=texts,
+            points=points,
             tests=tuple(walks.values()),
             test_files={one.source.key: str(one.source.test).removeprefix(f"{root}/") for one in modules},
             change=change,

@@ -4,7 +4,7 @@ of the same function. A worker goes on with the module that it has loaded."""
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from runner.mutation.verdicts import Status, Verdict
 from scripttest import Cause, Mutant, TestKey, Trial, Tried
@@ -156,15 +156,21 @@ class Trials:
         return sorted(self._walks[mutant.number], key=worth, reverse=True)
 
     def _trial(self, one: _Open) -> Trial:
-        walks = one.left[0]
-        return Trial(
-            key=walks[0].key.suite,
-            tests=tuple(walk.index for walk in walks),
-            mutant=one.mutant.number,
-            rounds=tuple(ROUNDS * walk.rounds + MORE_ROUNDS for walk in walks),
-            patience=tuple(WAITS * walk.seconds + MORE_WAITS for walk in walks),
-            seconds=tuple(min(self._limit, SLOWER * walk.seconds + MORE_SECONDS) for walk in walks),
-        )
+        return trial_of(one.left[0], one.mutant.number, self._limit)
+
+
+def trial_of(walks: Sequence[Walk], mutant: int, limit: float, noted: int = 0) -> Trial:
+    """The trial of tests of one module with a mutant. `limit` is the time limit of a test in seconds; `noted` the place
+    whose values are noted, 0 for none."""
+    return Trial(
+        key=walks[0].key.suite,
+        tests=tuple(walk.index for walk in walks),
+        mutant=mutant,
+        noted=noted,
+        rounds=tuple(ROUNDS * walk.rounds + MORE_ROUNDS for walk in walks),
+        patience=tuple(WAITS * walk.seconds + MORE_WAITS for walk in walks),
+        seconds=tuple(min(limit, SLOWER * walk.seconds + MORE_SECONDS) for walk in walks),
+    )
 
 
 def _longest(rows: Mapping[str, deque[T]]) -> deque[T] | None:

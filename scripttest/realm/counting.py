@@ -18,6 +18,8 @@ from scripttest.realm.quickjs import PLAIN, Int, Library, Pointer, Size, Text, V
 
 COUNTERS = 1 << 22
 """As in `scripttest.syntax.coverage`."""
+NOTES = COUNTERS - 100_000
+"""The counter from which on there are notes: how many characters, and these."""
 _BYTES = 4 * COUNTERS
 _GIVE = """(() => {
   const memory = globalThis.$yaoMemory;
@@ -29,6 +31,8 @@ _GIVE = """(() => {
 
 class Counters:
     """The counters of this process."""
+
+    notes = NOTES
 
     def __init__(self, folder: str) -> None:
         """Puts their file into a folder; empty: they have none, and this process reads them. Raises OSError."""
@@ -60,6 +64,12 @@ class Counters:
         """The first counter, and which of the others but the second are not 0."""
         with memoryview(self._memory)[: 4 * (self._highest() + 1)].cast("I") as counters:
             return counters[0], [number for number, count in enumerate(counters) if count and number > 1]
+
+    def noted(self) -> str:
+        """The notes, line by line; they are forgotten."""
+        with memoryview(self._memory)[4 * NOTES :].cast("I") as notes:
+            said, notes[0] = "".join(map(chr, notes[1 : 1 + notes[0]])), 0
+        return said
 
     def _highest(self) -> int:
         return max(1, min(int.from_bytes(self._memory[4:8], "little"), COUNTERS - 1))

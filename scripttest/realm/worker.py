@@ -36,8 +36,35 @@ ROUNDS = 999_999_999
 """How many rounds loops and functions may go where nothing else is said."""
 _SWITCHES = (
     "const $yaoM={},$yaoR=n=>{{$yaoHits[n]=1;if(n>$yaoHits[1])$yaoHits[1]=n}},"
-    "$yaoE=()=>{{$yaoHits[0]=1;throw new Error('a loop, or functions that call each other, did not end')}};"
+    "$yaoE=()=>{{$yaoHits[0]=1;throw new Error('a loop, or functions that call each other, did not end')}},$yaoV={};"
 )
+_VALUE = "(n,v)=>v"
+_NOTED = r"""(() => {
+const json = JSON.stringify, {getPrototypeOf} = Object, plain = [Object.prototype, Array.prototype, null];
+const place = %d, notes = $yaoHits.subarray(%d);
+const text = value => {
+  let told = '=';
+  const made = json(value, (_, v) => {
+    const kind = typeof v;
+    if (kind === 'function' || (kind === 'object' && v && !plain.includes(getPrototypeOf(v)))) told = '?';
+    const isJson = kind === 'number' ? isFinite(v) && !Object.is(v, -0) : kind !== 'undefined' && kind !== 'bigint';
+    return told === '?' ? null : isJson ? v : `\0${Object.is(v, -0) ? '-0' : String(v)}`;
+  });
+  return told + made.replace(/"\\u0000(.*?)"/g, '$1').slice(0, 1000);
+};
+return (n, v) => {
+  if (n === place && notes[0] < notes.length - 1010) {
+    let noted = '?';
+    try { noted = text(v) } catch {}
+    for (const letter of noted) {
+      const code = letter.codePointAt(0);
+      notes[++notes[0]] = code >> 11 === 27 ? 63 : code;  // half a pair, where it was cut
+    }
+    notes[++notes[0]] = 10;
+  }
+  return v;
+};
+})()"""
 """What scripts with mutants name, see `syntax/src/mutants/planted.ts`."""
 
 
@@ -84,8 +111,9 @@ class Worker:
         self._parts = ScriptParts(folder, counters)
         self._counters = counters if counters is not None and counters.is_own else None
         """Counts where scripts with mutants get to; None: there are no such scripts."""
-        self._mutant, self._rounds = 0, ROUNDS
-        """The mutant that is switched on, and how many rounds the test may go."""
+        self._mutant, self._noted, self._rounds = 0, 0, ROUNDS
+        """The mutant that is switched on; the place whose values are noted, 0 for none; how many rounds the test may
+        go."""
         self._limits: list[int] = []
         """For each of the next tests, how many rounds it may go and how many milliseconds it may wait."""
         self._formatting = Formatting(folder)
@@ -126,7 +154,7 @@ class Worker:
             elif kind == "run":
                 self._run(parts)
             elif kind == "switch":
-                self._mutant, *self._limits = map(int, parts)
+                self._mutant, self._noted, *self._limits = map(int, parts)
                 self._rounds, self.alarm.patience = ROUNDS, None
             elif kind == "invoke":
                 self._send("start")
@@ -202,7 +230,8 @@ class Worker:
             if self._counters is not None:
                 left, reached = self._counters.read()
                 endless = left <= 1 or (self.alarm.patience or 0) < 0
-                self._send("reached", str(self._rounds - left), " ".join(map(str, reached)), "endless" * endless)
+                said = " ".join(map(str, reached)), "endless" * endless, self._counters.noted()
+                self._send("reached", str(self._rounds - left), *said)
                 has_failed = outcome.partition('"status":"')[2].startswith("failed")
                 next = "" if self._mutant and (has_failed or endless) else next
             self._tell()
@@ -370,7 +399,8 @@ class Worker:
                 self._story.begin()
             realm.dispatch("story", "", "")
         if self._counters is not None:
-            realm.load([_SWITCHES.format(self._mutant)])
+            noted = _NOTED % (self._noted, self._counters.notes) if self._noted else _VALUE
+            realm.load([_SWITCHES.format(self._mutant, noted)])
         return realm
 
     def _new_realm(self) -> Realm:

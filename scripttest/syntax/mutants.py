@@ -27,6 +27,8 @@ class Mutant(Value):
     """Of its switch, from `FIRST`; 0: it is not planted."""
     site: int
     """The number of the first mutant of its place, by which that is noted as reached."""
+    noted: int
+    """The place whose values tell what it changes: of a literal, the operator around it; 0: none does."""
     file: str
     """The path of the handler from the root of the application."""
     mutator: str
@@ -105,6 +107,7 @@ def _mutant(name: str, record: dict[str, Any]) -> Mutant:
     return Mutant(
         number=record["id"],
         site=record["site"],
+        noted=record["noted"],
         file=name,
         mutator=record["mutator"],
         replacement=record["replacement"],

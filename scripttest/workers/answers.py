@@ -112,6 +112,8 @@ class Reached(Value):
     """Of each place that was reached, its first mutant."""
     is_endless: bool
     """Whether it met the bound on its rounds, or on how long it may wait."""
+    values: tuple[str, ...] = ()
+    """Values of the place that is noted: `=` and JSON, or `?` where that does not tell all of a value."""
 
 
 class Told(Value):
@@ -356,10 +358,11 @@ _READERS: dict[tuple[str, int], Callable[..., Message]] = {
     ("result", 3): lambda index, text, following: Result(
         index=_index(index), record=_outcome(_value(text), 0), next=_index(following) if following else None
     ),
-    ("reached", 3): lambda rounds, mutants, endless: Reached(
+    ("reached", 4): lambda rounds, mutants, endless, values: Reached(
         rounds=_index(rounds),
         mutants=tuple(map(_index, mutants.split(" "))) if mutants else (),
         is_endless=endless == "endless",
+        values=tuple(values.split("\n")[:-1]),
     ),
     ("story", 1): lambda text: Told(text=text),
     ("returned", 1): lambda text: FunctionResult(record=_returned(_nested(text))),

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 class Trial(Job):
     """Runs some tests of a module with a mutant switched on, until one fails."""
 
+    noted: int = 0
+    """The place whose values are noted; 0: none."""
+
     rounds: tuple[int, ...]
     """For each test, how many rounds loops and functions may go."""
     patience: tuple[float, ...]
@@ -50,6 +53,8 @@ class Tried(Value):
     """What it said, and its subtests; without places."""
     is_endless: bool = False
     """Whether it was ended because it went too many rounds, or waited for too long."""
+    values: tuple[str, ...] = ()
+    """Those that the last test has noted, see `Reached`."""
 
 
 class MutantHost(ScriptHost):
@@ -60,6 +65,8 @@ class MutantHost(ScriptHost):
         that has ended with one."""
         self._walked, self._test_ended = walked, ended
         self._kept: dict[str, ModuleRun] = {}
+        self._values: dict[int, tuple[str, ...]] = {}
+        """Slot → the values that its test has noted."""
         self._endless: set[int] = set()
         """The slots in which a test ends that is endless."""
         self._queue.lead = self._switch
@@ -120,8 +127,8 @@ class MutantHost(ScriptHost):
         if isinstance(job, Trial):
             waits = (round(seconds * 1000) for seconds in job.patience)
             bounds = [str(bound) for pair in zip(job.rounds, waits, strict=True) for bound in pair]
-            return [encode("switch", str(job.mutant), *bounds)]
-        return [encode("switch", "0")]
+            return [encode("switch", str(job.mutant), str(job.noted), *bounds)]
+        return [encode("switch", "0", "0")]
 
     def _close_module(self, key: str, record: Broken | None) -> None:
         if record is None and key in self._module_runs:
@@ -138,6 +145,7 @@ class MutantHost(ScriptHost):
         elif work is None or work.running is None:
             raise MessageError("unexpected reached")
         elif isinstance(work.job, Trial):
+            self._values[id(slot)] = message.values
             if message.is_endless:
                 self._endless.add(id(slot))
         elif run := self._module_runs.get(work.job.key):
@@ -172,9 +180,9 @@ class MutantHost(ScriptHost):
             return
         self._rest(slot)
         failures = tuple(failures_of(ended.record)) if ended.record["status"] == Status.FAILED else ()
-        self._tried.append(
-            Tried(trial=job, test=name if failures or endless else "", failures=failures, is_endless=endless)
-        )
+        noticed = name if failures or endless else ""
+        values = tuple(self._values.pop(id(slot), ()))
+        self._tried.append(Tried(trial=job, test=noticed, failures=failures, is_endless=endless, values=values))
 
     def _blame(self, work: Assignment, failure: Failure) -> None:
         """A worker was lost during a trial: with the test that it was running, it is over."""

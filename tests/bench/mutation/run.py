@@ -2,10 +2,11 @@
 
     python tests/bench/mutation/run.py [--only mocha,vitest] [--keep FOLDER]
 
-The application beside this file has handlers of different kinds (rules, dates, texts, graphs, a parser, a class, money,
-asynchronous work) with tests of mixed quality. `twin/` has the same tests for mocha and vitest: `t.assert` on Node's
-assertions. It is installed into a temporary folder, with npm. Both tools run two tests at a time, a mutant only with the tests
-that reach it, and the same mutants. A comparator of `sort` that no longer orders gives another order in another engine.
+The application beside this file has fourteen handlers of different kinds (rules, dates, texts, graphs, parsers, classes, money,
+schedules, versions, templates, requests, asynchronous work) with tests of mixed quality. `twin/` has the same tests for mocha and
+vitest: `t.assert` on Node's assertions. It is installed into a temporary folder, with npm. Both tools run two tests at a time, a
+mutant only with the tests that reach it, and the same mutants. A comparator of `sort` that no longer orders gives another order in
+another engine.
 
 The goal is a twentieth of the processor time with vitest and an eighth of that with mocha.
 """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from command import Application, MakeApplication, Run
 
@@ -57,10 +59,39 @@ def test_survivors_are_shown_as_diffs_with_the_tests_that_reached_them(road: App
     -   if (axles < 2) throw new Error("no vehicle");
     +   if (axles < 2) throw new Error("");
     reached by TestToll
+    the value there is "no vehicle", and "" with it, in TestToll: no test looks at it
 """
     assert survivor in run.stdout
     assert "toll.ts:8-9: no test reaches 3 mutants in unused\n" in run.stdout
     assert "axles <= 2" not in run.stdout  # the test has a vehicle of two axles
+
+
+def test_values_at_the_point_of_a_survivor_tell_what_is_missing(app: MakeApplication) -> None:
+    source = """export function grade(points: number, seen = new Map<string, number>()): string {
+  seen.set("last", points);
+  const odd = [points % 2, undefined, -0];
+  return points > 10 ? `high ${odd.length}` : "low";
+}
+"""
+    test = """import { grade } from "./grade";
+export function TestGrade(t: testing.T) {
+  t.assert.Equal(grade(4), "low");
+  t.assert.Contains(grade(20), "high");
+}
+"""
+    made = app({"grade.ts": source, "grade_test.ts": test})
+    missed = json.loads(mutated(made, "--fresh", "--json").stdout)["mutants"]
+    values = {(one["mutator"], one["replacement"]): one["values"] for one in missed}
+    same = {"test": None, "without": "true", "mutated": ""}
+    assert values["EqualityOperator", "points >= 10"] == values["NumberLiteral", "11"] == same
+    assert values["ArithmeticOperator", "points * 2"] == {
+        "test": "scripts.demo.grade TestGrade",
+        "without": "0",
+        "mutated": "8",
+    }
+    assert values["ArrayDeclaration", "[]"]["without"] == "[0,undefined,-0]"
+    assert values["CallRemoval", ""] is None  # a statement has no value
+    assert "the value there is the same with it, such as true: no test has one that differs" in mutated(made).stdout
 
 
 def test_files_stay_as_they_are(road: Application) -> None:
@@ -99,7 +130,7 @@ def test_an_unknown_setting_is_refused_with_its_line(road: Application) -> None:
     road.write({"/yao-test.toml": "[mutate]\nthreshold = 100\nlevel = 3\n"})
     run = road.run("-i", "scripts.demo")
     assert run.code == 2
-    assert "yao-test.toml:3: there is no setting level of mutate" in run.stderr
+    assert "yao-test.toml:3: unknown setting level of mutate" in run.stderr
 
 
 def test_a_comment_a_rule_and_a_setting_leave_code_out(app: MakeApplication) -> None:

@@ -2,8 +2,8 @@
  * Plants all mutants of a file, each behind a switch.
  *
  * `$yaoM` is the number of the mutant that is switched on, 0 when none is; `$yaoR` then notes which places are reached. An
- * expression becomes `($yaoM||$yaoR(7),$yaoM===7?mutant:$yaoM===8?other:original)`. A statement that is left out gets
- * `if($yaoM?$yaoM===7:$yaoR(7));else` before it. Loops and functions count down in `$yaoHits[0]`, and `$yaoE` ends what goes
+ * expression becomes `($yaoM||$yaoR(7),$yaoV(7,$yaoM===7?mutant:$yaoM===8?other:original))`; `$yaoV` returns the value, and
+ * may note it. A statement that is left out gets `if($yaoM?$yaoM===7:$yaoR(7));else` before it. Loops and functions count down in `$yaoHits[0]`, and `$yaoE` ends what goes
  * on for too long.
  */
 
@@ -24,6 +24,8 @@ export interface Mutant {
   original: string;
   /** the first mutant of its place, by which that is noted as reached */
   site: number;
+  /** the place whose values tell what it changes, 0 for none: of a literal, that of the operator around it */
+  noted: number;
   loc: { start: { line: number; column: number }; end: { line: number; column: number } };
   /** the text of the lines from the first to the last of `loc` once the mutant is in it */
   mutated: string;
@@ -110,12 +112,14 @@ class Planting {
     if (place === null || (isCase && sharesNames(at))) return;
     const id = why === undefined ? this.#next++ : 0;
     const [start, end] = replacement.insert === undefined ? [inner.start, inner.end] : [replacement.insert, replacement.insert];
+    const site = isStatement ? id : (this.#places.get(place.node)?.[0].id ?? id);
     this.mutants.push({
       id,
       mutator,
       replacement: text,
       original: this.#source.of(node),
-      site: isStatement ? id : (this.#places.get(place.node)?.[0].id ?? id),
+      site,
+      noted: isStatement ? 0 : (this.#operator(place) ?? site),
       loc: { start: { line: node.loc.start.line, column: node.loc.start.column }, end: { line: node.loc.end.line, column: node.loc.end.column } },
       mutated: this.#lines(node, start, end, isCase ? "" : replacement.insert === undefined ? code : " false", isCase ? caseHead(node, this.#source) : start),
       within,
@@ -139,6 +143,16 @@ class Planting {
     }
   }
 
+  /** The first mutant of the nearest operator around a literal. */
+  #operator({ node, parent }: At): number | undefined {
+    if (!/Literal$/.test(node.type)) return undefined;
+    for (let one = parent; one !== null && /^(Binary|Logical|Unary|Conditional)Expression$/.test(one.node.type); one = one.parent) {
+      const found = this.#places.get(one.node);
+      if (found) return found[0].id;
+    }
+    return undefined;
+  }
+
   /** Code that takes the place of an expression within another one. */
   #inBrackets(code: string, { node }: At): string {
     return /^(Optional)?(Member|Call)Expression$|Literal$/.test(node.type) ? code : `(${code})`;
@@ -148,7 +162,8 @@ class Planting {
   #switches(): void {
     for (const [node, mutants] of this.#places) {
       const arms = mutants.map(({ id, code }) => `$yaoM===${id}?${code.startsWith("(") ? `(${code})` : code}:`).join("");
-      this.insertions.wrap(node.start, node.end, `($yaoM||$yaoR(${mutants[0].id}),${arms}`, ")", 2);
+      const { id } = mutants[0];
+      this.insertions.wrap(node.start, node.end, `($yaoM||$yaoR(${id}),$yaoV(${id},${arms}`, "))", 2);
     }
   }
 
