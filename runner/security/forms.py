@@ -10,20 +10,19 @@ r"""The forms in which programs write a secret value, as regular expressions.
 | `47, 38`, `"0":47,"1":38` | lists of bytes in JSON, and typed arrays |
 | base64 and base64url, also of a longer text that contains the value | headers, data URLs, keys |
 
-A search takes time in proportion to the text: patterns give back nothing that they have taken (`++`), or a little.
-Which of them a text needs is known before, by the marks of a value in the text, and in what `decoded` reads in it.
-`unwrapped` finds line breaks in base64 and in quoted-printable. `CutValues` finds values of which a shortened text
-shows only the beginning or the end, `abc...` or `… xyz`: who shortens a text does not know the secrets, and may cut
-through one.
+What a value has in one of these forms is first looked for in *readings* of the whole text, made by methods of bytes
+that run through it at once: without the signs between pairs or between numbers, with letters in place of codes. Only
+where one has it, a pattern searches the text. Both take time in proportion to the text: patterns give back nothing that
+they have taken (`++`), or a little. `unwrapped` finds line breaks in base64 and in quoted-printable. `CutValues` finds
+values of which a shortened text shows only the beginning or the end, `abc...` or `… xyz`: who shortens a text does not
+know the secrets, and may cut through one.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-
-from scripttest.values import Value
+from functools import lru_cache, partial
 
 SHORTEST_BASE64 = 8
 """Fewest characters of base64 that can be distinguished from other text."""
@@ -33,71 +32,33 @@ _WRAPPED = re.compile(
     r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{32,}+(?:(?:\\++[rn]|[\r\n]|(?!))++[ \t>|]*+[A-Za-z0-9+/_=-]++|(?!))++"
 )
 """Base64, or hexadecimal digits, on several lines."""
-_HAS_WRAPPED = re.compile(r"[\r\n\\](?<=[A-Za-z0-9+/_-]{32}[\r\n\\])").search
+_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
+_ROWS = bytes.maketrans(_LETTERS + b"\r\\", b"a" * len(_LETTERS) + b"\n\n")
+_ROW = b"a" * 32 + b"\n"
+"""What base64 on several lines has by the table `_ROWS`."""
 _BREAK = re.compile(r"(?:\\++[rn]|[\r\n]|(?!))++[ \t>|]*+")
 _BETWEEN_PAIRS = r"(?:[:. -]|, ?|,? ?0[xX]|\\++x)"
 _BLANKS = r"(?:\s|\\++[nrt]|(?!))*+"
 _INDEX = rf'\\*+"?+[0-9]{{1,7}}+\\*+"?+:{_BLANKS}'
 _BETWEEN_BYTES = f"{_BLANKS},{_BLANKS}(?:{_INDEX}|(?!))?+"
-_PAIR = "[0-9A-Fa-f]{2}"
-_LETTER = "(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])"
-"""The code of a letter or a digit, or nearly so."""
-_HAS_PAIRS = tuple(
-    (sign, re.compile(f"{between}{_PAIR}" * 5).search)
-    for sign, between in ((":", ":"), (" ", " "), ("-", "-"), (".", r"\."), (" 0x", " 0[xX]"))
+_ENTITY = {
+    form % ord(letter): letter.encode()
+    for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+    for form in (b"#%d", b"#x%x", b"#x%X")
+}
+_ESCAPES_AS_CODES, _PERCENTS_AS_CODES, _ALL_AS_CODES = (
+    bytes.maketrans(b"\r\n%=", b"  " + signs) for signs in (b"  ", b"= ", b"==")
 )
-_HAS_PAIRS_IN_LIST = re.compile(f", ?(?:0[xX])?{_PAIR}" * 5).search
-_HAS_BYTES = re.compile(f",{_BLANKS}[0-9]{{1,3}}{_BLANKS}" * 5).search
-_HAS_INDEXED = re.compile(f",{_BLANKS}{_INDEX}[0-9]{{1,3}}{_BLANKS}" * 5).search
-_NO_CODE = f"%(?!{_PAIR})"
-_NO_ESCAPE = rf"\\(?!(?:x|u00){_PAIR})"
-_PAIRS = f"{_PAIR}(?:{_BETWEEN_PAIRS}{_PAIR}|(?!)){{5,}}+"
-_COMMAS = (",", ", ", ",0x", ", 0x", ",0X", ", 0X")
-"""Between pairs in a list. Every list of bytes has to be searched for them: with a pattern for each comma this is
-several times as quick as with one for all."""
-_BETWEEN = dict.fromkeys(map(ord, "%=\\xX&#;:.-, "))
-"""What is before the digits of a code, and between two codes."""
-_BYTES = r"[0-9,\s\\nrt]{11,}+"
-"""What may be a list of six bytes or more, with line breaks that are written as escapes."""
-_NO_ITEM = ", \t\r\n"
-_LONGEST_KEPT, _MOST_KEPT = 16, 5000
-"""Characters of a text whose reading is kept, and how many are."""
+"""Tables for `_decoded`; line breaks are blanks as they have a meaning after `=`."""
+_NO_NUMBERS = bytes([*b' \t\r\n\v\f\x1c\x1d\x1e\x1f\\nrt"', *range(128, 256)])
+"""What may stand between numbers and commas."""
+_NO_COMMAS = b"0123456789:" + _NO_NUMBERS
+Marks = Mapping[str, tuple[bytes, ...]]
+"""Kind of forms → what shows that a reading of such forms may have the value; of numbers it is a pattern."""
+_QUOTES = ('"', "'", "`")
+_Ends = dict[str, list[tuple[str, str]]]
 LEAST = 6
 """Characters of a value that are told apart from other text."""
-_MARK = r"(?:…|\.\.\.)"
-_BEFORE_MARK = re.compile(rf"[\"'`]? ?{_MARK}")
-_AFTER_MARK = re.compile(rf"{_MARK} ?[\"'`]?")
-_AROUND = 5
-"""Characters of the longest mark, with what stands between it and the text."""
-
-
-class Marks(Value):
-    """What shows that a text may have a value."""
-
-    plain: str
-    """The longest row of letters and digits in it; empty if there is none, and each text has to be searched."""
-    encoded: tuple[str, ...]
-    """The value in hexadecimal digits and base64."""
-
-    def kinds_in(self, text: str, codes: str) -> str:
-        """Which forms the text may have, for `pattern_of`; `codes` is what `decoded` reads in it."""
-        is_spelled = not self.plain or (bool(codes) and self.plain in codes)
-        kinds = "s" if is_spelled else "p" if self.plain in text else ""
-        return f"{kinds}e" if any(form in text for form in self.encoded) else kinds
-
-
-class _Readings(dict[str, str]):
-    """Text → what it says, by a function. Those of short texts are kept."""
-
-    def __init__(self, read: Callable[[str], str]) -> None:
-        super().__init__()
-        self._read = read
-
-    def __missing__(self, text: str) -> str:
-        found = self._read(text)
-        if len(text) <= _LONGEST_KEPT and len(self) < _MOST_KEPT:
-            self[text] = found
-        return found
 
 
 class CutValues:
@@ -105,75 +66,83 @@ class CutValues:
 
     def __init__(self, names: Mapping[str, str]) -> None:
         """`names`: value → its name."""
-        self._names = names
-        self._heads: dict[str, list[str]] = {}
-        self._tails: dict[str, list[str]] = {}
-        for value in names:
+        self._heads: _Ends = {}
+        """The first characters of a value → it, and what is shown in its place."""
+        self._tails: _Ends = {}
+        """The same from right to left."""
+        for value, name in names.items():
             if len(value) > LEAST:
-                self._heads.setdefault(value[:LEAST], []).append(value)
-                self._tails.setdefault(value[-LEAST:], []).append(value)
-        self._ends = (*{**self._heads, **self._tails},)
+                for ends, one, shown in (
+                    (self._heads, value, f"***{name}***"),
+                    (self._tails, value[::-1], f"***{name[::-1]}***"),
+                ):
+                    ends.setdefault(one[:LEAST], []).append((one, shown))
 
     def hide(self, text: str) -> str:
         """The text with `***NAME***` in place of what is left of a cut value."""
         if "…" not in text and "..." not in text:
             return text
-        done, pieces = 0, []
-        for start, end, name in self._found(text):
-            if start >= done:
-                pieces += [text[done:start], f"***{name}***"]
-                done = end
-        return "".join([*pieces, text[done:]])
-
-    def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
-        ends = [re.escape(end) for end in self._ends if end in text]
-        for match in re.finditer(f"(?=({'|'.join(ends)}))", text) if ends else ():
-            start, end = match.span(1)
-            for value in self._heads.get(match[1], ()):
-                mark = _BEFORE_MARK.search(text, end, start + len(value) + _AROUND)
-                if mark and value.startswith(text[start : mark.start()]):
-                    yield start, mark.start(), self._names[value]
-            for value in self._tails.get(match[1], ()):
-                marks = [*_AFTER_MARK.finditer(text, max(0, end - len(value) - _AROUND), start)]
-                if marks and value.endswith(text[marks[-1].end() : end]):
-                    yield marks[-1].end(), end, self._names[value]
+        heads = [end for end in self._heads if end in text]
+        tails = [end for end in self._tails if end[::-1] in text]
+        if not heads and not tails:
+            return text
+        pieces = re.split(r"(…|\.\.\.)", text)
+        if heads:
+            pieces[:-1:2] = map(lru_cache(1000)(partial(_without_head, heads, self._heads)), pieces[:-1:2])
+        if tails:
+            clean = lru_cache(1000)(partial(_without_head, tails, self._tails))
+            pieces[2::2] = [clean(piece[::-1])[::-1] for piece in pieces[2::2]]
+        return "".join(pieces)
 
 
 def marks_of(value: str) -> Marks:
     """The marks of a value."""
-    return Marks(
-        plain=max(re.findall("[A-Za-z0-9]+", value), key=len, default=""), encoded=tuple(dict.fromkeys(_encoded(value)))
-    )
+    data = value.encode(errors="replace")
+    letters = max(re.findall(rb"[A-Za-z0-9]+", data), key=len, default=b"")
+    encoded = tuple(dict.fromkeys(form.encode() for form in _base64(data)))
+    numbers = ",(?:[0-9]+:)?".join(map(str, data)).encode()
+    return {"p": (letters,), "e": encoded, "s": (letters,), "h": (data.hex().encode(),), "l": (numbers,)}
 
 
-def decoded(text: str) -> str:
-    """What a text says in letters and digits that are written as escapes or as codes; empty when there are none."""
-    found = []
-    said = text
-    for sign, search, read in _ESCAPED:
-        if sign in said and search(said):
-            said = read(said)
-            found.append(said)
-    if any(sign in text and search(text) for sign, search in _HAS_PAIRS):
-        found += [_read_pairs(match[0]) for match in re.finditer(_PAIRS, text)]
-    if "," in text and _HAS_PAIRS_IN_LIST(text):
-        for comma in [comma for comma in _COMMAS if comma in text]:
-            for match in re.finditer(f"{comma}{_PAIR}(?:{comma}{_PAIR}|(?!)){{4,}}+", text):
-                first = text[max(match.start() - 2, 0) : match.start()]
-                found.append(_read_pairs((first if re.fullmatch(_PAIR, first) else "00") + match[0]))
-    if ":" in text and _HAS_INDEXED(text):
-        text = re.sub(_INDEX, "", text)
-    if _HAS_BYTES(text):
-        found += [_read_list(match[0]) for match in re.finditer(_BYTES, text)]
-    return "\0".join(found)
+def has_mark(marks: Marks, kind: str, reading: bytes) -> bool:
+    """Whether a reading has one of the marks of a value."""
+    if kind == "l":
+        return re.search(marks["l"][0], reading) is not None
+    return any(mark in reading for mark in marks[kind])
+
+
+def readings(raw: bytes) -> Iterator[tuple[str, bytes]]:
+    """What a text in UTF-8 says, with the kind of forms that is looked for in it: the text itself; with letters in
+    place of codes; hexadecimal digits without what stands between pairs; numbers without blanks. Readings
+    that cannot have a value are left out."""
+    yield "p", raw
+    if len(raw) < SHORTEST_BASE64:
+        return
+    yield "e", raw
+    said = raw
+    if b"&#" in raw:
+        said = raw.replace(b"&#X", b"&#x").replace(b"%&#", b" &#").replace(b"=&#", b" &#")  # no codes
+        said = _shortened(said, b"&#", b"&#")
+        said = _shortened(_shortened(said, b"&#", b"0"), b"&#x", b"0")
+        pieces = said.replace(b";&#", b"&#").replace(b";", b"&").split(b"&")
+        said = b"".join(map(_ENTITY.get, pieces, pieces))
+        yield "s", said
+    for sign, signs in ((b"\\", _ESCAPES_AS_CODES), (b"%", _PERCENTS_AS_CODES), (b"=", _ALL_AS_CODES)):
+        if sign in said and len(decoded := _decoded(said, signs)) < len(said):
+            yield "s", decoded
+    if len(raw) >= 2 * LEAST:
+        yield "h", raw.lower().replace(b"0x", b"").translate(None, b":. -,\\x")
+    if b"," in raw and b",,,,," in raw.translate(None, _NO_COMMAS):
+        yield "l", raw.translate(None, _NO_NUMBERS)
 
 
 def pattern_of(value: str, kinds: str) -> str:
     """A regular expression, without groups that capture, for a value in the forms of these kinds: `p` with its letters
     and digits as they are, `s` with these as escapes or codes too, `e` in hexadecimal digits or base64. Each of its
     alternatives begins with a character of its own, by which a search is quick."""
-    found = list(map(re.escape, dict.fromkeys(_encoded(value)))) if "e" in kinds else []
-    is_spelled = "s" in kinds
+    data = value.encode(errors="replace")
+    found = list(map(re.escape, dict.fromkeys(_base64(data)))) if "e" in kinds else []
+    is_spelled = "s" in kinds or not re.search("[A-Za-z0-9]", value)
     if is_spelled or "p" in kinds:
         pieces = re.findall(r"\\+|[^\\]", value)
         slashes = [r"\\*+" if before[0] == "\\" else r"\\++" for before in pieces]  # a row has taken them all
@@ -182,99 +151,68 @@ def pattern_of(value: str, kinds: str) -> str:
             for one in zip(pieces[1:], slashes, strict=False)
         )
         found += [f"{first}{rest}" for first in _ways(pieces[0], r"\\(?<!\\\\)\\*+", is_spelled)]
-    if is_spelled:
-        data = value.encode(errors="replace")
-        listed = _BETWEEN_BYTES.join(map(str, data))
+    if "h" in kinds:
         found.append(f"{_BETWEEN_PAIRS}?".join(_hex(f"{byte:02x}") for byte in data))
+    if "l" in kinds:
+        listed = _BETWEEN_BYTES.join(map(str, data))
         found.append(f"{listed[0]}(?<![0-9]{listed[0]}){listed[1:]}(?![0-9])")
     return "|".join(found)
 
 
-def unwrapped(text: str, clean: Callable[[str], str]) -> str:
-    """A text without secrets in base64 and quoted-printable over several lines, which are joined."""
+def _without_head(heads: list[str], values: _Ends, piece: str) -> str:
+    """A text, behind which something is cut off, without the beginning of a value at its end. A blank or a quote may
+    stand behind that."""
+    size = len(piece.removesuffix(" "))
+    sizes = (len(piece), size, size - 1 if piece[size - 1 : size] in _QUOTES else size)
+    for head in heads:
+        at = piece.find(head, max(0, len(piece) - max(len(value) for value, _ in values[head]) - 2))
+        while at >= 0:
+            for value, shown in values[head]:
+                for size in sizes:
+                    if size >= at + LEAST and value.startswith(piece[at:size]):
+                        return f"{piece[:at]}{shown}{piece[size:]}"
+            at = piece.find(head, at + 1)
+    return piece
+
+
+def unwrapped(text: str, clean: Callable[[str], str], has_any: Callable[[bytes], object]) -> str:
+    """A text without secrets in base64 and quoted-printable over several lines, which are joined. `clean` is for one
+    line, and `has_any` tells whether a text in UTF-8 may have secrets."""
 
     def joined(match: re.Match[str]) -> str:
         whole = _BREAK.sub("", match[0])
         cleaned = clean(whole)
         return match[0] if cleaned == whole else cleaned
 
-    if "=\n" in text or "=\r\n" in text:
+    raw = text.encode(errors="replace")
+    if (b"=\n" in raw or b"=\r\n" in raw) and has_any(raw.replace(b"=\r\n", b"").replace(b"=\n", b"")):
         whole = clean(text.replace("=\r\n", "").replace("=\n", ""))
         text = whole if whole.count("***") > clean(text).count("***") else text
-    return _WRAPPED.sub(joined, text) if _HAS_WRAPPED(text) else text
+    if _ROW in raw.translate(_ROWS):
+        lines = raw.replace(b"\\n", b"").replace(b"\\r", b"").translate(None, b"\r\n\\ \t>|")
+        return _WRAPPED.sub(joined, text) if has_any(lines) else text
+    return text
 
 
-def _read_percents(text: str) -> str:
-    """A text whose `%2F` and `%252F` are characters. The decoder of Python's escapes is the quickest one."""
-    if "%25" in text:
-        text = re.sub("%(?:25|(?!))++", "%", text)
-    if re.search(_NO_CODE, text):
-        text = re.sub(_NO_CODE, " ", text)
-    return _unescaped(text.replace("\\", " ").replace("%", "\\x"))
-
-
-def _read_quoted(text: str) -> str:
-    """A text whose `=2F` are characters."""
+def _decoded(raw: bytes, signs: bytes) -> bytes:
+    """A text with characters in place of codes of two hexadecimal digits after a sign, which is `=` in the table
+    `signs`. The decoder of quoted-printable is the quickest one."""
     from binascii import a2b_qp
 
-    return a2b_qp(text.encode("latin-1", "replace")).decode("latin-1")
+    raw = raw.replace(b"==", b"  ")
+    raw = (raw if signs is _ESCAPES_AS_CODES else _shortened(raw, b"%", b"25")).translate(signs)
+    if b"\\" in raw:
+        raw = _shortened(raw, b"\\", b"\\").replace(b"\\u00", b"=").replace(b"\\x", b"=")
+    return a2b_qp(raw.replace(b"==", b" =").replace(b"==", b" ="))
 
 
-def _read_numbers(text: str) -> str:
-    """A text whose `&#38;` and `&#x26;` are characters."""
-    pieces = re.split("&#([xX]?[0-9A-Fa-f]++);?", text)
-    pieces[1::2] = map(_CHARACTERS.__getitem__, pieces[1::2])
-    return "".join(pieces)
-
-
-def _read_escapes(text: str) -> str:
-    r"""A text whose `\x2f`, `\u002f` and `\\x2f` are characters."""
-    if "\\\\" in text:
-        text = re.sub(r"\\\\++", r"\\", text)
-    if re.search(_NO_ESCAPE, text):
-        text = re.sub(_NO_ESCAPE, " ", text)
-    return _unescaped(text)
-
-
-def _unescaped(text: str) -> str:
-    return text.encode("latin-1", "replace").decode("unicode_escape")
-
-
-def _read_number(number: str) -> str:
-    """The character of `38` or `x26`; of hexadecimal digits the first two count, as no sign need end them."""
-    digits = number[1:].lstrip("0") if number[0] in "xX" else ""
-    code = int(digits[:2] or "0", 16) if digits else int(number) if number.isdecimal() and len(number) < 8 else 0
-    return chr(code) + digits[2:] if code < 256 else ""
-
-
-def _read_pairs(row: str) -> str:
-    """The characters of codes of two hexadecimal digits each."""
-    digits = row.replace("u00", "").replace("0x", "").replace("0X", "").translate(_BETWEEN)
-    return bytes.fromhex(digits).decode("latin-1")
-
-
-def _read_list(row: str) -> str:
-    """The characters of numbers with commas between them, as far as these are bytes."""
-    try:
-        return bytes(json.loads(f"[{row.strip(_NO_ITEM)}]")).decode("latin-1")
-    except ValueError:
-        return "".join(map(_ITEMS.__getitem__, row.split(",")))
-
-
-def _read_item(item: str) -> str:
-    """The character of a byte in a list, with the blanks around it; other numbers there are none."""
-    codes = [int(number) for number in re.findall("[0-9]+", item) if len(number) <= 3]
-    return "\0".join(chr(code) for code in codes) or "\0"
-
-
-def _encoded(value: str) -> Iterator[str]:
-    """The value as hexadecimal digits and as base64."""
-    try:
-        data = value.encode()
-    except UnicodeEncodeError:
-        return
-    yield from (data.hex(), data.hex().upper())
-    yield from _base64(data)
+def _shortened(raw: bytes, sign: bytes, more: bytes) -> bytes:
+    """A text without what is repeated behind a sign. Three times are enough for nearly all."""
+    for _ in range(3):
+        if sign + more not in raw:
+            return raw
+        raw = raw.replace(sign + more, sign)
+    return re.sub(b"(?<=%s)(?:%s|(?!))++" % (re.escape(sign), re.escape(more)), b"", raw)
 
 
 def _ways(piece: str, slashes: str, is_spelled: bool) -> list[str]:
@@ -324,15 +262,3 @@ def _base64(data: bytes) -> Iterator[str]:
             text = encode(bytes(before) + data).decode()[(0, 2, 3)[before] : size // 3 * 4 + (0, 1, 2)[size % 3]]
             if len(text) >= SHORTEST_BASE64:
                 yield text
-
-
-_ITEMS, _CHARACTERS = _Readings(_read_item), _Readings(_read_number)
-_ESCAPED = tuple(
-    (sign, re.compile(pattern).search, read)
-    for sign, pattern, read in (
-        ("%", f"%(?:25|(?!))*+{_LETTER}", _read_percents),
-        ("=", f"={_LETTER}={_LETTER}", _read_quoted),
-        ("&#", r"&#[xX]?[0-9]", _read_numbers),
-        ("\\", rf"\\(?:x|u00){_LETTER}", _read_escapes),
-    )
-)

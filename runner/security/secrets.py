@@ -132,7 +132,7 @@ class Secrets:
         if "\n" in text or "\\" in text:
             from runner.security.forms import unwrapped
 
-            text = unwrapped(text, self._in_line)
+            text = unwrapped(text, self._in_line, self._found_in)
         return self._in_line(text)
 
     def value(self, value: T) -> T:
@@ -147,26 +147,30 @@ class Secrets:
         return clean
 
     def _in_line(self, text: str) -> str:
-        found = self._found_in(text)
+        found = self._found_in(text.encode(errors="replace"))
         clean = text
         if found:
             names = [self._names[value] for value, _ in found]
             clean = self._pattern_of(found).sub(lambda match: f"***{names[(match.lastindex or 1) - 1]}***", text)
         return clean if self._cut is None else self._cut.hide(clean)
 
-    def _found_in(self, text: str) -> Found:
-        """The values that a text may have, the longest first, and in which forms."""
-        from runner.security.forms import decoded, marks_of
+    def _found_in(self, raw: bytes) -> Found:
+        """The values that a text in UTF-8 may have, the longest first, and in which forms."""
+        from runner.security.forms import has_mark, readings
 
         with self._lock:
             if not self._marks:
-                from runner.security.forms import CutValues
+                from runner.security.forms import CutValues, marks_of
 
                 self._cut = CutValues(self._names)
                 self._marks = {value: marks_of(value) for value in sorted(self._names, key=len, reverse=True)}
             known = self._marks
-        codes = decoded(text)
-        return tuple((value, kinds) for value, marks in known.items() if (kinds := marks.kinds_in(text, codes)))
+        kinds: dict[str, str] = {}
+        for kind, reading in readings(raw):
+            for value, marks in known.items():
+                if kind not in kinds.get(value, "") and has_mark(marks, kind, reading):
+                    kinds[value] = kinds.get(value, "") + kind
+        return tuple((value, kinds[value]) for value in known if value in kinds)
 
     def _pattern_of(self, found: Found) -> re.Pattern[str]:
         from runner.security.forms import pattern_of
@@ -251,7 +255,9 @@ class Secrets:
         whole = "".join(pieces)
         if self.text(whole) == whole:
             return None
-        hidden = [match.span() for match in self._pattern_of(self._found_in(whole)).finditer(whole)]
+        hidden = [
+            match.span() for match in self._pattern_of(self._found_in(whole.encode(errors="replace"))).finditer(whole)
+        ]
         clean, start = [], 0
         for piece in pieces:
             end = start + len(piece)

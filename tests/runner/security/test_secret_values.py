@@ -142,6 +142,11 @@ FORMS: dict[str, Callable[[str], str]] = {
     "bytes of a typed array in JSON": lambda text: json.dumps(json.dumps(dict(enumerate(text.encode())))),
     "bytes of an object": lambda text: f"{{{', '.join(f'{at}: {byte}' for at, byte in enumerate(text.encode()))}}}",
     "bytes beside numbers that are none": lambda text: f"12345, 300, {', '.join(map(str, text.encode()))}, 999, 70000",
+    "bytes with indexes, up to the end": lambda text: ",\\n".join(
+        f'"{at}":{byte}' for at, byte in enumerate(text.encode())
+    ),
+    "in percent behind a percent sign": lambda text: "%%" + "".join(f"%{byte:02x}" for byte in text.encode()),
+    "quoted-printable behind base64": lambda text: "QUJDRA==" + "".join(f"={byte:02X}" for byte in text.encode()),
     "bytes behind a number": lambda text: f"7 {','.join(map(str, text.encode()))}",
     "pairs of a list behind a number": lambda text: f"7,{','.join(f'{byte:02x}' for byte in text.encode())}",
     "letters by padded numbers": lambda text: "".join(f"&#x00{ord(c):02x};" if ord(c) < 256 else c for c in text),
