@@ -143,35 +143,10 @@ class GroupCounts:
 class Counts:
     """Counts results by status, and adds up their times. Everything that is counted here is counted in `whole` too."""
 
-    __slots__ = (
-        "_whole",
-        "checks_nothing",
-        "cost",
-        "errors",
-        "failed",
-        "first_of_nothing",
-        "groups",
-        "input_tokens",
-        "milliseconds",
-        "missing_calls",
-        "noise",
-        "not_judged",
-        "not_needed",
-        "only",
-        "output_tokens",
-        "passed",
-        "rates",
-        "repeated",
-        "saved_cost",
-        "scores",
-        "skipped",
-        "todo",
-        "warnings",
-    )
-
     def __init__(self, whole: Counts | None = None) -> None:
         """`whole`: the counts that these are part of; None: there are none."""
-        self._whole = whole
+        self.within: tuple[Counts, ...] = (self, *(whole.within if whole is not None else ()))
+        """These counts, and those that they are part of."""
         self.passed = self.failed = self.skipped = 0
         self.errors = 0
         """Results without a verdict because something that the test needs broke; they are in none of the
@@ -230,20 +205,25 @@ class Counts:
         return [case.name for case in self.first_of_nothing]
 
     def add(self, result: TestResult, suite: str, name: str, order: int) -> None:
-        """Counts one result, but for the tokens of its models, which `take` is told; `suite` and `name` are how reports
-        call its suite, which is at the place `order` of all, and itself."""
+        """Counts one result, but for the tokens of its models, which `take_case` adds; `suite` and `name` are how
+        reports call its suite, which is at the place `order` of all, and itself."""
         outcome, case, attempts = result.outcome, result.case, result.attempts
-        is_empty = case is not None and case.checks_nothing
-        self.count(
-            result.verdict,
-            warnings=len(outcome.warnings),
-            missing_calls=sum(call.count for call in result.outside if call.answered is AnsweredBy.MISSING),
-            not_judged=outcome.not_judged,
-            todo=outcome.todo,
-            only=[f"{suite} › {name}" for name in _only_in(outcome)],
-            milliseconds=sum(run.duration_ms for run in attempts) if attempts else round(outcome.milliseconds),
-            nothing=Unchecked(suite=order, position=result.position, name=name) if is_empty else None,
-        )
+        counted = result.verdict.counted
+        missing = sum(call.count for call in result.outside if call.answered is AnsweredBy.MISSING)
+        milliseconds = sum(run.duration_ms for run in attempts) if attempts else round(outcome.milliseconds)
+        only = [f"{suite} › {name}" for name in _only_in(outcome)]
+        for counts in self.within:
+            setattr(counts, counted, getattr(counts, counted) + 1)
+            counts.warnings += len(outcome.warnings)
+            counts.missing_calls += missing
+            counts.not_judged += outcome.not_judged
+            counts.todo += outcome.todo
+            counts.only = [*counts.only, *only][:NAMED]
+            counts.milliseconds += milliseconds
+            if case is not None and case.checks_nothing and result.verdict is Verdict.PASSED:
+                counts.checks_nothing += 1
+                empty = Unchecked(suite=order, position=result.position, name=name)
+                counts.first_of_nothing = sorted([*counts.first_of_nothing, empty], key=Unchecked.order)[:NAMED]
         if case is None:
             return
         first = None
@@ -259,28 +239,23 @@ class Counts:
             self.count_criteria(case, decided)
         self.count_votes([run.judging for run in decided])
 
-    def take(self, input_tokens: int, output_tokens: int, cost: float | None) -> None:
-        """Adds the tokens and the cost of one run of a case."""
-        self.input_tokens += input_tokens
-        self.output_tokens += output_tokens
-        if cost is not None:
-            self.cost = (self.cost or 0) + cost
-        if self._whole is not None:
-            self._whole.take(input_tokens, output_tokens, cost)
-
     def take_case(self, case: CaseResult | None) -> None:
         """Adds the tokens and the cost of a case."""
-        if case is not None:
-            self.take(case.input_tokens, case.output_tokens, case.cost)
+        if case is None:
+            return
+        for counts in self.within:
+            counts.input_tokens += case.input_tokens
+            counts.output_tokens += case.output_tokens
+            if case.cost is not None:
+                counts.cost = (counts.cost or 0) + case.cost
 
     def count_repeat(self, made: int, saved: int, cost: float | None) -> None:
         """Counts the judged runs of a case with a policy, those that were not needed, and what all made ones cost."""
-        self.repeated += made
-        self.not_needed += saved
-        if cost is not None and made:
-            self.saved_cost = (self.saved_cost or 0) + cost / made * saved
-        if self._whole is not None:
-            self._whole.count_repeat(made, saved, cost)
+        for counts in self.within:
+            counts.repeated += made
+            counts.not_needed += saved
+            if cost is not None and made:
+                counts.saved_cost = (counts.saved_cost or 0) + cost / made * saved
 
     def count_case(self, judged: Sequence[Attempt], groups: Sequence[Group] = ()) -> None:
         """Counts the verdict and the score of each judged run of a case, for the pass rate and the mean score of the
@@ -290,7 +265,10 @@ class Counts:
         rate = PassCount(passed=sum(run.verdict is Verdict.PASSED for run in judged), judged=len(judged))
         known = [score for run in judged if (score := score_in(run.score)) is not None]
         score = sum(known) / len(known) if known else None
-        self.count_rate(rate, score)
+        for counts in self.within:
+            counts.rates[rate] += 1
+            if score is not None:
+                counts.scores[score] += 1
         for group in dict.fromkeys(groups):
             self.count_group(group, rate, score)
 
@@ -307,69 +285,20 @@ class Counts:
 
     def count_votes(self, runs: Sequence[Judging | None]) -> None:
         """Counts the votes of judges on the judged runs of a case."""
-        if self.noise is None:
-            from runner.record.votes import NoiseSum
+        from runner.record.votes import NoiseSum
 
-            self.noise = NoiseSum()
-        self.noise.add(runs)
-        if self._whole is not None:
-            self._whole.count_votes(runs)
+        for counts in self.within:
+            counts.noise = counts.noise or NoiseSum()
+            counts.noise.add(runs)
 
     def count_group(self, group: Group, rate: PassCount | None, score: float | None) -> None:
         """Counts a case of a group, by its runs that passed, its mean score, or both."""
-        figures = self.groups.get(group)
-        if figures is None:
-            figures = self.groups[group] = GroupCounts()
-        if rate is not None:
-            figures.rates[rate] += 1
-        if score is not None:
-            figures.scores[score] += 1
-        if self._whole is not None:
-            self._whole.count_group(group, rate, score)
-
-    def count_rate(self, rate: PassCount, score: float | None) -> None:
-        """Counts the runs of a case, and its mean score."""
-        self.rates[rate] += 1
-        if score is not None:
-            self.scores[score] += 1
-        if self._whole is not None:
-            self._whole.count_rate(rate, score)
-
-    def count(
-        self,
-        verdict: Verdict,
-        *,
-        warnings: int,
-        missing_calls: int,
-        not_judged: int,
-        todo: bool,
-        only: Sequence[str],
-        milliseconds: int,
-        nothing: Unchecked | None,
-    ) -> None:
-        """Counts a verdict; `nothing` is the case, if it checks nothing."""
-        name = verdict.counted
-        setattr(self, name, getattr(self, name) + 1)
-        self.warnings += warnings
-        self.missing_calls += missing_calls
-        self.not_judged += not_judged
-        self.todo += todo
-        self.only = [*self.only, *only][:NAMED]
-        self.milliseconds += milliseconds
-        if nothing is not None and verdict is Verdict.PASSED:
-            self.checks_nothing += 1
-            self.first_of_nothing = sorted([*self.first_of_nothing, nothing], key=Unchecked.order)[:NAMED]
-        if self._whole is not None:
-            self._whole.count(
-                verdict,
-                warnings=warnings,
-                missing_calls=missing_calls,
-                not_judged=not_judged,
-                todo=todo,
-                only=only,
-                milliseconds=milliseconds,
-                nothing=nothing,
-            )
+        for counts in self.within:
+            figures = counts.groups.setdefault(group, GroupCounts())
+            if rate is not None:
+                figures.rates[rate] += 1
+            if score is not None:
+                figures.scores[score] += 1
 
 
 def counted(results: Iterable[TestResult]) -> Counts:
