@@ -28,6 +28,8 @@ REQUIREMENTS = "requirements-test.txt"
 """The package that the CI job installs."""
 APPLICATIONS = Path(__file__).resolve().parents[1] / "shipped/applications"
 """What `init` makes, as it is written."""
+GUIDE = "AGENTS.md"
+"""What coding agents read first."""
 HELLO = "hello"
 EXAMPLES = ("support-desk", "rag", "sandbox")
 PLACE = r"^\s+at (.+?):(\d+):(\d+)$"
@@ -50,7 +52,7 @@ class NewFile(Value):
     "init",
     cls=Command,
     help="Creates an agent with a hook, a tool, a scripted model, a script test, a case and a conversation, the "
-    "TypeScript declarations, and a CI file; inside an application, adds them to it. Existing files are kept.",
+    "TypeScript declarations, AGENTS.md and a CI file; inside an application, adds them to it. Existing files stay.",
 )
 @click.argument("folder", required=False, metavar="[FOLDER]")
 @click.option("-n", "--name", metavar="ID", help="Agent to create. Default: hello.")
@@ -92,6 +94,7 @@ def init(
     for path, text in type_files(root).items():
         maker.make(NewFile(path=path, text=text))
     maker.make(NewFile(path=CONFIG, text=TSCONFIG))
+    maker.make(NewFile(path=GUIDE, text=(APPLICATIONS.parent / GUIDE).read_text("utf-8")))
     if vscode:
         maker.make(NewFile(path=".vscode/tasks.json", text=tasks_text()))
     repository = repository_of(root)

@@ -146,6 +146,7 @@ class RunServices:
         if self._service is None:
             from runner.agents.prompts import PromptVariables
             from runner.agents.service import AgentService
+            from runner.connectors.base import ClosedModels
 
             request, variables = self._request, self._variables()
             options, clean = request.options, request.environment.secrets.text
@@ -163,6 +164,8 @@ class RunServices:
                 prices=request.settings.prices,
             )
             self._service.runtime.closed = self._closed
+            if options.no_models and self._closed is None:
+                self._service.runtime.closed = ClosedModels("--no-models lets no real model be asked")
             self._service.runtime.usage = self.usage
             if self._keeping is not None:
                 self._open_journal(self._service.runtime)

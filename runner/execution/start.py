@@ -91,10 +91,6 @@ def _run(
         request = request.replace(environment=environment.replace(stdout=environment.stderr))
     request = with_contexts(request)
     closed = observer.closed if observer is not None else None
-    if options.no_models and closed is None:
-        from runner.connectors.base import ClosedModels
-
-        closed = ClosedModels("--no-models lets no real model be asked")
     with RunServices(request, coverage=coverage, closed=closed) as services:
         try:
             plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from runner import exit_codes
 from runner.application.application import Application
 from runner.environment import Environment
 from runner.errors import ConfigurationError, MissingError, RunnerError
@@ -187,6 +188,16 @@ class Actions:
             items=items,
             told=lambda one: f"{one['file']}:{one['line']}  {one['mutator']}  {one['original']} → {one['replacement']}",
         )
+
+    async def try_script(self, call: Call, code: str, module: str) -> Answer:
+        """What code comes to in the realm of a script."""
+        words = ["repl", module, "--timeout=30s", "--no-color", *self._models()]
+        ended = await self.calls.command(words, call, given=f"{code}\n")
+        if ended.code not in (exit_codes.PASSED, exit_codes.FAILED):
+            raise _error_in([], ended)
+        is_ok = ended.code == exit_codes.PASSED
+        head = {"ok": is_ok} | ({"error": ended.said} if ended.said else {})
+        return Answer(title=ended.said, head=head, name="output", items=pieces(ended.output))
 
     async def describe_api(self, call: Call, name: str | None = None) -> Answer:
         """Declarations of the script API."""

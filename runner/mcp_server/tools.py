@@ -216,13 +216,13 @@ TOOLS = (
     Tool(
         name="try_script",
         title="Try a script",
-        description="Runs TypeScript as the body of a script test, with t and ctx, beside a test module; handlers are "
-        "imported from their paths there, such as ./discount. Gives what it returns and logs. Nothing of it stays.",
+        description="Evaluates TypeScript in the realm of a script: its functions, t, ctx, mocks and the database, as "
+        "yao-test repl does. Gives what was logged and the value of each statement. Nothing of it stays.",
         takes={
-            "code!": ("string", "Statements; await and return are allowed."),
-            "module": ("string", "Beside which module: scripts.<agent>.<module>. Default: the first one."),
+            "code!": ("string", "Statements; await is allowed."),
+            "module!": ("string", "The script: scripts.<agent>.<module>, whose functions are global."),
         },
-        gives={"ok": "boolean", "value?": "any", "error?": "string", "output": ["string"]},
+        gives={"ok": "boolean", "output": "string", "error?": "string"},
         runs=True,
     ),
     Tool(

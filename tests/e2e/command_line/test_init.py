@@ -279,3 +279,13 @@ def test_the_first_run_and_the_first_failure_have_a_line_of_advice_once(empty: A
     assert ["Next: " in text for text in (*silent, first, second, failed, again)] == [False] * 4 + [True, False] * 2
     assert "Next: yao-test watch" in first
     assert "Next: yao-test --last-failed" in failed
+
+
+def test_coding_agents_get_ten_lines_unless_there_are_others(tmp_path: Path) -> None:
+    app = make_application(tmp_path, {})
+    assert "Wrote AGENTS.md\n" in app.run("init").stdout
+    text = (app.root / "AGENTS.md").read_text()
+    assert text.count("\n") == 10
+    assert {"run_tests", "explain_failure", "last_failed"} <= {*text.split("`")}
+    (app.root / "AGENTS.md").write_text("Ours\n")
+    assert "Left as it is AGENTS.md\n" in app.run("init").stdout
