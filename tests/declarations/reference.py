@@ -50,7 +50,7 @@ TITLES = {
     "platform.d.ts": "Names known from browsers",
 }
 MADE = "<!-- made from bindings/types by: python tests/declarations/reference.py {} > docs/{} -->"
-INTRODUCTION = """Everything that a script test and the scripts it calls can use. There is nothing else: no `fetch`, no `require`,
+INTRODUCTION = """[Writing script tests](script-tests.md) says how. This is everything that a script test and the scripts it calls can use. There is nothing else: no `fetch`, no `require`,
 no Node modules. [The editor](editor.md) shows the same texts, in full. Examples are the body of a test with
 `t` and `ctx`, or a whole file; the editor has one for nearly every method."""
 TELLING = 3
@@ -132,8 +132,8 @@ class Reference:
         if file.header:
             yield from described(file.header)
         for namespace in file.declarations:
-            if namespace.kind == "namespace":
-                yield from described(namespace.doc)
+            if namespace.kind == "namespace" and namespace.doc:
+                yield from [namespace.doc.summary] if name == "testing.d.ts" else described(namespace.doc)
         for part in parts:
             yield f"## `{part.title}`"
             if part.variable and part.main.kind != "interface":
@@ -166,8 +166,7 @@ class Reference:
         main, variable, constructor = part.main, part.variable, part.constructor
         yield from described(main.doc)
         if main.path == "testing.Assert":
-            yield f"The page on [assertions]({ASSERTIONS}) shows how each fails."
-            yield checks(main)
+            yield f"{', '.join(link(member.name, ASSERTIONS) for member in main.members)}."
             return
         if variable and not constructor:
             yield from described(variable.doc)
@@ -217,7 +216,7 @@ class Reference:
 
     def type_of(self, member: Declaration) -> str:
         """The type of a field."""
-        return ("readonly " if member.signature.startswith("readonly ") else "") + " ".join(member.type.split())
+        return " ".join(member.type.split())
 
     def alias(self, part: Declaration) -> str:
         """What another name of a type stands for."""
@@ -260,16 +259,6 @@ def is_entry(member: Declaration) -> bool:
 
 def _inline(signatures: list[str]) -> str:
     return ", ".join(f"`{' '.join(signature.split())}`" for signature in signatures)
-
-
-def checks(interface: Declaration) -> str:
-    """A line for each assertion."""
-    lines = []
-    for member in interface.members:
-        assert member.doc is not None
-        signature = " ".join(member.signature.split())
-        lines.append(f"- {link(member.name, ASSERTIONS, signature)}: {member.doc.summary}")
-    return "\n".join(lines)
 
 
 if __name__ == "__main__":
