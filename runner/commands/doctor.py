@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 MOST_PLACES = 3
 """Places of a call that are shown."""
+MANY_MISSED = 5
+"""From so many mutants on that no test noticed a handler is named."""
+_MISSED = ("survived", "no coverage")
 
 
 @click.command(
@@ -69,13 +73,38 @@ def doctor(
     root = _root(environment, app)
     target = _mocks_target(environment, root, write_mocks) if write_mocks is not None else None
     findings = examine(root, {**environment.variables, **environment.keys})
+    weak = _weak(root) if root is not None else []
     if as_json:
-        print_json(environment, _document(findings))
+        print_json(environment, {**_document(findings), "weak": weak})
     else:
-        environment.stdout.write("\n".join(_lines(findings)) + "\n")
+        environment.stdout.write("\n".join([*_lines(findings), *_weak_lines(weak)]) + "\n")
     if target is not None:
         _write_mocks(environment, findings, target)
     return int(strict and any(agent.lacks for agent in findings.agents))
+
+
+def _weak(root: Path) -> list[dict[str, object]]:
+    """The handlers in which tests missed many mutants in the last run of `mutate` that the store keeps, the weakest
+    first: `{file, missed, score}`."""
+    from runner.mutation.documents import LAST
+    from runner.planning.last_failed import STORE
+
+    try:
+        kept = json.loads((root / STORE / LAST).read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    missed = {file: sum(one["counts"].get(word, 0) for word in _MISSED) for file, one in kept["files"].items()}
+    weak = [file for file, number in missed.items() if number >= MANY_MISSED]
+    weak.sort(key=lambda file: kept["files"][file]["score"])
+    return [{"file": file, "missed": missed[file], "score": kept["files"][file]["score"]} for file in weak]
+
+
+def _weak_lines(weak: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if weak:
+        yield ""
+        yield "Handlers with faults that no test noticed, in the last run of yao-test mutate"
+    for one in weak:
+        yield f"  {one['missed']:<5}{one['file']}, score {one['score']:.0%}"
 
 
 def _mocks_target(environment: Environment, root: Path | None, name: str) -> Path:
@@ -160,7 +189,7 @@ def _places(need: Need) -> str:
 
 
 def _document(findings: Findings) -> dict[str, object]:
-    """`{walls: [{name, holds, missing}], parts: [{name, use, missing}], root,
+    """Without `weak`: `{walls: [{name, holds, missing}], parts: [{name, use, missing}], root,
     agents: [{id, needs: [{kind, name, missing, message, places}], lacks: [message]}]}`"""
     shown = ("kind", "name", "missing", "message", "places")
     return {

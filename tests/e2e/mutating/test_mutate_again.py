@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 
@@ -146,3 +147,16 @@ def test_only_named_mutators_are_used(sums: Application) -> None:
     run = sums.run("mutate", "--mutators", "Strings")
     assert run.code == 2
     assert "Cannot use --mutators Strings: there is no such mutator" in run.stderr
+
+
+def test_doctor_names_handlers_with_many_survivors_of_the_last_run(sums: Application) -> None:
+    def weak() -> object:
+        return json.loads(sums.run("doctor", "--json").stdout)["weak"]
+
+    assert weak() == []
+    last = json.loads(sums.run("mutate", "--run", "TestHalf", "--json").stdout)
+    missed = last["counts"]["survived"] + last["counts"]["no coverage"]
+    assert missed >= 5
+    file = "assistants/demo/src/sums.ts"
+    assert weak() == [{"file": file, "missed": missed, "score": last["score"]}]
+    assert f"  {missed:<5}{file}, score {last['score']:.0%}\n" in sums.run("doctor").stdout
