@@ -34,12 +34,14 @@ def verdicts(path: str) -> dict[Key, str]:
 def main() -> None:
     """Prints the differences and the counts."""
     ours, theirs = map(verdicts, sys.argv[1:3])
-    both = ours.keys() & theirs.keys()
+    left_out = {key for key, status in ours.items() if status == "Ignored"}
+    both = (ours.keys() & theirs.keys()) - left_out
     differ = [key for key in sorted(both) if (ours[key] in NOTICED) != (theirs[key] in NOTICED)]
     for key in differ:
         print(*key, f"{ours[key]} here, {theirs[key]} there", sep="  ")
     print(f"{len(ours)} here, {len(theirs)} there, {len(both)} in both, {len(differ)} with another verdict")
-    print("only there:", dict(Counter(key[1] for key in theirs.keys() - both)))
+    print(f"{len(left_out)} left out here, because types do not allow them")
+    print("only there:", dict(Counter(key[1] for key in theirs.keys() - ours.keys())))
     pairs = Counter((ours[key], theirs[key]) for key in both)
     print("here, there:", {f"{a}, {b}": number for (a, b), number in sorted(pairs.items())})
 

@@ -156,6 +156,32 @@ export function TestHalf(t: testing.T) {
     assert mutated(made, "--threshold", "100").code == 1
 
 
+def test_what_types_forbid_is_left_out(app: MakeApplication) -> None:
+    source = """type Mode = "fast" | "slow";
+interface Job { mode: Mode; level: 0 | 1; note: string; tags: Mode[] }
+const start: Job["mode"] = "fast";
+export const unit = "kg" as const;
+export function make(mode: Mode = "slow"): Job {
+  if (mode === "fast" && "free") return { mode, level: 0, note: "free", tags: ["fast"] };
+  return { mode: start, level: 1, note: unit, tags: [] };
+}
+export const answer = async (job: Job): Promise<"yes" | "no"> => (job.mode !== "slow" ? "yes" : "no");
+"""
+    test = 'import { make } from "./jobs";\nexport function TestMake(t: testing.T) {\n  t.assert.Equal(make().level, 1);\n}\n'
+    made = app({"jobs.ts": source, "jobs_test.ts": test})
+    assert mutated(made, "-o", "m.json").code == 0
+    record = json.loads((made.root / "m.json").read_text())["files"]["assistants/demo/src/jobs.ts"]
+    lines = source.split("\n")
+    left_out, planted = [], []
+    for one in record["mutants"]:
+        if one["mutatorName"] in ("StringLiteral", "NumberLiteral"):
+            start, end = one["location"]["start"], one["location"]["end"]
+            text = lines[start["line"] - 1][start["column"] - 1 : end["column"] - 1]
+            (left_out if one.get("statusReason") == "its type does not allow it" else planted).append(text)
+    assert left_out == ['"fast"', '"kg"', '"slow"', '"fast"', '"fast"', "1", '"slow"', '"yes"', '"no"']
+    assert planted == ['"free"', "0", '"free"']
+
+
 def test_only_named_handlers_get_mutants(road: Application) -> None:
     run = mutated(road, "--mutate", "assistants/other/**")
     assert "0 mutants: none" in run.stdout

@@ -14,6 +14,7 @@ import { leftOut } from "./left_out";
 import { own } from "./own";
 import { placeOf } from "./places";
 import { type Replacement, caseHead, standard } from "./standard";
+import { Types } from "./types";
 
 export interface Mutant {
   /** 0: it is not planted */
@@ -62,6 +63,7 @@ class Planting {
   readonly insertions = new Insertions();
   readonly #source: Source;
   readonly #leftOut;
+  readonly #types: Types;
   #next: number;
   /** Place → the mutants at it, each with its text. */
   readonly #places = new Map<Node, { id: number; code: string }[]>();
@@ -73,6 +75,7 @@ class Planting {
   constructor(program: Node, source: string, first: number, calls: string[]) {
     this.#source = new Source(source);
     this.#leftOut = leftOut(program, source, calls);
+    this.#types = new Types(program);
     this.#next = first;
     this.#visitAll({ node: program, key: "", parent: null }, "", undefined);
     this.#switches();
@@ -104,7 +107,9 @@ class Planting {
     const { mutator, text, code = text, inner = node } = replacement;
     const isEmptied = text === "{}" && node.type === "BlockStatement";
     const isCase = node.type === "SwitchCase";
-    const why = ignored ?? this.#leftOut.lines.get(node.loc.start.line);
+    const isLiteral = /^(String|Number|Boolean)Literal$/.test(mutator);
+    const forbidden = isLiteral && this.#types.forbids(at, text) ? "its type does not allow it" : undefined;
+    const why = ignored ?? this.#leftOut.lines.get(node.loc.start.line) ?? forbidden;
     const target = node.type === "ArrowFunctionExpression" ? child(node, "body")! : inner;
     const here: At = target === node ? at : { node: target, key: keyIn(node, target), parent: at };
     const isStatement = isEmptied || isCase || replacement.removes === true || replacement.insert !== undefined;
