@@ -67,10 +67,12 @@ _OF_TEXT = (
 )
 """Types of assertions whose value is a text, also where it looks like a number."""
 _WORDS = {
-    **dict.fromkeys(("true", "yes", "wahr", "vrai", "verdadero", "vero", "verdadeiro", "waar"), True),
-    **dict.fromkeys(("false", "no", "falsch", "faux", "falso", "onwaar"), False),
+    **dict.fromkeys("true yes on t y 1 wahr vrai verdadero vero verdadeiro waar".split(), True),
+    **dict.fromkeys("false no off f n 0 falsch faux falso onwaar".split(), False),
 }
-"""As spreadsheets write them in some languages."""
+"""As databases write them, and spreadsheets in some languages."""
+_NULL = r"\N"
+"""As databases write an empty cell in text."""
 Kind = frozenset[Any]
 
 
@@ -235,9 +237,9 @@ def _entry(row: int, cells: list[str], columns: list[_Column | None], problems: 
         place = Position(line=row, column=at)
         if column is None and cell:
             problems.add(Problem(position=place, text=f"`{cell[:40]}` is in a column without a name"))
-        if column is None or not cell:
+        if column is None or cell in ("", _NULL):
             continue
-        content = _json(cell) if column.is_json else _content(cell, column.kinds)
+        content = cell if column.path == ("input",) else _read(cell, column)
         if column.path[0] == ASSERT:
             checks = value.setdefault(ASSERT, [])
             if column.assertion is not None:
@@ -255,13 +257,62 @@ def _entry(row: int, cells: list[str], columns: list[_Column | None], problems: 
     return Entry(line=row, column=1, text=json.dumps(value, ensure_ascii=False), places=places)
 
 
+def row_of(case: Mapping[str, Any]) -> dict[str, str]:
+    """The cells of a case by their columns, as `entries_of` reads them; assertions that have no column of their own are
+    JSON in the column `assert`."""
+    row: dict[str, str] = {}
+    left: list[Any] = []
+    given = {name: value for name, value in case.items() if value not in (None, "", [], {})}
+    asserted = given.pop("assertions", [])
+    for check in asserted if isinstance(asserted, list) else [asserted]:
+        found = next(_cells_of(check), None) if isinstance(check, dict) else None
+        if found is None or found[0] in row:
+            left.append(check)
+        else:
+            row[found[0]] = found[1]
+    if not asserted and not isinstance(given.get("expected", ""), str):
+        left.append({"type": "equals", "value": given.pop("expected")})
+    if not isinstance(given.get("input", ""), str):
+        said = given.pop("input")
+        given["messages"] = said if isinstance(said, list) else [said]
+    if not any("," in tag for tag in given.get("tags", ())):
+        given |= {"tags": ", ".join(given["tags"])} if "tags" in given else {}
+    return {name: _text(value) for name, value in given.items()} | row | ({ASSERT: _text(left)} if left else {})
+
+
+def _cells_of(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The columns and cells that are just this assertion."""
+    type = check.get("type", "")
+    if type == "regex" and "value" in check:
+        check = {"type": type, "pattern": check["value"], **check}
+        del check["value"]
+    behind = check.get(_AFTER_COLON.get(type, "path"))
+    for name in (type, f"{type}:{behind}"):
+        column = _asserted(name)
+        field = str(column.path[-1])
+        for cell in (check.get(field), json.dumps(check.get(field), ensure_ascii=False)):
+            if not isinstance(cell, str) or cell in ("", _NULL) or cell != cell.strip() or column.assertion is None:
+                continue
+            if {**column.assertion, field: _read(cell, column)} == check:
+                yield f"{ASSERT}.{name}", cell
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _read(cell: str, column: _Column) -> Any:
+    return _json(cell) if column.is_json else _content(cell, column.kinds)
+
+
 def _content(cell: str, kinds: Kind) -> Any:
     """The cell as its field takes it; a text where it does not fit, of which the check of the case tells."""
     if bool in kinds and cell.lower() in _WORDS:
         return _WORDS[cell.lower()]
     if float in kinds or int in kinds:
         return _number(cell)
-    if not kinds or any(isinstance(kind, type) and issubclass(kind, str) for kind in kinds):
+    of_texts = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, str)]
+    if not kinds or len(of_texts) == len(kinds) or (of_texts and cell[0] not in "[{"):
         return cell
     if cell[0] in "[{":
         return _json(cell)

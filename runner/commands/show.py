@@ -7,11 +7,12 @@ import io
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import click
 
+from runner.cases.csv_rows import row_of
 from runner.cells import as_cell
 from runner.commands.inputs import EXTENSION_LIST, read_report, understanding, write_reports, writing
 from runner.commands.parser import Command, no_color_option, store_option
@@ -131,15 +132,18 @@ def extract(environment: Environment, report: str, directory: str | None, kind: 
     folder = absolute(directory, environment.directory) if directory else path.with_suffix("")
     if folder == path:
         raise ConfigurationError(f"Cannot write results into {folder}: it is the report", "Name a folder with -d")
-    if folder.exists() and not folder.is_dir():
+    if folder.exists() and not folder.is_dir() and folder.suffix.lower() not in TABLES:
         raise ConfigurationError(f"Cannot write results into {folder}: it is not a folder")
     if folder.suffix.lower() in TABLES:
         results = [result for result in saved.results if result.case is not None]
-        cases = [result.line for result in results if not status or result.status in status]
+        chosen = [result for result in results if not status or result.status in status]
+        cases = [result for result in chosen if result.line.get("input") is not None or _stored(result)]
+        left = len(chosen) - len(cases)
+        without = f", without {left} of several turns, which only a .jsonl report has whole" if left else ""
         with writing(folder):
             check_target(folder)
             write_whole(folder, table_of(cases, "\t" if folder.suffix.lower() == ".tsv" else ","))
-        environment.stdout.write(f"Wrote {len(cases)} case{'' if len(cases) == 1 else 's'} to {folder}\n")
+        environment.stdout.write(f"Wrote {len(cases)} case{'' if len(cases) == 1 else 's'} to {folder}{without}\n")
         return 0
     suites = {suite.id: suite for suite in saved.suites}
     chosen = [result for result in saved.results if not status or result.status in status]
@@ -158,27 +162,41 @@ def extract(environment: Environment, report: str, directory: str | None, kind: 
     return 0
 
 
-def table_of(cases: Iterable[Record], between: str) -> str:
-    """A case file with the ids, inputs and texts that assertions wanted, and beside them what came of the cases."""
+def table_of(results: Iterable[TestResult], between: str) -> str:
+    """A case file with the cases of results, as far as the report has them, and beside them what came of them."""
     rows = []
-    for case in cases:
-        row = {name: case.get(name) for name in ("id", "name", "input", "expected")}
-        if isinstance(row["input"], list):
-            row["messages"] = row.pop("input")
-        row["tags"] = ", ".join(case.get("tags", ()))
-        for check in case.get("assertions", ()):
-            if isinstance(check.get("value"), str) and check["type"] in ("contains", "not_contains", "icontains"):
-                row[f"assert.{check['type']}"] = check["value"]
-        row |= {f"x-{name}": case.get(name) for name in ("status", "output", "error")}
-        rows.append({name: value for name, value in row.items() if value not in (None, "")})
+    for result in results:
+        line = result.line
+        case = _case_of(result, line)
+        row = row_of({name: line.get(name) for name in ("id", "name", "input")} | case)
+        rows.append(
+            row | {f"x-{name}": _text(value) for name in ("status", "output", "error") if (value := line.get(name))}
+        )
     fields = dict.fromkeys([*("id", "name", "input"), *sorted({name for row in rows for name in row})])
-    used = [name for name in fields if any(name in row for row in rows)]
     table = io.StringIO(newline="")
+    used = [name for name in fields if any(name in row for row in rows)]
     writer = csv.DictWriter(table, used, delimiter=between, lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        writer.writerow({name: as_cell(_text(value)) for name, value in row.items()})
+        writer.writerow({name: as_cell(value) for name, value in row.items()})
     return table.getvalue()
+
+
+def _case_of(result: TestResult, line: Record) -> Record:
+    """The case of a result as its file had it, but for its input; else what the result tells of it."""
+    if stored := _stored(result):
+        return dict(stored)
+    case = {name: line.get(name) for name in ("expected", "tags", "metadata")}
+    reason = line.get("skip_reason") or "true"
+    if line["status"] == "skipped" and not line.get("messages_count") and not reason.startswith("depends on "):
+        case["skip"] = reason
+    kept = ("type", "value", "path")
+    checks = [{name: check[name] for name in kept if name in check} for check in line.get("assertions", ())]
+    return {**case, "assertions": [check for check in checks if "value" in check]}
+
+
+def _stored(result: TestResult) -> Mapping[str, Any] | None:
+    return None if result.regradable is None else result.regradable.case
 
 
 def _text(value: Any) -> str:
