@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from runner import exit_codes
 from runner.application.application import Application
 from runner.environment import Environment
-from runner.errors import ConfigurationError, MissingError, RunnerError
+from runner.errors import ConfigurationError, MissingError
 from runner.execution.outcome import bounded
 from runner.mcp_server.answers import Answer, nearest, pieces
 from runner.mcp_server.kept import KeptResult, KeptRuns
@@ -25,6 +26,10 @@ from runner.reporters.console.rerun_command import pattern_of
 from runner.reporters.console.style import count
 from scripttest.typing_names import Record
 from scripttest.values import Value
+
+NO_MODELS = "--no-models"
+USED_UP = "The budget of this server for real models is used up"
+NOT_ALLOWED = "To ask real models, a person has to start yao-test mcp with --allow-models and a budget"
 
 
 class Limits(Value):
@@ -99,18 +104,26 @@ class Actions:
             found, note = self.kept.run(kept), f"as it was in run {kept.result.run}"
         else:
             chosen = ["-i", kept.suite.input] if kept is not None else self._input(input)
+            name = test.partition("/")[0]  # that of a subtest begins with that of its test
             try:
-                found, note = await self._run(call, [*chosen, "--run", pattern_of([test]), "--story=all"]), ""
+                found, note = await self._run(call, [*chosen, "--run", pattern_of([name]), "--story=all"]), ""
             except ConfigurationError as error:
-                raise await self._no_failure(call, test, input, error) from error
-            if kept is not None and kept.result.verdict == "failed" and not found.failures:
+                if not error.message.startswith("No test"):
+                    raise
+                found, note = RunLines(), ""
+            if kept is not None and kept.result.verdict == "failed" and not found.failures_of(name):
                 found, note = self.kept.run(kept), f"it passes now; this is how it failed in run {kept.result.run}"
-        if not found.failures:
+            if not any(line["test"] == name for line in found.results):
+                names = [str(one["test"]) for one in (await self._listed(call, self._input(input)))["tests"]]
+                where = f" in {input}" if input else ""
+                raise ConfigurationError(f"There is no failure of {test}{where}", nearest(test, names, "tests"))
+        failures = found.failures_of(test) or found.failures_of(test.partition("/")[0])
+        if not failures:
             raise ConfigurationError(f"{test} does not fail: there is no failure of it{f' {note}' if note else ''}")
-        if len(found.failures) > 1:
-            those = ", ".join(found.input_of(line) for line in found.failures[:10])
+        if len(failures) > 1:
+            those = ", ".join(found.input_of(line) for line in failures[:10])
             raise ConfigurationError(f"Several tests are named {test}", f"Name one of these inputs: {those}")
-        return explained(found, found.failures[0], note)
+        return explained(found, failures[0], note)
 
     async def read_result(self, call: Call, test: str, input: str | None = None, run: str | None = None) -> Answer:
         """The whole of a kept result."""
@@ -191,7 +204,7 @@ class Actions:
 
     async def try_script(self, call: Call, code: str, module: str) -> Answer:
         """What code comes to in the realm of a script."""
-        words = ["repl", module, "--timeout=30s", "--no-color", *self._models()]
+        words = ["repl", "--timeout=30s", "--no-color", *self._models(), "--", module]
         ended = await self.calls.command(words, call, given=f"{code}\n")
         if ended.code not in (exit_codes.PASSED, exit_codes.FAILED):
             raise _error_in([], ended)
@@ -239,15 +252,6 @@ class Actions:
         except MissingError:
             return None
 
-    async def _no_failure(self, call: Call, test: str, input: str | None, error: RunnerError) -> RunnerError:
-        """The error for a test that cannot be run: another name is nearest where none has this one."""
-        if not error.message.startswith("No test"):
-            return error
-        document = await self._listed(call, self._input(input))
-        names = [str(one["test"]) for one in document["tests"]]
-        where = f" in {input}" if input else ""
-        return ConfigurationError(f"There is no failure of {test}{where}", nearest(test, names, "tests"))
-
     async def _listed(self, call: Call, words: Sequence[str]) -> Record:
         """The document of a listing. Raises ConfigurationError."""
         ended = await self.calls.command(
@@ -276,6 +280,8 @@ class Actions:
         run = RunLines(objects_in(ended))
         if not run.has_begun:
             raise _error_in([one for one in objects_in(ended) if one["type"] == "error"], ended)
+        if any(NO_MODELS in line["message"] for line in run.failures):
+            run.said.append(USED_UP if self._limits.allow_models else NOT_ALLOWED)
         if usage := run.summary.get("usage"):  # with judges and simulators
             self._cost, self._tokens = begun
             self._spend(usage)
@@ -295,7 +301,7 @@ class Actions:
         if limits.max_tokens is not None:
             left["--max-tokens"] = limits.max_tokens - self._tokens
         if not limits.allow_models or min(left.values()) <= 0:
-            return ["--no-models"]
+            return [NO_MODELS]
         return [f"{flag}={number}" for flag, number in left.items()]
 
     async def printed(self, call: Call, words: Sequence[str]) -> str:
@@ -357,6 +363,9 @@ def _document_in(ended: Ended) -> Record:
 
 def _error_in(errors: Sequence[Record], ended: Ended) -> ConfigurationError:
     """The error of a command that could not do its work."""
+    if not errors and ended.output.startswith("{"):
+        with suppress(ValueError, AttributeError):
+            errors = json.loads(ended.output).get("errors", ())
     if errors:
         return ConfigurationError("; ".join(str(error["message"]) for error in errors), errors[0].get("hint"))
     message, _, hint = ended.said.removeprefix("Error: ").partition("\nHint: ")

@@ -65,6 +65,10 @@ class RunLines(JsonLines):
         found = coverage_in(self.summary)
         return {} if found is None else found.files
 
+    def failures_of(self, test: str) -> list[Record]:
+        """Those of a test."""
+        return [line for line in self.failures if line["test"] == test]
+
     def _place(self, line: Record) -> int:
         return self._places[line["suite"]]
 
@@ -110,11 +114,20 @@ def run_answer(run: RunLines) -> Answer:
 
 def short(line: Record, run: RunLines) -> Record:
     """A failure in a list."""
-    problem = (line.get("problems") or [{}])[0]
+    problem = _problem(line)
     found = {"input": run.input_of(line), "test": line["test"], "status": "error" if line["broken"] else "failed"}
     found |= {key: line[key] for key in ("file", "line") if key in line}
     found["message"] = bounded(problem.get("message") or line["message"], MESSAGE)
     return found | {key: bounded(problem[key], VALUE) for key in ("expected", "actual") if key in problem}
+
+
+def _problem(line: Record) -> Record:
+    """What a failure comes from: that of its first subtest which failed by itself."""
+    for one in line.get("subtests") or ():
+        for problem in one["problems"]:
+            if problem.get("type"):
+                return {**problem, "message": f"{one['test']}: {problem['message']}"}
+    return (line.get("problems") or [{}])[0]  # type: ignore[no-any-return]
 
 
 def line_of(item: Record, several: bool) -> str:
@@ -140,7 +153,7 @@ def _said(item: Record) -> str:
 def explained(run: RunLines, line: Record, note: str) -> Answer:
     """Why a test fails; `line` is its result, and `note` says when it failed."""
     known = short(line, run)
-    problem = (line.get("problems") or [{}])[0]
+    problem = _problem(line)
     texts = {"code": problem.get("code_frame"), "diff": problem.get("diff"), "output": line.get("output")}
     details = {key: bounded(_text(value), DETAIL) for key, value in texts.items() if value}
     outside = [one for one in bounded(line.get("outside") or [], DETAIL) if isinstance(one, dict)]

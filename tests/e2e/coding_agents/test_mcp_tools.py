@@ -6,11 +6,14 @@ import json
 from typing import Any
 
 import pytest
+from agent_files import agent, case_file
 from command import Application, MakeApplication
+from faults import with_model
 from jsonschema import Draft202012Validator
 from mcp import ClientSession
 from mcp.types import CallToolResult
 from mcp_session import talk, text_of
+from model_server import ModelServer
 
 HANDLER = """\
 const STEPS = [
@@ -220,11 +223,41 @@ def test_nothing_is_written_but_the_store(app: MakeApplication) -> None:
     }
 
 
-def test_a_real_model_needs_the_word_of_a_person(app: MakeApplication) -> None:
-    app = app({**FILES, "/connectors/real.conn.yao": '{"type": "openai", "options": {"model": "m", "key": "k"}}'})
-    app.write({"/assistants/desk/package.yao": '{"name": "Desk", "connector": "real"}'})
-    (run,) = asked(app, ("run_tests", {"input": "desk"}))
-    assert (told(run)["errors"], told(run)["failed"]) == (2, 0)
-    assert "--no-models" in told(run)["tests"][0]["message"]
+def test_a_real_model_needs_the_word_of_a_person_and_a_budget_for_all_runs(app: MakeApplication) -> None:
+    with ModelServer() as server:
+        app = app({**agent(package={"connector": "local"}, cases=[{"id": "one", "input": "x"}]), **with_model(server)})
+
+        async def ask(client: ClientSession) -> list[CallToolResult]:
+            return [await client.call_tool("run_tests", {"input": case_file()}) for _ in range(3)]
+
+        for answer in talk(app, ask):
+            assert (told(answer)["errors"], told(answer)["failed"], len(server.requests)) == (1, 0, 0)
+            assert "has to start yao-test mcp with --allow-models" in text_of(answer)
+        first, second, third = talk(app, ask, "--allow-models", "--max-tokens", "20")  # each takes 18
+        assert [told(answer)["passed"] for answer in (first, second, third)] == [1, 1, 0]
+        assert len(server.requests) == 2
+        assert "The budget of this server for real models is used up" in text_of(third)
     refused = app.run("mcp", "--allow-models")
     assert (refused.code, refused.stderr.split("\n")[0]) == (2, "Error: --allow-models needs a budget")
+
+
+def test_modules_that_do_not_load_and_subtests_are_explained(app: MakeApplication) -> None:
+    app = app(
+        {
+            "broken_test.ts": 'import { x } from "./nowhere";\nexport function TestX(t: testing.T) { x(t); }\n',
+            "parts_test.ts": "export function TestParts(t: testing.T) {\n"
+            "  for (const n of [1, 2]) t.run(`part (${n})`, (t: testing.T) => t.assert.Equal(n, 1));\n}\n",
+        }
+    )
+    run, broken, part, nothing = asked(
+        app,
+        ("run_tests", {}),
+        ("explain_failure", {"test": "broken"}),
+        ("explain_failure", {"test": "TestParts/part_(2)"}),
+        ("explain_failure", {"test": "TestPart"}),
+    )
+    assert {one["test"] for one in told(run)["tests"]} == {"broken", "TestParts"}
+    assert (told(broken)["line"], told(broken)["message"]) == (1, 'Cannot find module "./nowhere"')
+    assert (told(part)["expected"], told(part)["actual"]) == (1, 2)
+    assert told(part)["message"] == "TestParts/part_(2): Not equal"
+    assert 'Did you mean "TestParts"?' in text_of(nothing)
