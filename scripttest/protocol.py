@@ -10,6 +10,7 @@ A frame is a header line, `<kind> <length> <length>...`, and its parts in UTF-8,
 | supervisor | switch | mutant, place, (rounds, ms)... | what is on in the next `run`, bounds of its tests |
 | supervisor | run | for each test: index, plan JSON, pieces | run these in order, each in a new realm |
 | supervisor | invoke | boot JSON, nested boot JSON, context JSON, function, arguments | call a function |
+| supervisor | tell | JSON, see `bindings/src/realm/story.ts` | how scripts with a recorder tell what they do |
 | supervisor | spare | | the worker is idle and will get similar work: free old realms and make new ones |
 | supervisor | reply | number, JSON or code | the answer to the `call` or `library` with this number |
 | supervisor | back | number, name, JSON arguments | ask the realm of the test, while it waits for `reply` |

@@ -116,7 +116,8 @@ class ScriptModules:
         from runner.execution.stories import Stories
 
         run.router.kept = KeptCalls()
-        return Stories(run, self._modules)
+        self._host.own_seed = int.from_bytes(os.urandom(6), "big")
+        return Stories(run, self._modules, self._host.own_seed)
 
     def compile(self) -> None:
         """Begins to compile them; does not block."""
@@ -249,6 +250,8 @@ class _ScriptEvents:
         self._places: dict[str, list[int]] = {}
         """Module → position in the suite of each test that runs."""
         self._logs: dict[TestPlace, list[LogLine]] = {}
+        self._began: dict[TestPlace, float] = {}
+        """When a test began, in milliseconds since 1970, where its story may be told."""
         self._left: dict[str, int] = {}
         self._names: dict[str, tuple[str, ...]] = {}
         self.known: set[str] = set()
@@ -271,6 +274,8 @@ class _ScriptEvents:
 
     def _started(self, record: Started) -> None:
         place = self._place(record)
+        if self._stories is not None:
+            self._began[place] = time.time() * 1000
         if record.again:
             self._logs.pop(place, None)
         elif not self._passes.is_again(place) and not self._is_over(place):
@@ -305,13 +310,14 @@ class _ScriptEvents:
 
             result = with_external_calls(result, world)
         calls = run.router.kept.take(key) if run.router.kept is not None else ()
+        began = self._began.pop(place, 0.0)
         if self._is_over(place):
             return
         if self._passes.postpones(result):
             self._passes.postpone(_Test(module=module, name=outcome.name), result)
             return
         result = self._passes.with_earlier_errors(result)
-        if self._stories is None or outcome.status != Status.FAILED or not self._stories.begin(result, calls):
+        if self._stories is None or outcome.status != Status.FAILED or not self._stories.begin(result, calls, began):
             self._finish(result)
 
     def _listed(self, record: Listed) -> None:
@@ -337,13 +343,18 @@ class _ScriptEvents:
         result = TestResult(suite=record.module, name=name, position=_NO_PLACE, outcome=outcome)
         if self._passes.postpones(result):
             self._passes.postpone(_Test(module=record.module, name=None), result)
-        else:
-            self._send_broken(self._passes.with_earlier_errors(result))
+            return
+        result = self._passes.with_earlier_errors(result)
+        if self._stories is None or not self._stories.begin(result, (), time.time() * 1000):
+            self._send_broken(result)
 
     def send_told(self, all: bool) -> None:
         """Sends the results whose stories are told by now; `all` waits for them."""
         for result in self._stories.told(all) if self._stories is not None else ():
-            self._finish(result)
+            if result.position == _NO_PLACE:
+                self._send_broken(result)
+            else:
+                self._finish(result)
 
     @property
     def holds_wanted(self) -> bool:

@@ -6,6 +6,7 @@ first run, so nothing is asked, written or counted again. It runs on a thread of
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from queue import SimpleQueue
@@ -14,6 +15,7 @@ from threading import Event, Thread
 from bindings import SCRIPT_GLOBALS, SCRIPT_PARTS, KeptCall
 from runner.record.story import story_lines
 from scripttest import (
+    Cause,
     Failure,
     HostError,
     Module,
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 FEW = 3
 """How many failures have a story where nothing else is said."""
+_TIMES = r"\b\d{13}\b|(?<=T\d\d:\d\d:)\d\d\.\d{3}(?=Z)"
+"""Parts of times that differ in two runs in a row."""
 UNKNOWN = '{"error": {"message": "%s was not asked for in the first run", "code": 500}}'
 
 
@@ -46,12 +50,16 @@ class _Wanted(Value):
     module: Module
     calls: tuple[KeptCall, ...]
     """What the first run asked for, with the answers."""
+    began: float
+    """When that was, in milliseconds since 1970."""
 
 
 class Stories:
     """The stories of one run. To be closed."""
 
-    def __init__(self, run: Run, modules: Sequence[Module]) -> None:
+    def __init__(self, run: Run, modules: Sequence[Module], seed: int) -> None:
+        """`seed` is that of random numbers where the run has none."""
+        self._seed = seed
         self._run = run
         self._modules = {module.source.key: module for module in modules}
         self._left = len(modules) * 10**9 if run.options.story == "all" else FEW
@@ -60,14 +68,14 @@ class Stories:
         self._open = 0
         self._thread: Thread | None = None
 
-    def begin(self, result: TestResult, calls: tuple[KeptCall, ...]) -> bool:
+    def begin(self, result: TestResult, calls: tuple[KeptCall, ...], began: float) -> bool:
         """Begins to tell the story of a failed test; False when it gets none."""
         module = self._modules.get(result.suite)
         if self._left <= 0 or module is None:
             return False
         self._left -= 1
         self._open += 1
-        self._asked.put(_Wanted(result=result, module=module, calls=calls))
+        self._asked.put(_Wanted(result=result, module=module, calls=calls, began=began))
         if self._thread is None:
             self._thread = Thread(target=self._work, daemon=True)
             self._thread.start()
@@ -93,10 +101,14 @@ class Stories:
                 result = wanted.result
                 try:
                     if self._run.stop.left() is None:
-                        teller = teller or _Teller(self._run)
+                        teller = teller or _Teller(self._run, self._seed)
                         result = result.replace(story=teller.story_of(wanted))
-                except HostError as error:
-                    said = {"file": "", "line": 0, "depth": 0, "kind": "note", "text": f"no story: {error.message}"}
+                except Exception as error:  # the result has to be told, and says why it has no story
+                    why = error.message if isinstance(error, HostError) else f"{type(error).__name__}: {error}"
+                    said = {"file": "", "line": 0, "depth": 0, "kind": "note", "text": f"no story: {why}"}
+                    if teller is not None:
+                        teller.host.close()
+                        teller = None
                     result = result.replace(story=(said,))
                 finally:
                     self._told.put(result)
@@ -108,7 +120,7 @@ class Stories:
 class _Teller:
     """Tells stories, with a host of its own."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, seed: int) -> None:
         """Raises HostError."""
         root, options = run.application.root, run.options
         self._run = run
@@ -122,7 +134,7 @@ class _Teller:
             workers=1,
             timeout=options.script_timeout,
             filter=bool(options.pattern),
-            seed=options.seed,
+            seed=seed if options.seed is None else options.seed,
             instrument=self._recording.instrument,
             kinds=options.kinds,
         )
@@ -130,9 +142,12 @@ class _Teller:
     def story_of(self, wanted: _Wanted) -> tuple[Record, ...]:
         """The story of a failed test. Raises HostError."""
         result, environment = wanted.result, self._run.environment
-        self._services.begin(result.name, wanted.calls)
-        told = self.host.story_of(wanted.module, self._run.stop.left)
-        notes = [("flaky", text)] if (text := _difference(result.outcome, told.outcome)) else []
+        kept = self._run.router.kept
+        of_loading = kept.of_loading(result.suite) if kept is not None else ()
+        self._services.begin(result.name, wanted.calls, of_loading)
+        settings = {"hide": list(self._run.options.story_hide), "began": wanted.began}
+        told = self.host.story_of(wanted.module, settings, self._run.stop.left)
+        notes = [note] if (note := _difference(result.outcome, told.outcome)) else []
         return story_lines(
             told.lines, self._recording.sites, environment.secrets.text, self._run.options.story_hide, told.cut, notes
         )
@@ -145,18 +160,20 @@ class _Answers(Services):
         self._first = first
         self._test = ""
         self._left: list[KeptCall] = []
+        self._of_loading: Sequence[KeptCall] = ()
 
-    def begin(self, test: str, calls: Sequence[KeptCall]) -> None:
-        """The test that runs next, and the answers for it."""
-        self._test, self._left = test, list(calls)
+    def begin(self, test: str, calls: Sequence[KeptCall], of_loading: Sequence[KeptCall]) -> None:
+        """The test that runs next, and the answers for it, and for the loading of its module."""
+        self._test, self._left, self._of_loading = test, list(calls), of_loading
 
     def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
         """The answer to the same call, else to the next of this name; an error when there was none."""
-        same = (call for call in self._left if call.name == name)
+        same = (call for call in (self._left if test.test else self._of_loading) if call.name == name)
         found = min(same, key=lambda call: call.arguments != arguments, default=None)
         if found is None:
             return UNKNOWN % name
-        self._left.remove(found)
+        if test.test:
+            self._left.remove(found)
         for question, given in found.asked:
             answered = Event()
             link.ask(question, given, lambda *_, answered=answered: answered.set())
@@ -172,20 +189,22 @@ class _Answers(Services):
         return Selected(tests=frozenset([self._test]))
 
 
-def _difference(first: Outcome, second: Outcome | Failure | None) -> str:
-    """What is different in the second run, in words; empty where it is not."""
+def _difference(first: Outcome, second: Outcome | Failure | None) -> tuple[str, str] | None:
+    """What is different in the second run: the kind of a line, and its text; None where nothing is."""
     if second is None:
-        return "flaky: the second run, which tells this story, did not end"
+        return "note", "the second run, which tells this story, did not end"
     before, now = _reasons(first), _reasons(second)
-    if before == now:
-        return ""
+    if before == now or (isinstance(second, Failure) and second.message in before[0]):
+        return None
+    if isinstance(second, Outcome) and second.cause is Cause.TIMEOUT:
+        return "note", "the second run, which tells this story, takes longer and had no time to come to the end"
     if not now:
-        return "flaky: in the second run, which tells this story, the test passed"
-    return f"flaky: in the second run, which tells this story, it failed with: {now[0]}"
+        return "flaky", "flaky: in the second run, which tells this story, the test passed"
+    return "flaky", f"flaky: in the second run, which tells this story, it failed with: {now[0]}"
 
 
 def _reasons(outcome: Outcome | Failure) -> list[str]:
     if isinstance(outcome, Failure):
         return [outcome.message]
-    own = [f"{one.message}{f', actual {one.actual_text}' if one.actual_text else ''}" for one in outcome.failures]
+    own = [re.sub(_TIMES, "…", f"{one.message} {one.actual_text or ''}".strip()) for one in outcome.failures]
     return [*own, *(reason for step in outcome.steps for reason in _reasons(step))]

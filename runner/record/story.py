@@ -26,6 +26,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from runner.security.keys import SECRET_NAMES
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
@@ -42,6 +43,8 @@ KINDS = ("calls", "threw", "caught", "returned", "changed", "assigned", "value",
 """What happens in a line, the most important first."""
 NOTES = ("cut", "flaky", "note")
 """Kinds of lines that only say something."""
+DEEPEST = 30
+"""Lines of calls that are deeper are not indented any more."""
 LONGEST = 400
 """Characters of the text of a line."""
 _NAMES = re.compile(r'"(?:[^"\\]|\\.)*"|([A-Za-z_$][\w$]*|\d+)(?=: )')
@@ -68,7 +71,7 @@ def story_lines(
     kept: list[Record] = []
     room = MOST_BYTES
     for line in reversed(lines):
-        room -= len(str(line["text"]).encode()) + 2 * line["depth"]
+        room -= len(str(line["text"]).encode()) + 2 * min(line["depth"], DEEPEST)
         if len(kept) == MOST_LINES or (room < 0 and kept):
             break
         kept.append(line)
@@ -91,7 +94,9 @@ def shown_lines(story: Sequence[Record]) -> list[str]:
     places = ["" if line["kind"] in NOTES else f"{short[line['file']]}:{line['line']}" for line in story]
     wide = max(map(len, places), default=0)
     return [
-        f"{place.ljust(wide)}  {'  ' * max(0, line['depth'] - 1)}{line['text']}" if place else str(line["text"])
+        f"{place.ljust(wide)}  {'  ' * min(max(0, line['depth'] - 1), DEEPEST)}{line['text']}"
+        if place
+        else str(line["text"])
         for place, line in zip(places, story, strict=True)
     ]
 
@@ -153,7 +158,9 @@ class _Line:
             self._put("assigned" if op == "n" else kind, name, self._shown(name, text), text)
 
     def _shown(self, name: str, text: str) -> str:
-        return "***" if any(fnmatchcase(name, pattern) for pattern in self._left_out) else text[1:]
+        last = name.rpartition(".")[2]
+        is_secret = text.startswith('="') and re.search(SECRET_NAMES, last)
+        return "***" if is_secret or any(fnmatchcase(last, pattern) for pattern in self._left_out) else text[1:]
 
     def _put(self, kind: str, name: str, shown: str, text: str | None) -> None:
         value: Any = shown if text is None or shown == "***" else _json(text)

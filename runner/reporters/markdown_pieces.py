@@ -168,6 +168,10 @@ def _content(result: TestResult) -> Iterator[str]:
         yield _titled("Output" if case is None else "Output of the script", "\n".join(first_and_last(lines)))
     if (failure := placed_failure(result)) and (stack := stack_trace(failure)):
         yield _titled("Stack", stack)
+    if result.story:
+        from runner.record.story import shown_lines
+
+        yield _titled("What happened before it failed", "\n".join(shown_lines(result.story)))
     if case is not None:
         yield _trace(case.trace)
         yield _usage(case)

@@ -11,6 +11,7 @@ import json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 MOST_LINES = 1500
@@ -171,7 +172,7 @@ class Story:
         if loop.turns:
             self._drop(loop)
             turn = range(loop.start, self._next)
-            kind = hash(tuple(self._kinds(turn)))
+            kind = hash(frozenset(self._kinds(turn)))
             if kind in loop.kinds or (loop.turns > 1 and loop.kept == MOST_KINDS):
                 loop.middle = turn
             else:
@@ -180,14 +181,13 @@ class Story:
         loop.turns += 1
         loop.start = self._next
 
-    def _kinds(self, turn: range) -> list[Any]:
+    def _kinds(self, turn: range) -> Iterator[Any]:
         """What happened in a turn, without the values."""
-        found: list[Any] = []
         for number in turn:
             if (line := self._lines.get(number)) is not None:
-                found.append(line.site)
-                found += [(op, site, *map(_kind, text.split("\n"))) for op, site, text in line.parts]
-        return found
+                yield line.site
+                for op, site, text in line.parts:
+                    yield op, site, *map(_kind, text.split("\n"))
 
     def _drop(self, loop: _Loop) -> None:
         for number in loop.middle or ():

@@ -105,6 +105,8 @@ class Worker:
         self, folder: str, incoming: int, outgoing: int, counters: Counters | None, story: Story | None
     ) -> None:
         self._story = story
+        self._settings = ""
+        """What the recorder of the next realms is told, see `bindings/src/realm/story.ts`."""
         self._channel = Channel(incoming, outgoing, self._meanwhile)
         self._send, self._ask = self._channel.send, self._channel.ask
         self._output = Output(self._send)
@@ -156,6 +158,8 @@ class Worker:
             elif kind == "switch":
                 self._mutant, self._noted, *self._limits = map(int, parts)
                 self._rounds, self.alarm.patience = ROUNDS, None
+            elif kind == "tell":
+                self._settings = parts[0]
             elif kind == "invoke":
                 self._send("start")
                 self._send("returned", self._worked("call", self._invoke, *parts))
@@ -397,7 +401,7 @@ class Worker:
         if self._story is not None:
             if not nested:
                 self._story.begin()
-            realm.dispatch("story", "", "")
+            realm.dispatch("story", self._settings, "")
         if self._counters is not None:
             noted = _NOTED % (self._noted, self._counters.notes) if self._noted else _VALUE
             realm.load([_SWITCHES.format(self._mutant, noted)])

@@ -119,6 +119,8 @@ class ScriptHost:
         self._closed = False
         self._ending = False
         """Whether no further test begins."""
+        self.own_seed: int | None = None
+        """The seed where none was given, of tests that draw random numbers; None: nobody has to draw them again."""
         self._listed_by: float | None = None
         """The time at which `run` ends even if some modules are not listed yet."""
         for worker in (processes.worker, *processes.more):
@@ -316,7 +318,8 @@ class ScriptHost:
     def _listed(self, slot: Slot, run: ModuleRun, functions: answers.Functions) -> None:
         key = run.compiled.source.key
         listed = run.listed_by(functions.sources, self._kinds, lambda tests: self._services.selected(key, tests))
-        run.order(self._filter, self._seed)
+        draws = self.own_seed is not None and any("Math.random" in script.code for script in run.compiled.scripts)
+        run.order(self._filter, self.own_seed if self._seed is None and draws else self._seed)
         self._rest(slot)
         self._out.append(listed)
         if not run.tests or self.list_only:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from scripttest.protocol import MessageError
+from scripttest.protocol import MessageError, encode
 from scripttest.results import Broken, Ended, Failure, Outcome
 from scripttest.values import Value
 from scripttest.workers import answers
 from scripttest.workers.host import ScriptHost
 from scripttest.workers.module_run import Module
 from scripttest.workers.work import Slot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class ToldLine(Value):
@@ -45,10 +49,11 @@ class StoryHost(ScriptHost):
 
     _told = ""
 
-    def story_of(self, module: Module, left: Callable[[], float | None]) -> ToldStory:
-        """The story of the only test of a module that `Services.selected` selects, or of its loading; blocks. `left` as
-        for `run`. Raises HostError."""
+    def story_of(self, module: Module, settings: Mapping[str, Any], left: Callable[[], float | None]) -> ToldStory:
+        """The story of the only test of a module that `Services.selected` selects, or of its loading; blocks.
+        `settings` are those of `bindings/src/realm/story.ts`, `left` as for `run`. Raises HostError."""
         self._told = ""
+        self._queue.lead = lambda _: [encode("tell", json.dumps(settings))]
         outcome: Outcome | Failure | None = None
         for record in self.run([module], left):
             if isinstance(record, Ended):

@@ -137,8 +137,8 @@ export default function (core: Core) {
     invoke: (name: string, args: string): void => core.part<Invoke>("invoke").start(name, args),
     invoked: (): string => core.part<Invoke>("invoke").answer(),
 
-    /** Lets scripts tell what they do, see `story.ts`. */
-    story: (): void => core.part("story"),
+    /** Lets scripts tell what they do; `settings` are JSON of those in `story.ts`. */
+    story: (settings: string): void => core.part<(settings: object) => void>("story")(std.parse(settings) as object),
 
     /** Gives a realm that a test calls the clock of the test, and a seed from it. */
     adopt(state: string): void {

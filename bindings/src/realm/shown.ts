@@ -22,6 +22,8 @@ export interface Limits {
 }
 
 export interface Shown {
+  /** Whether the value of a property of this name is hidden, if it is a text. */
+  hides(name: string): boolean;
   /** The value as text. */
   (value: unknown, limits?: Limits): string;
   /** Whether the last text was JSON, but for quotes of names, and nothing was left out. */
@@ -149,7 +151,7 @@ export default function (core: Core): Shown {
       }
       case "Date": {
         const time = std.getTime(it);
-        return inexact(name + "(" + (time === time ? std.toISOString(it) : "Invalid") + ")");
+        return inexact((name || kind) + "(" + (time === time ? std.toISOString(it) : "Invalid") + ")");
       }
       case "RegExp": {
         const index = field(it, "lastIndex");
@@ -220,7 +222,7 @@ export default function (core: Core): Shown {
       if (typeof key === "symbol") return inexact("[" + std.symbolText(key) + "]: " + member(std.descriptor(it, key)!));
       const name = std.exec(identifier, key as string) ? (key as string) : std.stringify(key);
       const found = std.descriptor(it, key)!;
-      if (typeof found.value === "string" && found.value && std.exec(secret, key as string)) return name + ': "***"';
+      if (found.value !== undefined && shown.hides(key as string)) return name + ': "***"';
       return name + ": " + member(found);
     });
     return "{" + text + "}";
@@ -234,5 +236,6 @@ export default function (core: Core): Shown {
     return print(value);
   }) as Shown;
   shown.isJson = true;
+  shown.hides = (name) => std.exec(secret, name) !== null;
   return shown;
 }

@@ -4,7 +4,16 @@
  */
 
 import type { Core } from "../core-state";
+import { globMatches } from "../glob";
+import type { Dates } from "./date";
 import type { Shown } from "./shown";
+
+interface Settings {
+  /** names whose values are hidden; `*` stands for any characters */
+  hide: string[];
+  /** when the test began in the first run, in milliseconds since 1970; its clock stands there again */
+  began: number;
+}
 
 /** An object that was told in a statement that has not ended. */
 interface Watched {
@@ -18,7 +27,7 @@ interface Watched {
 const most = 16;
 const pending = "~Promise {<pending>}";
 
-export default function (core: Core): void {
+export default function (core: Core): (settings: Settings) => void {
   const { std } = core;
   const shown = core.part<Shown>("shown");
   const watched = std.list<Watched>();
@@ -134,4 +143,13 @@ export default function (core: Core): void {
     },
   };
   std.define(core.globals, "$yaoS", { __proto__: null, value: recorder } as PropertyDescriptor);
+  return ({ hide, began }) => {
+    const usual = shown.hides;
+    shown.hides = (name) => usual(name) || hide.some((pattern) => globMatches(pattern, name));
+    const { now } = std.Date;
+    const behind = now() - began;
+    const then = () => std.floor(now() - behind);
+    core.part<Dates>("date").replace(then);
+    core.now = () => then() + core.ahead;
+  };
 }

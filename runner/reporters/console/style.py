@@ -84,7 +84,7 @@ class Style:
         from runner.record.story import shown_lines
 
         lines = [f"{indent}  {line}\n" for line in shown_lines(story)]
-        return f"{indent}What happened before that:\n" + "".join(self.paint(line, "dim") for line in lines)
+        return f"{indent}What happened before it failed:\n" + "".join(self.paint(line, "dim") for line in lines)
 
     def output(self, logs: tuple[LogLine, ...], indent: str, every: bool = True) -> str:
         """Captured lines; those of watched values, or `every` one."""

@@ -199,6 +199,7 @@ class Recording {
       if (kind === "returned") this.insertions.open(node.start, node.start, "", 0);
       return;
     }
+    if (kind === "tested" && LITERALS.has(plain.type)) return;
     const op = kind === "returned" ? "t" : "v";
     this.#wrap(node, `$yaoS.${op}(${this.#site(at, kind, name ?? this.#text(node))},${frame},`);
     if (CALLS.has(plain.type)) this.#call(plain, frame, true);

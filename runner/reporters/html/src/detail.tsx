@@ -7,7 +7,7 @@ import { Attempts, Trials } from "./attempts";
 import { factsOf, type Comparison } from "./changes";
 import { Completion, Content, Files, Messages, messagesIn, Tools, Turns } from "./chat";
 import { capital, duration, money, number, plural, visible } from "./format";
-import { suiteName, verdictOf, type Attachment, type Entry, type Extra, type Result, type ResultWarning, type Row, type Step, type Suite } from "./model";
+import { suiteName, verdictOf, type Attachment, type Entry, type Extra, type Result, type ResultWarning, type Row, type Step, type StoryLine, type Suite } from "./model";
 import type { Store } from "./store";
 import { TraceOf } from "./trace";
 import { Badge, Copy, Diff, Labelled, Section, Sign, Value } from "./values";
@@ -92,6 +92,9 @@ function Everything({ at, row, suite, entry, was, facts, diff }: Parts) {
         <code class="command">{visible(extra.command)}</code>
       </div>
       {result.status === "failed" && <Why result={result} extra={extra} />}
+      {result.story && (
+        <Section title="What happened before it failed" count={plural(result.story.length, "line")}><Value value={storyText(result.story)} label="Story" /></Section>
+      )}
       {result.warnings?.map((warning) => <Warning warning={warning} extra={extra} />)}
       {(result.todo || result.skip_reason) && <p class="note">{result.todo ? "Todo" : "Skipped"}{result.skip_reason && `: ${visible(result.skip_reason)}`}</p>}
       {result.checks_nothing && <p class="note">It passed without checking anything: it has no assertion.</p>}
@@ -126,6 +129,13 @@ function Everything({ at, row, suite, entry, was, facts, diff }: Parts) {
       <Facts result={result} suite={suite} />
     </>
   );
+}
+
+/** The lines of a story as the console shows them. */
+function storyText(story: StoryLine[]): string {
+  const places = story.map(({ file, line, kind }) => (["cut", "flaky", "note"].includes(kind) ? "" : `${file.split("/").at(-1)}:${line}`));
+  const wide = Math.max(...places.map(({ length }) => length));
+  return story.map(({ depth, text }, at) => (places[at] ? `${places[at].padEnd(wide)}  ${"  ".repeat(Math.min(Math.max(0, depth - 1), 30))}${text}` : text)).join("\n");
 }
 
 /** Why a result failed: messages, values, and where. */

@@ -303,6 +303,15 @@ export interface Step {
   steps?: Step[];
 }
 
+/** A line of the story of a failed test; others only say something. */
+export interface StoryLine {
+  file: string;
+  line: number;
+  depth: number;
+  kind: string;
+  text: string;
+}
+
 /** Something that is probably wrong but does not make the result fail. */
 export interface ResultWarning {
   kind: string;
@@ -354,6 +363,7 @@ export interface Trace {
 
 /** One result, as in the other report formats. */
 export interface Result extends Omit<Step, "name"> {
+  story?: StoryLine[];
   type?: string;
   suite: string;
   script?: string;
