@@ -86,6 +86,46 @@ QUESTIONS = {
 """What somebody types → the pages that answer it."""
 
 
+SCREEN = 40
+"""Lines of a page that are seen first, of at most 100 columns each."""
+FIRST_SCREEN = {
+    "agents": "temperature [find_tickets]",
+    "benchmarks": "--bench Benchmark",
+    "calibrating": "calibrate labels",
+    "case-assertions": "--judge-connector negate contains",
+    "cases": ".jsonl mocks --run assert",
+    "ci": "--baseline --fail-on recorded",
+    "cli": "exit doctor init",
+    "cluster": "--cluster tls://",
+    "comparing": "diff --fail-on --baseline",
+    "configuration": "yao-test.toml [profile.ci]",
+    "connectors": "$ENV .env -c",
+    "conversations": "simulator checkpoints turns",
+    "coverage": "--coverage-threshold",
+    "data": ".csv convert",
+    "debugging": "console.log --last-failed",
+    "fuzzing": "--fuzz f.add",
+    "history": ".yao-test history",
+    "long-runs": "--resume --max-errors",
+    "mcp": "stdio http",
+    "mocking": "t.mock.http mocks",
+    "models": "t.db.seed SQLite",
+    "mutating": "mutate survives",
+    "recording": "--record --replay",
+    "reports": "JUnit .html",
+    "script-tests": "--run -i",
+    "scripted": "replies.yml when",
+    "snapshots": "mask t.mock.now",
+    "stability": "--runs interval",
+    "traces": "--otlp pip",
+    "variants": "--variant prompts:",
+    "watch": "--watch Enter",
+    "what-to-commit": "__snapshots__ .yao-test",
+    "why-did-it-fail": "missing timeout",
+}
+"""Page → words of the answers that somebody looks for there first."""
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
@@ -134,6 +174,16 @@ def test_versions_of_the_site_stand_side_by_side(tmp_path: Path) -> None:
     kept = subprocess.run([*git, "show", "gh-pages:versions.json"], capture_output=True, text=True, check=True).stdout
 
     assert [(one["version"], one["aliases"]) for one in json.loads(kept)] == [("1.1", ["latest"]), ("1.0", [])]
+
+
+@pytest.mark.parametrize("name", FIRST_SCREEN)
+def test_a_page_answers_in_its_first_screen(name: str) -> None:
+    screen: list[str] = []
+    for line in (DOCS / f"{name}.md").read_text("utf-8").splitlines():
+        screen += [line] * (1 + len(re.sub(r"\]\([^)]*\)", "]", line)) // 101)
+    shown = "\n".join(dict.fromkeys(screen[:SCREEN]))
+
+    assert [word for word in FIRST_SCREEN[name].split() if word not in shown] == []
 
 
 @pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
