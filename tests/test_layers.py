@@ -124,15 +124,15 @@ ROOMS = {
     "runner/execution": "runner runner/options runner/security runner/fuzzing runner/benchmarks runner/application runner/agents"
     " runner/cases runner/connectors runner/answers runner/fingerprints runner/modes runner/planning"
     " runner/reporters runner/reporters/console runner/record runner/compare runner/store",
-    "runner/mutation": "runner runner/security runner/options runner/fingerprints runner/execution runner/planning"
-    " runner/reporters runner/reporters/console",
+    "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/answers runner/cases"
+    " runner/agents runner/fingerprints runner/planning runner/execution runner/record",
+    "runner/mutation": "runner runner/security runner/options runner/application runner/fingerprints runner/execution"
+    " runner/planning runner/reporters runner/reporters/console runner/cluster",
     "runner/weak_cases": "runner runner/options runner/assertions runner/agents runner/cases runner/compare runner/connectors"
     " runner/modes runner/execution runner/planning runner/record runner/store runner/mutation runner/reporters/console",
     "runner/conversion": "runner runner/security runner/application runner/assertions runner/cases",
     "runner/watch": "runner runner/security runner/options runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/record",
-    "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/answers runner/cases"
-    " runner/agents runner/fingerprints runner/planning runner/execution runner/record",
     "runner/pytest_plugin": "runner runner/security runner/options runner/application runner/connectors runner/cases runner/agents"
     " runner/fingerprints runner/planning runner/execution runner/reporters runner/reporters/console runner/record",
     "runner/doctor": "runner runner/security runner/application runner/connectors runner/agents runner/agents/mcp",
@@ -190,12 +190,12 @@ DOORS = {
     "runner/reporters": "__init__ agent document markdown_pieces opening stream variants",
     "runner/reporters/html": "__init__ compared data",
     "runner/execution": "attempts ending outcome outcome_schema repetition run scripts services start status stopping suite_run tally",
-    "runner/cluster": "cluster",
+    "runner/cluster": "cluster messages worker_side",
     "runner/watch": "loop",
     "runner/view": "page_actions reruns runs server",
     "runner/doctor": "findings needs",
     "runner/mcp_server": "actions over_http running server",
-    "runner/mutation": "chosen console documents session verdicts",
+    "runner/mutation": "chosen console documents on_cluster session verdicts",
     "runner/weak_cases": "console grading prompt_rules",
     "runner/conversion": "converted datasets formats sources",
 }

@@ -40,6 +40,8 @@ CLOSING = 0.5
 """Seconds that workers get to hear the last messages, and then a scheduler to take leave."""
 ASKING = 30.0
 """Seconds in which workers have to answer."""
+LOOK = 0.2
+"""Seconds between looks whether what runs is still wanted."""
 SPREADING = 500_000
 """Bytes of data that have to arrive in each second more."""
 _WORKERS = {"add-worker": "come", "remove-worker": "gone"}
@@ -160,6 +162,26 @@ class Connection:
         )
         future.add_done_callback(lambda _: self.inbox.put(("ended", attempt)))
         return future
+
+    def run_each(
+        self, function: Callable[..., Any], items: list[Any], is_over: Callable[[], bool], *, workers: list[str]
+    ) -> list[Any] | None:
+        """What a function makes of each of some items on workers, again where one is lost; blocks. None when it is
+        given up because it `is_over`. Raises what the function raises, and RunnerError when the scheduler is gone."""
+
+        async def call() -> list[Any]:
+            return list(await asyncio.gather(*(future.result() for future in futures)))
+
+        futures = [self._client.submit(function, item, workers=workers, pure=False) for item in items]
+        asked = self._thread.start(call)
+        while not wait([asked], LOOK).done:
+            if is_over():
+                asked.cancel()
+                self.cancel(futures)
+                return None
+            if self.is_lost:
+                raise gone(self.address)
+        return asked.result()
 
     def cancel(self, futures: list[Future[Any]]) -> None:
         """Gives calls up."""

@@ -152,6 +152,34 @@ def work(job: Job) -> str:
             process.end()
 
 
+def mutate(item: tuple[str, bytes, bytes]) -> bytes:
+    """Plants and tries a part of the mutants of a run, in a process of its own: the application, its setup and the
+    part; see `runner.mutation.on_cluster`."""
+    worker = get_worker()
+    key = worker.get_current_task()
+    application, setup, part = item
+    given: bytes | None = packed((str(_place(worker, application)), setup, part))
+    child = subprocess.Popen(
+        [sys.executable, "-P", "-c", "from runner.mutation.on_cluster import main; main()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    while True:
+        try:
+            answer, said = child.communicate(given, LOOK)
+        except subprocess.TimeoutExpired:
+            given = None
+            task = worker.state.tasks.get(key)
+            if task is None or task.state != "executing" or worker.status in _ENDED:
+                child.kill()
+            continue
+        if child.returncode:
+            raise RuntimeError(said.decode("utf-8", "replace").strip().rpartition("\n")[2])
+        return answer
+
+
 def tell(attempt: str, message: bytes) -> None:
     """Passes a message to the process of an attempt, unless that has ended."""
     process = _busy.get(attempt)

@@ -133,6 +133,8 @@ def mutate(
     )
     check_trust(request)
     modules, cases = kinds_of_inputs(request)
+    if found.options.cluster is not None and (prompts or not modules):
+        raise ConfigurationError("--cluster is for mutants of handlers: there are no script tests", "Leave it out")
     if prompts:
         from runner.commands.mutate_prompts import mutate_prompts
 
@@ -156,9 +158,14 @@ def mutate(
         fresh=fresh,
         values=not found.options.quiet or bool(paths),
     )
-    bar = Bar(environment.stderr)
-    outcome = run_mutants(request, own, bar.show)
-    bar.close()
+    if found.options.cluster is not None:
+        from runner.mutation.on_cluster import run_on_cluster
+
+        outcome = run_on_cluster(request, own)
+    else:
+        bar = Bar(environment.stderr)
+        outcome = run_mutants(request, own, bar.show)
+        bar.close()
     for warning in outcome.warnings:
         environment.stderr.write(f"Warning: {warning}\n")
     if outcome.failed:

@@ -138,8 +138,8 @@ def _survivor(verdict: Verdict, outcome: Outcome, style: Style) -> str:
         text += f"    {verdict.reason.splitlines()[0]}\n"
     if verdict.status is Status.SURVIVED:
         text += f"    reached by {reached_text(verdict)}\n"
-    if (point := outcome.points.get(mutant.number)) is not None:
-        text += f"    {point.text}\n"
+    if verdict.point is not None:
+        text += f"    {verdict.point.text}\n"
     return text + "\n"
 
 

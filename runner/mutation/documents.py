@@ -10,7 +10,6 @@ from typing import Any
 
 from runner.errors import RunnerError
 from runner.mutation.console import SAID, diff_lines, percent, reached_text, total_line
-from runner.mutation.points import Point
 from runner.mutation.session import Outcome
 from runner.mutation.verdicts import MISSED, Status, Verdict, by_file, by_function, score_of
 from runner.reporters.console.style import count
@@ -126,10 +125,7 @@ def as_record(outcome: Outcome, threshold: float | None) -> dict[str, Any]:
         "counts": _scores(outcome.verdicts)["counts"],
         "stopped": outcome.stopped,
         "files": files,
-        "mutants": [
-            _missed(verdict, outcome.points.get(verdict.mutant.number))
-            for verdict in _of(outcome.verdicts, *MISSED, Status.BROKEN, Status.UNDECIDED)
-        ],
+        "mutants": [_missed(verdict) for verdict in _of(outcome.verdicts, *MISSED, Status.BROKEN, Status.UNDECIDED)],
     }
 
 
@@ -141,8 +137,8 @@ def _scores(verdicts: Iterable[Verdict]) -> dict[str, Any]:
     }
 
 
-def _missed(verdict: Verdict, point: Point | None) -> dict[str, Any]:
-    mutant = verdict.mutant
+def _missed(verdict: Verdict) -> dict[str, Any]:
+    mutant, point = verdict.mutant, verdict.point
     return {
         "file": mutant.file,
         "line": mutant.line,
@@ -180,7 +176,7 @@ def as_markdown(outcome: Outcome, threshold: float | None) -> str:
         mutant = verdict.mutant
         diff = "\n".join(f"{sign} {line}" for sign, line in diff_lines(verdict, outcome.texts))
         title = f"{mutant.file}:{mutant.line} {mutant.mutator}"
-        point = f"{inline(outcome.points[mutant.number].text)}\n\n" if mutant.number in outcome.points else ""
+        point = f"{inline(verdict.point.text)}\n\n" if verdict.point is not None else ""
         text += details(title, block(diff, "diff") + f"Reached by {inline(reached_text(verdict))}\n\n" + point)
     if len(survivors) > MOST_LISTED:
         text += f"... and {count(len(survivors) - MOST_LISTED, 'more survivor')}\n"

@@ -8,42 +8,14 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import islice, zip_longest
 
 from runner.mutation.trials import Walk, trial_of
-from scripttest import Mutant, MutantHost, TestKey, Trial
-from scripttest.values import Value
+from runner.mutation.verdicts import Point
+from scripttest import Mutant, MutantHost, Trial
 
 MOST = 200
 """At most this many survivors are looked at,"""
 MOST_TESTS = 25
 """each in at most this many tests."""
-LONGEST = 60
-"""Characters of a value that are shown."""
 _JSON = "="
-
-
-class Point(Value):
-    """The values at the point of a survivor."""
-
-    test: TestKey | None = None
-    """The test that has another value there with the mutant; None: no test has one."""
-    without: str = ""
-    """The first value that differs, without the mutant: JSON, or as JavaScript writes `undefined`; if all are the same,
-    the last one. Empty where the code there did not run."""
-    mutated: str = ""
-    """That with it."""
-
-    @property
-    def text(self) -> str:
-        """In words."""
-        if self.test is None:
-            return f"the value there is the same with it, such as {_shown(self.without)}: no test has one that differs"
-        before, after = _shown(self.without), _shown(self.mutated)
-        return f"the value there is {before}, and {after} with it, in {self.test.test}: no test looks at it"
-
-
-def _shown(value: str) -> str:
-    if not value:
-        return "none"
-    return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
 
 
 class _Look:

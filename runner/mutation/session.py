@@ -16,7 +16,7 @@ from runner.execution.stopping import Budgets, Signals, Stop, Woken
 from runner.fingerprints.parts import parts_of_database, parts_of_world
 from runner.mutation.chosen import OWN, STRYKER, Change, change_since, chosen
 from runner.mutation.kept import NAME, KeptVerdicts, digest_of
-from runner.mutation.points import Point, points_of
+from runner.mutation.points import points_of
 from runner.mutation.trials import Trials, Walk
 from runner.mutation.verdicts import Status, Verdict, place_of
 from runner.planning.last_failed import memory_of, store_of
@@ -50,6 +50,8 @@ class MutationOptions(Value):
     shard: Shard | None = None
     fresh: bool = False
     """Whether all mutants are asked again."""
+    keeps: bool = True
+    """Whether verdicts are kept for later runs, and those of earlier ones are used."""
     values: bool = True
     """Whether the values at the points of survivors are looked at."""
 
@@ -69,8 +71,6 @@ class Outcome(Value):
     """Tests that fail although nothing is planted; then there are no verdicts."""
     texts: Mapping[str, str] = {}
     """Path of a handler → its text."""
-    points: Mapping[int, Point] = {}
-    """Number of a survivor → the values at its point, where they can be told."""
     tests: tuple[Walk, ...] = ()
     test_files: Mapping[str, str] = {}
     """Test module → the path of its file from the root."""
@@ -98,7 +98,7 @@ def run_mutants(
     stop = Stop()
     environment = request.environment
     looking = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
-    path = _place_of_kept(request)
+    path = _place_of_kept(request) if options.keeps else None
     request = with_contexts(request.replace(environment=looking, options=request.options.replace(runs=1)))
     with Signals(stop), RunServices(request) as services:
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
@@ -195,12 +195,12 @@ class _Session:
             change = change_since(self._options.since, root, texts, tests, variables)
         walks = self._walks()
         verdicts = self._verdicts(walks, change)
-        points: Mapping[int, Point] = {}
         if self._options.values and not stop.reason:
             survivors = {one.mutant.number: one for one in verdicts if one.status is Status.SURVIVED}
             reached = {number: [walks[key] for key in one.reached_by] for number, one in survivors.items()}
             mutants = sorted((one.mutant for one in survivors.values()), key=place_of)
             points = points_of(mutants, reached, self._host, stop.left, self._run.options.script_timeout)
+            verdicts = [one.replace(point=points.get(one.mutant.number)) for one in verdicts]
         self._warnings += [
             f"{name} has no mutants, because it cannot be read: {file.unread}"
             for name, file in files.items()
@@ -209,7 +209,6 @@ class _Session:
         return Outcome(
             verdicts=tuple(verdicts),
             texts=texts,
-            points=points,
             tests=tuple(walks.values()),
             test_files={one.source.key: str(one.source.test).removeprefix(f"{root}/") for one in modules},
             change=change,

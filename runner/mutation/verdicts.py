@@ -32,8 +32,36 @@ class Status(Enum):
     IGNORED = "ignored"
 
 
+LONGEST = 60
+"""Characters of a value that are shown."""
 NOTICED = (Status.KILLED, Status.TIMEOUT)
 MISSED = (Status.SURVIVED, Status.NO_COVERAGE)
+
+
+class Point(Value):
+    """The values at the point of a survivor."""
+
+    test: TestKey | None = None
+    """The test that has another value there with the mutant; None: no test has one."""
+    without: str = ""
+    """The first value that differs, without the mutant: JSON, or as JavaScript writes `undefined`; if all are the same,
+    the last one. Empty where the code there did not run."""
+    mutated: str = ""
+    """That with it."""
+
+    @property
+    def text(self) -> str:
+        """In words."""
+        if self.test is None:
+            return f"the value there is the same with it, such as {_shown(self.without)}: no test has one that differs"
+        before, after = _shown(self.without), _shown(self.mutated)
+        return f"the value there is {before}, and {after} with it, in {self.test.test}: no test looks at it"
+
+
+def _shown(value: str) -> str:
+    if not value:
+        return "none"
+    return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
 
 
 class Verdict(Value):
@@ -50,6 +78,8 @@ class Verdict(Value):
     """How many tests ran with it."""
     is_kept: bool = False
     """Whether the verdict is that of an earlier run."""
+    point: Point | None = None
+    """The values at the point of a survivor, where they can be told."""
 
 
 class Score(Value):
