@@ -189,7 +189,7 @@ class _Line:
         known = texts.get("assigned", {})
         read = [f"{name} is {text}" for name, text in texts.get("read", {}).items() if known.get(name) != text]
         text = turn + ", ".join(words) + (f"  ({', '.join(read)})" if read and words else ", ".join(read))
-        text = text.strip()
+        text = text.strip() or (site.name if site.kind == "line" else "")
         return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 

@@ -84,7 +84,8 @@ class Recording {
     let labelled = node;
     while (labelled.type === "LabeledStatement") labelled = child(labelled, "body")!;
     const silent = SILENT.has(labelled.type);
-    if (!silent) this.insertions.open(outer.start, outer.end, `$yaoS.s(${this.#site(node, "line")},${frame});`, 1);
+    const isJump = /^(Break|Continue|Return)Statement$/.test(labelled.type) && !child(labelled, "argument");
+    if (!silent) this.insertions.open(outer.start, outer.end, `$yaoS.s(${this.#site(node, "line", isJump ? this.#text(node) : "")},${frame});`, 1);
     node = labelled;
     switch (node.type) {
       case "BlockStatement":
@@ -217,7 +218,8 @@ class Recording {
   }
 
   #wrap(node: Node, before: string): void {
-    this.insertions.wrap(node.start, node.end, ` ${before}`, ")", 3); // apart from a word such as `of`
+    const [open, close] = node.type === "SequenceExpression" ? ["(", ")"] : ["", ""]; // `a, b` is one argument
+    this.insertions.wrap(node.start, node.end, ` ${before}${open}`, `${close})`, 3); // apart from a word such as `of`
   }
 
   #text(node: Node): string {
@@ -399,7 +401,7 @@ class Recording {
       const arrow = this.#source.find("=>", from, body.start) + 2;
       const plain = bare(body);
       const site = this.#site(body, "returned", this.#text(body));
-      this.insertions.open(arrow, node.end, `{${start}return $yaoS.t(${site},$yaoF,`, 0);
+      this.insertions.open(arrow, node.end, `{${start}return $yaoS.t(${site},$yaoF,`, 0); // brackets of the author follow
       this.insertions.close(node.start, node.end, ")}", 0);
       if (CALLS.has(plain.type)) this.#call(plain, "$yaoF", true);
       else if (plain.type !== "Identifier" && !this.#isChain(plain)) this.#expression(body, "$yaoF");

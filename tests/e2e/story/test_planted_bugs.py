@@ -10,6 +10,7 @@ from command import MakeApplication, Record
 from planted_bugs import BUGS
 
 TEST = 'import * as m from "./bug{}";\nexport async function TestBug(t: testing.T) {{\n  t.assert.{};\n}}\n'
+HERE = Path(__file__).parent
 CORPUS = sorted((Path(__file__).parents[2] / "scripttest/coverage/corpus").iterdir())
 
 
@@ -39,9 +40,12 @@ def test_scripts_of_all_kinds_run_as_without_a_recorder(app: MakeApplication) ->
         {
             **{file.name: file.read_bytes() for file in CORPUS},
             "all_test.ts": f"{imports}export async function TestAll(t) {{ {wait} t.assert.Equal(1, 2); }}\n",
+            "more_test.ts": (HERE / "sequences.ts").read_text(),
             "/tsconfig.json": '{ "compilerOptions": { "experimentalDecorators": true } }',
         }
     )
-    (failure,) = json.loads(made.run("-i", "scripts.demo.all", "--story", "--json").stdout)["failures"]
-    assert {line["kind"] for line in failure["story"]} >= {"calls", "returned", "assigned", "value"}
-    assert [line for line in failure["story"] if line["kind"] in ("flaky", "note")] == []
+    failures = json.loads(made.run("--story", "--json").stdout)["failures"]
+    assert [failure["test"] for failure in failures] == ["TestAll", "TestSeq"]
+    for failure in failures:
+        assert {line["kind"] for line in failure["story"]} >= {"calls", "returned", "assigned", "value"}
+        assert [line["text"] for line in failure["story"] if line["kind"] in ("flaky", "note")] == []
