@@ -5,6 +5,7 @@
 
 import type { Core } from "../core-state";
 import { globMatches } from "../glob";
+import { written } from "../written";
 import type { Dates } from "./date";
 import type { Shown } from "./shown";
 
@@ -106,6 +107,8 @@ export default function (core: Core): (settings: Settings) => void {
     f: (site: number, ...args: unknown[]): number => (ended ? 0 : +tell("f", site, 0, texts(args)) || 0),
     /** It ends without a value. */
     q: (frame: number): void => void (ended || tell("q", 0, frame, "")),
+    /** Marks braces that the author did not write. */
+    i(): void {},
     /** The function waits for a value. */
     w<V>(frame: number, it: V): V {
       if (!ended) tell("q", 0, frame, "");
@@ -142,6 +145,11 @@ export default function (core: Core): (settings: Settings) => void {
       return it;
     },
   };
+  const { toString } = { toString(this: unknown): string {
+      const text = std.functionText(this === toString ? core.globals.parseInt : this);
+      return this === toString ? std.join(std.split(text, "parseInt"), "toString") : std.indexOf(text, "$yaoS.") < 0 ? text : written(std, text);
+    } };
+  std.define((core.globals.Function as FunctionConstructor).prototype, "toString", { __proto__: null, value: toString } as PropertyDescriptor);
   std.define(core.globals, "$yaoS", { __proto__: null, value: recorder } as PropertyDescriptor);
   return ({ hide, began }) => {
     const usual = shown.hides;

@@ -139,7 +139,7 @@ class Recording {
   }
 
   #braces(node: Node, first: string): void {
-    this.insertions.open(node.start, node.end, `{${first}`, 0);
+    this.insertions.open(node.start, node.end, `{$yaoS.i();${first}`, 0);
     this.insertions.close(node.start, node.end, "}", 9);
   }
 

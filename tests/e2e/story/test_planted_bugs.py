@@ -41,11 +41,12 @@ def test_scripts_of_all_kinds_run_as_without_a_recorder(app: MakeApplication) ->
             **{file.name: file.read_bytes() for file in CORPUS},
             "all_test.ts": f"{imports}export async function TestAll(t) {{ {wait} t.assert.Equal(1, 2); }}\n",
             "more_test.ts": (HERE / "sequences.ts").read_text(),
+            "texts_test.ts": (HERE / "functions.ts").read_text(),
             "/tsconfig.json": '{ "compilerOptions": { "experimentalDecorators": true } }',
         }
     )
     failures = json.loads(made.run("--story", "--json").stdout)["failures"]
-    assert [failure["test"] for failure in failures] == ["TestAll", "TestSeq"]
+    assert [failure["test"] for failure in failures] == ["TestAll", "TestSeq", "TestTexts"]
     for failure in failures:
         assert {line["kind"] for line in failure["story"]} >= {"calls", "returned", "assigned", "value"}
         assert [line["text"] for line in failure["story"] if line["kind"] in ("flaky", "note")] == []
