@@ -139,9 +139,9 @@ def _store(run: Run, reports: list[Path], report: LineFile | None) -> list[Repor
 
 def _failures(run: Run) -> list[Reporter]:
     """The receiver that remembers failures for later runs. There is none when a store does that, when a saved run is
-    graded again, and for benchmarks, which other runs do not know."""
+    graded again, with --no-writes, and for benchmarks, which other runs do not know."""
     plan = run.plan
-    if plan.store is not None or plan.transcripts is not None or plan.options.bench:
+    if plan.store is not None or plan.transcripts is not None or plan.options.bench or plan.options.no_writes:
         return []
     from runner.planning.last_failed import FailureMemory, memory_of
 

@@ -106,7 +106,10 @@ class Actions:
             chosen = ["-i", kept.suite.input] if kept is not None else self._input(input)
             name = test.partition("/")[0]  # that of a subtest begins with that of its test
             try:
-                found, note = await self._run(call, [*chosen, "--run", pattern_of([name]), "--story=all"]), ""
+                found, note = (
+                    await self._run(call, [*chosen, "--run", pattern_of([name]), "--story=all"], is_kept=False),
+                    "",
+                )
             except ConfigurationError as error:
                 if not error.message.startswith("No test"):
                     raise
@@ -159,7 +162,7 @@ class Actions:
 
     async def uncovered_lines(self, call: Call, input: str | None = None, file: str | None = None) -> Answer:
         """Lines that no test runs."""
-        run = await self._run(call, [*self._input(input), "--coverage"])
+        run = await self._run(call, [*self._input(input), "--coverage"], is_kept=False)
         files = uncovered_in(run.coverage)
         if file is not None:
             known = [one["file"] for one in files]
@@ -262,8 +265,8 @@ class Actions:
             raise _error_in(document["errors"], ended)
         return document
 
-    async def _run(self, call: Call, words: Sequence[str]) -> RunLines:
-        """Runs tests, and keeps the run. Raises ConfigurationError when nothing could run."""
+    async def _run(self, call: Call, words: Sequence[str], *, is_kept: bool = True) -> RunLines:
+        """Runs tests. Raises ConfigurationError when nothing could run."""
         seen = {"": 0, "failed": 0}
         begun = self._cost, self._tokens
 
@@ -275,7 +278,8 @@ class Actions:
                 call.said = f"{count(seen[''], 'test')} ended, {seen['failed']} failed"
                 self._spend(record.get("usage"))
 
-        flags = ["--json=lines", "--no-writes", f"--store={self.store}", *self._models(), *self._limits.flags]
+        flags = ["--json=lines", "--no-writes", *self._models(), *self._limits.flags]
+        flags += [f"--store={self.store}"] if is_kept else []
         ended = await self.calls.command([*words, *flags], call, on_line)
         run = RunLines(objects_in(ended))
         if not run.has_begun:

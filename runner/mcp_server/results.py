@@ -159,7 +159,7 @@ def explained(run: RunLines, line: Record, note: str) -> Answer:
     outside = [one for one in bounded(line.get("outside") or [], DETAIL) if isinstance(one, dict)]
     story = line.get("story") or []
     del known["status"]
-    head = {**known, "cause": line["cause"], "run": run.run, **details} | ({"note": note} if note else {})
+    head = {**known, "cause": line["cause"], **details} | ({"note": note} if note else {})
     place = f", {_place(known)}" if "file" in known else ""
     title = [f"{known['test']} of {known['input']} failed{f' ({note})' if note else ''}{place}", _said(known)]
     title += [*details.values(), *(f"outside: {shown(one)}" for one in outside)]

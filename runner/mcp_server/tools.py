@@ -142,7 +142,7 @@ TOOLS = (
             "test": "string",
             "input": "string",
             "message": "string",
-            **dict.fromkeys(("cause?", "file?", "code?", "diff?", "output?", "run?", "note?"), "string"),
+            **dict.fromkeys(("cause?", "file?", "code?", "diff?", "output?", "note?"), "string"),
             "line?": "integer",
             "expected?": "any",
             "actual?": "any",

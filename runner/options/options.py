@@ -133,7 +133,7 @@ class RunOptions(FlagTable):
     """A revision of the repository, from which the approvals are read."""
     sandbox: str | None = flag("Pass require to run only on machines with every sandbox wall that yao-test doctor lists.", changes=Changes.NONE, file=File.RUN, carried=Carried.GUARD, regrade=Regrade.YES, mutate=True, metavar="WHAT", read=one_of("require"))
     update_snapshots: bool = flag("Update stored snapshots and remove obsolete ones.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, kind="switch", every_day="Run them")
-    no_writes: bool = flag("Write nothing but the store and, with --update-snapshots, snapshots.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("output", "record", "record-missing", "db", "fuzz"))
+    no_writes: bool = flag("Write nothing but the store that --store names and, with --update-snapshots, snapshots.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("output", "record", "record-missing", "db", "fuzz"))
     dry_run: bool = flag("List tests and cases without running them.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("durations",))
     forbid_only: bool = flag("Fail tests that call `t.only`, and run all others too. Default: on in CI.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, kind="switch")
     fail_fast: bool = flag("Stop at the first failure.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, kind="switch", excludes=("max-failures",), every_day="Run them")

@@ -296,6 +296,7 @@ class _Planner:
         cannot be used; but a run that has a report and asks for no store goes on without one."""
         options = self._options
         keeps = not (options.dry_run or options.bench or self._transcripts is not None)
+        keeps = keeps and (options.store is not None or not options.no_writes)
         try:
             store = store_of(options, self._environment, self._application) if keeps else None
         except ConfigurationError as error:

@@ -61,9 +61,9 @@ FILES = {
 Answer = dict[str, Any]
 
 
-@pytest.fixture(scope="module")
-def shop(shared_app: MakeApplication) -> Application:
-    return shared_app(FILES)
+@pytest.fixture
+def shop(app: MakeApplication) -> Application:
+    return app(FILES)
 
 
 def asked(app: Application, *calls: tuple[str, Answer]) -> list[CallToolResult]:
@@ -108,14 +108,16 @@ def test_tools_have_schemas_and_annotations_and_are_described_in_few_words(shop:
 
 
 def test_a_failure_is_found_and_explained(shop: Application) -> None:
-    listed, run, more, why, whole = asked(
+    listed, run, more, why, whole, past = asked(
         shop,
         ("list_tests", {"input": "scripts.demo"}),
         ("run_tests", {"input": "scripts.demo.discount"}),
         ("run_tests", {"cursor": "2.1"}),
         ("explain_failure", {"test": "TestAtTheBorder"}),
         ("read_result", {"test": "TestBelow", "input": "scripts.demo.discount"}),
+        ("history", {}),
     )
+    assert {one["runs"] for one in told(past)["tests"] if one["test"] == "TestAtTheBorder"} == {1}
     assert text_of(listed) == "2 tests in 1 module\nscripts.demo.discount: TestAtTheBorder, TestBelow"
     place = {"file": "assistants/demo/src/discount_test.ts", "line": 4}
     failure = {"input": "scripts.demo.discount", "test": "TestAtTheBorder", "status": "failed", **place}
@@ -213,6 +215,8 @@ def test_nothing_is_written_but_the_store(app: MakeApplication) -> None:
         return {path.relative_to(app.root).as_posix() for path in app.root.rglob("*") if path.is_file()}
 
     before = files()
+    assert app.run("--no-writes").code == 1  # also where there is no store
+    assert (files(), [*app.home.rglob("last-failed.json")]) == (before, [])
     (run,) = asked(app, ("run_tests", {}))
     assert {name for name in files() - before if not name.startswith(".yao-test/")} == set()
     kept = next(one for one in told(run)["tests"] if one["test"] == "TestKept")
