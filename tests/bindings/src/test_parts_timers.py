@@ -90,3 +90,8 @@ def test_many_rounds_that_took_long_are_a_wait(rounds: int, milliseconds: float,
 @pytest.mark.parametrize(("rounds", "ends"), [(20_000, "never"), (25_000, 23_002)])
 def test_writes_are_progress_for_a_while(rounds: int, ends: object) -> None:
     assert evaluate(LOOP % (rounds, 1, SAME, EACH)) == ends
+
+
+@pytest.mark.parametrize(("same", "other"), [('"busy"', "String(round)"), ("look(1)", "look(round)")])
+def test_another_answer_and_a_clock_that_moves_are_progress(same: str, other: str) -> None:
+    assert evaluate((LOOP % (10_000, 1, SAME, "0")).replace(same, other)) == "never"
