@@ -130,7 +130,7 @@ ROOMS = {
     " runner/planning runner/reporters runner/reporters/console runner/cluster",
     "runner/weak_cases": "runner runner/options runner/assertions runner/agents runner/cases runner/compare runner/connectors"
     " runner/modes runner/execution runner/planning runner/record runner/store runner/mutation runner/reporters/console",
-    "runner/conversion": "runner runner/security runner/application runner/assertions runner/cases",
+    "runner/conversion": "runner runner/security runner/application runner/shapes runner/assertions runner/cases",
     "runner/watch": "runner runner/security runner/options runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/record",
     "runner/pytest_plugin": "runner runner/security runner/options runner/application runner/connectors runner/cases runner/agents"

@@ -17,7 +17,7 @@ from runner.errors import BrokenError, ConfigurationError, MissingError, did_you
 from runner.security.files import read_text
 from runner.security.walk import SUFFIXES
 from runner.shapes.declared import fields_of
-from runner.shapes.model_parameters import ModelParameters
+from runner.shapes.model_parameters import ModelParameters, is_parameter
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -228,11 +228,7 @@ def _odd(key: str, value: Any) -> str:
     """Why an option has no effect; empty if it has one."""
     if key not in fields_of(ModelParameters):
         return "is not a model option and has no effect"
-    try:
-        ModelParameters.model_validate({key: value})
-    except ValueError:
-        return f"has the wrong type, {json.dumps(value)[:60]}, and no effect"
-    return ""
+    return "" if is_parameter(key, value) else f"has the wrong type, {json.dumps(value)[:60]}, and no effect"
 
 
 def _names(package: dict[str, Any], key: str, within: str, where: str) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -16,10 +16,10 @@ from runner.conversion.promptfoo_assertions import Assertions, expected_in
 from runner.conversion.sources import CODE, TABLES, value_of
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
+from runner.shapes.model_parameters import is_parameter
 
 TOP = {
-    "providers": "the agent has its connector; -c CONNECTOR chooses another one",
-    "targets": "the agent has its connector; -c CONNECTOR chooses another one",
+    **dict.fromkeys(("providers", "targets"), "the agent has its connector; -c CONNECTOR chooses another one"),
     "outputPath": "-o FILE",
     "evaluateOptions": "--parallel, --runs",
     "commandLineOptions": "flags",
@@ -44,9 +44,18 @@ READ = (
 OF_TEST = ("description", "vars", "assert", "metadata", "options", "threshold", "prompts", "providers", "provider")
 OF_OPTIONS = ("prefix", "suffix", "disableVarExpansion", "disableDefaultAsserts")
 BETWEEN_PROMPTS = re.compile(r"\n---\n")
-_VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
+_FILTERS: dict[str, Callable[[Any], Any]] = {
+    "upper": lambda value: _text(value).upper(),
+    "lower": lambda value: _text(value).lower(),
+    "trim": lambda value: _text(value).strip(),
+    "dump": lambda value: json.dumps(value, ensure_ascii=False, separators=(",", ":")),
+    "length": lambda value: len(value) if isinstance(value, str | list | dict) else 0,
+    "safe": lambda value: value,
+}
+"""Filters of templates that are the same everywhere."""
+_VARIABLE = re.compile(rf"\{{\{{-?\s*([\w.]+)((?:\s*\|\s*(?:{'|'.join(_FILTERS)}))*)\s*-?\}}\}}")
 _LOGIC = re.compile(r"\{%|\{\{[^}]*[|(]")
-"""What is a template with more than names."""
+"""What is a template with more than names, or looks so."""
 _EXPECTED = re.compile(r"__expected\d*\Z")
 
 
@@ -57,11 +66,18 @@ class Promptfoo:
         self._folder = path.parent
         self._config = self._resolved(config, config)
         self.converted = Converted()
+        self._parameters: Record = {}
+        """Those of the model, where there is one provider."""
 
     def convert(self) -> Converted:
         """Adds all cases. Raises ConfigurationError for a file that cannot be read."""
         for name in sorted(self._config.keys() - READ):
             self.converted.lacks(f"`{name}`: {TOP[name]}" if name in TOP else f"`{name}`")
+        providers = self._config.get("providers") or self._config.get("targets")
+        one = providers[0] if isinstance(providers, list) and len(providers) == 1 else providers
+        config = one.get("config") if isinstance(one, dict) else None
+        if isinstance(config, dict):
+            self._parameters = {name: value for name, value in config.items() if is_parameter(name, value)}
         prompts = list(self._prompts(self._config.get("prompts") or ["{{prompt}}"]))
         default = self._read(self._config.get("defaultTest") or {})
         tests = [*self._tests(self._config.get("tests") or []), *self._scenarios()]
@@ -97,7 +113,13 @@ class Promptfoo:
         text = f"{options.get('prefix', '')}{prompt}{options.get('suffix', '')}"
         metadata = {**(default.get("metadata") or {}), **(test.get("metadata") or {})}
         self.converted.add(
-            id, _said(render(text)), found, name=test.get("description"), metadata=metadata, lost=checks.lost
+            id,
+            _said(render(text)),
+            found,
+            name=test.get("description"),
+            metadata=metadata,
+            options=self._parameters,
+            lost=checks.lost,
         )
 
     def _prompts(self, given: Any) -> Iterator[tuple[str, str]]:
@@ -187,14 +209,16 @@ class Promptfoo:
             found: Any = variables
             for name in match[1].split("."):
                 found = found.get(name) if isinstance(found, dict) else None
-            if isinstance(found, str):
-                return str(self._rendered(found, variables, lacks, depth + 1)) if depth < 5 else found
-            return "" if found is None else json.dumps(found, ensure_ascii=False)
+            if isinstance(found, str) and depth < 5:
+                found = self._rendered(found, variables, lacks, depth + 1)
+            for name in re.findall(r"\w+", match[2]):
+                found = _FILTERS[name](found)
+            return _text(found)
 
-        text = _VARIABLE.sub(said, value)
         if re.search(r"\{\{|\{%", _VARIABLE.sub("", value)):
             lacks("a template with more than {{ name }}: write out what it gives")
-        return text
+            return value
+        return _VARIABLE.sub(said, value)
 
     def _read(self, given: Any) -> Record:
         """An object, or that of a file."""
@@ -271,3 +295,7 @@ def _said(text: str) -> Record:
         if isinstance(messages, list) and all(isinstance(one, dict) and "role" in one for one in messages):
             return {"messages": messages}
     return {"input": text}
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)

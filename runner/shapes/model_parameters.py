@@ -57,6 +57,14 @@ def parameters_in(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: options[name] for name in fields_of(ModelParameters) if options.get(name) is not None}
 
 
+def is_parameter(name: str, value: Any) -> bool:
+    """Whether a value is that of a parameter of this name."""
+    try:
+        return name in fields_of(ModelParameters) and bool(ModelParameters.model_validate({name: value}))
+    except ValueError:
+        return False
+
+
 def over(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
     """Options with others over them; a limit of tokens replaces that of either name."""
     replaced = _LIMITS if _LIMITS & later.keys() else frozenset[str]()

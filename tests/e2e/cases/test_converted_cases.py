@@ -235,3 +235,20 @@ def test_a_prompt_with_the_logic_of_templates_is_named_and_its_tests_are_written
     assert run.code == 0, run.stderr
     assert len((here.root / "cases.jsonl").read_text().splitlines()) == 1
     assert "No counterpart:" in run.stdout + run.stderr
+
+
+def test_filters_of_promptfoo_are_applied_and_parameters_of_its_only_provider_are_options(app: MakeApplication) -> None:
+    configuration = """\
+prompts:
+  - "{{ a | upper }} {{b|trim|lower}} {{ c | dump }} {{ c.n }} {{ b | length }} {{ none }}"
+  - "{% if a %}{{ a }}{% endif %}"
+providers: [{id: openai:gpt-4o, config: {temperature: 0.2, max_tokens: 9, apiKey: k, seed: many}}]
+tests: [{vars: {a: hi, b: " Ho ", c: {n: 1}}}]
+"""
+    here = app({"/promptfooconfig.yaml": configuration})
+    run = here.run("convert", "promptfooconfig.yaml")
+    first, second = map(json.loads, run.stdout.splitlines())
+    assert first["input"] == 'HI ho {"n":1} 1 4 '
+    assert second["input"] == "{% if a %}{{ a }}{% endif %}"
+    assert first["options"] == second["options"] == {"temperature": 0.2, "max_tokens": 9}
+    assert "a template with more than {{ name }}: write out what it gives (test-1-prompt-2)" in run.stderr
