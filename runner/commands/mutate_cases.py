@@ -67,9 +67,8 @@ def weak_cases(
         ask_judges=ask_judges,
         told=told,
     )
-    share = found.share
-    is_low = least is not None and share is not None and share < least
-    code = found.code if found.code is not None else exit_codes.FAILED if is_low else exit_codes.PASSED
+    below = found.below(least)
+    code = found.code if found.code is not None else exit_codes.FAILED if below else exit_codes.PASSED
     for path in paths:
         with writing(path):
             write_whole(path, json.dumps(json_of(found, code), indent=2, ensure_ascii=False) + "\n")
@@ -82,6 +81,7 @@ def weak_cases(
     environment.stdout.write(text_of(found, style, options.verbose > 0))
     if found.stopped is not None:
         environment.stdout.write(f"Stopped: {found.stopped}\n")
-    if is_low and least is not None:
-        environment.stdout.write(f"The score {percent(share)} is below the threshold {percent(least)}\n")
+    for file in below:
+        said = f"The score {percent(file.share)} of {file.label} is below the threshold {percent(least)}"
+        environment.stdout.write(f"{said}\n")
     return code

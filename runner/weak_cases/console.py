@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,8 +22,9 @@ def text_of(found: WeakCases, style: Style, verbose: bool) -> str:
     for file in found.files:
         if not (file.cases or file.left_out):
             continue  # --run and --tag have left out all
-        share = file.noticed / file.counted if file.counted else None
-        text += style.paint(file.label, "bold") + f"  {percent(share)}  {file.noticed} of {file.counted} noticed\n\n"
+        text += (
+            style.paint(file.label, "bold") + f"  {percent(file.share)}  {file.noticed} of {file.counted} noticed\n\n"
+        )
         wide = max((len(case.id) for case in file.cases), default=0)
         for case in file.cases:
             text += _case(case, wide, style, verbose)
@@ -30,6 +32,9 @@ def text_of(found: WeakCases, style: Style, verbose: bool) -> str:
             named = ids[0].ljust(wide) if len(ids) == 1 else f"{len(ids)} cases"
             text += f"  {named}  left out: {why}\n"
         text += "\n"
+    missed = Counter(kind for file in found.files for case in file.cases for kind in case.kinds(Noticed.NO))
+    kinds = ", ".join(f"{kind} ({number})" for kind, number in missed.most_common())
+    text += f"Missed, with the number of cases: {kinds}\n" if kinds else ""
     where = f"Answers of {found.origin}" if found.origin else "Answers of scripted or recorded models, asked now"
     weak = sum(case.checks_nothing for file in found.files for case in file.cases)
     said = f". {count(weak, 'case')} would pass with any answer" if weak else ""
@@ -67,6 +72,8 @@ def _case(case: CaseVerdict, wide: int, style: Style, verbose: bool) -> str:
     for one in case.verdicts if verbose else ():
         if one.noticed is Noticed.NO:
             text += f"  {''.ljust(wide)}    {_kind(one)}: {_shown(one.answer)}\n"
+    for check in case.checks if verbose else ():
+        text += f"  {''.ljust(wide)}  {check.label} notices {', '.join(check.noticed) or 'nothing'}\n"
     return text
 
 
@@ -97,7 +104,7 @@ def json_of(found: WeakCases, code: int) -> dict[str, Any]:
 def _file_record(file: FileVerdict) -> dict[str, Any]:
     return {
         "file": file.label,
-        "score": file.noticed / file.counted if file.counted else None,
+        "score": file.share,
         "noticed": file.noticed,
         "counted": file.counted,
         "cases": [

@@ -126,6 +126,11 @@ class FileVerdict(Value):
         """How many changes are noticed."""
         return sum(case.noticed for case in self.cases)
 
+    @property
+    def share(self) -> float | None:
+        """The share of changes that are noticed; None when there are none."""
+        return self.noticed / self.counted if self.counted else None
+
 
 class WeakCases(Value):
     """What came of it."""
@@ -143,6 +148,10 @@ class WeakCases(Value):
         """The share of changes that are noticed; None when there are none."""
         counted = sum(file.counted for file in self.files)
         return sum(file.noticed for file in self.files) / counted if counted else None
+
+    def below(self, least: float | None) -> list[FileVerdict]:
+        """The files with a lower share than the least that is good enough."""
+        return [file for file in self.files if least is not None and file.share is not None and file.share < least]
 
 
 def find_weak_cases(

@@ -60,10 +60,13 @@ def test_the_weakest_come_first_and_the_threshold_decides(desk: Application) -> 
         "  anything  0 of 8  checks nothing that matters: it passes with every changed answer\n"
         "  number    4 of 8  still passes with: dates, negation, half, secret\n"
         "  exact     8 of 8\n\n"
+        "Missed, with the number of cases: dates (2), negation (2), half (2), secret (2), numbers (1), language (1),"
+        " empty (1), apology (1)\n"
         "Answers of scripted or recorded models, asked now. Score 50.0 %. 1 case would pass with any answer\n"
-        "The score 50.0 % is below the threshold 60.0 %\n"
+        f"The score 50.0 % of {FILE} is below the threshold 60.0 %\n"
     )
     assert desk.run("mutate", "-i", FILE, "--threshold", "0.5").code == 0
+    assert ' contains "Order 52" notices numbers, language, empty' in desk.run("mutate", FILE, "-v").stdout
 
 
 def test_what_cases_notice_is_written_as_json_only(desk: Application) -> None:

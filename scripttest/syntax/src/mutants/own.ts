@@ -86,7 +86,7 @@ function* condition({ node, parent }: At, source: Source): Generator<Replacement
 /** A number becomes the next one, and 0. How long something waits is no matter of a test. */
 function* number({ node, key, parent }: At): Generator<Replacement> {
   const isDelay = parent !== null && isCallNode(parent.node) && /^(setTimeout|setInterval|Sleep|time\.Sleep)$/.test(calleeName(parent.node));
-  if (key === "key" || isDelay) return;
+  if (key === "key" || isDelay || (parent !== null && isVoid(parent.node))) return;
   const value = node.value as number;
   yield { mutator: "NumberLiteral", text: String(value + 1) };
   if (value > 1) yield { mutator: "NumberLiteral", text: "0" };

@@ -124,7 +124,7 @@ class Planting {
       replacement: text,
       original: this.#source.of(node),
       site,
-      noted: isStatement ? 0 : (this.#operator(place) ?? site),
+      noted: isStatement || hasEffect(node, mutator) ? 0 : (this.#operator(place) ?? site),
       loc: { start: { line: node.loc.start.line, column: node.loc.start.column }, end: { line: node.loc.end.line, column: node.loc.end.column } },
       mutated: this.#lines(node, start, end, isCase ? "" : replacement.insert === undefined ? code : " false", isCase ? caseHead(node, this.#source) : start),
       within,
@@ -198,6 +198,12 @@ class Planting {
     const last = text.indexOf("\n", node.end);
     return text.slice(first, Math.max(start, from)) + code + text.slice(end, last < 0 ? text.length : last);
   }
+}
+
+/** Whether what a mutant changes is not the value of its place. */
+function hasEffect(node: Node, mutator: string): boolean {
+  const method = mutator === "MethodSwap" ? child(child(node, "callee")!, "property")!.name : "";
+  return /^(Update|Assignment)Expression$/.test(node.type) || method === "push" || method === "unshift";
 }
 
 function keyIn(parent: Node, wanted: Node): string {
