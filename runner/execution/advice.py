@@ -23,14 +23,8 @@ def advice(plan: RunPlan, run: Execution) -> str:
     """The line, and that it has been said is kept; empty where it has been said, where nothing can be kept, and where
     nobody or no person reads it."""
     options, environment = plan.options, plan.environment
-    if (
-        not environment.terminal
-        or options.quiet
-        or options.json
-        or options.watch
-        or options.no_writes
-        or not run.counts.total
-    ):
+    is_quiet = options.quiet or options.json or options.watch or options.no_writes
+    if not environment.terminal or is_quiet or not run.counts.total:
         return ""
     what = "failed" if run.counts.failed else "ran"
     store = plan.store.folder if plan.store is not None else None

@@ -106,10 +106,8 @@ class Actions:
             chosen = ["-i", kept.suite.input] if kept is not None else self._input(input)
             name = test.partition("/")[0]  # that of a subtest begins with that of its test
             try:
-                found, note = (
-                    await self._run(call, [*chosen, "--run", pattern_of([name]), "--story=all"], is_kept=False),
-                    "",
-                )
+                words = [*chosen, "--run", pattern_of([name]), "--story=all"]
+                found, note = await self._run(call, words, is_kept=False), ""
             except ConfigurationError as error:
                 if not error.message.startswith("No test"):
                     raise

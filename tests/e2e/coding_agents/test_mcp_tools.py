@@ -168,7 +168,7 @@ WRONG = {
     "a pattern": ("run_tests", {"input": "scripts.demo", "run": "("}, "It is a Go (RE2) regular expression"),
     "a pattern without a match": ("run_tests", {"input": "scripts.demo", "run": "Nothing"}, "No test and no case matches"),
     "an unknown cursor": ("run_tests", {"cursor": "99.1"}, 'Unknown cursor "99.1". Call run_tests again without cursor'),
-    "an unknown run": ("read_result", {"test": "TestBelow", "run": "zzz"}, "There is no run zzz"),
+    "an unknown run": ("read_result", {"test": "TestBelow", "run": "zzz"}, "No run is kept yet. Call run_tests first"),
     "an unknown name": ("describe_api", {"name": "t.assert.Equals"}, 'Did you mean "Equal"?'),
 }  # fmt: skip
 
