@@ -107,5 +107,5 @@ def test_regrade_of_twice_the_answers_takes_twice_the_work(app: MakeApplication)
         assert run.code == 1, run
         return time.process_time() - begin
 
-    once, twice = regraded(SIZE // 2), regraded(SIZE)
+    once, twice = regraded(SIZE // 4), regraded(SIZE // 2)
     assert twice <= max(2.5 * once, FREE), (once, twice)
