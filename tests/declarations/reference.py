@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from declarations.markdown import code, described, entry, link, page
+from declarations.markdown import described, entry, link, page
 from declarations.reader import Declaration, File, load
 
 EXPRESSIONS = {
@@ -52,7 +52,7 @@ TITLES = {
 MADE = "<!-- made from bindings/types by: python tests/declarations/reference.py {} > docs/{} -->"
 INTRODUCTION = """[Writing script tests](script-tests.md) says how. This is everything that a script test and the scripts it calls can use. There is nothing else: no `fetch`, no `require`,
 no Node modules. [The editor](editor.md) shows the same texts, in full. Examples are the body of a test with
-`t` and `ctx`, or a whole file; the editor has one for nearly every method."""
+`t` and `ctx`, or a whole file; the editor has one for nearly everything."""
 TELLING = 3
 """Words of a parameter that repeat its name."""
 ASSERTIONS = "assertions.md"
@@ -138,7 +138,7 @@ class Reference:
             yield f"## `{part.title}`"
             if part.variable and part.main.kind != "interface":
                 yield from described(part.variable.doc)
-            yield from self.section(part) if part.main.kind == "interface" else entry(part.main)
+            yield from self.section(part) if part.main.kind == "interface" else briefly(part.main)
         for module in file.declarations:
             if module.kind == "module" and module.doc:
                 yield f'## `import ... from "{module.name}"`'
@@ -178,8 +178,8 @@ class Reference:
             yield "\n".join(lines)
         if variable and constructor:
             yield f"### `new {part.title}`"
-            yield code(constructor.signature.replace("new ", f"new {part.title}", 1))
-            yield from described(variable.doc)
+            signature = constructor.signature.replace("new ", f"new {part.title}", 1)
+            yield from briefly(replace(variable, signature=signature))
         if entries:
             yield "\n".join(self.method(member, part) for member in entries)
 
@@ -250,6 +250,16 @@ def sections(file: File) -> list[Section]:
     for variable in variables:
         found[variable.path if variable.path in found else variable.type].variable = variable
     return sorted(found.values(), key=lambda part: not part.is_value)
+
+
+def briefly(part: Declaration) -> Iterator[str]:
+    """Signature and description, without what repeats a name, and without the example that the editor has."""
+    doc = part.doc and replace(
+        part.doc,
+        params={name: text for name, text in part.doc.params.items() if len(text.split()) > TELLING},
+        example="",
+    )
+    return entry(replace(part, doc=doc))
 
 
 def is_entry(member: Declaration) -> bool:
