@@ -331,6 +331,8 @@ class AgentVariant(Value):
     env: Mapping[str, str]
     digest: str
     """The digest of its prompts and variables, for a run that is resumed."""
+    undescribed: str = ""
+    """The tool, as its model knows it, whose description is left out."""
 
     def of(self, assistant: Assistant) -> Assistant:
         """An agent as it is in this variant."""

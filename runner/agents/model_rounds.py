@@ -97,7 +97,7 @@ class ModelRounds:
             await self._seen(messages, connector),
             parameters=over(over(assistant.parameters, self._parameters), returned),
             chosen=self._parameters,
-            tools=tuple(box.tools()) if box else (),
+            tools=tuple(box.tools(self._undescribed(assistant.id))) if box else (),
         )
         hooked = assistant.script is not None
         rounds = RETRIES if hooked else 1 + assistant.turns if assistant.loops else 1
@@ -133,6 +133,11 @@ class ModelRounds:
             return first
         self._scope.chat.note_once(f"{ended}, so {LOOP_FALLBACK} has answered")
         return answer
+
+    def _undescribed(self, agent: str) -> str:
+        """The tool without a description in this variant of the agent."""
+        variant = self._scope.chat.variant
+        return variant.undescribed if variant is not None and variant.agent == agent else ""
 
     def _request(self, messages: Messages, **more: Any) -> ModelRequest:
         return ModelRequest(

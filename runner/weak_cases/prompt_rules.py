@@ -24,7 +24,7 @@ from runner.record.lines import line_of
 from runner.record.report import Report
 from runner.weak_cases.asking import Asking
 from runner.weak_cases.grading import is_free
-from runner.weak_cases.rules import Prompts, Rule, rules_of
+from runner.weak_cases.rules import Rule, rules_of, rules_of_tools
 from runner.weak_cases.talks import Talks, newest_talks
 from scripttest import Cause, Status
 from scripttest.values import Value
@@ -147,9 +147,7 @@ class _Work:
         self._sources: dict[str, list[CaseSource]] = {}
         for source in plan.sources:
             self._sources.setdefault(source.assistant.id, []).append(source)
-        rules = [
-            (agent, rule) for agent, found in self._sources.items() for rule in rules_of(found[0].assistant.prompts)
-        ]
+        rules = [(agent, rule) for agent in self._sources for rule in self._rules_of(agent)]
         if sample is not None and sample < len(rules):
             drawn = random.Random(plan.options.seed or 0).sample(range(len(rules)), sample)
             rules = [rules[number] for number in sorted(drawn)]
@@ -160,6 +158,13 @@ class _Work:
             raise ConfigurationError(
                 "Cannot leave out rules: the agents of these cases have no system prompts", "Name a case file with -i"
             )
+
+    def _rules_of(self, agent: str) -> list[Rule]:
+        """The rules of an agent's prompts, and the descriptions of its tools. Blocks while servers are asked."""
+        assistant = self._sources[agent][0].assistant
+        service = self._run.services.agents()
+        box = service.run(service.runtime.toolbox(assistant.servers, f"agent {agent}", may_lack=True))
+        return [*rules_of(assistant.prompts), *rules_of_tools(box.tools(), tuple(assistant.prompts))]
 
     @property
     def planned(self) -> Planned:
@@ -191,7 +196,7 @@ class _Work:
 
     async def _results(self, agent: str, rule: Rule | None) -> list[TestResult]:
         """The result of each case, with all rules or without one."""
-        variant = _variant(agent, rule.prompts if rule is not None else None)
+        variant = _variant(agent, rule)
         waiting = [
             self._result(source, located.case, located.line, variant)
             for source in self._sources[agent]
@@ -271,5 +276,7 @@ def _held(found: ChangeReport) -> Held:
     return Held.UNSURE if found.verdict is ChangeVerdict.CANNOT_TELL else Held.NO
 
 
-def _variant(agent: str, prompts: Prompts | None) -> AgentVariant:
-    return AgentVariant(name="", agent=agent, connector="", prompts=prompts, env={}, digest="")
+def _variant(agent: str, rule: Rule | None) -> AgentVariant:
+    """An agent without a rule."""
+    prompts, tool = (rule.prompts, rule.tool) if rule is not None else (None, "")
+    return AgentVariant(name="", agent=agent, connector="", prompts=prompts, env={}, digest="", undescribed=tool)

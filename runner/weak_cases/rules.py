@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from hashlib import blake2b
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from scripttest.values import Value
@@ -19,16 +18,13 @@ Prompts = tuple[Mapping[str, Any], ...]
 
 
 class Rule(Value):
-    """A part of the prompts, and the prompts without it."""
+    """A part of the prompts, and the prompts without it; or the description of a tool."""
 
     text: str
     """On one line."""
     prompts: Prompts
-
-    @property
-    def id(self) -> str:
-        """What tells it apart from the other rules."""
-        return blake2b(repr(self.prompts).encode("utf-8", "replace"), digest_size=8).hexdigest()
+    tool: str = ""
+    """The tool, as the model knows it."""
 
 
 def rules_of(prompts: Sequence[Mapping[str, Any]]) -> list[Rule]:
@@ -51,6 +47,15 @@ def rules_of(prompts: Sequence[Mapping[str, Any]]) -> list[Rule]:
             prompts_left = ({**prompt, "content": left},) if left.strip() else ()
             found.append(Rule(text=_on_one_line(text[start:end]), prompts=(*before, *prompts_left, *after)))
     return found
+
+
+def rules_of_tools(tools: Iterable[Mapping[str, Any]], prompts: Prompts) -> list[Rule]:
+    """The rules of tools, `{name, description}`: their descriptions; `prompts` stay."""
+    return [
+        Rule(text=f"{tool['name']}: {_on_one_line(tool['description'])}", prompts=prompts, tool=tool["name"])
+        for tool in tools
+        if tool["description"].strip()
+    ]
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:

@@ -70,11 +70,15 @@ class ToolBox:
         self.warnings = tuple(found)
         """What is odd about the choice, a sentence each."""
 
-    def tools(self) -> list[dict[str, Any]]:
-        """`{name, description, parameters}` of each tool, as models are told; name is `<server id>__<tool>` with
-        what is neither a letter, a digit nor a hyphen written `_`."""
+    def tools(self, undescribed: str = "") -> list[dict[str, Any]]:
+        """`{name, description, parameters}` of each tool, as models are told, one of which may be `undescribed`; name
+        is `<server id>__<tool>` with what is neither a letter, a digit nor a hyphen written `_`."""
         return [
-            {"name": name, "description": one.tool.description, "parameters": one.tool.schema}
+            {
+                "name": name,
+                "description": "" if name == undescribed else one.tool.description,
+                "parameters": one.tool.schema,
+            }
             for name, one in self._tools.items()
         ]
 

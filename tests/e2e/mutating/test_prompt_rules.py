@@ -101,6 +101,37 @@ def test_real_models_are_asked_only_with_yes_or_a_budget(library: Application) -
     assert found == HELD
 
 
+async def lends_with_the_desk(exchange: Exchange) -> None:
+    """A model that knows what its tool is for only from the description."""
+    (tool,) = exchange.request.body["tools"]
+    await says("Mira, ask the desk: Here are" if "lend" in tool["function"].get("description", "") else "Mira!")(
+        exchange
+    )
+
+
+def test_descriptions_of_tools_are_rules(library: Application) -> None:
+    asked = [{"id": "desk", "input": "I am Mira", "assert": {"type": "contains", "value": "desk"}}]
+    with ModelServer(lends_with_the_desk) as model:
+        library.write(
+            {
+                "/connectors/local.conn.yao": json.dumps(
+                    {"type": "openai", "options": {"host": model.url, "model": "m"}}
+                ),
+                "/assistants/library/package.yao": '{"name": "Library", "connector": "local", "mcp": {"servers": ["desk"]}}',
+                "/assistants/library/prompts.yml": "- role: system\n  content: Be kind.\n",
+                "/mcps/desk.mcp.yao": '{"transport": "process", "tools": {"ask": "scripts.desk.Ask"}}',
+                "/mcps/mapping/desk/schemes/ask.in.yao": '{"description": "Asks whether we lend a book.", "type": "object"}',
+                f"/{FILE}": "\n".join(map(json.dumps, asked)),
+            }
+        )
+        found = rules(library, "--yes", "--runs", "8")
+
+    assert found == {
+        "Be kind.": ("not held", []),
+        "desk__ask: Asks whether we lend a book.": ("held", ["desk"]),
+    }
+
+
 def test_a_case_that_fails_anyway_holds_nothing(library: Application) -> None:
     library.write(
         {f"/{FILE}": "\n".join(json.dumps({**case, "assert": {"type": "contains", "value": "?"}}) for case in CASES)}
