@@ -39,21 +39,27 @@ class Answer(Value):
 
     def part(self, at: int) -> tuple[str, Record, int]:
         """Text and object with the items from `at` on, as many as fit, and how many items these are."""
-        left = LARGEST - _size(self.title, self.head)
+        title, head = self.title, dict(self.head)
+        for most in (3_000, 1_000, 300):
+            if _size(title, head) > LARGEST * 2 // 3:
+                title, head = _cut(title, 2 * most), _cut(head, most)
+        left = LARGEST - _size(title, head)
         most = self.first if at == 0 and self.first is not None else len(self.items)
         chosen: list[Any] = []
         for item in (self.items[::-1] if self.ends else self.items)[at:]:
-            left -= _size(self.told(item), item)
+            size = _size(self.told(item), item)
+            shown = item if size < LARGEST // 3 else _cut(item, CHUNK)
+            left -= min(size, _size(self.told(shown), shown))
             if len(chosen) >= most or (chosen and left < 0):
                 break
-            chosen.append(item)
+            chosen.append(shown)
         number = len(chosen)
         if self.ends:
             chosen.reverse()
         is_text = bool(self.items) and isinstance(self.items[0], str)
         text = ("" if is_text else "\n").join(map(self.told, chosen))
-        shown: Record = {self.name: "".join(chosen) if is_text else chosen} if self.name else {}
-        return "\n".join(filter(None, (self.title, text))), {**self.head, **shown}, number
+        found: Record = {self.name: "".join(chosen) if is_text else chosen} if self.name else {}
+        return "\n".join(filter(None, (title, text))), {**head, **found}, number
 
 
 class Answers:
@@ -110,6 +116,15 @@ def nearest(name: str, known: Iterable[str], what: str) -> str:
         return f'Did you mean "{near}"?'
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
     return f"There are: {', '.join(names[:20])}{more}" if names else f"There are no {what}"
+
+
+def _cut(value: Any, most: int) -> Any:
+    """A JSON value whose texts have at most so many bytes, and whose lists have few items."""
+    if isinstance(value, str):
+        return value if len(value.encode()) <= most else value.encode()[:most].decode(errors="ignore") + "..."
+    if isinstance(value, list):
+        return [_cut(one, most) for one in value[:10]]
+    return {key: _cut(one, most) for key, one in value.items()} if isinstance(value, dict) else value
 
 
 def _size(text: str, value: object) -> int:

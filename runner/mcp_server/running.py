@@ -22,7 +22,7 @@ LOOK = 0.5
 """Seconds between two looks at what a call has reached, and at a lock that is not free."""
 GRACE = 4
 """Seconds that a command has to end, once it was told to."""
-HURRY = 0.7
+HURRY = 0.4
 """The same when the server ends."""
 PIECE = 1 << 16
 LAST = 4_000

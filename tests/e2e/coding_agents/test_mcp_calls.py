@@ -177,6 +177,34 @@ def test_a_signal_ends_the_server_with_all_its_processes(app: MakeApplication) -
         assert alive(processes) == set()
 
 
+def test_what_has_many_bytes_is_cut_and_its_end_comes_first(app: MakeApplication) -> None:
+    long = "界" * 3000
+    lines = "\n".join(f'  seen = "{number} {"字" * 100}";' for number in range(150))
+    app = app(
+        {
+            "wide.ts": f"export function Wide(text: string) {{\n  let seen = text;\n{lines}\n  return seen;\n}}\n",
+            "wide_test.ts": 'import { Wide } from "./wide";\nexport function TestWide(t: testing.T) {\n'
+            f'  console.log("{long}");\n  t.assert.Equal([Wide("{long}"), "{long}"], ["{long}a", "b{long}"]);\n}}\n',
+        }
+    )
+
+    async def ask(client: ClientSession) -> list[Any]:
+        answers = [
+            await client.call_tool("run_tests", {}),
+            await client.call_tool("explain_failure", {"test": "TestWide"}),
+        ]
+        while cursor := (answers[-1].structuredContent or {}).get("cursor"):
+            answers.append(await client.call_tool("explain_failure", {"test": "TestWide", "cursor": cursor}))
+        return answers
+
+    answers = talk(app, ask)
+    sizes = [len(answer.model_dump_json(by_alias=True, exclude_none=True).encode()) for answer in answers]
+    assert max(sizes) < 20_000
+    stories = [answer.structuredContent["story"] for answer in answers[1:]]
+    assert len(stories) > 1 and stories[0][-1]["file"].endswith("wide_test.ts")
+    assert all(story for story in stories)
+
+
 def test_long_answers_come_in_parts_that_together_have_all(app: MakeApplication) -> None:
     text = "é" * 150
     tests = "".join(
