@@ -21,7 +21,7 @@ know the secrets, and may cut through one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 
 SHORTEST_BASE64 = 8
@@ -53,8 +53,8 @@ _ESCAPES_AS_CODES, _PERCENTS_AS_CODES, _ALL_AS_CODES = (
 _NO_NUMBERS = bytes([*b' \t\r\n\v\f\x1c\x1d\x1e\x1f\\nrt"', *range(128, 256)])
 """What may stand between numbers and commas."""
 _NO_COMMAS = b"0123456789:" + _NO_NUMBERS
-Marks = Mapping[str, tuple[bytes, ...]]
-"""Kind of forms → what shows that a reading of such forms may have the value; of numbers it is a pattern."""
+Marks = dict[str, list[tuple[bytes, str]]]
+"""Kind of forms → what shows that a reading of such forms may have a value, and the value; for numbers, a pattern."""
 _QUOTES = ('"', "'", "`")
 _Ends = dict[str, list[tuple[str, str]]]
 LEAST = 6
@@ -95,20 +95,29 @@ class CutValues:
         return "".join(pieces)
 
 
-def marks_of(value: str) -> Marks:
-    """The marks of a value."""
-    data = value.encode(errors="replace")
-    letters = max(re.findall(rb"[A-Za-z0-9]+", data), key=len, default=b"")
-    encoded = tuple(dict.fromkeys(form.encode() for form in _base64(data)))
-    numbers = ",(?:[0-9]+:)?".join(map(str, data)).encode()
-    return {"p": (letters,), "e": encoded, "s": (letters,), "h": (data.hex().encode(),), "l": (numbers,)}
+def marks_of(values: Iterable[str]) -> Marks:
+    """The marks of values, in their order."""
+    marks: Marks = {kind: [] for kind in "peshl"}
+    for value in values:
+        data = value.encode(errors="replace")
+        letters = max(re.findall(rb"[A-Za-z0-9]+", data), key=len, default=b"")
+        numbers = ",(?:[0-9]+:)?".join(map(str, data)).encode()
+        own = {"p": letters, "s": letters, "h": data.hex().encode(), "l": numbers}
+        for kind, mark in own.items():
+            marks[kind].append((mark, value))
+        marks["e"] += [(form.encode(), value) for form in dict.fromkeys(_base64(data))]
+    return marks
 
 
-def has_mark(marks: Marks, kind: str, reading: bytes) -> bool:
-    """Whether a reading has one of the marks of a value."""
-    if kind == "l":
-        return re.search(marks["l"][0], reading) is not None
-    return any(mark in reading for mark in marks[kind])
+def kinds_in(raw: bytes, marks: Marks) -> dict[str, str]:
+    """The values that a text in UTF-8 may have, and in which kinds of forms."""
+    found: dict[str, str] = {}
+    for kind, reading in readings(raw):
+        for mark, value in marks[kind]:
+            has = mark in reading if kind != "l" else re.search(mark, reading)
+            if has and kind not in found.get(value, ""):
+                found[value] = found.get(value, "") + kind
+    return found
 
 
 def readings(raw: bytes) -> Iterator[tuple[str, bytes]]:

@@ -64,8 +64,8 @@ class Secrets:
         self._lock = _thread.allocate_lock()
         self._names: dict[str, str] = {}
         """Value → name."""
-        self._marks: dict[str, Marks] = {}
-        """Of each value, the longest first; empty until they are needed."""
+        self._marks: Marks = {}
+        """Empty until they are needed."""
         self._patterns: dict[Found, re.Pattern[str]] = {}
         """What finds some of the values, each in its group."""
         self._cut: CutValues | None = None
@@ -156,21 +156,17 @@ class Secrets:
 
     def _found_in(self, raw: bytes) -> Found:
         """The values that a text in UTF-8 may have, the longest first, and in which forms."""
-        from runner.security.forms import has_mark, readings
+        from runner.security.forms import kinds_in
 
         with self._lock:
             if not self._marks:
                 from runner.security.forms import CutValues, marks_of
 
                 self._cut = CutValues(self._names)
-                self._marks = {value: marks_of(value) for value in sorted(self._names, key=len, reverse=True)}
+                self._marks = marks_of(self._names)
             known = self._marks
-        kinds: dict[str, str] = {}
-        for kind, reading in readings(raw):
-            for value, marks in known.items():
-                if kind not in kinds.get(value, "") and has_mark(marks, kind, reading):
-                    kinds[value] = kinds.get(value, "") + kind
-        return tuple((value, kinds[value]) for value in known if value in kinds)
+        found = kinds_in(raw, known)
+        return tuple((value, found[value]) for value in sorted(found, key=len, reverse=True))
 
     def _pattern_of(self, found: Found) -> re.Pattern[str]:
         from runner.security.forms import pattern_of
