@@ -258,6 +258,8 @@ export interface Core extends Kernel {
   clock(): number;
   /** The engine's `Date`, if realms get another one; see `local-time.ts`. */
   Date?: DateConstructor;
+  /** The text of a function with what was put into it, where scripts see it without. */
+  functionText?: (value: unknown) => string;
   /** What the engine calls for errors that a script could catch. */
   caught?: unknown;
   /** A function that the script declared. */

@@ -116,5 +116,5 @@ export function written(std: Std, text: string): string {
       unbraced(start - 2);
     } else removeLine(place, end);
   }
-  return text;
+  return std.slice(text + " ", 0, -1); // flat, see `Kernel.bridge`
 }

@@ -10,7 +10,7 @@ export default function (core: Core) {
     : {
         ownKeys: Reflect.ownKeys,
         descriptor: Object.getOwnPropertyDescriptor,
-        functionText: (value: unknown) => Function.prototype.toString.call(value),
+        functionText: core.functionText ?? ((value: unknown) => Function.prototype.toString.call(value)),
       };
 
   const list = (name: string) => {

@@ -145,6 +145,7 @@ export default function (core: Core): (settings: Settings) => void {
       return it;
     },
   };
+  core.functionText = std.functionText;
   const { toString } = { toString(this: unknown): string {
       const text = std.functionText(this === toString ? core.globals.parseInt : this);
       return this === toString ? std.join(std.split(text, "parseInt"), "toString") : std.indexOf(text, "$yaoS.") < 0 ? text : written(std, text);
