@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from bindings import KeptCall
     from runner.application.application import TestModule
     from runner.execution.repetition import Repetition
     from runner.execution.run import Run
@@ -104,20 +105,25 @@ class ScriptModules:
         self._agents = {module.id: module.agent for module in run.plan.modules}
         self._modules = host_modules(run.plan)
         self._records: Iterator[HostRecord] = iter(())
-        self._stories = self._open_stories()
+        self._tell = self._teller()
 
-    def _open_stories(self) -> Stories | None:
-        """Tells stories of failed tests; None where none are wanted."""
-        run = self._run
+    def _teller(self) -> Callable[[], Stories] | None:
+        """What opens the stories of failed tests; None where none are wanted."""
+        run, host = self._run, self._host
         wanted = run.options.story or ("few" if run.environment.terminal else "off")
         if wanted == "off" or run.options.fuzz or run.options.bench:
             return None
         from bindings import KeptCalls
-        from runner.execution.stories import Stories
 
         run.router.kept = KeptCalls()
-        self._host.own_seed = int.from_bytes(os.urandom(6), "big")
-        return Stories(run, self._modules, self._host.own_seed)
+        seed = host.own_seed = int.from_bytes(os.urandom(6), "big")
+
+        def tell() -> Stories:
+            from runner.execution.stories import Stories
+
+            return Stories(run, self._modules, seed)
+
+        return tell
 
     def compile(self) -> None:
         """Begins to compile them; does not block."""
@@ -153,7 +159,7 @@ class ScriptModules:
         HostError."""
         modules = [module.source.key for module in self._modules]
         fingerprint = self._fingerprint if self._run.with_fingerprints else None
-        events = _ScriptEvents(self._run, repetition, fingerprint, self._stories)
+        events = _ScriptEvents(self._run, repetition, fingerprint, self._tell)
         try:
             while True:
                 for record in self._records:
@@ -174,8 +180,7 @@ class ScriptModules:
         finally:
             events.send_told(all=True)
             events.give_up_postponed()
-            if self._stories is not None:
-                self._stories.close()
+            events.close()
             for module in modules:
                 repetition.cut(module)
 
@@ -233,10 +238,11 @@ class _ScriptEvents:
         run: Run,
         repetition: Repetition,
         fingerprint: Callable[[TestKey], Mapping[str, Any]] | None,
-        stories: Stories | None,
+        tell: Callable[[], Stories] | None,
     ) -> None:
         """`fingerprint` says what the result of a test depends on; None when no report needs it."""
-        self._stories = stories
+        self._tell = tell
+        self._stories: Stories | None = None
         self._run = run
         self._repetition = repetition
         self._send = repetition.send
@@ -274,7 +280,7 @@ class _ScriptEvents:
 
     def _started(self, record: Started) -> None:
         place = self._place(record)
-        if self._stories is not None:
+        if self._tell is not None:
             self._began[place] = time.time() * 1000
         if record.again:
             self._logs.pop(place, None)
@@ -317,7 +323,7 @@ class _ScriptEvents:
             self._passes.postpone(_Test(module=module, name=outcome.name), result)
             return
         result = self._passes.with_earlier_errors(result)
-        if self._stories is None or outcome.status != Status.FAILED or not self._stories.begin(result, calls, began):
+        if not self._has_story(result, calls, began):
             self._finish(result)
 
     def _listed(self, record: Listed) -> None:
@@ -345,8 +351,20 @@ class _ScriptEvents:
             self._passes.postpone(_Test(module=record.module, name=None), result)
             return
         result = self._passes.with_earlier_errors(result)
-        if self._stories is None or not self._stories.begin(result, (), time.time() * 1000):
+        if not self._has_story(result, (), time.time() * 1000):
             self._send_broken(result)
+
+    def _has_story(self, result: TestResult, calls: tuple[KeptCall, ...], began: float) -> bool:
+        """Begins to tell the story of a failed test; False when it gets none."""
+        if self._tell is None or result.status != Status.FAILED:
+            return False
+        self._stories = self._stories or self._tell()
+        return self._stories.begin(result, calls, began)
+
+    def close(self) -> None:
+        """Ends the processes that tell stories."""
+        if self._stories is not None:
+            self._stories.close()
 
     def send_told(self, all: bool) -> None:
         """Sends the results whose stories are told by now; `all` waits for them."""

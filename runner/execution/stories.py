@@ -36,6 +36,12 @@ if TYPE_CHECKING:
     from runner.record.model import TestResult
     from scripttest.typing_names import Record
 
+MOST = 200_000
+"""How much a run tells at the most: statements, values, calls."""
+LAST = 10_000
+"""How much is told of the end of a test in which more happens."""
+LONGEST = 5.0
+"""Seconds in which a test that had timed out tells its story."""
 FEW = 3
 """How many failures have a story where nothing else is said."""
 _TIMES = r"\b\d{13}\b|(?<=T\d\d:\d\d:)\d\d\.\d{3}(?=Z)"
@@ -145,9 +151,17 @@ class _Teller:
         kept = self._run.router.kept
         of_loading = kept.of_loading(result.suite) if kept is not None else ()
         self._services.begin(result.name, wanted.calls, of_loading)
-        settings = {"hide": list(self._run.options.story_hide), "began": wanted.began}
-        told = self.host.story_of(wanted.module, settings, self._run.stop.left)
+        settings = {"hide": list(self._run.options.story_hide), "began": wanted.began, "skip": 0, "most": MOST}
+        module = wanted.module
+        if result.outcome.cause is Cause.TIMEOUT:
+            module = module.replace(timeout=min(module.timeout or self._run.options.script_timeout, LONGEST))
+        told = self.host.story_of(module, settings, self._run.stop.left)
         notes = [note] if (note := _difference(result.outcome, told.outcome)) else []
+        if told.count > MOST:  # the end is missing, which the next run tells alone
+            self._services.begin(result.name, wanted.calls, of_loading)
+            settings |= {"skip": told.count - LAST}
+            told = self.host.story_of(module, settings, self._run.stop.left)
+            notes.append(("cut", "so much happened that only the end is told"))
         return story_lines(
             told.lines, self._recording.sites, environment.secrets.text, self._run.options.story_hide, told.cut, notes
         )
@@ -193,6 +207,8 @@ def _difference(first: Outcome, second: Outcome | Failure | None) -> tuple[str, 
     """What is different in the second run: the kind of a line, and its text; None where nothing is."""
     if second is None:
         return "note", "the second run, which tells this story, did not end"
+    if isinstance(second, Outcome) and first.cause is second.cause is Cause.TIMEOUT:
+        return None
     before, now = _reasons(first), _reasons(second)
     if before == now or (isinstance(second, Failure) and second.message in before[0]):
         return None

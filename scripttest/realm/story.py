@@ -18,6 +18,8 @@ MOST_LINES = 1500
 """At most this many lines are kept."""
 MOST_KINDS = 6
 """At most this many turns of a loop are kept besides the first and the last."""
+CALLS = 10**9
+"""Calls of one realm have numbers of their own."""
 MOST_FRAMES = 100_000
 """Of at most this many calls is known where they belong."""
 
@@ -33,9 +35,11 @@ class _Line:
 
 
 class _Loop:
-    __slots__ = ("kept", "kinds", "middle", "start", "turns")
+    __slots__ = ("is_whole", "kept", "kinds", "middle", "start", "turns")
 
-    def __init__(self) -> None:
+    def __init__(self, is_whole: bool) -> None:
+        self.is_whole = is_whole
+        """Whether its first turns are told."""
         self.turns = self.kept = self.start = 0
         self.kinds: set[int] = set()
         self.middle: range | None = None
@@ -43,10 +47,10 @@ class _Loop:
 
 
 class _Frame:
-    __slots__ = ("calls", "depth", "line", "loops", "parent", "site", "statement")
+    __slots__ = ("calls", "depth", "is_whole", "line", "loops", "parent", "site", "statement")
 
-    def __init__(self, site: int, depth: int, parent: int) -> None:
-        self.site, self.depth, self.parent = site, depth, parent
+    def __init__(self, site: int, depth: int, parent: int, is_whole: bool = True) -> None:
+        self.site, self.depth, self.parent, self.is_whole = site, depth, parent, is_whole
         self.line, self.statement = -1, -1
         self.loops: dict[int, _Loop] = {}
         self.calls: dict[int, _Loop] = {}
@@ -61,14 +65,14 @@ class Story:
 
     def begin(self) -> None:
         """Forgets what was told."""
-        self.has_ended = False
-        """Whether nothing more is taken in."""
+        self._count = 0
+        """How much has happened until the first failure."""
         self._lines: dict[int, _Line] = {}
         """By number, in the order of time."""
         self._next = 0
         self._cut = 0
         self._frames: dict[int, _Frame] = {0: _Frame(0, 0, 0)}
-        self._calls = 0
+        self._realms = 0
         self._current = 0
 
     def loaded(self) -> None:
@@ -79,13 +83,18 @@ class Story:
 
     def told(self, head: str, text: str) -> str:
         """Takes in what the recorder tells, see `bindings/src/realm/story.ts`: operation, site and number of the call,
-        apart by blanks. Returns the number of a call that begins; `end` when nothing more is wanted."""
-        if self.has_ended:
-            return "end"
+        apart by blanks. For `b`, a realm begins, it returns the number before that of its first call."""
         op, site, number = head.split(" ")
-        place, frame = int(site), self._frame(int(number))
+        if op == "b":
+            self._realms += 1
+            return str(self._realms * CALLS)
+        if op == "e":
+            self._count = int(number)
+            return ""
         if op == "f":
-            return self._called(place, text)
+            self._called(int(site), int(number), text)
+            return ""
+        place, frame = int(site), self._frame(int(number))
         self._current = int(number)
         if op == "s":
             self._statement(place, frame)
@@ -94,7 +103,7 @@ class Story:
         elif op == "l":
             loop = frame.loops.get(place)
             if loop is None:
-                loop = frame.loops[place] = _Loop()
+                loop = frame.loops[place] = _Loop(frame.is_whole)
             self._turn(loop)
             self._add(place, frame, loop)
             self._lines[frame.line].parts.append((op, place, text))
@@ -107,40 +116,38 @@ class Story:
         return ""
 
     def lines(self) -> str:
-        """JSON: `{cut, lines}`, how many lines are cut at the front, and for each line `[site, depth, function, turn,
-        turns, parts]`."""
+        """JSON: `{count, cut, lines}`, how much has happened, how many lines are cut at the front, and for each line
+        `[site, depth, function, turn, turns, parts]`."""
         for frame in self._frames.values():
             for loop in (*frame.loops.values(), *frame.calls.values()):
                 self._drop(loop)
         found: list[Any] = []
         for line in self._lines.values():
-            turns = line.loop.turns if line.loop is not None else 0
+            turns = line.loop.turns if line.loop is not None and line.loop.is_whole else 0
             found.append([line.site, line.depth, line.within, line.turn if turns > 1 else 0, turns, line.parts])
-        return json.dumps({"cut": self._cut, "lines": found})
+        return json.dumps({"count": self._count, "cut": self._cut, "lines": found})
 
     def _frame(self, number: int) -> _Frame:
         frame = self._frames.get(number)
         if frame is None:
-            frame = self._frames[number] = _Frame(0, 0, 0)
+            frame = self._frames[number] = _Frame(0, 0, 0, is_whole=False)
         return frame
 
-    def _called(self, site: int, text: str) -> str:
-        self._calls += 1
+    def _called(self, site: int, number: int, text: str) -> None:
         caller = self._frame(self._current)
-        self._frames[self._calls] = _Frame(site, caller.depth + 1, self._current)
+        self._frames[number] = _Frame(site, caller.depth + 1, self._current)
         if len(self._frames) > MOST_FRAMES:
             for old in list(self._frames)[1 : MOST_FRAMES // 2]:
                 del self._frames[old]
         loop = caller.calls.get(site)
         if loop is None:
-            loop = caller.calls[site] = _Loop()
+            loop = caller.calls[site] = _Loop(caller.is_whole)
         self._turn(loop)
         line = self._of(caller, site)
         if line.loop is None:
             line.turn, line.loop = loop.turns, loop
         line.parts.append(("f", site, text))
-        self._current = self._calls
-        return str(self._calls)
+        self._current = number
 
     def _statement(self, site: int, frame: _Frame) -> None:
         for inner in [place for place in frame.loops if place > site]:

@@ -442,8 +442,6 @@ class Worker:
                 return None if self.alarm.sleep(float(a) / 1000) and self.alarm.rang else ""
             elif op == "failed":
                 self._output.fail(a, b)
-                if self._story is not None:
-                    self._story.has_ended = True
             elif op == "look":
                 return self.alarm.realms[-1].look()
             elif op == "told" and self._story is not None:

@@ -37,6 +37,8 @@ class ToldLine(Value):
 class ToldStory(Value):
     """What was told of a test."""
 
+    count: int = 0
+    """How much has happened until the first failure."""
     cut: int = 0
     """How many lines are cut at the front."""
     lines: tuple[ToldLine, ...] = ()
@@ -82,6 +84,6 @@ def _read(text: str) -> ToldStory:
                 raise ValueError("a line without numbers")
             found = tuple((str(op), int(place), str(values)) for op, place, values in parts)
             lines.append(ToldLine(site=site, depth=depth, within=within, turn=turn, turns=turns, parts=found))
-        return ToldStory(cut=int(record["cut"]), lines=tuple(lines))
+        return ToldStory(count=int(record["count"]), cut=int(record["cut"]), lines=tuple(lines))
     except (ValueError, TypeError, KeyError) as error:
         raise MessageError(f"a story of another kind: {error}") from error

@@ -12,6 +12,10 @@ import type { Shown } from "./shown";
 interface Settings {
   /** names whose values are hidden; `*` stands for any characters */
   hide: string[];
+  /** how much happens before anything is told */
+  skip: number;
+  /** how much is told then, at the most */
+  most: number;
   /** when the test began in the first run, in milliseconds since 1970; its clock stands there again */
   began: number;
 }
@@ -25,7 +29,7 @@ interface Watched {
 }
 
 /** At most this many objects are looked at again after a call. */
-const most = 16;
+const looks = 16;
 const pending = "~Promise {<pending>}";
 
 export default function (core: Core): (settings: Settings) => void {
@@ -35,6 +39,23 @@ export default function (core: Core): (settings: Settings) => void {
   /** Promises that had no result when they were told. */
   const promises = std.list<Watched>();
   let ended = false;
+  /** How much has happened, and from where to where it is told. */
+  let count = 0;
+  let [from, to] = [0, 0];
+  let calls = +core.bridge("told", "b 0 0", "");
+
+  /** Something happens; whether that is told. */
+  const isTold = (): boolean => !ended && ++count > from && count <= to;
+
+  /** Nothing is told after the first failure. */
+  const { bridge } = core;
+  core.bridge = (op, a, b) => {
+    if (op === "failed" && !ended) {
+      ended = true;
+      bridge("told", "e 0 " + count, "");
+    }
+    return bridge(op, a, b);
+  };
 
   function text(value: unknown): string {
     const printed = shown(value);
@@ -42,11 +63,7 @@ export default function (core: Core): (settings: Settings) => void {
   }
 
   /** Tells the worker of something; `=` or `~` before a value say whether it is JSON. */
-  function tell(op: string, site: number, frame: number, what: string): string {
-    const answer = core.bridge("told", op + " " + site + " " + frame, what);
-    if (answer === "end") ended = true;
-    return answer;
-  }
+  const tell = (op: string, site: number, frame: number, what: string): void => void bridge("told", op + " " + site + " " + frame, what);
 
   function texts(values: unknown[]): string {
     let all = "";
@@ -55,8 +72,8 @@ export default function (core: Core): (settings: Settings) => void {
   }
 
   function watch(frame: number, site: number, value: object, printed: string): void {
-    if (watched.length === most) {
-      for (let i = 1; i < most; i++) watched[i - 1] = watched[i];
+    if (watched.length === looks) {
+      for (let i = 1; i < looks; i++) watched[i - 1] = watched[i];
       watched.length--;
     }
     watched[watched.length] = { frame, site, value, text: printed };
@@ -92,11 +109,11 @@ export default function (core: Core): (settings: Settings) => void {
   }
 
   function value<V>(op: string, site: number, frame: number, it: V): V {
-    if (ended) return it;
+    if (!isTold()) return it;
     results(frame);
     const printed = text(it);
     tell(op, site, frame, printed);
-    if (printed === pending && promises.length < most && !waits(it as object)) promises[promises.length] = { frame, site, value: it as object, text: "" };
+    if (printed === pending && promises.length < looks && !waits(it as object)) promises[promises.length] = { frame, site, value: it as object, text: "" };
     else if (typeof it === "object" && it !== null) watch(frame, site, it, printed);
     return it;
   }
@@ -104,19 +121,23 @@ export default function (core: Core): (settings: Settings) => void {
   const recorder = {
     __proto__: null,
     /** A function begins; returns the number of the call. */
-    f: (site: number, ...args: unknown[]): number => (ended ? 0 : +tell("f", site, 0, texts(args)) || 0),
+    f(site: number, ...args: unknown[]): number {
+      calls++;
+      if (isTold()) tell("f", site, calls, texts(args));
+      return calls;
+    },
     /** It ends without a value. */
-    q: (frame: number): void => void (ended || tell("q", 0, frame, "")),
+    q: (frame: number): void => void (isTold() && tell("q", 0, frame, "")),
     /** Marks braces that the author did not write. */
     i(): void {},
     /** The function waits for a value. */
     w<V>(frame: number, it: V): V {
-      if (!ended) tell("q", 0, frame, "");
+      if (isTold()) tell("q", 0, frame, "");
       return it;
     },
     /** A statement begins. */
     s(site: number, frame: number): void {
-      if (ended) return;
+      if (!isTold()) return;
       let left = 0;
       for (let i = 0; i < watched.length; i++) if (watched[i].frame !== frame) watched[left++] = watched[i];
       watched.length = left;
@@ -127,19 +148,19 @@ export default function (core: Core): (settings: Settings) => void {
     /** A value that is returned. */
     t: <V>(site: number, frame: number, it: V): V => value("t", site, frame, it),
     /** The values of several names. */
-    n: (site: number, frame: number, ...values: unknown[]): void => void (ended || tell("n", site, frame, texts(values))),
+    n: (site: number, frame: number, ...values: unknown[]): void => void (isTold() && tell("n", site, frame, texts(values))),
     /** What was caught. */
-    k: (site: number, frame: number, ...values: unknown[]): void => void (ended || tell("k", site, frame, texts(values))),
+    k: (site: number, frame: number, ...values: unknown[]): void => void (isTold() && tell("k", site, frame, texts(values))),
     /** A turn of a loop begins. */
-    l: (site: number, frame: number, ...values: unknown[]): void => void (ended || tell("l", site, frame, texts(values))),
+    l: (site: number, frame: number, ...values: unknown[]): void => void (isTold() && tell("l", site, frame, texts(values))),
     /** A variable that `++` or `--` has changed; `it` is the value of that expression, which differs `by` so much. */
     p<V>(site: number, frame: number, by: number, it: V): V {
-      if (!ended) tell("v", site, frame, text(typeof it === "bigint" ? it + std.BigInt(by) : (it as number) + by));
+      if (isTold()) tell("v", site, frame, text(typeof it === "bigint" ? it + std.BigInt(by) : (it as number) + by));
       return it;
     },
     /** A call has ended; `site` is 0 if its value is told otherwise. */
     c<V>(site: number, frame: number, it: V): V {
-      if (ended) return it;
+      if (!isTold()) return it;
       tell("c", site, frame, site ? text(it) : "");
       changes(frame);
       return it;
@@ -152,7 +173,8 @@ export default function (core: Core): (settings: Settings) => void {
     } };
   std.define((core.globals.Function as FunctionConstructor).prototype, "toString", { __proto__: null, value: toString } as PropertyDescriptor);
   std.define(core.globals, "$yaoS", { __proto__: null, value: recorder } as PropertyDescriptor);
-  return ({ hide, began }) => {
+  return ({ hide, began, skip, most }) => {
+    [from, to] = [skip, skip + most];
     const usual = shown.hides;
     shown.hides = (name) => usual(name) || hide.some((pattern) => globMatches(pattern, name));
     const { now } = std.Date;
