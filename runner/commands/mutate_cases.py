@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runner import exit_codes
+from runner.amounts import dollars
 from runner.commands.inputs import print_json, read_report, writing
 from runner.errors import ConfigurationError
 from runner.mutation.console import percent
@@ -16,7 +17,7 @@ from runner.planning.last_failed import store_of
 from runner.reporters.console.style import Style, count
 from runner.reporters.document import write_whole
 from runner.weak_cases.console import json_of, text_of
-from runner.weak_cases.grading import find_weak_cases
+from runner.weak_cases.grading import Asked, find_weak_cases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,9 +56,10 @@ def weak_cases(
     def read(name: str) -> Report:
         return read_report(environment, name, quiet=True, store=options.store)
 
-    def told(number: int) -> None:
-        if ask_judges:
-            environment.stderr.write(f"Judges are asked about {count(number, 'changed answer')}\n")
+    def told(asked: Asked) -> None:
+        if asked.calls:
+            cost = "an unknown amount" if asked.cost is None else f"about {dollars(asked.cost)}"
+            environment.stderr.write(f"Judges ask real models up to {count(asked.calls, 'time')}, for {cost}\n")
 
     found = find_weak_cases(
         request,

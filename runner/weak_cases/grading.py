@@ -16,7 +16,7 @@ from runner.connectors.base import ClosedModels
 from runner.execution.attempts import AttemptRun
 from runner.execution.run import Run
 from runner.execution.services import RunServices
-from runner.execution.stopping import Signals, Stop
+from runner.execution.stopping import Budgets, Signals, Stop
 from runner.modes.base import CaseAttempt
 from runner.modes.transcripts import Transcripts, problem_with_transcript
 from runner.planning.planner import make_plan, with_contexts
@@ -30,6 +30,7 @@ from scripttest.values import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.cases.model import Case
+    from runner.connectors.base import Usage
     from runner.modes.case_environment import CaseEnvironment
     from runner.planning.case_source import CaseSource
     from runner.planning.plan import RunPlan, RunRequest
@@ -161,7 +162,7 @@ def find_weak_cases(
     named: str | None = None,
     store: Path | None = None,
     ask_judges: bool = False,
-    told: Callable[[int], None] = lambda _: None,
+    told: Callable[[Asked], None] = lambda _: None,
 ) -> WeakCases:
     """Changes the answers of the cases of a request, and grades them. Blocks. Raises ConfigurationError.
 
@@ -170,7 +171,7 @@ def find_weak_cases(
         named: the report with the answers; None: the newest.
         store: the folder of the store, where there is one.
         ask_judges: whether judges may ask real models.
-        told: hears how many changed answers will be graded, before any is.
+        told: hears how often judges will ask real models about changed answers, before they do.
     """
     stop = Stop()
     environment = request.environment
@@ -185,7 +186,9 @@ def find_weak_cases(
         labels = {source.suite.label for source in saved}
         if labels and not talks and len(saved) == len(plan.sources) and not plan.modules:
             raise without_talks(labels)
-        work = _Work(plan, run, talks, labels, told)
+        calls = _JudgeCalls(request.options, stop)
+        services.count_usage(calls)
+        work = _Work(plan, run, talks, labels, calls, told)
         found: list[FileVerdict] = []
 
         async def everything() -> None:
@@ -193,6 +196,7 @@ def find_weak_cases(
 
         with suppress(asyncio.CancelledError):
             services.agents().run(everything(), lambda: stop.over)
+        calls.end()
         return WeakCases(
             files=tuple(found),
             origin=", ".join(dict.fromkeys(one.origin for one in talks.values())),
@@ -208,6 +212,30 @@ def is_free(source: CaseSource, run: Run) -> bool:
     return options.replay is not None or (options.connector or source.assistant.connector) == SCRIPTED
 
 
+class Asked(Value):
+    """How often real models are asked."""
+
+    calls: int = 0
+    cost: float | None = 0.0
+    """US dollars; None: not known."""
+
+    def plus(self, calls: int, cost: float | None) -> Asked:
+        """The same with more calls."""
+        return Asked(calls=self.calls + calls, cost=None if cost is None or self.cost is None else self.cost + cost)
+
+
+class _JudgeCalls(Budgets):
+    """Counts the calls of real models by judges, too."""
+
+    asked = Asked()
+
+    def spend(self, connector: str, usage: Usage, free: bool) -> None:
+        """See `Budgets`."""
+        if not free:
+            self.asked = self.asked.plus(1, usage.cost)
+        super().spend(connector, usage, free)
+
+
 class _Talk(Value):
     """A case with the talk that is changed."""
 
@@ -216,13 +244,22 @@ class _Talk(Value):
     case: Case
     line: int
     result: TestResult
+    asked: Asked = Asked()
+    """What judges ask real models about one answer."""
 
 
 class _Work:
     def __init__(
-        self, plan: RunPlan, run: Run, talks: Mapping[str, Talks], saved: Collection[str], told: Callable[[int], None]
+        self,
+        plan: RunPlan,
+        run: Run,
+        talks: Mapping[str, Talks],
+        saved: Collection[str],
+        calls: _JudgeCalls,
+        told: Callable[[Asked], None],
     ) -> None:
         self._plan, self._run, self._talks, self._saved, self._told = plan, run, talks, saved, told
+        self._calls = calls
         self._left_out: dict[str, dict[str, str]] = {}
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._asking = Asking(run)
@@ -239,7 +276,11 @@ class _Work:
             for talk in talks:
                 others = [other.result for other in talks if other is not talk]
                 planned.append((talk, list(changes(talk.result, others, prompt))))
-        self._told(sum(len(found) for _, found in planned))
+        asked = Asked()
+        for talk, found in planned:
+            cost = talk.asked.cost
+            asked = asked.plus(talk.asked.calls * len(found), None if cost is None else cost * len(found))
+        self._told(asked)
         verdicts = await asyncio.gather(*(self._verdict(talk, found) for talk, found in planned))
         by_talk = {id(talk): verdict for (talk, _), verdict in zip(planned, verdicts, strict=True)}
         return [
@@ -266,12 +307,13 @@ class _Work:
                 left_out[case.id] = result
                 continue
             talk = _Talk(source=source, environment=environment, case=alone(case), line=located.line, result=result)
+            self._calls.asked = Asked()
             again = await self._graded(talk, result)
             if again.outcome.status is not Status.PASSED:
                 said = again.outcome.failures[0].message if again.outcome.failures else "it is skipped"
                 left_out[case.id] = f"it does not pass with its own answer: {said}"
             else:
-                yield talk
+                yield talk.replace(asked=self._calls.asked)
 
     async def _told_then(self, source: CaseSource, case: Case, line: int) -> TestResult | str:
         """The saved talk of a case, or that of a scripted agent; or why there is none."""

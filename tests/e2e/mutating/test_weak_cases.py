@@ -163,7 +163,10 @@ def test_real_judges_are_asked_only_if_that_is_said(desk: Application) -> None:
         )
         closed = cases_of(desk)
         assert len(model.requests) == 0
+        said = desk.run("mutate", FILE, "--ask-judges").stderr
         opened = cases_of(desk, "--ask-judges")
 
     assert "real models are asked only with --ask-judges" in closed["left out"]["polite"]
     assert opened["polite"]["checks_nothing"] is True
+    number = len(opened["polite"]["changes"])
+    assert said == f"Judges ask real models up to {number} times, for an unknown amount\n"
