@@ -18,6 +18,7 @@ _NAMES_OF_PART = {
     "http": "http",
     "nodes": "sandbox workspace",
     "watch": "$yaoWatch",
+    "repl": "$yaoRepl",
     "yao": "Store Query Job Plan WebSocket MCP Use Eval All Any Race Authorized $L Trace time",
     "intl": "Intl",
     "locale": "toLocaleString toLocaleDateString toLocaleTimeString localeCompare toLocaleUpperCase toLocaleLowerCase",

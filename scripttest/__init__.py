@@ -61,7 +61,8 @@ if TYPE_CHECKING:
     from scripttest.shortcuts.imports import ModuleFile, import_quickly
     from scripttest.syntax.coverage import Coverage
     from scripttest.syntax.mutants import Mutant, Mutants, Planted
-    from scripttest.syntax.parser import Focus, UnreadableError, focus_of, inline_calls
+    from scripttest.syntax.parser import Focus, UnreadableError, focus_of, inline_calls, parser
+    from scripttest.syntax.prompt import PROMPT_TEST, PromptCode
     from scripttest.syntax.recording import Recording, Site
     from scripttest.syntax.watching import Watch, Watching, WatchProblem
     from scripttest.walls.jailed import ProgramResult, run_jailed
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from scripttest.workers.launch import end_ahead, launch_ahead, worker_command
     from scripttest.workers.module_run import Module
     from scripttest.workers.mutant_host import MutantHost, Trial, Tried, Walked
+    from scripttest.workers.repl_host import ReplHost, Said
     from scripttest.workers.services import (
         FunctionCall,
         FunctionError,
@@ -122,14 +124,18 @@ __all__ = [
     "MutantHost",
     "Mutants",
     "Outcome",
+    "PROMPT_TEST",
     "Planted",
     "Processes",
     "ProgramResult",
+    "PromptCode",
     "Recording",
     "RefusedFileError",
+    "ReplHost",
     "ReplyChannel",
     "ResultWarning",
     "Returned",
+    "Said",
     "ScriptError",
     "ScriptHost",
     "Selected",
@@ -175,6 +181,7 @@ __all__ = [
     "missing_walls",
     "names_in",
     "open_file",
+    "parser",
     "parts_below",
     "read_at",
     "read_file",
@@ -227,7 +234,8 @@ __getattr__ = lazy_names(
         "shortcuts.imports": "ModuleFile import_quickly",
         "syntax.coverage": "Coverage",
         "syntax.mutants": "Mutant Mutants Planted",
-        "syntax.parser": "Focus UnreadableError focus_of inline_calls",
+        "syntax.parser": "Focus UnreadableError focus_of inline_calls parser",
+        "syntax.prompt": "PROMPT_TEST PromptCode",
         "syntax.recording": "Recording Site",
         "syntax.watching": "Watch WatchProblem Watching",
         "walls.jailed": "ProgramResult run_jailed",
@@ -237,6 +245,7 @@ __getattr__ = lazy_names(
         "workers.launch": "end_ahead launch_ahead worker_command",
         "workers.module_run": "Module",
         "workers.mutant_host": "MutantHost Trial Tried Walked",
+        "workers.repl_host": "ReplHost Said",
         "workers.services": "FunctionCall FunctionError ReplyChannel MissingFunctionError Returned Selected Services",
         "workers.story_host": "StoryHost ToldLine ToldStory",
         "workers.worker": "Processes start_processes",

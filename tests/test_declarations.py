@@ -38,6 +38,7 @@ GLOBALS = {
 }
 
 UNDECLARED = {
+    "global $yaoRepl*": "the prompt of `yao-test repl`",
     "global $yaoWatch*": "what `--watch-expr` puts into scripts",
     "global __yaoAsync*": "what the compiler makes `async` functions of",
     "global __yaoEarly*": "what keeps variables from being read before their line",

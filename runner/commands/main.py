@@ -45,6 +45,7 @@ COMMANDS = {
     "merge": "runner.commands.merge:merge",
     "mutate": "runner.commands.mutate:mutate",
     "regrade": "runner.commands.saved_runs:regrade",
+    "repl": "runner.commands.repl:repl",
     "schema": "runner.commands.settings:schema",
     "show": "runner.commands.show:show",
     "status": "runner.commands.saved_runs:status",

@@ -57,6 +57,7 @@ PAGES = {
     "merge": "long-runs",
     "mutate": "mutating",
     "regrade": "long-runs",
+    "repl": "debugging",
     "schema": "editor",
     "show": "reports",
     "status": "long-runs",

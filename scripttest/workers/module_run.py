@@ -61,6 +61,8 @@ class Module(Value):
     """JSON of `ContextData` in `bindings/src/kernel.ts`."""
     timeout: float | None = None
     """Seconds that one test of it may take; None: as the others."""
+    whole: bool = False
+    """Whether its realms have all of its code and all globals, also what no test names."""
 
 
 class Order(Value):
@@ -141,6 +143,8 @@ class ModuleRun:
             order_of(test, filter, 0 if self._runs == 1 else self.position(index)[1], seed, more[test.name])
             for index, test in enumerate(self.tests)
         ]
+        if self.module.whole:
+            self.orders = [one.replace(pieces="") for one in self.orders]
 
     def _only(self, name: str, focuses: bool) -> str:
         """What the plan of a test says of `t.only`."""
@@ -227,7 +231,8 @@ class ModuleRun:
             from scripttest.shortcuts.slicing import scan
 
             code = "\n".join(script.code for script in self.compiled.scripts)
-            self._frame = self._encoded(boots.own(scan(code, boots.names)), boots)
+            boot = boots.whole() if self.module.whole else boots.own(scan(code, boots.names))
+            self._frame = self._encoded(boot, boots)
         return self._frame
 
     def whole_frame(self, boots: BootConfig) -> bytes:

@@ -46,7 +46,7 @@ PLACEHOLDERS = {
     "yao-test completion": "yao-test completion bash",
     "yao-test completion fish | source": "yao-test completion fish | cat",
     "yao-test config [-a DIR] [--profile NAME] [--json]": "yao-test config -a . --json",
-    "yao-test schema [file|case|json|config] [-o FILE]": "yao-test schema case -o case.schema.json",
+    "yao-test schema [file|case|result|config] [-o FILE]": "yao-test schema case -o case.schema.json",
     "yao-test doctor [-a DIR] [-e FILE] [--json] [--strict] [--write-mocks FILE]": "yao-test doctor -a . --json",
     "yao-test show REPORT [-o FILE] [-r ID] [--store DIR] [-v] [-q]": "yao-test show report.jsonl -o shown.md -v",
     "yao-test extract REPORT [-d DIR] [--format md|json] [--status STATUS]": "yao-test extract report.jsonl -d parts --format json --status passed",
@@ -123,10 +123,14 @@ OF_PYTEST = ("pytest", "pytest assistants/", "pytest -m smoke")
 SERVES = (
     "yao-test mcp",
     "yao-test mcp [-a DIR] [--store DIR] [--allow-models] [--max-cost USD] [--max-tokens N] [--http [PORT]]",
+    "yao-test repl",
+    "yao-test repl SCRIPT [FLAGS]",
+    "yao-test repl scripts.expense.setup",
+    "yao-test repl scripts.expense.tally",
     "yao-test view",
     "yao-test view [--store DIR] [--port PORT] [-a DIR]",
 )
-"""Lines that serve until they are stopped, which test_view_command.py and test_mcp_tools.py run."""
+"""Lines that serve until they are stopped, which test_view_command.py, test_mcp_tools.py and test_repl.py run."""
 
 PAGES_OF_OTHER_TESTS = {"ci.md": "test_ci_page.py runs its workflows, with the parts that its shell scripts decide on"}
 
