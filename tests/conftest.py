@@ -28,12 +28,14 @@ LONG = {
     "test_model_hosts", "test_budgets", "test_odd_texts_in_reports", "test_interactive", "test_run_ends", "test_ci_page",
     "test_saved_report_properties", "test_script_value_properties", "test_endless_tests", "test_html_results",
     "test_mcp_misbehaviour", "test_view_pages", "test_html_looks", "test_cluster_runs", "test_pytest_plugin",
-    "test_formatting", "test_watch_runs", "test_retry_errors", "test_html_exports", "test_schema_bounds", "test_fingerprints",
-    "test_fuzz_runs", "test_fuzz_finds", "test_assert", "test_case_schema", "test_pages", "test_worker_limits",
-    "test_cluster_kills", "test_cluster_refusals", "test_html_runs", "test_agent_hooks", "test_terminal", "test_scratch",
+    "test_formatting", "test_watch_runs", "test_retry_errors", "test_html_exports", "test_fingerprints",
+    "test_fuzz_runs", "test_fuzz_finds", "test_assert", "test_pages", "test_worker_limits",
+    "test_cluster_kills", "test_cluster_refusals", "test_html_runs", "test_terminal", "test_scratch",
     "test_configuration", "test_processes_crypto", "test_declarations", "test_layers", "test_stopped_clock",
     "test_waiting_loops", "test_pending_calls", "test_cluster_history", "test_view_runs_under_way", "test_view_access",
-    "test_plain", "test_compiler", "test_inputs", "test_mcp_process", "test_damaged_stores", "test_read_answers",
+    "test_plain", "test_compiler", "test_inputs", "test_damaged_stores", "test_read_answers",
+    "test_pytest_items", "test_exit_codes", "test_approved_files", "test_snapshots", "test_stored_runs", "test_ci_installs",
+    "test_bounds_of_input", "test_trust", "test_endless_work", "test_mcp_services",
 }  # fmt: skip
 """Modules that take some seconds. They begin first, so that nobody waits for one of them in the end."""
 
