@@ -187,7 +187,7 @@ DOORS = {
     "runner/store": "baseline database fallback_report history places rows run_writer store stored upkeep",
     "runner/planning": "case_planning case_source generators inputs last_failed nearest plan planner regrading resume saved_run selection still_valid test_functions",
     "runner/reporters/console": "change_lines console rerun_command style table terminal trust_lines verdict_lines",
-    "runner/reporters": "__init__ agent document markdown_pieces opening stream variants",
+    "runner/reporters": "__init__ agent document github markdown_pieces opening stream variants",
     "runner/reporters/html": "__init__ compared data",
     "runner/execution": "attempts ending outcome outcome_schema repetition run scripts services start status stopping suite_run tally",
     "runner/cluster": "cluster messages worker_side",

@@ -13,6 +13,7 @@ from runner.mutation.console import SAID, diff_lines, percent, reached_text, tot
 from runner.mutation.session import Outcome
 from runner.mutation.verdicts import MISSED, Status, Verdict, by_file, by_function, score_of
 from runner.reporters.console.style import count
+from runner.reporters.github import annotation
 from runner.reporters.markdown_pieces import block, details, inline, table
 from runner.version import VERSION
 from scripttest import TestKey
@@ -192,17 +193,9 @@ def annotation_lines(outcome: Outcome, folder: str) -> str:
         lines = outcome.change.lines.get(mutant.file, frozenset()) if outcome.change is not None else frozenset()
         if mutant.line in lines:
             said = f"{SAID[verdict.status]}: {' '.join(mutant.replacement.split()) or 'left out'}"
-            place = f"file={_property(folder + mutant.file)},line={mutant.line},endLine={mutant.end_line}"
-            text += f"::warning {place},title={mutant.mutator}::{_escaped(f'Mutant {said}')}\n"
+            place = {"file": folder + mutant.file, "line": mutant.line, "endLine": mutant.end_line}
+            text += annotation("warning", f"Mutant {said}", {**place, "title": mutant.mutator})
     return text
-
-
-def _escaped(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def _of(verdicts: Sequence[Verdict], *statuses: Status) -> list[Verdict]:

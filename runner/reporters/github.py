@@ -116,6 +116,11 @@ def _annotation(
     if suite.file or place.line:
         properties = {"file": _named(place.file, *named), "line": place.line, "col": place.column}
     properties["title"] = f"{suite.shown} › {name_of(result)}"[:TITLE_LIMIT]
+    return annotation(level, message, properties)
+
+
+def annotation(level: str, message: str, properties: Record) -> str:
+    """The line by which GitHub Actions shows a message at a place: `file`, `line`, `col`, `endLine`, `title`."""
     written = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value)
     return f"::{level} {written}::{_message(message)}\n"
 
