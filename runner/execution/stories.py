@@ -144,6 +144,7 @@ class _Teller:
             instrument=self._recording.instrument,
             kinds=options.kinds,
         )
+        run.stop.listen(self.host.wake)
 
     def story_of(self, wanted: _Wanted) -> tuple[Record, ...]:
         """The story of a failed test. Raises HostError."""

@@ -360,3 +360,16 @@ def test_the_file_is_much_smaller_than_its_results(tmp_path: Path) -> None:
     report = many(2_000)
 
     assert len(render(report)) < len(str(report.lines)) / 5
+
+
+def test_the_story_of_a_failure_is_below_the_reason(open_report: Any) -> None:
+    place = {"file": "assistants/shop/src/discount.ts", "kind": "returned"}
+    story = [
+        {"file": "", "line": 0, "depth": 0, "kind": "cut", "text": "7 earlier lines are left out"},
+        {**place, "line": 10, "depth": 1, "text": "total is 100"},
+        {**place, "line": 9, "depth": 2, "text": "returns 0"},
+    ]
+    page = open_report(report([suite(SCRIPT)], [result(SCRIPT, "TestBorder", "failed", error="no", story=story)]))
+
+    shown = expand(page, "TestBorder").locator(".part", has_text="What happened before it failed").inner_text()
+    assert "7 earlier lines are left out\ndiscount.ts:10  total is 100\ndiscount.ts:9     returns 0" in shown
