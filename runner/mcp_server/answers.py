@@ -99,7 +99,7 @@ class Answers:
 
 def pieces(text: str) -> list[str]:
     """A long text as items."""
-    return [text[at : at + CHUNK] for at in range(0, len(text), CHUNK)]
+    return [text[at : at + CHUNK] for at in range(0, len(text), CHUNK)] or [""]
 
 
 def shown(value: object) -> str:
@@ -112,7 +112,7 @@ def nearest(name: str, known: Iterable[str], what: str) -> str:
     from runner.planning.nearest import closest
 
     names = list(dict.fromkeys(known))
-    if near := closest(name, names):
+    if near := closest(name, names) or (names[0] if len(names) == 1 else ""):
         return f'Did you mean "{near}"?'
     more = f" and {len(names) - 20} more" if len(names) > 20 else ""
     return f"There are: {', '.join(names[:20])}{more}" if names else f"There are no {what}"

@@ -25,7 +25,7 @@ from runner.mcp_server.running import Call
 from runner.mcp_server.tools import BY_NAME, INSTRUCTIONS, TOOLS
 from runner.version import VERSION
 
-LAST_CALLS = 1.0
+LAST_CALLS = 2.0
 """Seconds that calls have when the input has ended: so long clients wait for the end of a server."""
 
 
