@@ -23,7 +23,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
+from itertools import chain
 
+_AT_ONCE, _OVERLAP = 1 << 20, 1 << 16
+"""Characters of a long text that are read at once, and of the next ones, since a value may lie across."""
 SHORTEST_BASE64 = 8
 """Fewest characters of base64 that can be distinguished from other text."""
 _ENTITIES = {"&": ("&amp;",), "<": ("&lt;",), ">": ("&gt;",), '"': ("&quot;",), "'": ("&apos;",)}
@@ -109,10 +112,16 @@ def marks_of(values: Iterable[str]) -> Marks:
     return marks
 
 
-def kinds_in(raw: bytes, marks: Marks) -> dict[str, str]:
-    """The values that a text in UTF-8 may have, and in which kinds of forms."""
+def pieces_of(text: str) -> Iterator[bytes]:
+    """A text in UTF-8, piece by piece, each with the beginning of the next one."""
+    for start in range(0, len(text), _AT_ONCE):
+        yield text[start : start + _AT_ONCE + _OVERLAP].encode(errors="replace")
+
+
+def kinds_in(text: str, marks: Marks) -> dict[str, str]:
+    """The values that a text may have, and in which kinds of forms."""
     found: dict[str, str] = {}
-    for kind, reading in readings(raw):
+    for kind, reading in chain.from_iterable(map(readings, pieces_of(text))):
         for mark, value in marks[kind]:
             has = mark in reading if kind != "l" else re.search(mark, reading)
             if has and kind not in found.get(value, ""):
@@ -184,21 +193,21 @@ def _without_head(heads: list[str], values: _Ends, piece: str) -> str:
     return piece
 
 
-def unwrapped(text: str, clean: Callable[[str], str], has_any: Callable[[bytes], object]) -> str:
+def unwrapped(text: str, clean: Callable[[str], str], has_any: Callable[[str], object]) -> str:
     """A text without secrets in base64 and quoted-printable over several lines, which are joined. `clean` is for one
-    line, and `has_any` tells whether a text in UTF-8 may have secrets."""
+    line, and `has_any` tells whether a text may have secrets."""
 
     def joined(match: re.Match[str]) -> str:
         whole = _BREAK.sub("", match[0])
         cleaned = clean(whole)
         return match[0] if cleaned == whole else cleaned
 
-    raw = text.encode(errors="replace")
-    if (b"=\n" in raw or b"=\r\n" in raw) and has_any(raw.replace(b"=\r\n", b"").replace(b"=\n", b"")):
+    if ("=\n" in text or "=\r\n" in text) and has_any(text.replace("=\r\n", "").replace("=\n", "")):
         whole = clean(text.replace("=\r\n", "").replace("=\n", ""))
         text = whole if whole.count("***") > clean(text).count("***") else text
-    if _ROW in raw.translate(_ROWS):
-        lines = raw.replace(b"\\n", b"").replace(b"\\r", b"").translate(None, b"\r\n\\ \t>|")
+    if any(_ROW in piece.translate(_ROWS) for piece in pieces_of(text)):
+        raw = text.encode(errors="replace").replace(b"\\n", b"").replace(b"\\r", b"")
+        lines = raw.translate(None, b"\r\n\\ \t>|").decode("latin-1")
         return _WRAPPED.sub(joined, text) if has_any(lines) else text
     return text
 

@@ -147,15 +147,15 @@ class Secrets:
         return clean
 
     def _in_line(self, text: str) -> str:
-        found = self._found_in(text.encode(errors="replace"))
+        found = self._found_in(text)
         clean = text
         if found:
             names = [self._names[value] for value, _ in found]
             clean = self._pattern_of(found).sub(lambda match: f"***{names[(match.lastindex or 1) - 1]}***", text)
         return clean if self._cut is None else self._cut.hide(clean)
 
-    def _found_in(self, raw: bytes) -> Found:
-        """The values that a text in UTF-8 may have, the longest first, and in which forms."""
+    def _found_in(self, text: str) -> Found:
+        """The values that a text may have, the longest first, and in which forms."""
         from runner.security.forms import kinds_in
 
         with self._lock:
@@ -165,7 +165,7 @@ class Secrets:
                 self._cut = CutValues(self._names)
                 self._marks = marks_of(self._names)
             known = self._marks
-        found = kinds_in(raw, known)
+        found = kinds_in(text, known)
         return tuple((value, found[value]) for value in sorted(found, key=len, reverse=True))
 
     def _pattern_of(self, found: Found) -> re.Pattern[str]:
@@ -251,9 +251,7 @@ class Secrets:
         whole = "".join(pieces)
         if self.text(whole) == whole:
             return None
-        hidden = [
-            match.span() for match in self._pattern_of(self._found_in(whole.encode(errors="replace"))).finditer(whole)
-        ]
+        hidden = [match.span() for match in self._pattern_of(self._found_in(whole)).finditer(whole)]
         clean, start = [], 0
         for piece in pieces:
             end = start + len(piece)

@@ -352,3 +352,10 @@ def test_a_stream_is_clean_however_it_is_written_to() -> None:
     print(f"b {KEY}", file=stream)
     said = "***MY_KEY***\\u001b[2J\na ***MY_KEY***\n[31mred[0m \\u001b[32mgreen\r\nb ***MY_KEY***\n"
     assert inner.getvalue() == said
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_secret_across_pieces_of_a_long_text_is_found(form: str) -> None:
+    written = FORMS[form](KEY)
+    text = "-." * ((1 << 19) - 10) + "\n" + written + "\n" + "-." * 1000
+    assert "***MY_KEY***" in Secrets({"MY_KEY": KEY}).text(text)
