@@ -54,6 +54,23 @@ def test_a_second_run_asks_nothing_again(sums: Application) -> None:
     assert asked(sums, "--fresh") == (total, 0)
 
 
+def test_verdicts_stay_whatever_the_order_of_sets(sums: Application) -> None:
+    """Names that stand in two files get numbers, and these are told in one order in all runs."""
+    names = "const rule = 1, claim = 2, tally = 3, unit = 4, owner = 5;\n"
+    handler = names + "export function {name}(): number {{\n  return rule + claim + tally + unit + owner;\n}}\n"
+    test = (
+        'import { one } from "./one";\nimport { two } from "./two";\n'
+        "export function TestBoth(t: testing.T) {\n  try { t.assert.Equal([one(), two()], [15, 15]); } catch (e) { t.fatal(String(e)); }\n}\n"
+    )
+    sums.write({"one.ts": handler.format(name="one"), "two.ts": handler.format(name="two"), "both_test.ts": test})
+    runs = [
+        sums.spawn("mutate", "scripts.demo.both", env={**sums.environment, "PYTHONHASHSEED": seed}) for seed in "123"
+    ]
+    total = re.search(r"^(\d+) mutants", runs[0].stdout, re.M)
+    assert total is not None
+    assert all(f"\n{total[1]} of these verdicts are kept" in run.stdout for run in runs[1:])
+
+
 def test_after_a_change_only_what_depends_on_it_is_asked_again(sums: Application) -> None:
     total, _ = asked(sums)
     sums.write({"sums_test.ts": TESTS.replace("half(4), 0", "half(4), 1")})
