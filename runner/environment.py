@@ -19,6 +19,20 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
 CONTENT_IN_SPANS = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+AGENTS = (
+    *(
+        "AI_AGENT",
+        "CLAUDECODE",
+        "CLAUDE_CODE",
+        "CURSOR_AGENT",
+        "GEMINI_CLI",
+        "COPILOT_CLI",
+        "OPENCODE",
+        "OPENCODE_CLIENT",
+    ),
+    *("CODEX_SANDBOX", "CODEX_CI", "CODEX_THREAD_ID", "AUGMENT_AGENT", "ANTIGRAVITY_AGENT", "CLINE_ACTIVE"),
+)
+"""Variables that coding agents set for the commands that they run."""
 
 
 class Environment(Value):
@@ -54,6 +68,11 @@ class Environment(Value):
     def ci(self) -> bool:
         """Whether this is a continuous-integration job."""
         return self.variables.get("CI", "") not in ("", "0", "false")
+
+    @property
+    def agent(self) -> bool:
+        """Whether a coding agent runs the command, by the variables that they set."""
+        return any(self.variables.get(name) for name in AGENTS)
 
     @property
     def colors(self) -> bool:

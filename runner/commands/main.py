@@ -147,6 +147,7 @@ def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) ->
 
     application = resolve_application(typed, environment.directory)
     options, settings = _fitted(_configured(typed, values, application))
+    options = _in_brief(options, environment)
     if options.sandbox is not None or options.verbose:
         from runner.execution.start import check_sandbox
 
@@ -205,6 +206,14 @@ def _fitted(found: ConfiguredOptions) -> tuple[RunOptions, RunSettings]:
         return options, settings
     said = f"--parallel is {fitting} instead of {options.parallel}: no more files may be open at once here (ulimit -n)"
     return options.replace(parallel=fitting), settings.replace(warnings=(*settings.warnings, said))
+
+
+def _in_brief(options: RunOptions, environment: Environment) -> RunOptions:
+    """The options with those that `--brief` stands for, also where a coding agent runs the command."""
+    others = options.json or options.verbose or options.watch or options.interactive or options.dry_run or options.bench
+    if not (options.brief or (environment.agent and not others)):
+        return options
+    return options.replace(brief=True, quiet=True, story=options.story or "few")
 
 
 def _request(

@@ -156,6 +156,7 @@ class RunOptions(FlagTable):
     watch: bool = flag("Watch files and re-run affected tests on every save.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("dry-run", "resume", "json", "interactive"), every_day="Run them")
     verbose: int = flag("Show the output of passing tests, and the statistics behind verdicts; -v -v adds Python tracebacks to errors.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, short="v", kind="count", every_day="See results")
     quiet: bool = flag("Show only failures and the summary.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, short="q", kind="switch", excludes=("verbose",))
+    brief: bool = flag("Print failures with short stories alone. Default: on where a coding agent runs the command.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="switch", excludes=("verbose", "json", "watch", "interactive"))
     json: str | None = flag("Print one JSON document and nothing else, for tools and coding agents; --json=lines prints one line per result as it ends.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, mutate=True, kind="maybe", metavar="lines", read=json_form, excludes=("interactive", "quiet", "reporter"))
     no_color: bool = flag("Turn colours off, as the variable NO_COLOR does.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, kind="switch")
     # fmt: on

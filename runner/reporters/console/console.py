@@ -41,6 +41,9 @@ MANY, SCREEN = 10, 100
 CALLERS = 5
 """Most frames of one failure that are shown, in addition to the first and the last."""
 
+SHORT_STORY = 10
+"""Lines of a story with `--brief`."""
+
 
 class ConsoleReporter:
     """Writes to standard output."""
@@ -355,7 +358,8 @@ class ConsoleReporter:
                 if failure.phase == "subtest" or (with_tree and failure.location is None):
                     continue
                 text += self._style.failure(failure, "  ") + self._around(failure, "     ")
-        text += self._at(suite, result) + self._style.story(result.story, "  ")
+        story = result.story[-SHORT_STORY:] if self._options.brief else result.story
+        text += self._at(suite, result) + self._style.story(story, "  ")
         if not self._detailed:
             text += self._style.output(result.logs, "     ") + self._runs(result)
         return text + self._again(suite, result)
