@@ -134,6 +134,7 @@ export default function (core: Core): Shown {
 
   function object(it: object): string {
     if (std.isArray(it)) return list(it as unknown[]);
+    if (std.getPrototypeOf(it) === core.T.prototype) return inexact("testing.T");
     const [name, kind] = classOf(it);
     if (std.isView(it) && kind !== "DataView") return bytes(it as Uint8Array, name);
     switch (kind) {
