@@ -36,7 +36,7 @@ def test_the_configuration_names_no_place_outside(here: Application, what: str, 
     for place in (f"../outside/{name}", str(outside / name), f"assistants/../../outside/{name}", "~/outside"):
         here.write({"/yao-test.toml": f'{table}{flag} = "{place}"\n'})
         run = here.run("-i", "assistants", "-v", *(["--profile", "ci"] if table else []))
-        refused(run, f"yao-test.toml:{2 if table else 1}: {flag} names a place outside of the application")
+        refused(run, f"yao-test.toml:{2 if table else 1}: {flag} names a place outside the application")
         assert run.code == 2
     assert sorted((path.name, path.read_bytes()) for path in outside.iterdir()) == before
 

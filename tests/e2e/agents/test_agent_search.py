@@ -103,7 +103,7 @@ def test_a_search_that_nothing_answers_is_named_and_fails_strict_runs(app: MakeA
     assert [call["call"] for call in record["outside"] if call["answered"] == "missing"] == ["search.Web", "search.KB"]
     assert strict == (
         "Nothing answered search.Web: demo searches before its model is called, and nothing here answers the search. "
-        'Give it references with mocks: {"search": [{"title": ..., "content": ..., "url": ...}]}'
+        'Provide references with mocks: {"search": [{"title": ..., "content": ..., "url": ...}]}'
     )
     assert "missing  mock  search.KB" in doctor and "missing  mock  search.Web" in doctor
 
