@@ -164,11 +164,11 @@ class HostProcesses:
             if error.missing and error.code < 500 and not name.startswith("db."):
                 if not database.has_own_models:
                     raise _not_available(name, world) from error
-                way = "Add the file of the model, or mock" if error.code == 400 else "Mock"
+                way = "Add the model file, or mock" if error.code == 400 else "Mock"
                 error.advice = f". {way} it with {world.mock('process', name)}"
             elif error.missing and name.lower().startswith("query."):
                 mock = world.mock("process", name)
-                error.advice = f". Add the file of a model that has this table, or mock the query with {mock}"
+                error.advice = f". Add a model file with this table, or mock the query with {mock}"
             raise
 
     def _engine_file(self, engine: str) -> str:
@@ -246,7 +246,7 @@ def _not_available(name: str, world: World) -> ProcessError:
     mock = world.mock("process", name)
     wanted = f"{group}.*" if group and group != name else "it"
     return ProcessError(
-        f'Process "{name}" is not available here: mock it with {mock}, or run against a host that provides {wanted}',
+        f'Process "{name}" is not available here: mock it with {mock}, or use a host that provides {wanted}',
         404,
         missing=True,
     )

@@ -21,7 +21,7 @@ from scripttest.values import Value
 _LINE = re.compile("\r\n|[\n\r\u2028\u2029]")
 _ESCAPED = re.compile(r"[\\`]|\$(?=\{)")
 _UNPRINTED = re.compile("[\x00-\x08\x0b-\x1f\x7f\u2028\u2029\ufeff\ud800-\udfff]")
-_NO_TEXT = "what it is compared with is not a plain text: write a text there, or leave it out to have it filled in"
+_NO_TEXT = "its second argument is not a plain string: write a string, or leave it out to have it filled in"
 
 
 class InlineSnapshots:
@@ -48,7 +48,7 @@ class InlineSnapshots:
         """Takes the inline snapshots of a test. Raises InlineError, which says why one cannot be written."""
         place = inlined.location
         if place is None or inlined.source is None:
-            raise InlineError("the call is not in the test file: write it there, or use t.snapshot(value, name)")
+            raise InlineError("the call is not in the test file: move it there, or use t.snapshot(value, name)")
         if module not in self._sources:
             self._sources[module] = _Source(self._files[module], inlined.source)
         source = self._sources[module]
@@ -112,7 +112,7 @@ class _Source:
             fcntl.flock(folder, fcntl.LOCK_EX)
             if self._path.read_bytes() != self._is:
                 raise InlineError(
-                    f"Cannot write inline snapshots into {self._path}: it has changed since it was compiled; run again"
+                    f"Cannot write inline snapshots into {self._path}: it changed after compilation; rerun the tests"
                 )
             temporary.unlink(missing_ok=True)
             with temporary.open("xb") as file:  # never through a link

@@ -169,7 +169,7 @@ def _check_work(value: Json, path: str, tree: Any) -> None:
             raise JsonPathError(path, "too many alternatives")
     count, depth = _measure(value)
     if descents > 8 or count * choices * depth ** max(descents - 1, 0) > MAX_WORK:
-        raise JsonPathError(path, f"too much work for a value with {count} parts")
+        raise JsonPathError(path, f"too slow for a value with {count} parts")
 
 
 def _nodes(tree: Any) -> Iterator[Any]:

@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-UNANSWERED = "it had no answer yet when the test ended or gave it up"
+UNANSWERED = "it was not answered before the test ended or cancelled it"
 MOST = 1000
 """Different calls of one test that are kept."""
 SILENT = (

@@ -31,7 +31,7 @@ _REASONS = {
     "invalid perl operator": "unknown group or flag",
     "invalid escape sequence": "unknown escape `{}`",
     "no argument for repetition operator": "nothing to repeat before `{}`",
-    "bad repetition operator": "a repetition of a repetition `{}` is not supported",
+    "bad repetition operator": "a nested repetition `{}` is not supported",
     "invalid repetition size": "a repetition count over 1000, or an invalid one `{}`",
     "missing ]": "missing `]` for the character class",
     "invalid character class range": "unknown character class or invalid range `{}`",

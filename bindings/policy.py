@@ -175,14 +175,14 @@ def _address(url: str) -> tuple[str, int]:
     from urllib.parse import urlsplit
 
     if any(character <= " " or character in "\\\x7f" for character in url):
-        raise ProcessError("an address cannot hold blanks, backslashes or control characters", 403)
+        raise ProcessError("a URL cannot contain spaces, backslashes or control characters", 403)
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as error:
         raise ProcessError(f'"{url}" is not an address: {error}', 403) from error
     if parts.scheme not in _DEFAULT_PORTS or not host:
-        raise ProcessError(f'Cannot reach "{url}": scripts reach http:// and https:// addresses only', 403)
+        raise ProcessError(f'Cannot reach "{url}": scripts can only reach http:// and https:// URLs', 403)
     return _plain(host), port or _DEFAULT_PORTS[parts.scheme]
 
 
@@ -192,12 +192,12 @@ def host_problem(entry: str) -> str | None:
     if entry == "*":
         return None
     if "/" in entry:
-        return "a host has no scheme and no path"
+        return "a host must not include a scheme or a path"
     if "*" in entry:
-        return "only * alone stands for many hosts"
+        return "wildcards are not supported, except * alone"
     if port is not None and not (re.fullmatch("[0-9]{1,5}", port) and 0 < int(port) < 65536):
         return "its port must be a number from 1 to 65535"
-    return None if _is_name(host) or _is_ipv6(host) else "it is neither a host nor a host and a port"
+    return None if _is_name(host) or _is_ipv6(host) else "it must be host or host:port"
 
 
 def _matches(entry: str, host: str, port: int) -> bool:

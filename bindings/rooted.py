@@ -210,7 +210,7 @@ class Rooted:
             if last:
                 return Place(folder=here, name=part, parts=parts)
             if len(folders) == MAX_DEPTH:
-                raise ProcessError(f"a path cannot have more than {MAX_DEPTH} folders inside each other", 400)
+                raise ProcessError(f"a path cannot have more than {MAX_DEPTH} nested folders", 400)
             folders.append((_enter(here, part, parts, make), part))
         return Place(folder=folders[-1][0] if folders else top, name=".", parts=tuple(name for _, name in folders))
 

@@ -24,7 +24,7 @@ def load_translations(app_root: Path, locale: str) -> dict[str, str]:
                 why = error.strerror if isinstance(error, OSError) else error
                 raise ProcessError(f"Cannot read the translations in langs/{name}/{path.name}: {why}") from error
             if not isinstance(value, dict):
-                raise ProcessError(f"The translations in langs/{name}/{path.name} are not a mapping of texts")
+                raise ProcessError(f"The translations in langs/{name}/{path.name} are not a mapping of strings")
             texts |= {str(source): str(text) for source, text in value.items()}
     return texts
 

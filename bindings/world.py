@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _BRANCH: ContextVar[tuple[World, Random] | None] = ContextVar("branch", default=None)
 """The world of what runs, and its random numbers, where it has some of its own."""
-CLOCK_STANDS = "t.mock.now, or mocks.now of a case, has stopped it; move it with t.mock.advance or time.Sleep"
+CLOCK_STANDS = "t.mock.now, or mocks.now of a case, stopped it; advance it with t.mock.advance or time.Sleep"
 
 
 class Closing(Protocol):

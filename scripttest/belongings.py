@@ -49,7 +49,7 @@ _OF_TOOL = r"connectors|\.env.*|\.git|.*\.(?:conn|mcp)\.\w+"
 KEYS = "may hold secrets"
 """Why a file is not open that commonly holds keys."""
 _FOREIGN = (
-    "does not belong to the application: Git does not track it, and it is in none of its folders; "
+    "does not belong to the application: Git does not track it, and it is not in one of its folders; "
     f"add it to readable in {CONFIGURATION}"
 )
 _IGNORED = f"does not belong to the application: Git ignores it; add it to readable in {CONFIGURATION}"

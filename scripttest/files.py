@@ -159,7 +159,7 @@ def _real_path(descriptor: int, path: str) -> str:
         real = os.path.realpath(path)
         if os.path.samestat(os.stat(real, follow_symlinks=False), os.fstat(descriptor)):
             return real
-        raise RefusedFileError("it changed while it was opened", path) from None
+        raise RefusedFileError("it changed while being opened", path) from None
 
 
 def _plain(name: str) -> str:

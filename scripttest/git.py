@@ -161,7 +161,7 @@ def merge_base(revision: str, folder: str, variables: Mapping[str, str]) -> str:
     try:
         return repository.ask("merge-base", "HEAD", repository.commit(revision)).decode().strip()
     except GitError as error:
-        raise GitError(f"{repository.top} has no commit {revision} that HEAD comes from: {error}") from error
+        raise GitError(f"{repository.top} has no commit {revision} that is an ancestor of HEAD: {error}") from error
 
 
 def _around(folder: str, variables: Mapping[str, str]) -> list[Repository]:

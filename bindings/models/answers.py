@@ -31,7 +31,7 @@ def answer(store: Store, process: str, values: list[Json], fixture: Fixture) -> 
     except ProcessError as error:
         if _is_no_model(error) and group == "models" and processes.knows(process.rpartition(".")[2]):
             text = f"{process}: {error.message}{_there_are(store)}"
-            store.warn(f"{text}: add the file of the model, or mock the process")
+            store.warn(f"{text}: add the model file, or mock the process")
         raise
 
 
@@ -59,7 +59,7 @@ def _answer_test(store: Store, process: str, values: list[Json], fixture: Fixtur
     if process != "db.Rows":
         raise ProcessError(f"{process} Handler -> {process} not found", 404)
     if not isinstance(first, str):
-        raise bad("t.db.rows takes the id of a model")
+        raise bad("t.db.rows takes a model id")
     return _rows(store, first, values[1] if len(values) > 1 and values[1] is not None else {})
 
 

@@ -228,7 +228,7 @@ class Database:
             self._sql = sql
             if expansions(sql, self._views) > MOST_EXPANSIONS:
                 raise failed(
-                    f"the statement names views and tables of its own more than {MOST_EXPANSIONS} times,"
+                    f"the statement uses its own views and tables more than {MOST_EXPANSIONS} times,"
                     " with what they name"
                 )
             try:
@@ -308,7 +308,7 @@ class Database:
             size += sum(len(value) for value in values if isinstance(value, (str, bytes)))
             if len(rows) > MAX_ROWS or size > MAX_BYTES:
                 cursor.close()
-                raise failed(f"the answer has more than {MAX_ROWS} rows or {MAX_BYTES >> 20} MB: ask for fewer")
+                raise failed(f"the result has more than {MAX_ROWS} rows or {MAX_BYTES >> 20} MB: ask for fewer")
         return rows
 
     def _time(self, name: str, *given: Json) -> Json:

@@ -101,7 +101,7 @@ def load(store: Store, id: str, values: list[Json]) -> Json:
     """Adds a model, from a file below the application or from its text: `values` are the file and, if it is given, the
     text. Returns None, or the error."""
     if store.load is None:
-        raise failed(f"the model {id} cannot be loaded: there are no files here")
+        raise failed(f"the model {id} cannot be loaded: no files are available here")
     source = values[1] if len(values) > 1 and isinstance(values[1], str) else None
     try:
         file, document, text = store.load(str(values[0]), source)

@@ -92,7 +92,7 @@ def _get(store: Store, dsl: Json) -> Json:
     bounds = f" LIMIT {LIMIT if limit is None else limit}" + (f" OFFSET {offset}" if offset else "")
     rows = _rows(store, writer.select(limit=bounds))
     if limit is None and len(rows) == LIMIT:
-        store.warn(f"Query: Get answers with the first {LIMIT} rows, since there is no limit; there may be more")
+        store.warn(f"Query: Get returns the first {LIMIT} rows, since there is no limit; there may be more")
     return rows
 
 
@@ -143,7 +143,7 @@ def _run(store: Store, dsl: Json) -> Json:
         return _get(store, dsl)
     rows = _sql(store, dsl)
     if rows:
-        store.warn("Query: Run answers without the rows of a SELECT: Get has them")
+        store.warn("Query: Run returns no rows of a SELECT: use Get")
     return {}
 
 

@@ -216,7 +216,7 @@ def get(store: Store, model: Model, param: Mapping[str, Json]) -> list[Row]:
     limit = _limit(param)
     rows = query.rows(where, limit or LIMIT + 1)
     if not limit and len(rows) > LIMIT:
-        query.warn(f"Get answers with the first {LIMIT} rows, since there is no limit; there are more")
+        query.warn(f"Get returns the first {LIMIT} rows, since there is no limit; there are more")
         rows = rows[:LIMIT]
     query.add_many(rows)
     return rows

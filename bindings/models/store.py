@@ -16,7 +16,7 @@ class UnknownColumnsError(ProcessError):
 
     def __init__(self, asked: str, model: str) -> None:
         """`asked` names the caller."""
-        super().__init__(f"{asked}: the columns of {model} are not known here, only its name", 404, missing=True)
+        super().__init__(f"{asked}: the columns of {model} are not known, only its name", 404, missing=True)
         self.model = model
 
 

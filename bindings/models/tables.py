@@ -81,7 +81,7 @@ def column_sql(column: Column) -> str:
     if column.is_key:
         return f"{quoted(column.name)} INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL"
     if column.kind == "counted":
-        text = f'column "{column.name}" of type {column.type} counts by itself, which only a primary key can'
+        text = f'column "{column.name}" of type {column.type} is auto-incremented, which only a primary key can be'
         raise failed(f'{text}: add "primary": true, or take the type ID')
     parts = [quoted(column.name), column.declaration]
     if column.kind == "enum" and column.option:
@@ -216,7 +216,7 @@ def conditions(wheres: Json, place: FindColumn, warn: Warn) -> Condition:
             continue
         method = str(item.get("method") or "where").lower()
         if method not in ("where", "orwhere"):
-            warn(f'the condition on {item.get("column")} is dropped: there is no method "{item["method"]}"')
+            warn(f'the condition on {item.get("column")} is dropped: unknown method "{item["method"]}"')
             continue
         one = _condition(item, place, warn)
         if one is None or not one.sql:
@@ -239,9 +239,9 @@ def _condition(item: Mapping[str, Json], place: FindColumn, warn: Warn) -> Condi
         return None
     op = str(item.get("op") or "").lower()
     if op not in _KNOWN:
-        warn(f'the condition on {column} compares with "=": there is no op "{item["op"]}"')
+        warn(f'the condition on {column} compares with "=": unknown op "{item["op"]}"')
     if isinstance(item.get("value"), list) and op not in ("in", "like", "match", "null", "notnull"):
-        warn(f"the condition on {column} compares with the first value of its list alone: op in takes all")
+        warn(f"the condition on {column} only compares with the first value of its list: use op " in " for all")
     return compared(
         name, op, item.get("value"), lambda: warn(f"the condition on {column} is dropped: its value is not a string")
     )

@@ -26,7 +26,7 @@ def save(store: Store, model: Model, row: Mapping[str, Json]) -> Json:
         return _insert(store, model, _without(row, UPDATED_AT, DELETED_AT))
     changes = _without(row, CREATED_AT, DELETED_AT, model.primary)
     if not _change(store, model, changes, _is(model, id)):
-        store.warn(f"models.{model.id}: Save wrote nothing: there is no row with the {model.primary} that it was given")
+        store.warn(f"models.{model.id}: Save changed nothing: there is no row with the {model.primary} passed")
     return id
 
 
@@ -51,7 +51,7 @@ def insert(store: Store, model: Model, columns: Sequence[str], rows: Sequence[Se
         names.append(CREATED_AT)
         stored = [[*values, store.database.timestamp()] for values in stored]
     if not rows:  # upstream writes one row of defaults
-        store.warn(f"models.{model.id}: Insert without rows adds a row of defaults")
+        store.warn(f"models.{model.id}: Insert without rows inserts one row of defaults")
         store.database.write(f"INSERT INTO {quoted(model.table)} DEFAULT VALUES")
         return
     store.database.write_many(_insert_sql(model, names), stored)
@@ -75,8 +75,8 @@ def upsert(
     values = _new_row(store, model, row, UPDATED_AT)
     if update_columns is None:
         store.warn(
-            f"models.{model.id}: Upsert without updateColumns takes every column from the new row: those that it does "
-            f"not have become their default or null, and {model.primary} changes"
+            f"models.{model.id}: Upsert without updateColumns takes every column from the new row: missing ones "
+            f"are set to their default or null, and {model.primary} changes"
         )
     changed = update_columns or [column.name for column in model.columns]
     sets = ", ".join(f"{quoted(name)} = excluded.{quoted(name)}" for name in changed)
@@ -219,7 +219,9 @@ def _tell_dead_rules(store: Store, model: Model) -> None:
         return
     store.checked.add(model.id)
     for method, columns in dead_rules(model).items():
-        store.warn(f"models.{model.id}: the validation {method} of {', '.join(columns)} never runs: Yao skips it")
+        store.warn(
+            f"models.{model.id}: the validation {method} of {', '.join(columns)} never runs, because Yao skips it"
+        )
 
 
 def _kept(store: Store, model: Model, row: Mapping[str, Json]) -> Row:
@@ -235,7 +237,7 @@ def _kept(store: Store, model: Model, row: Mapping[str, Json]) -> Row:
 def _refuse(model: Model, values: Mapping[str, Json], *, is_new: bool) -> None:
     problem = strict_problem(model, values, is_new=is_new)
     if problem is not None:
-        raise failed(f"{problem} (a strict database refuses what MySQL does)")
+        raise failed(f"{problem} (--strict-db rejects what MySQL rejects)")
 
 
 def _value(store: Store, model: Model, name: str, value: Json) -> Json:

@@ -135,12 +135,12 @@ def _missing(name: str, args: Sequence[Json], world: World) -> Exception:
         return ProcessError(f'Process "{name}" does not exist (did you mean "{known[close[0]]}"?)', 404, missing=True)
     mock = world.mock("process", name)
     if name.lower().startswith(tuple(f"{widget}." for widget in WIDGETS)):
-        text = f'Process "{name}" is of a page of Yao, of which there are none here: mock it with {mock}'
+        text = f'Process "{name}" belongs to a Yao page, which is not available here: mock it with {mock}'
         id = args[0] if args and isinstance(args[0], str) and args[0] else "<id>"
         such = f', such as Process("models.{id}.{_OF_MODELS[word]}", ...)' if word in _OF_MODELS else ""
         return ProcessError(f"{text}, or call the model behind it{such}", 404, missing=True)
     if group in NODES:
-        text = f'Process "{name}" needs a node of Yao, of which there are none offline: mock it with {mock}'
+        text = f'Process "{name}" needs a Yao node, which is not available offline: mock it with {mock}'
         other = "use ctx.computer and ctx.workspace of an agent with sandbox.yao"
         return ProcessError(f"{text}, or {other}", 404, missing=True)
     return ProcessError(f'Process "{name}" is not available here: mock it with {mock}', 404, missing=True)

@@ -49,7 +49,7 @@ def make_captcha(given: Arguments, call: HostCall) -> Json:
     if option.get("type") == "audio":
         mock = call.world.mock("process", given.process)
         raise ProcessError(
-            f"{given.process}: only pictures are made here, no audio: mock it with {mock}", 500, missing=True
+            f"{given.process}: audio is not supported, only images: mock it with {mock}", 500, missing=True
         )
     width = _whole(given, option, "width", 240, MOST_PIXELS)
     height = _whole(given, option, "height", 80, MOST_PIXELS)

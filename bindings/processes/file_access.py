@@ -130,7 +130,7 @@ class FileAccess:
             yield item
             if item.is_folder() and self.volume.is_open(item.parts, is_folder=True):
                 if len(item.parts) > MAX_DEPTH:
-                    raise self.given.error(f"more than {MAX_DEPTH} folders inside each other", 500)
+                    raise self.given.error(f"more than {MAX_DEPTH} nested folders", 500)
                 yield from self.below(item)
 
     def reaches(self, path: str) -> Place | None:

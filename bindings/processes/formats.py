@@ -154,7 +154,7 @@ def repair(text: str) -> Json:
         raise ValueError(f"more than {MAX_REPAIR} characters are not repaired")
     expected: type | None = {"{": dict, "[": list, '"': str}.get(text[:1])
     if expected is None:
-        raise ValueError("cannot be repaired to JSON")
+        raise ValueError("is not JSON and cannot be repaired")
     depth = _depth(text)
     if depth > MAX_DEPTH or depth * len(text) > MAX_REPAIR_WORK:
         raise ValueError("the value is nested too deeply")
@@ -167,7 +167,7 @@ def repair(text: str) -> Json:
             raise ValueError("text after the JSON value") from error
         value = json_repair.loads(text, skip_json_loads=True)  # a doubled key, a missing value
     if type(value) is not expected:
-        raise ValueError("cannot be repaired to JSON")
+        raise ValueError("is not JSON and cannot be repaired")
     return _Plain().value(value, 0)
 
 

@@ -70,7 +70,7 @@ class Budget:
         if self._unseen <= 0:
             self._unseen = _calls_left() // CALLS
         if self._steps < 0 or self.seconds < 0:
-            raise WorkError("it asks for too much work; do its definitions name each other more than once?")
+            raise WorkError("it is too complex; its definitions may refer to each other more than once")
 
 
 def _calls_left() -> int:
@@ -161,7 +161,7 @@ def _matches_as_ecma(refused: PatternError, text: str, seconds: float) -> bool:
     except regex.error:
         raise refused from None
     except TimeoutError:
-        reason = "takes too long; write it without repetitions in each other"
+        reason = "takes too long; avoid nested repetitions"
         raise WorkError(f"its pattern `{refused.pattern[:200]}` {reason}") from None
 
 

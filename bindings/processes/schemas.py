@@ -23,7 +23,7 @@ MAX_SECONDS = 5.0
 """Longest validation, which is for patterns and large values, and longest check of a schema."""
 MAX_ERRORS = 100
 """Most errors that are looked for."""
-_ENDLESS = "it refers to itself without end, or is nested too deeply"
+_ENDLESS = "it refers to itself endlessly or is nested too deeply"
 _UNUSABLE = "invalid JSON Schema"
 _LONGEST = 200
 """Letters of what is quoted."""
@@ -83,7 +83,7 @@ def misfit(value: Json, schema: Json, *, checked: bool = False, ecma: bool = Fal
     except (UnknownType, TypeError, AttributeError, LookupError, ArithmeticError) as error:
         # The target of a reference may be at a place that is not a schema, and was not checked then.
         told = str(error).partition("\n")[0][:_LONGEST]
-        said = f"it cannot be applied; does a reference lead to something that is not a schema? ({told})"
+        said = f"it cannot be applied; a reference may point to something that is not a schema ({told})"
         return Misfit(reasons=said, unusable=True)
     if not found:
         return None

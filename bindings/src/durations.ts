@@ -6,9 +6,9 @@ const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000,
 export function millisecondsOf(value: unknown): number {
   const milliseconds = typeof value === "string" ? written(value.trim()) : value;
   if (typeof milliseconds !== "number" || !Number.isFinite(milliseconds)) {
-    throw new TypeError(`t.mock.advance takes milliseconds or a text such as "1h30m", not ${typeof value === "number" ? value : (JSON.stringify(value) ?? typeof value)}`);
+    throw new TypeError(`t.mock.advance takes milliseconds or a string such as "1h30m", not ${typeof value === "number" ? value : (JSON.stringify(value) ?? typeof value)}`);
   }
-  if (milliseconds < 0) throw new TypeError("t.mock.advance moves the clock forward: it takes no negative time; t.mock.now sets it back");
+  if (milliseconds < 0) throw new TypeError("t.mock.advance moves the clock forward: time cannot be negative; use t.mock.now to set it back");
   return milliseconds;
 }
 

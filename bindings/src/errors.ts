@@ -64,7 +64,7 @@ export function describeError(kernel: Kernel, error: unknown, deep = true, left 
       if (deep && cause !== undefined && left.count-- > 0) text += ` (cause: ${told(cause)})`;
       return { message: text, stack: typeof stack === "string" ? placed(std, error, stack) + (kernel.trail?.(error) ?? "") : undefined };
     }
-    if (error === null) return { message: "null was thrown, which is also what the engine does when memory runs out" };
+    if (error === null) return { message: "null was thrown, possibly because the engine ran out of memory" };
     const { inspect } = kernel.part<Explain>("explain");
     return { message: `thrown, not an Error: ${inspect(error, { masked: true })}` };
   } catch {

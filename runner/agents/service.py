@@ -143,7 +143,7 @@ class AgentService:
         try:
             return self.run(work())
         except asyncio.CancelledError as error:
-            raise ProcessError(f"{name} was canceled: the run is ending", 503) from error
+            raise ProcessError(f"{name} was cancelled: the run is ending", 503) from error
 
     def forget(self, module: str, tests: Collection[str] | None) -> None:
         """Forgets the calls of tests of a module, because they run again; None: of all its tests."""

@@ -52,7 +52,7 @@ def _checked(kind: str, replies: dict[str, Any]) -> dict[str, Any]:
 def _problem_with_reply(kind: str, reply: Any) -> str:
     """What is wrong with the values of a reply; empty: nothing."""
     if kind == "exec" and not isinstance(reply, (str, dict, NoneType)):
-        return f"it is a text, or an object that may have {', '.join(PARTS[kind])}"
+        return f"it must be a string, or an object that may have {', '.join(PARTS[kind])}"
     parts = reply if isinstance(reply, dict) else {}
     numbers, texts = (("exit_code",), ("stdout", "stderr")) if kind == "exec" else (("status", "code"), ())
     for part in numbers:

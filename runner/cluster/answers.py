@@ -129,7 +129,7 @@ def write_recording(folder: Path, name: str, content: bytes | None) -> None:
     """Writes what a worker has recorded, or removes it. Raises OSError, and RunnerError for a place outside."""
     parts = name.split("/")
     if name.startswith("/") or ".." in parts:
-        raise RunnerError(f"A worker names a recording outside of {folder}: {name}")
+        raise RunnerError(f"A worker names a recording outside {folder}: {name}")
     path = folder.joinpath(*parts)
     if content is None:
         path.unlink(missing_ok=True)

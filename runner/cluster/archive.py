@@ -74,7 +74,7 @@ def archive_of(root: Path, reports: Collection[str], content: Content | None) ->
             archive.writestr(zipfile.ZipInfo(name, _EARLY), data, zipfile.ZIP_DEFLATED)
     if digest.content() != content:
         raise ConfigurationError(
-            f"Cannot send {root} to workers: its files have changed since the run began", "Run the command again"
+            f"Cannot send {root} to workers: its files changed during the run", "Rerun the command"
         )
     return packed.getvalue()
 
@@ -98,7 +98,7 @@ def unpack(data: bytes, folder: Path) -> None:
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():
             if name.startswith("/") or ".." in name.split("/"):
-                raise ValueError(f"{name} leads out of the application")
+                raise ValueError(f"{name} leads outside the application")
         archive.extractall(beside)
     try:
         beside.rename(folder)
@@ -142,7 +142,7 @@ def _contents(root: Path, reports: Collection[str]) -> Iterator[tuple[str, bytes
         if total > MOST_BYTES:
             raise ConfigurationError(
                 f"Cannot send {root} to workers: it has more than {MOST_BYTES >> 30} GB",
-                "Name the folder of the application with --app, and keep data of other kinds out of it",
+                "Name the folder of the application with --app, and keep unrelated data out of it",
             )
         yield name, data
 
@@ -180,6 +180,6 @@ def _check_definition(path: Path, data: bytes, redact: Callable[[str], str]) -> 
     text = data.decode("utf-8", "replace")
     if redact(text) != text:
         raise ConfigurationError(
-            f"Cannot send {path} to workers: it has a key in it, and keys never travel",
-            'Write "$ENV.NAME" in its place, and set NAME where the workers run',
+            f"Cannot send {path} to workers: it contains a key, and keys are never sent",
+            'Replace it with "$ENV.NAME", and set NAME where the workers run',
         )

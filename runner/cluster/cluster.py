@@ -72,7 +72,7 @@ class Cluster:
         """See `Remote`."""
         plan = run.plan
         if plan.options.env_files and not self._address.is_local:
-            hint = "Variables do not travel: set them where the workers run. With --cluster local, -e can be used"
+            hint = "Variables are not sent: set them where the workers run. -e works with --cluster local"
             raise ConfigurationError("-e and --cluster ADDRESS cannot be used together", hint)
         from runner.cluster.archive import archive_of, check_definitions, content_of
         from runner.cluster.connection import Connection
@@ -111,7 +111,7 @@ class Cluster:
             raise refusal(found.problems)
         if found.missing_walls and plan.options.verbose:
             lines = "".join(f"\n  {wall}: {why}" for wall, why in found.missing_walls.items())
-            environment.stderr.write(f"Note: workers lack walls around scripts{lines}\n")
+            environment.stderr.write(f"Note: workers lack sandbox walls{lines}\n")
         self._preflight = preflight
         topic = f"yao-test-{self._run}"
         self._job = Job(run=self._run, application=application, setup=setup, topic=topic)

@@ -29,7 +29,7 @@ try:
 
 except ImportError as error:
     raise ConfigurationError(
-        f"--cluster needs the library distributed: {error}",
+        f"--cluster requires the package distributed: {error}",
         f"Install it with: {install_command('dask', str(error.name))}",
     ) from error
 
@@ -258,7 +258,7 @@ def _check_reachable(address: ClusterAddress) -> None:
     except OSError as error:
         raise ConfigurationError(
             f"Cannot reach the cluster at {address}: {error.strerror or error}",
-            "Is the scheduler running, and is this its address? `dask scheduler` prints it",
+            "Check that the scheduler is running and that this is the address that `dask scheduler` printed",
         ) from error
 
 
@@ -271,12 +271,12 @@ def _refusal(address: ClusterAddress, error: BaseException) -> ConfigurationErro
         if isinstance(cause, ssl.SSLError) or "certificate" in str(cause).lower() or "TLS" in str(cause):
             return ConfigurationError(
                 f"Cannot connect to the cluster at {address}: the TLS connection failed: {cause}",
-                "Its certificates and those of distributed.comm.tls in the configuration of Dask must agree",
+                "Its certificates must match distributed.comm.tls in the Dask configuration",
             )
         cause = cause.__cause__ or cause.__context__
     if isinstance(error, TimeoutError) and not str(error):
-        said[0] = "what listens there does not answer as a scheduler of Dask does"
-    hint = "Does it speak TLS? Then its address begins with tls://" if address.url.startswith("tcp") else None
+        said[0] = "the server there is not a Dask scheduler"
+    hint = "If it uses TLS, its address begins with tls://" if address.url.startswith("tcp") else None
     return ConfigurationError(f"Cannot connect to the cluster at {address}: {said[0]}", hint)
 
 

@@ -127,7 +127,7 @@ class Dispatch:
                 self._repetition.cut(suite.id)
             if repeated := self._ledger.repeated:
                 results = "1 result was" if repeated == 1 else f"{repeated} results were"
-                self._warn(f"{results} made again after a worker was lost, and counted once")
+                self._warn(f"{results} rerun after a worker was lost, and counted once")
         self._ledger.end_sources()
         return sum(module.id not in self._ledger.listed for module in plan.modules)
 
@@ -198,7 +198,7 @@ class Dispatch:
         now = time.monotonic()
         if self._without_workers is None:
             self._without_workers = now
-            self._warn(f"The cluster at {self._address} has no worker any more; the run waits for one")
+            self._warn(f"The cluster at {self._address} has lost all its workers; waiting for a new one")
         if now - self._without_workers > PATIENCE:
             raise RunnerError(
                 f"The cluster at {self._address} has had no worker for {PATIENCE:.0f} s",
@@ -323,7 +323,7 @@ class Dispatch:
             self._warn(warning)
         for wall, why in found.missing_walls.items():
             if wall not in self._found.missing_walls:
-                self._warn(f"A new worker of the cluster lacks a wall around scripts ({wall}: {why})")
+                self._warn(f"A new worker of the cluster lacks a sandbox wall ({wall}: {why})")
 
     def _end(self, attempt: str) -> None:
         running = self._running.pop(attempt)
@@ -338,7 +338,7 @@ class Dispatch:
             if self._idle_ends > DOING_NOTHING:
                 raise RunnerError(
                     f"The worker {running.worker.address} ends tests without a result",
-                    "Run them without --cluster to see why",
+                    "Run them without --cluster to find out why",
                 )
             self._queue.give_back(rest)
 
@@ -361,7 +361,7 @@ class Dispatch:
         now = time.monotonic()
         for attempt, running in list(self._running.items()):
             if running.ended_at is not None and now - running.ended_at > LATE:
-                self._lose(attempt, "its last messages did not come")
+                self._lose(attempt, "its last messages did not arrive")
 
     def _wind_up(self) -> None:
         """Tells workers that the run has to stop, and gives up what has not begun; when the time is up, everything."""

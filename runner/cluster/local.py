@@ -52,11 +52,11 @@ class LocalCluster:
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
-            raise RunnerError("Cannot start a cluster here: a process of Dask ended at once", "Look with pip check")
+            raise RunnerError("Cannot start a cluster here: a Dask process exited immediately", "Run pip check")
         said = json.loads(line)
         if "missing" in said:
             raise ConfigurationError(
-                f"--cluster local needs the library cryptography: {said['missing']}",
+                f"--cluster local requires the package cryptography: {said['missing']}",
                 f"Install it with: {install_command('dask', 'cryptography')}",
             )
         if "error" in said:

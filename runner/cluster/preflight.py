@@ -91,7 +91,7 @@ class Preflight:
         lacking: dict[str, str] = {}
         for address in addresses:
             if address not in answers:
-                lost.append(f"The worker {address} was lost before it had a test")
+                lost.append(f"The worker {address} was lost before it started a test")
                 continue
             answer = answers[address]
             problem = self._problem(address, answer, missing)
@@ -104,8 +104,8 @@ class Preflight:
             if not answer["has_application"]:
                 lacking[address] = _who(address, answer)
         warnings = [
-            f"{variable}, which {self._variables[variable]} names, is set here and not on {_listed(where)}: "
-            "variables do not travel, set it where the workers run"
+            f"{variable}, which {self._variables[variable]} names, is set here but not on {_listed(where)}: "
+            "variables are not sent, set it where the workers run"
             for variable, where in missing.items()
         ]
         if lacking:
@@ -121,7 +121,7 @@ class Preflight:
         if isinstance(answer, BaseException):
             missing_module = re.search(r"No module named '([\w.]+)'", str(answer))
             if missing_module:  # when what is asked was unpickled there
-                return f"{address} has no {missing_module[1]}: yao-test {VERSION} has to be installed there"
+                return f"{address} has no {missing_module[1]}: yao-test {VERSION} must be installed there"
             return f"{address} cannot be asked: {_said(answer)}"
         who = _who(address, answer)
         if answer["version"] != VERSION:
@@ -129,10 +129,10 @@ class Preflight:
         extras = [extra for extra in self._extras if extra not in answer["extras"]]
         if extras:
             shown = "; ".join(f"{extra} ({install_command(extra)})" for extra in extras)
-            return f"{who} is without optional parts that are installed here: {shown}"
+            return f"{who} lacks optional parts that are installed here: {shown}"
         if self._needs_walls and answer["missing_walls"]:
             missing_walls = "; ".join(f"{wall}: {why}" for wall, why in answer["missing_walls"].items())
-            return f"{who} lacks walls around scripts, and --sandbox=require asks for all ({missing_walls})"
+            return f"{who} lacks sandbox walls, and --sandbox=require needs all of them ({missing_walls})"
         for variable in self._variables:
             if variable not in answer["variables"]:
                 missing.setdefault(variable, []).append(who)
@@ -146,7 +146,7 @@ def refusal(problems: Mapping[str, str]) -> RunnerError:
     return ConfigurationError(
         f"Cannot run on {'a worker' if len(said) == 1 else f'{len(said)} workers'} of the cluster: "
         f"{'; '.join(said[:_SHOWN])}{more}",
-        "Install the same yao-test with the same extras on all workers, or take those away",
+        "Install the same yao-test with the same extras on all workers, or remove those workers",
     )
 
 
@@ -159,8 +159,8 @@ def check_paths(root: Path, paths: Mapping[str, Path]) -> None:
         below = os.path.relpath(path, root)
         if below.startswith("..") or not travels(below):
             raise ConfigurationError(
-                f"Cannot use {named} with --cluster: {path} does not travel to the workers",
-                f"Put it below {root}, under a name that begins with no dot",
+                f"Cannot use {named} with --cluster: {path} is not sent to the workers",
+                f"Put it below {root}, under a name that does not begin with a dot",
             )
 
 

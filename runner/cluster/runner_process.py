@@ -276,7 +276,7 @@ def _listen(incoming: IO[bytes], runner: Runner, units: SimpleQueue[WorkUnit]) -
 def _problem(error: Exception) -> tuple[str, str | None]:
     if isinstance(error, RunnerError):
         return error.message, error.hint
-    return f"yao-test broke on a worker: {type(error).__name__}: {error}", None
+    return f"internal error of yao-test on a worker: {type(error).__name__}: {error}", None
 
 
 def options_of(options: RunOptions, recordings: Path | None) -> RunOptions:

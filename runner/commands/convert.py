@@ -26,18 +26,16 @@ MOST_PLACES = 5
 @click.command(
     "convert",
     cls=Command,
-    help="Writes the cases of a configuration of promptfoo, or a data set of Inspect, DeepEval or OpenAI evals, as a"
-    " case file, and says what has no counterpart.",
+    help="Converts a promptfoo configuration, or a dataset of Inspect, DeepEval or OpenAI evals, to a"
+    " case file, and lists what cannot be converted.",
 )
 @click.argument("file", metavar="FILE")
 @click.option(
     "-o", "--output", metavar="FILE", help="Case file to write: .jsonl, .json or .yaml. Default: print JSONL."
 )
-@click.option(
-    "--from", "format", type=click.Choice(FORMATS), help="Tool that FILE is of. Default: what its fields say."
-)
-@click.option("--scorer", type=click.Choice(SCORERS), help="How Inspect or OpenAI evals compare answers with targets.")
-@click.option("--simulator", default="workers.test.user-simulator", metavar="ID", help="Agent that plays users.")
+@click.option("--from", "format", type=click.Choice(FORMATS), help="Format of FILE. Default: detected from its fields.")
+@click.option("--scorer", type=click.Choice(SCORERS), help="Scorer that Inspect or OpenAI evals used.")
+@click.option("--simulator", default="workers.test.user-simulator", metavar="ID", help="Agent that simulates users.")
 @click.pass_obj
 def convert(
     environment: Environment, file: str, output: str | None, format: str | None, scorer: str | None, simulator: str
@@ -46,11 +44,11 @@ def convert(
     path = absolute(file, environment.directory)
     target = absolute(output, environment.directory) if output else None
     if target is not None and (target.suffix.lower() not in FORMS or target == path):
-        why = "it is the file to convert" if target == path else f"a case file ends with {', '.join(FORMS)}"
-        raise ConfigurationError(f"Cannot write {output}: {why}", "Name another file with -o")
+        why = "that is the file to convert" if target == path else f"the name of a case file ends in {', '.join(FORMS)}"
+        raise ConfigurationError(f"Cannot write {output}: {why}", "Choose another file with -o")
     format, found = converted(path, file, format, scorer, simulator)
     if not found.cases:
-        raise ConfigurationError(f"Cannot convert {file}: there are no cases in it")
+        raise ConfigurationError(f"Cannot convert {file}: it contains no cases")
     made = cases_from_values(found.cases, file, target.parent if target else path.parent, lenient=True)
     kept = {case.id for case in made.cases}
     cases = [case for case in found.cases if case["id"] in kept]

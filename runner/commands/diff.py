@@ -187,10 +187,12 @@ def _sides(
     summaries. Raises ConfigurationError."""
     if baseline is not None:
         if b is not None:
-            raise ConfigurationError("--baseline takes the place of A: name one report", "Or name both without it")
+            raise ConfigurationError(
+                "--baseline replaces A: pass one report only", "Or pass both reports without --baseline"
+            )
         return _with_baseline(environment, a, baseline, store)
     if store is not None:
-        raise ConfigurationError("--store needs --baseline", "A run of a store is named as run:ID")
+        raise ConfigurationError("--store needs --baseline", "Refer to a run in a store as run:ID")
     if a is None:
         raise click.UsageError("Missing argument A: the older report, or --baseline with a run of the store")
     names = [a, *([b] if b else []), *more]
@@ -220,7 +222,7 @@ def _variants(report: Report, name: str) -> tuple[list[str], list[Report]]:
     if len(names) < 2:
         raise ConfigurationError(
             f"Cannot compare {name}: there is no second report, and it has no variants",
-            "Name a second report, or run with --variant",
+            "Pass a second report, or run the tests with --variant",
         )
     return names, [part_of(report, variant) for variant in names]
 

@@ -114,11 +114,13 @@ def _mocks_target(environment: Environment, root: Path | None, name: str) -> Pat
     if root is None:
         raise ConfigurationError(f"Cannot write mocks to {name}: there is no application here", "Pass it with --app")
     if target.suffix != ".ts":
-        raise ConfigurationError(f"Cannot write mocks to {name}: they are TypeScript", "Name a file that ends in .ts")
+        raise ConfigurationError(
+            f"Cannot write mocks to {name}: mocks are written in TypeScript", "Choose a file name that ends in .ts"
+        )
     if os.path.lexists(target):
         raise ConfigurationError(
-            f"Cannot write mocks to {name}: it exists, and mocks that are filled in are not overwritten",
-            "Name another file, and take over what is new",
+            f"Cannot write mocks to {name}: the file already exists, and is not overwritten",
+            "Choose another file, and copy the new mocks over",
         )
     if not target.parent.is_dir():
         raise ConfigurationError(f"Cannot write mocks to {name}: there is no folder {target.parent}")
@@ -130,7 +132,7 @@ def _write_mocks(environment: Environment, findings: Findings, target: Path) -> 
 
     lacks = lacking(findings.agents)
     if not lacks:
-        environment.stderr.write(f"Wrote no {target.name}: no agent lacks a mock\n")
+        environment.stderr.write(f"Wrote no {target.name}: no agent needs one\n")
         return
     tests = Path(findings.root, "assistants", *lacks[0][0].split("."), "src")
     path = Path(os.path.relpath(target.with_suffix(""), tests)).as_posix()
@@ -154,7 +156,7 @@ def _root(environment: Environment, app: str | None) -> Path | None:
 
 
 def _lines(findings: Findings) -> Iterator[str]:
-    yield "Walls around scripts"
+    yield "Sandbox walls"
     for wall in findings.walls:
         yield f"  {'off' if wall.missing else 'on':<4}{wall.name:<14}{wall.missing or wall.holds}"
     yield ""

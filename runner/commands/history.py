@@ -62,7 +62,7 @@ def history(
         if not runs:
             of = "".join(f" of the {word} {name}" for word, name in (("branch", branch), ("profile", profile)) if name)
             known = sorted({run.branch for run in opened.runs() if run.branch})
-            hint = f"There are runs of {', '.join(known[:10])}" if known else None
+            hint = f"There are runs on {', '.join(known[:10])}" if known else None
             raise ConfigurationError(f"The store {opened.folder} has no run{of}", hint)
         names = None if test is None else _matching(opened.tests([run.id for run in runs]), test)
         chosen = histories(opened, runs, names)
@@ -236,7 +236,7 @@ def since_text(since: Since) -> str:
     text = f"since {commit(run)} ({facts})" if run.commit else f"since run {run.id} ({facts})"
     if since.parts:
         return f"{text}, changed: {described(since.parts)}"
-    return f"{text}, nothing it depends on changed" if since.is_known else text
+    return f"{text}, none of its dependencies changed" if since.is_known else text
 
 
 def when(run: StoredRun) -> str:

@@ -73,10 +73,12 @@ def init(
     """Writes the files, prints what was done to each, and returns the exit code."""
     if example is not None and (name is not None or data is not None):
         flag = "-n" if data is None else "--data"
-        raise ConfigurationError(f"{flag} and --example cannot be used together", "An example has agents of its own")
+        raise ConfigurationError(
+            f"{flag} and --example cannot be used together", "An example comes with its own agents"
+        )
     if name is not None and not re.fullmatch(r"\w[\w-]*(\.\w[\w-]*)*", name):
         raise ConfigurationError(
-            f'Cannot make agent "{name}": an id has letters, digits, _ and -, and dots between folders',
+            f'Cannot make agent "{name}": an id consists of letters, digits, _ and -, with dots between folders',
             "For example: hello or workers.hello",
         )
     root = _root(environment.directory, folder)
@@ -129,7 +131,7 @@ class _Maker:
         if os.path.lexists(path):
             if not _has(path, file.text):
                 self._foreign.add(file.path)
-            self._say("Left as it is", path)
+            self._say("Kept", path)
         elif others:
             self._foreign.add(file.path)
             self._say("Not written", path, f", since the {others[0].rpartition('/')[2]} that exists is another one")

@@ -57,10 +57,10 @@ def data_files(path: Path, shown: str, agent: str | None) -> dict[str, str]:
 def _from_table(path: Path, shown: str) -> dict[str, str]:
     """The case file and the replies."""
     if path.suffix.lower() not in TABLES:
-        raise ConfigurationError(f"Cannot read {shown}: it is no table", "Save it as .csv or .tsv")
+        raise ConfigurationError(f"Cannot read {shown}: it is not a table", "Save it as .csv or .tsv")
     rows = value_of(path, shown)
     if not rows:
-        raise ConfigurationError(f"Cannot make cases of {shown}: it has no rows below its header")
+        raise ConfigurationError(f"Cannot make cases of {shown}: it has no rows after its header")
     names = {name.lower(): name for name in rows[0]}
     is_ready = "input" in names and any(name.startswith("assert") or name == "expected" for name in names)
     file = f"tests/{agent_name(shown)}{path.suffix.lower()}"

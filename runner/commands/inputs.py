@@ -91,7 +91,7 @@ def check_outputs(environment: Environment, outputs: Sequence[str], extensions: 
     for path in paths:
         if path.suffix.lower() not in extensions:
             hint = f"The extensions are {', '.join(extensions)}"
-            raise ConfigurationError(f'Cannot write {path}: no format for the extension "{path.suffix}"', hint)
+            raise ConfigurationError(f'Cannot write {path}: unknown extension "{path.suffix}"', hint)
         check_writable(path)
     return paths
 
@@ -126,8 +126,8 @@ def understanding(what: object) -> Iterator[None]:
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         detail = f"{type(error).__name__}: {error}"
         raise ConfigurationError(
-            f"Cannot make {what}: a result is not as yao-test {VERSION} writes it ({detail})",
-            "Was it changed, or written by another version?",
+            f"Cannot make {what}: a result is not valid for yao-test {VERSION} ({detail})",
+            "It may have been edited, or written by another version",
         ) from error
 
 
@@ -150,8 +150,8 @@ def store_folder(environment: Environment, given: str | None, application: Path 
     try:
         root = application or find_root(environment.directory)
     except ConfigurationError as error:
-        hint = "Name the store with --store, or start the command in an application"
-        raise ConfigurationError("Cannot tell which store is meant: there is no application here", hint) from error
+        hint = "Pass the store with --store, or run the command in an application"
+        raise ConfigurationError("No store given, and there is no application here", hint) from error
     from runner.application.configuration import read_configuration
 
     file = read_configuration(Application(root))
@@ -163,6 +163,6 @@ def named_store(environment: Environment, name: str) -> Path:
     """The folder of a store, from its path or from that of its database file. Raises ConfigurationError if it is
     empty."""
     if not name:
-        raise ConfigurationError("Cannot use the store: its name is empty", "Name the folder of the store")
+        raise ConfigurationError("Cannot use the store: its name is empty", "Pass the folder of the store")
     place = absolute(name, environment.directory)
     return place.parent if place.name == FILE else place

@@ -53,8 +53,8 @@ def label(environment: Environment, report: str, output: str, count: int, criter
     judgements = judgements_in(results_in(environment, report))
     if not judgements:
         raise ConfigurationError(
-            f"Cannot label {report}: it has no verdicts of judges",
-            "Labels are for assertions of the types agent and preference, and for criteria of rubrics",
+            f"Cannot label {report}: it has no judge verdicts",
+            "Only assertions of the types agent and preference and criteria of rubrics can be labelled",
         )
     if criterion is not None:
         known = sorted({one.key.criterion for one in judgements})
@@ -68,8 +68,8 @@ def label(environment: Environment, report: str, output: str, count: int, criter
         more = [one for one in judgements if one.key in labels]
         if len(more) < len(labels):
             raise ConfigurationError(
-                f"Cannot write to {output}: it has labels of answers that are not in {report}",
-                "Name another file with -o",
+                f"Cannot write to {output}: it has labels for answers that are not in {report}",
+                "Choose another file with -o",
             )
         chosen = [*more, *(one for one in chosen if one.key not in labels)]
 
@@ -163,7 +163,7 @@ def labels_path(name: str, directory: Path) -> Path:
     "--min-kappa",
     metavar="KAPPA",
     type=NumberRange(min=-1, max=1),
-    help="Exit with 1 if kappa may be below this value, or if there are too few labels.",
+    help="Exit with 1 if kappa could be below this value, or if there are too few labels.",
 )
 @click.pass_obj
 def calibrate(
@@ -177,8 +177,8 @@ def calibrate(
     judgements = judgements_in(results)
     if not judgements:
         raise ConfigurationError(
-            f"Cannot calibrate {report}: it has no verdicts of judges",
-            "Judges are asked by assertions of the types agent and preference, and by criteria of rubrics",
+            f"Cannot calibrate {report}: it has no judge verdicts",
+            "Only assertions of the types agent and preference and criteria of rubrics use judges",
         )
     read = [label for name in labels for label in read_labels(labels_path(name, environment.directory), name)]
     said = [label for label in read if label.key.criterion]
@@ -187,22 +187,20 @@ def calibrate(
     if labels and not found.labels:
         if on_answers and not found.unknown:
             raise ConfigurationError(
-                f"Cannot calibrate {report}: {', '.join(labels)} has labels of whole answers only",
-                "A judge is compared with labels of the criteria that it has judged",
+                f"Cannot calibrate {report}: {', '.join(labels)} has labels for whole answers only",
+                "Judges are compared with labels for the criteria that they judged",
             )
         if found.unknown:
             raise ConfigurationError(
                 f"Cannot calibrate {report}: none of its answers has a label in {', '.join(labels)}",
-                "Labels belong to the report that they were drawn from: suite, id, run, turn and criterion say which",
+                "Labels are matched to answers by suite, id, run, turn and criterion",
             )
         raise ConfigurationError(
             f"Cannot calibrate {report}: {', '.join(labels)} has no labels yet", "Fill in true or false under passed"
         )
     show(environment, trust_text(found, columns_of(environment)))
     if on_answers:
-        environment.stdout.write(
-            f"Left out: {count(on_answers, 'label')} of whole answers, which no judge has judged.\n"
-        )
+        environment.stdout.write(f"Left out: {count(on_answers, 'label')} for whole answers, which no judge graded.\n")
     if found.unknown:
         environment.stderr.write(f"Warning: {count(found.unknown, 'label')} of answers that {report} does not have\n")
     for path in paths:

@@ -161,7 +161,7 @@ def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) ->
         with Cluster(options.cluster, environment, application) as there:
             return run(_request(options, settings, environment, application), None, remote=there)
     if typed.coverage_thresholds and not options.coverage:
-        raise ConfigurationError("--coverage-threshold needs --coverage", "Without it nothing is counted")
+        raise ConfigurationError("--coverage-threshold needs --coverage", "Coverage is only measured with --coverage")
     coverage = None
     if options.coverage and not options.dry_run:
         from scripttest import Coverage
@@ -204,7 +204,7 @@ def _fitted(found: ConfiguredOptions) -> tuple[RunOptions, RunSettings]:
     fitting = make_room(options.parallel or 1)
     if fitting == (options.parallel or 1):
         return options, settings
-    said = f"--parallel is {fitting} instead of {options.parallel}: no more files may be open at once here (ulimit -n)"
+    said = f"--parallel is {fitting} instead of {options.parallel}: the limit of open files is too low (ulimit -n)"
     return options.replace(parallel=fitting), settings.replace(warnings=(*settings.warnings, said))
 
 

@@ -77,7 +77,7 @@ def merge(
     parts = tuple(part for part in parts if not is_journal(environment, part)) or parts
     reports = [read_report(environment, part) for part in parts]
     if as_runs and partial:
-        raise click.UsageError("--as-runs puts whole reports together, --partial is for the parts of one run")
+        raise click.UsageError("--as-runs combines complete runs, --partial is for the parts of one run")
     joined = histories.as_runs(reports, parts) if as_runs else merged(reports, parts)
     misses = _misses(joined.report, thresholds)
     whole, said = _measured(joined.report, misses), [*joined.said, *misses]
@@ -95,7 +95,7 @@ def merge(
     if len(missing) > SAID:
         environment.stderr.write(f"... and {len(missing) - SAID} more\n")
     if missing and not partial:
-        environment.stderr.write("Hint: Give merge the parts that are missing, or --partial to go without them\n")
+        environment.stderr.write("Hint: Pass the missing parts, or --partial to merge without them\n")
         return exit_codes.CONFIGURATION
     return exit_codes.FAILED if misses else exit_codes.PASSED
 
@@ -138,7 +138,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> PooledRuns:
         said += _differences(reports[0], report, names[0], name)
         for suite in report.suites:
             if suites.setdefault(suite.id, suite).has_cases != suite.has_cases:
-                raise ConfigurationError(f'Cannot merge {name}: "{suite.id}" has another kind in other parts')
+                raise ConfigurationError(f'Cannot merge {name}: "{suite.id}" has a different kind in other parts')
         for result in report.results:
             key = TestKey(suite=result.suite, test=result.name, run=result.run)
             earlier = sources.get(key, part)
@@ -152,7 +152,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> PooledRuns:
     ends = [report.end for report in reports]
     statuses = {end.status for end in ends}
     covered, differ = coverage.together(end.coverage for end in ends if end.coverage is not None)
-    said += [f"{path} is not the same in all parts; its coverage is that of the last one" for path in differ]
+    said += [f"{path} differs between parts; its coverage is taken from the last one" for path in differ]
     whole = Report(
         start=min((report.start for report in reports), key=lambda start: start.started_at).replace(
             suites=tuple(suites.values()),
@@ -191,7 +191,7 @@ def _check_flags(reports: list[Report], names: tuple[str, ...]) -> None:
                 raise ConfigurationError(
                     f"Cannot merge {name}: it was made with {spelled(flag, value)}, and {names[0]} with"
                     f" {spelled(flag, known)}",
-                    "The parts of one run have the same flags; --as-runs puts several runs of the same cases together",
+                    "The parts of one run must have the same flags; --as-runs combines several runs of the same cases",
                 )
 
 
@@ -225,7 +225,7 @@ def _differences(first: Report, other: Report, first_name: str, name: str) -> li
     if one.version != two.version:
         found.append(f"{first_name} is of yao-test {one.version}, {name} of yao-test {two.version}")
     if one.environment != two.environment:
-        found.append(f"{first_name} and {name} ran with another user, team or locale")
+        found.append(f"{first_name} and {name} ran with a different user, team or locale")
     return found
 
 
@@ -359,7 +359,7 @@ def _of_unknown(suite: Suite, having: list[tuple[Report, str]], there: set[str])
     known = [one.selected for one in partial if one is not None and one.selected is not None]
     if known and max(known) > len(there):
         return f"{suite.label}: no result for {max(known) - len(there)} of {count(max(known), 'test')}"
-    return f"{suite.label}: it may have more tests, since {', '.join(name for _, name in having)} did not end"
+    return f"{suite.label}: it may have more tests, because {', '.join(name for _, name in having)} did not end"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -44,9 +44,8 @@ OWN = [flag for flag in FLAGS if flag.mutate]
     "mutate",
     cls=Command,
     help="Plants small faults, mutants, in the handlers that script tests load, and runs the tests with each: a mutant "
-    "that no test notices is a test that is missing. Of case files, it changes the answers of the agent in ways that a "
-    "user would hate, and grades them again. Files are not changed. Exit codes: 0, or 1 below --threshold or when "
-    "tests fail before anything is planted.",
+    "that survives shows a missing test. For case files, makes the agent's answers worse and grades them again. No "
+    "files are changed. Exit codes: 0, or 1 below --threshold or when tests fail before anything is planted.",
 )
 @click.argument("tests", nargs=-1)
 @click.option(
@@ -54,39 +53,37 @@ OWN = [flag for flag in FLAGS if flag.mutate]
     "files",
     metavar="GLOB",
     multiple=True,
-    help="Handlers to plant mutants in, by their paths in the application; !GLOB leaves some out. Default: those that "
-    "the tests load. Repeatable.",
+    help="Paths of the handlers to mutate; !GLOB excludes some. Default: handlers that the tests load. Repeatable.",
 )
 @click.option(
     "--from",
     "origin",
     metavar="REPORT",
-    help="Report, or run:ID, whose answers of cases are changed. Default: the newest run that is kept; scripted models "
-    "are asked.",
+    help="Report, or run:ID, with the answers to change. Default: the newest stored run; scripted models are called.",
 )
-@click.option("--ask-judges", is_flag=True, help="Let judges of cases ask real models about changed answers.")
+@click.option("--ask-judges", is_flag=True, help="Let judges call real models to grade changed answers.")
 @click.option(
-    "--prompts", is_flag=True, help="Leave out each rule of the agents' prompts in turn, and run the cases without it."
+    "--prompts", is_flag=True, help="Remove each rule of the agents' prompts in turn, and run the cases without it."
 )
-@click.option("--yes", is_flag=True, help="With --prompts: ask the models, whatever it costs.")
+@click.option("--yes", is_flag=True, help="With --prompts: call the models without a cost limit.")
 @click.option(
-    "--resume", metavar="FILE", help="With --prompts: keep the answers of models beside this file, and go on from them."
+    "--resume", metavar="FILE", help="With --prompts: save model responses beside this file, and resume from them."
 )
-@click.option("--threshold", metavar="SCORE", help="Score below which the exit code is 1, such as 0.8 or 80%.")
+@click.option("--threshold", metavar="SCORE", help="Minimum score, such as 0.8 or 80%; exit with 1 if it is lower.")
 @click.option(
     "--since",
     metavar="REF",
-    help="Only mutants on lines that changed since the merge base with a revision, and all those of handlers whose "
+    help="Only mutants on lines changed since the merge base with a revision, and all mutants of handlers whose "
     "tests changed.",
 )
 @click.option(
-    "--sample", type=click.IntRange(1), metavar="N", help="Only so many mutants, or rules, drawn with --seed."
+    "--sample", type=click.IntRange(1), metavar="N", help="Number of mutants, or rules, to sample, using --seed."
 )
 @click.option(
-    "--mutators", metavar="NAME", multiple=True, help="Only these; stryker names all that StrykerJS has. Repeatable."
+    "--mutators", metavar="NAME", multiple=True, help="Mutators to use; stryker is the set of StrykerJS. Repeatable."
 )
-@click.option("--shard", metavar="I/N", help="Only one of N parts of the mutants.")
-@click.option("--fresh", is_flag=True, help="Ask all mutants again, and use no verdict of an earlier run.")
+@click.option("--shard", metavar="I/N", help="Run one part of the mutants, such as the second of four: 2/4.")
+@click.option("--fresh", is_flag=True, help="Test all mutants again, ignoring verdicts of earlier runs.")
 @click.option(
     "-o", "--output", metavar="FILE", multiple=True, help="Also write a report: .json, .html, .md. Repeatable."
 )
@@ -139,11 +136,11 @@ def mutate(
         from runner.commands.mutate_prompts import mutate_prompts
 
         if not cases:
-            raise ConfigurationError("Cannot leave out rules: there are no cases among the inputs", "Name a case file")
+            raise ConfigurationError("Cannot test rules: the inputs have no cases", "Pass a case file")
         return mutate_prompts(request, least, is_allowed=yes, sample=sample, resume=resume)
     if cases and modules and (paths or options.json):
         raise ConfigurationError(
-            "Cannot write one document about script tests and cases", "Name either test modules or case files with -i"
+            "Cannot write one document about script tests and cases", "Pass either test modules or case files with -i"
         )
     of_cases = weak_cases(request, least, paths, origin=origin, ask_judges=ask_judges) if cases else exit_codes.PASSED
     if not modules:

@@ -42,7 +42,7 @@ def mutate_prompts(
         cost = f"about {dollars(planned.cost)}" if planned.cost is not None else "which cost an unknown amount"
         said = f"{calls}, {'which cost nothing' if planned.is_free else cost}"
         if not (is_allowed or options.max_cost is not None or options.max_tokens is not None):
-            raise ConfigurationError(f"Nothing was asked: {said}", "Add --yes, or a budget such as --max-cost 5")
+            raise ConfigurationError(f"No model was called: {said}", "Add --yes, or a budget such as --max-cost 5")
         if not options.json:
             environment.stderr.write(f"{said}\n")
 

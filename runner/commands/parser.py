@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _ABOUT = "Tests Yao-style AI agents: script tests of their handlers, and cases for the agents themselves."
 _USAGE = """\
-Usage: yao-test [TESTS] [FLAGS]             run them
+Usage: yao-test [TESTS] [FLAGS]             run tests
        yao-test AGENT "MESSAGE" [FLAGS]     ask an agent
        yao-test COMMAND --help
 """
@@ -36,9 +36,9 @@ _HEADINGS = ("Choose tests", "Run them", "See results")
 _COMMANDS = (
     ("init", "create an application or an agent, with tests"),
     ("watch", "run tests again when files are saved"),
-    ("show, diff, merge", "read, compare and join reports"),
-    ("history, view", "look at earlier runs"),
-    ("doctor", "what is installed, and what agents need"),
+    ("show, diff, merge", "show, compare and merge reports"),
+    ("history, view", "browse earlier runs"),
+    ("doctor", "check what is installed and what agents need"),
 )
 """What the help says of commands; it names the others."""
 PAGES = {
@@ -179,7 +179,7 @@ class Command(click.Command):
         for flag, count in Counter(single).items():
             if count > 1:
                 times = "twice" if count == 2 else f"{count} times"
-                raise click.UsageError(f"{flag.opts[0]} is given {times}, and takes one value", ctx)
+                raise click.UsageError(f"{flag.opts[0]} is given {times}, but takes only one value", ctx)
         return super().parse_args(ctx, args)
 
 
@@ -207,7 +207,7 @@ class _EveryDay(Command):
         known = ", ".join(names for names, _ in _COMMANDS).split(", ")
         formatter.write_paragraph()
         formatter.write_text(f"Other commands: {', '.join(sorted(self.commands - {*known}))}.")
-        formatter.write_text("All flags, and what exit codes mean: yao-test --help all")
+        formatter.write_text("All flags and exit codes: yao-test --help all")
 
 
 def _spelt(flag: Flag) -> str:

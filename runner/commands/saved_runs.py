@@ -49,7 +49,9 @@ def regrade(environment: Environment, /, report: str, **values: Any) -> int:
     options = options_from(given)
     environment = with_files(environment, options.env_files)
     if any(absolute(output, environment.directory).resolve() == path.resolve() for output in options.outputs):
-        raise ConfigurationError(f"Cannot write over {report}, which is regraded", "Name another file with -o")
+        raise ConfigurationError(
+            f"Cannot write over {report}, the report being regraded", "Choose another file with -o"
+        )
     untold = {key: value for key, value in saved.items() if values.get(key) in (None, False, ())}
     if options.require_trust:  # approvals of the report's revision would be weaker
         untold.pop("trust_from", None)

@@ -59,7 +59,7 @@ def show(
 ) -> int:
     """Prints a report, or writes it to files. The exit code does not depend on the results."""
     if reporter and output:
-        raise ConfigurationError("--reporter prints a report, and --output writes one", "Remove one of them")
+        raise ConfigurationError("--reporter prints a report, --output writes one to a file", "Remove one of them")
     if quiet and verbose:
         raise ConfigurationError("--quiet and --verbose cannot be used together")
     saved = read_report(environment, report, quiet=not (output or reporter), store=store)

@@ -45,7 +45,7 @@ def list_runs(environment: Environment, store: str | None, branch: str | None, a
             report = quote(run.reports[0]) if run.reports else "FILE.jsonl"
             again = "" if run.reports else f"yao-test show run:{run.id}{named} -o {report} && "
             again += f"yao-test --resume {report}{named}"
-            show(environment, f"{run.id} was cut short. To continue it: {again}\n")
+            show(environment, f"{run.id} was interrupted. To continue it: {again}\n")
     environment.stdout.write(f"{count(len(runs), 'run')}\n")
     return exit_codes.PASSED
 
@@ -61,7 +61,7 @@ def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
     for name in stores:
         source = named_store(environment, name)
         if source == target:
-            raise ConfigurationError(f"Cannot merge {name} into itself", "Name two stores, the one that gets all first")
+            raise ConfigurationError(f"Cannot merge {name} into itself", "Pass two stores, the target first")
         found = join(target, source)
         said = [f"{count(found.added, 'run')} added"]
         said += [

@@ -98,7 +98,7 @@ def types(environment: Environment, folder: str | None, check: bool) -> int:
         f"Installed {sum(not path.startswith(PROJECTS) for path in files)} files in {root / TARGET}\n"
     )
     for path in foreign:
-        environment.stdout.write(f"Left as it is {root / path}, which does not begin with {MADE.strip()}\n")
+        environment.stdout.write(f"Kept {root / path}, because it does not begin with {MADE.strip()}\n")
     if is_new:
         environment.stdout.write(f"Wrote {root / CONFIG}\n")
     for line in lacks(root, files, str(root / CONFIG)):
@@ -117,7 +117,7 @@ def lacks(root: Path, files: dict[str, str], shown: str) -> list[str]:
     text = _content(root / CONFIG) or ""
     lines = []
     if TARGET not in text.replace(PROJECTS, ""):
-        lines.append(f'Add "{TARGET}" to "include" in {shown}: editors complete t.assert and ctx')
+        lines.append(f'Add "{TARGET}" to "include" in {shown}so that editors complete t.assert and ctx')
     tests = [path for path in files if path.startswith(PROJECTS) and path.endswith(".d.ts")]
     if tests and PROJECTS not in text:
         lines.append(
@@ -131,7 +131,7 @@ def _application(directory: Path) -> Path:
     try:
         return find_root(directory)
     except ConfigurationError as error:
-        raise ConfigurationError(error.message, "Name its folder: yao-test types FOLDER") from error
+        raise ConfigurationError(error.message, "Pass its folder: yao-test types FOLDER") from error
 
 
 def _made(root: Path) -> list[str]:

@@ -245,7 +245,7 @@ class _Line:
         near = named[:1] or [closest(word, [*self._commands, *VERBS, *agents, *modules]) or ""]
         if near == [""]:
             near = [closest(word, os.listdir(self._directory)) or ""]
-        hint = "Name a file, a folder, an agent or scripts.<agent>.<module>; yao-test --help lists the commands"
+        hint = "Pass a file, a folder, an agent or scripts.<agent>.<module>; yao-test --help lists the commands"
         return ConfigurationError(
             f'Cannot run "{word[:60]}": no command, agent, file or folder has that name',
             f'Did you mean "{near[0]}"?' if near[0] else hint,
@@ -272,11 +272,11 @@ def _module(token: Token, module: str, agent: str) -> str:
     """The input of `-s MODULE`, as Yao has it. Raises ConfigurationError when no agent or module is named."""
     flag = token.text.partition("=")[0]
     if not module:
-        raise ConfigurationError(f"{flag} names no test module", f"Type: {flag} MODULE")
+        raise ConfigurationError(f"{flag} is not a test module", f"Type: {flag} MODULE")
     if module.startswith("scripts."):
         return module
     if not agent:
         raise ConfigurationError(
-            f"Cannot tell whose test module {module} is", f"Type: yao-test -i scripts.<agent>.{module}"
+            f"Cannot tell which agent the test module {module} is", f"Type: yao-test -i scripts.<agent>.{module}"
         )
     return f"scripts.{agent.removeprefix('assistants.')}.{module}"

@@ -202,11 +202,11 @@ def _refuse(names: BeforeAfter[str], of_a: Cases, of_b: Cases) -> NoReturn:
     if empty is not None:
         raise ConfigurationError(
             f"Cannot compare {names.a} with {names.b}: {empty} has no results",
-            "Was that run stopped before its first test had ended?",
+            "That run may have been stopped before its first test ended",
         )
     raise ConfigurationError(
         f"Cannot compare {names.a} with {names.b}: they have no case in common",
-        "Cases are matched by the suite and the id; were both runs started in the same folder?",
+        "Cases are matched by suite and id: start both runs in the same folder",
     )
 
 

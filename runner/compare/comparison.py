@@ -339,7 +339,7 @@ def output_difference(before: TestResult, after: TestResult) -> str:
     if equal(old, new):
         return ""
     lines = difference(old, new) or line_difference(_text(old), _text(new))
-    return lines or "the values differ in their types"
+    return lines or "the values have different types"
 
 
 def _text(output: Any) -> str:

@@ -88,8 +88,8 @@ def _distinct(reports: Sequence[Report], names: Sequence[str]) -> dict[str, str]
         for id in report.run_ids:
             if id in found:
                 raise ConfigurationError(
-                    f"Cannot merge {name}: it has the run {id}, which {found[id]} has too",
-                    "Each run counts once: leave out the copy",
+                    f"Cannot merge {name}: {found[id]} also has the run {id}",
+                    "Each run counts once: remove the copy",
                 )
         found |= dict.fromkeys(report.run_ids, name)
     return found
@@ -100,7 +100,7 @@ def _of_several_connectors(found: Mapping[ResultKey, Sequence[TestResult]]) -> I
     for key, results in found.items():
         connectors = sorted({case.connector for result in results if (case := result.case) and case.connector})
         if len(connectors) > 1:
-            yield f"the runs of {key.name} are with different connectors: {', '.join(connectors)}"
+            yield f"the runs of {key.name} used different connectors: {', '.join(connectors)}"
 
 
 def _pooled(results: Sequence[TestResult], least: float) -> TestResult:

@@ -114,7 +114,7 @@ class AnthropicConnector(HttpConnector):
             case "file":
                 return _document(part)
             case "input_audio":
-                raise self.faults.final("cannot send audio: the messages API takes text, images and documents")
+                raise self.faults.final("cannot send audio: the messages API accepts text, images and documents")
         return part
 
 
@@ -168,7 +168,7 @@ class AnthropicAnswer:
         if value.get("type") == "error" or value.get("error"):
             raise reported(value.get("error"))
         if not isinstance(value.get("content"), list):
-            raise ProviderError("there is no content in the answer", None)
+            raise ProviderError("the response has no content", None)
         self._open(value)
         self._stop(value.get("stop_reason"))
         for index, block in enumerate(value["content"]):

@@ -143,13 +143,15 @@ def _check(options: dict[str, Any], subject: str) -> None:
     host = options.get("host") or options.get("proxy") or ""
     if host and not is_http_address(host):
         raise ConfigurationError(
-            f"{subject}: options.host must be an address",
+            f"{subject}: options.host must be a URL",
             'For example: "https://api.example.com", with http:// or https://',
         )
     if options.get("auth_mode", "bearer") not in AUTH_MODES:
         raise ConfigurationError(f"{subject}: auth_mode must be one of {', '.join(AUTH_MODES)}")
     if not options.get("key", "").isprintable() or not options.get("key", "").isascii():
-        raise ConfigurationError(f"{subject}: options.key holds characters that no key has, such as a line break")
+        raise ConfigurationError(
+            f"{subject}: options.key contains characters that keys cannot have, such as a line break"
+        )
     for name, price in options.get("price", {}).items():
         is_number = isinstance(price, _NUMBER) and not isinstance(price, bool)
         if name not in PRICES or not is_number or price < 0:

@@ -53,7 +53,7 @@ class EmbeddingsAnswer:
             raise reported(error)
         items = value.get("data")
         if not isinstance(items, list) or not items:
-            raise ProviderError("there is no embedding in the answer", None)
+            raise ProviderError("the response has no embedding", None)
         ordered = sorted(enumerate(items), key=lambda item: item[1].get("index", item[0]))
         vectors = [[float(f"{number:.{DIGITS}g}") for number in item["embedding"]] for _, item in ordered]
         self._said, self._content = value, json.dumps(vectors, separators=(",", ":"), allow_nan=False)

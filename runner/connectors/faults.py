@@ -64,7 +64,7 @@ class Faults:
         """`host` is the one that it asks."""
         self._definition = definition
         self._subject = f"{definition.id} ({host})"
-        self._is_an_api = f"Check options.host in {definition.where}: is it the address of an API?"
+        self._is_an_api = f"Check options.host in {definition.where}: it must be the URL of an API"
 
     def final(self, message: str, hint: str | None = None) -> ConnectorError:
         """An error that trying again would not help."""
@@ -72,24 +72,24 @@ class Faults:
 
     def silent(self) -> ConnectorError:
         """No answer began before the case ran out of time."""
-        return ConnectorError(f"{self._subject} was silent until the case ran out of time")
+        return ConnectorError(f"{self._subject} sent nothing until the case timed out")
 
     def mute(self, completion: Completion) -> ConnectorError:
         """An answer without a message."""
         hint = self._is_an_api
         match completion.ending:
             case "length":
-                hint = "It reached its token limit before it wrote any text: raise max_tokens"
+                hint = "It reached its token limit before writing any text: raise max_tokens"
             case "content_filter" | "refusal":
-                hint = "The provider held the answer back: its filter objects to what was asked, or to the answer"
-        text = f"{self._subject} answered without a message: no content, no refusal and no call of a tool"
+                hint = "The provider withheld the response: its content filter rejected the request or the response"
+        text = f"{self._subject} returned an empty message: no content, no refusal and no tool call"
         error = ConnectorError(f"{text} (finish_reason {completion.finish_reason})", hint=hint)
         error.finish_reason = completion.finish_reason
         return error
 
     def no_json(self, text: str) -> ConnectorError:
         """An answer that is not JSON."""
-        return ConnectorError(f"{self._subject} answered what is not JSON: {self._quoted(text)}", hint=self._is_an_api)
+        return ConnectorError(f"{self._subject} returned invalid JSON: {self._quoted(text)}", hint=self._is_an_api)
 
     def unreadable(self, what: str, text: str) -> ConnectorError:
         """An answer that is JSON, but not as it should be; `what` says how it is."""
@@ -108,7 +108,7 @@ class Faults:
         hint, definition = None, self._definition
         match error:
             case CannotConnect():
-                hint = f"Check options.host in {definition.where}, that the server runs, and the proxy variables"
+                hint = f"Check options.host in {definition.where}, the proxy variables, and that the server is running"
             case LocalLimit():
                 hint = "Use a smaller --parallel, or allow more open files (ulimit -n)"
             case BadProtocol():
@@ -125,8 +125,8 @@ class Faults:
                     return f"Check the environment variable {name}, which options.key in {where} names"
                 return f"Check options.key in {where}" if options.get("key") else f"Add options.key to {where}"
             case 301 | 302 | 303 | 307 | 308:
-                to = "The server sends to another address, which is not followed"
-                return f"{to}: write that into options.host in {where}"
+                to = "The server redirects to another URL, which is not followed"
+                return f"{to}: set options.host to it in {where}"
             case 404:
                 return f"Check options.model and options.host in {where}"
             case 429:

@@ -29,8 +29,8 @@ from scripttest.values import Value
 
 IDLE_SECONDS = 3.0
 """Servers commonly drop a connection after 5 idle seconds; one that they may be dropping is not used again."""
-CLOSED_EARLY = "it was closed before the answer was complete"
-NO_SUCH_HOST = "there is no host of that name"
+CLOSED_EARLY = "it was closed before the response was complete"
+NO_SUCH_HOST = "there is no host with that name"
 _LOCAL = {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM}
 _PORTS = {"http": 80, "https": 443}
 _HOSTS = {
@@ -117,7 +117,7 @@ class Sender(Protocol):
 def not_connected(host: str, number: int) -> HttpError:
     """The error for an error number of the operating system while connecting."""
     if number in _LOCAL:
-        return LocalLimit(f"cannot connect to {host}: this machine is at a limit: {os.strerror(number)}")
+        return LocalLimit(f"cannot connect to {host}: this machine has reached a limit: {os.strerror(number)}")
     return CannotConnect(f"cannot connect to {host}: {os.strerror(number)}")
 
 
@@ -174,12 +174,12 @@ class Proxies(Value):
         if not url.startswith(("http://", "https://")):
             kind = url.partition(":")[0]
             raise ConfigurationError(
-                f"Cannot use the proxy for {host}: proxies of kind {kind} are not supported",
+                f"Cannot use the proxy for {host}: {kind} proxies are not supported",
                 f"Name an http:// proxy in {scheme}_PROXY, or add the host to NO_PROXY",
             )
         if not is_http_address(url):
             raise ConfigurationError(
-                f"Cannot use the proxy for {host}: {scheme}_PROXY or ALL_PROXY is not an address",
+                f"Cannot use the proxy for {host}: {scheme}_PROXY or ALL_PROXY is not a URL",
                 "For example: http://proxy.example.com:3128",
             )
         return url

@@ -110,7 +110,7 @@ class HttpClient:
         """
         host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
         if re.search(r"[\x00-\x20\x7f]", url):
-            raise BadProtocol(f"the address of {host} cannot be used: it holds a blank or a control character")
+            raise BadProtocol(f"the address of {host} cannot be used: it contains a space or a control character")
         try:
             parts = urlsplit(url)
             parts.port  # noqa: B018 - looks whether it is one
@@ -130,7 +130,7 @@ class HttpClient:
         except TimeoutError as error:
             if not silence.expired():
                 raise
-            raise HttpTimeout(f"{host} was silent for too long") from error
+            raise HttpTimeout(f"{host} sent nothing for too long") from error
 
     async def _answer(self, url: str, headers: Mapping[str, str], body: bytes, proxy: str | None, host: str) -> Answer:
         if self._library == "httpx" or host in self._by_openssl:

@@ -96,7 +96,7 @@ def errors_of(host: str) -> Iterator[None]:
         yield
     except httpx.LocalProtocolError:
         # the cause quotes the header, which may be a key
-        raise BadProtocol(f"the request to {host} cannot be sent: a header holds a line break") from None
+        raise BadProtocol(f"the request to {host} cannot be sent: a header contains a line break") from None
     except httpx.InvalidURL as error:
         raise BadProtocol(f"the address of {host} cannot be used: {error}") from error
     except (httpx.TransportError, UnicodeError) as error:
@@ -109,9 +109,9 @@ def _translated(error: httpx.TransportError | UnicodeError, host: str) -> HttpEr
         case httpx.ConnectTimeout():
             return ConnectTimeout(f"no connection to {host} in time")
         case httpx.TimeoutException():
-            return HttpTimeout(f"{host} was silent for too long")
+            return HttpTimeout(f"{host} sent nothing for too long")
         case httpx.ProxyError():
-            return CannotConnect(f"cannot connect to {host}: the proxy refuses: {said}", lasting=True)
+            return CannotConnect(f"cannot connect to {host}: the proxy refused the connection: {said}", lasting=True)
         case httpx.ConnectError() | UnicodeError():  # a name too long for DNS is a UnicodeError
             cause = _origin(error)
             if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError | socket.gaierror) and cause.errno:
@@ -121,7 +121,7 @@ def _translated(error: httpx.TransportError | UnicodeError, host: str) -> HttpEr
             return ConnectionLost(f"lost the connection to {host}: {_reason(_origin(error))}")
         case httpx.RemoteProtocolError() if "closed connection" in said or "disconnected" in said:
             return ConnectionLost(f"lost the connection to {host}: {CLOSED_EARLY}")
-    return BadProtocol(f"{host} does not speak HTTP as expected: {said}")
+    return BadProtocol(f"{host} sent an invalid HTTP response: {said}")
 
 
 def _origin(error: BaseException) -> BaseException:

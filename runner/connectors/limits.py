@@ -193,12 +193,12 @@ async def with_retries(
                 _note(error, count)
                 raise
             if asked is not None and asked > LONGEST_WAIT:
-                _note(error, count, f"it asks to wait {asked:.0f} s")
+                _note(error, count, f"it asks for a wait of {asked:.0f} s")
                 raise
             chance = timing.random()
             wait = float(2**count) * (0.75 + chance / 2) if asked is None else asked * (1 + chance / 10)
             if not has_time(wait + shortest(), timing):
-                _note(error, count, "the case has no time for another attempt")
+                _note(error, count, "the case has no time left for another attempt")
                 raise
         await timing.sleep(wait)
     raise AssertionError("unreachable")
@@ -255,8 +255,8 @@ class Circuit:
         """Raises HostDown while calls fail at once."""
         if self.is_open and self._last is not None:
             raise HostDown(
-                f"{self._name}: the host is down, this call was not made. "
-                f"{len(self._failed)} attempts in a row ended with: {self._last.message}",
+                f"{self._name}: the host is down, so this call was not made. "
+                f"{len(self._failed)} attempts in a row failed with: {self._last.message}",
                 hint=self._last.hint,
             )
 

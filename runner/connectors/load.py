@@ -180,8 +180,8 @@ class Connectors:
         kind = None if path is None else self._type(path)
         if kind not in (None, SCRIPTED, EMBEDS):
             raise ConfigurationError(
-                f'Cannot use connector "{id}" for embeddings: those of type {kind} have none',
-                f"Name one of type {EMBEDS}, whose host has /v1/embeddings and whose model is for embeddings",
+                f'Cannot use connector "{id}" for embeddings: connectors of type {kind} have none',
+                f"Name one of type {EMBEDS} with /v1/embeddings and an embedding model",
             )
 
     def vendor(self, id: str) -> str:
@@ -264,10 +264,10 @@ class Connectors:
 
     def _unusable(self, definition: Definition) -> ConfigurationError:
         subject = f'Cannot use connector "{definition.id}" from {definition.where}'
-        models = f"Connectors of models: {', '.join(self.ids())}"
+        models = f"Model connectors: {', '.join(self.ids())}"
         if definition.type in _OTHER_TYPES:
             kind = f"{definition.type} is {_OTHER_TYPES[definition.type]}"
-            return ConfigurationError(f"{subject}: it is not a model, {kind}", models)
+            return ConfigurationError(f"{subject}: it is not a model: {kind}", models)
         hint = did_you_mean(definition.type, TYPES) or f"Types are {', '.join(TYPES)}"
         return ConfigurationError(f'{subject}: unknown type "{definition.type}"', hint)
 

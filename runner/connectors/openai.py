@@ -94,7 +94,7 @@ class OpenAIConnector(HttpConnector):
         data = data_url(part_url(part, "file"))
         if data is None:
             raise self.faults.final(
-                f'cannot send the file "{name}": the chat API takes files by content, not by address',
+                f'cannot send the file "{name}": the chat API accepts files by content, not by URL',
                 "Attach it as file://<path>",
             )
         if data.is_text:
@@ -141,7 +141,7 @@ class OpenAIAnswer:
         """Takes a completion. Raises ProviderError."""
         self._take(value, "message")
         if not value.get("choices"):
-            raise ProviderError("there is no choice in the answer", None)
+            raise ProviderError("the response has no choices", None)
 
     def completion(self) -> Completion:
         """The completion that was received."""

@@ -77,7 +77,7 @@ class HttpConnector:
     """Below `/v1/`."""
     needs = "model"
     """The option that its file must have."""
-    example = "Name the model to ask"
+    example = "Set the model to use"
     """What to write there."""
 
     def __init__(self, definition: Definition, client: HttpClient, timing: Timing, limit: GlobalLimit) -> None:
@@ -280,7 +280,7 @@ class HttpConnector:
         """Takes the event with which a stream ended, unless it was cut in the middle of it."""
         whole = [data for data in events if data.strip() in ("", "[DONE]") or _is_json(data)]
         if not self._feed(whole, answer, listener) and not answer.complete:
-            raise ConnectionLost(f"the stream of {self._host} ended before the answer was complete")
+            raise ConnectionLost(f"the stream of {self._host} ended before the response was complete")
 
     def _feed(self, events: list[str], answer: Answer, listener: Listener) -> bool:
         """Whether the end was reached."""

@@ -54,7 +54,7 @@ class PyqwestSender:
         try:
             fields = Headers(headers.items())
         except ValueError:  # quotes the header, which may be a key
-            raise BadProtocol(f"the request to {host} cannot be sent: a header holds a line break") from None
+            raise BadProtocol(f"the request to {host} cannot be sent: a header contains a line break") from None
         try:
             transport = self._transport(parts.scheme == "https", proxy)
             response = await transport.execute(Request("POST", url, fields, body))
@@ -133,7 +133,7 @@ def _translated(error: Exception, host: str) -> HttpError:
             return ConnectionLost(f"lost the connection to {host}: {CLOSED_EARLY}")
         case ReadError() | WriteError() if number:
             return ConnectionLost(f"lost the connection to {host}: {os.strerror(number)}")
-    return BadProtocol(f"{host} does not speak HTTP as expected: {last}")
+    return BadProtocol(f"{host} sent an invalid HTTP response: {last}")
 
 
 def _not_connected(said: str, host: str, number: int) -> HttpError:
@@ -147,5 +147,5 @@ def _not_connected(said: str, host: str, number: int) -> HttpError:
         return kind(f"{begin}its certificate cannot be trusted: {words}", lasting=True)
     _, tunnel, why = said.partition("tunnel error: ")
     if tunnel:
-        return CannotConnect(f"{begin}the proxy refuses: {why}", lasting=True)
+        return CannotConnect(f"{begin}the proxy refused the connection: {why}", lasting=True)
     return not_connected(host, number) if number else CannotConnect(begin + said.rpartition(": ")[2])

@@ -73,7 +73,7 @@ class UsageReader:
         if not self.problems:
             return ()
         problems = ", ".join(dict.fromkeys(self.problems))
-        return (f"says a usage that cannot be: {problems}; the usage of the call is unknown",)
+        return (f"reports an impossible usage: {problems}; the usage of the call is unknown",)
 
     def _number(self, *names: str) -> float | None:
         for name in names:

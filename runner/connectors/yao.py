@@ -55,7 +55,7 @@ class YaoConnector(OpenAIConnector):
         assistant = self.options.get("assistant") or self.model or request.agent
         if not assistant:
             raise self.faults.final(
-                "cannot tell which assistant to ask", f"Set options.assistant in {self.definition.where} to its id"
+                "no assistant is named", f"Set options.assistant in {self.definition.where} to its id"
             )
         return str(assistant)
 

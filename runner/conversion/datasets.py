@@ -17,7 +17,7 @@ from runner.conversion.converted import SAME_MEANING, Converted, Record, judged,
 
 SCORERS = ("includes", "match", "exact", "pattern", "model_graded_qa")
 """An answer contains the target, ends with it (of OpenAI evals: begins), is it, matches it, means it."""
-IN_CODE = "the scorer, which is in code: --scorer says which of {}; cases have that of {}"
+IN_CODE = "the scorer, which is code: pass one of {}; cases have that of {}"
 FIELDS = {
     "inspect": ("input", "target", "id", "choices", "metadata"),
     "deepeval": (
@@ -72,7 +72,7 @@ def openai_samples(records: list[Record], scorer: str | None) -> Converted:
 def goldens(records: list[Record], simulator: str) -> Converted:
     """Goldens and conversational goldens of DeepEval. `simulator` plays the users of scenarios."""
     converted = Converted()
-    converted.lacks("the metrics, which are in code: cases compare with expected_output and expected_tools")
+    converted.lacks("the metrics, which are code: cases use expected_output and expected_tools")
     for number, golden in enumerate(records, 1):
         id = f"golden-{number}"
         _rest(converted, "deepeval", golden, id)

@@ -45,8 +45,8 @@ def converted(path: Path, shown: str, format: str | None, scorer: str | None, si
     format = format or _format_of(value)
     if format is None:
         raise ConfigurationError(
-            f"Cannot convert {shown}: its fields are those of none of {', '.join(FORMATS)}",
-            "Name the format with --from, such as --from inspect",
+            f"Cannot convert {shown}: its fields match none of {', '.join(FORMATS)}",
+            "Pass the format with --from, such as --from inspect",
         )
     if format == "promptfoo":
         from runner.conversion.promptfoo import Promptfoo

@@ -25,7 +25,7 @@ def value_of(path: Path, shown: str) -> Any:
         if not path.is_file():
             raise ConfigurationError(f"Cannot read {shown}: there is no such file")
         if suffix in CODE:
-            hint = "Write what it gives to a file: .json, .jsonl, .yaml or .csv"
+            hint = "Save its output to a file: .json, .jsonl, .yaml or .csv"
             raise ConfigurationError(f"Cannot read {shown}: it is code", hint)
         if suffix in TABLES:
             return _table(path, shown)

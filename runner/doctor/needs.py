@@ -40,14 +40,14 @@ _NO_HANDLER = ("builtin", "disabled", "default")
 _VARIABLE = re.compile(r"\"\$ENV\.(\w+)\"")
 _SEARCH_MOCK = re.compile(r"\bsearch\"?\s*:\s*[\[{\n]")
 """`mocks.search` of a case, as JSON or YAML."""
-_UNKNOWN_COLUMNS = "The columns of {} are not known here, only its name"
+_UNKNOWN_COLUMNS = "The columns of {} are not known, only its name"
 _UNKNOWN = r"[^\s\"'`]*"
 """What may stand in a name for what is known only at run time."""
 _PATTERN = re.compile(r"[\w.:/-]*\w[\w.:/-]*\*[\w.:/*-]*")
 PARTS = (
-    ("crypto", "crypto processes and hashes of passwords", ("bcrypt", "cryptography")),
+    ("crypto", "crypto processes and password hashes", ("bcrypt", "cryptography")),
     ("formats", "HTML to Markdown, and XML", ("markdownify", "xmltodict")),
-    ("otlp", "spans for OpenTelemetry", ("opentelemetry", "requests")),
+    ("otlp", "OpenTelemetry spans", ("opentelemetry", "requests")),
     ("fuzz", "searches with --fuzz", ("hypothesis",)),
     ("mcp", "MCP servers over stdio and HTTP", ("mcp",)),
     ("view", "the page of yao-test view", ("starlette", "uvicorn")),
@@ -103,7 +103,7 @@ class Needs:
         runner = agent.sandbox.runner if agent.sandbox is not None and (agent.prompts or agent.servers) else ""
         if runner and not (folder / "runner.yml").is_file():
             place = self._package(folder).replace("package.yao", "sandbox.yao")
-            found[NeedKind.FILE, "runner.yml"] = _file("runner.yml", f"Nothing stands for its runner {runner}", place)
+            found[NeedKind.FILE, "runner.yml"] = _file("runner.yml", f"Nothing replaces its runner {runner}", place)
         for one in self._asked(agent):
             for need in self._kinds[one.kind](one.name):
                 known = found.get((need.kind, need.name))
@@ -156,7 +156,7 @@ class Needs:
         else:
             served = is_served(name) and not (group == "query" and lower.split(".")[1] != "default")
         if not served:
-            yield _mock("process", name, f"Nothing here answers the process {name}")
+            yield _mock("process", name, f"Nothing implements the process {name}")
         if extra := EXTRAS.get(lower):
             yield self._extra(extra, f"The process {name} needs it")
 
@@ -202,7 +202,7 @@ class Needs:
             yield _file(problem.partition(":")[0], problem)
 
     def _request(self, name: str) -> Iterator[Need]:
-        yield _mock("http", name, "A request needs a mock, or --allow-net and a network")
+        yield _mock("http", name, "A request needs a mock, or --allow-net and network access")
 
     def _command(self, name: str) -> Iterator[Need]:
         yield _mock("exec", name, "A command needs a mock, or --allow-exec")
@@ -271,7 +271,7 @@ class Needs:
                 yield _file(shown, error.message)
 
     def _made(self, name: str) -> Iterator[Need]:
-        message = "The name of the process is made at run time, so it is not known what answers it"
+        message = "The process name is computed at run time, so it cannot be checked"
         yield Need(kind=NeedKind.UNKNOWN, name="Process", missing=False, message=message, places=())
 
     def _broken(self, name: str) -> Iterator[Need]:
@@ -396,4 +396,4 @@ def _agents(root: Path, variables: Mapping[str, str], absent: Collection[str]) -
 
 
 async def _never(*arguments: Any) -> Any:
-    raise NotImplementedError("an examination calls no tool")
+    raise NotImplementedError("doctor does not call tools")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 FILE = "advice"
 """Remembers what has been said, a word in each line: in the store, else where failures are remembered."""
 _LINES = {
-    "failed": "Next: yao-test --last-failed -v reruns what failed; yao-test watch, as you save\n",
+    "failed": "Next: yao-test --last-failed -v reruns failed tests; yao-test watch reruns tests as you save\n",
     "ran": "Next: yao-test watch reruns tests as you save; yao-test view shows all runs\n",
 }
 

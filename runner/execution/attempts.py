@@ -92,7 +92,7 @@ class AttemptRun:
             cause = Cause.INFRASTRUCTURE if broken else Cause.ERROR
             failure = Failure(cause=cause, message=f"agent error: {error.message}{hint}")
         except Exception as error:  # a fault of this tool costs one case, not the run
-            failure = Failure(cause=Cause.INFRASTRUCTURE, message=f"the tool failed in it: {describe(error)}")
+            failure = Failure(cause=Cause.INFRASTRUCTURE, message=f"internal error: {describe(error)}")
         milliseconds = (time.now() - started) * 1000
         outcome = self.outcome
         if failure is not None:

@@ -124,7 +124,7 @@ class StoredDatabases:
             raise ConfigurationError(f"Cannot write --db {path}: there is no folder {path.parent}")
         if path.exists() and not path.is_dir() and not _is_ours(path):
             raise ConfigurationError(
-                f"Cannot write --db {path}: this file is there already, and was not made by --db", "Name another file"
+                f"Cannot write --db {path}: the file already exists and was not created by --db", "Choose another file"
             )
 
     def add(self, test: TestKey, dump: bytes) -> None:

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from runner.record.fold import Execution
 
 
-AGAIN = "Run it again with -v -v to see where it broke"
+AGAIN = "Rerun with -v -v to see where it failed"
 NO_TESTS = "No tests to run"
-NO_TESTS_HINT = "A test is a function of a *_test.ts file whose name starts with Test"
+NO_TESTS_HINT = "Tests are functions in *_test.ts files whose names start with Test"
 
 
 class Ending(Value):
@@ -59,7 +59,7 @@ def ending_of(run: Execution, stop: Stop, unlisted: int, options: RunOptions, br
     if options.failure_limit is not None and run.counts.bad >= options.failure_limit and left + run.cut:
         return Ending(status=status, stopped=options.failure_flag, not_run=left + run.cut)
     if broke and not all_ran:
-        return Ending(status=status, stopped="the run broke", not_run=left + run.cut)
+        return Ending(status=status, stopped="the run was aborted", not_run=left + run.cut)
     return Ending(status=status)
 
 
@@ -69,7 +69,7 @@ def exit_code_of(run: Execution, options: RunOptions, environment: Environment, 
     assert run.end is not None
     if written_files.refused:
         named = ", ".join(written_files.refused)
-        environment.stderr.write(f"Error: Not used, since a script wrote it in this run: {named}\n")
+        environment.stderr.write(f"Error: Not used, because a script wrote it in this run: {named}\n")
         return exit_codes.CONFIGURATION
     if run.end.status == RunStatus.INTERRUPTED:
         return stop.code or exit_codes.FAILED
@@ -79,7 +79,7 @@ def exit_code_of(run: Execution, options: RunOptions, environment: Environment, 
     if run.end.status in codes:
         return codes[run.end.status]
     if not run.suites and options.shard is not None:
-        environment.stderr.write(f"Warning: no test belongs to --shard {options.shard}\n")
+        environment.stderr.write(f"Warning: no tests are in --shard {options.shard}\n")
         return exit_codes.PASSED
     if not any(suite.total for suite in run.listed.values()):
         environment.stderr.write(f"Error: {NO_TESTS}\nHint: {NO_TESTS_HINT}\n")
@@ -122,7 +122,7 @@ def write_comparison(plan: RunPlan, write: Callable[[str], object]) -> None:
             baseline = baseline_of(store, name, store.report(place.run), leave_out=place.run)
         run = baseline.compared
         newest = baseline.runs[0]
-        of = f"{count(len(baseline.runs), 'run')}, the newest one of {newest.started_at[:10]}"
+        of = f"{count(len(baseline.runs), 'run')}, the newest run on {newest.started_at[:10]}"
         head = f"{DOUBLE}\n  {style.paint(f'Compared with {name}', 'bold')} ({of})\n{DOUBLE}\n"
         verdict = change_between(baseline.report, run, names=BeforeAfter(a=name, b="this run"))
         room, verbose = columns_of(environment), bool(plan.options.verbose)
@@ -144,8 +144,8 @@ def error_of(error: BaseException, doing: str = "") -> RunError:
     if isinstance(error, UnwrittenError):
         return RunError(message=f"Cannot write the output: {error.strerror}")
     if isinstance(error, OSError):
-        return RunError(message=f"Cannot go on{doing and f' {doing}'}: {describe(error)}")
-    return RunError(message=f"yao-test broke{during}: {describe(error)}", hint=AGAIN)
+        return RunError(message=f"Cannot continue{doing and f' {doing}'}: {describe(error)}")
+    return RunError(message=f"yao-test crashed{during}: {describe(error)}", hint=AGAIN)
 
 
 class ErrorsBecomeEvents:

@@ -47,6 +47,4 @@ def _of_clock(result: TestResult, world: World | None) -> tuple[ResultWarning, .
     said = any(warning.kind == "clock" for warning in result.outcome.warnings)
     if said or not stood or all(failure.cause is not Cause.TIMEOUT for failure in result.outcome.failures):
         return ()
-    return (
-        ResultWarning(kind="clock", message=f"The clock of the test stood still when its time was up: {CLOCK_STANDS}"),
-    )
+    return (ResultWarning(kind="clock", message=f"The test timed out while its clock was stopped: {CLOCK_STANDS}"),)

@@ -118,7 +118,7 @@ class FuzzAndBench:
             raise ConfigurationError(f"Cannot read --baseline {name}: {why}") from error
         if not samples:
             hint = f"Make it with: yao-test --bench '{self._plan.options.bench}' --count 6 > {name}"
-            raise ConfigurationError(f"Cannot use --baseline {name}: it has no line of a benchmark", hint)
+            raise ConfigurationError(f"Cannot use --baseline {name}: it has no benchmark results", hint)
         return samples
 
 
@@ -127,4 +127,4 @@ def _check_library() -> None:
 
     if find_spec("hypothesis") is None:
         hint = f"Install it with: {install_command('fuzz', 'hypothesis')}"
-        raise MissingError("Cannot search with --fuzz: that needs the extra fuzz", hint)
+        raise MissingError("--fuzz requires the extra fuzz", hint)

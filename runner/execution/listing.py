@@ -47,7 +47,7 @@ def print_plan(plan: RunPlan, records: Iterator[HostRecord]) -> int:
         return code
     _print_text(plan, _suites(plan, listed, lambda case: _planned(case, options.repeat)), left_out)
     if is_empty_shard and not is_broken:
-        stderr.write(f"Warning: no test belongs to --shard {options.shard}\n")
+        stderr.write(f"Warning: no tests are in --shard {options.shard}\n")
     elif code == exit_codes.CONFIGURATION:
         stderr.write(f"Error: {NO_TESTS}\nHint: {NO_TESTS_HINT}\n")
     return code

@@ -177,7 +177,7 @@ class RetryPasses(Generic[T]):
         if not errors:
             return result
         said = "; ".join(f"pass {number} broke: {error}" for number, error in enumerate(errors, 1))
-        warning = ResultWarning(kind="retried", message=f"This is the result of pass {len(errors) + 1}; {said}")
+        warning = ResultWarning(kind="retried", message=f"This result is from pass {len(errors) + 1}; {said}")
         outcome = result.outcome
         return result.replace(earlier_errors=errors, outcome=outcome.replace(warnings=(*outcome.warnings, warning)))
 
@@ -199,7 +199,7 @@ class RetryPasses(Generic[T]):
         to stop."""
         pause = min(FIRST_PAUSE * GROWTH ** (self.number - 1), LONGEST_PAUSE)
         count = len(self._postponed)
-        which = "1 test that broke runs" if count == 1 else f"{count} tests that broke run"
+        which = "1 test with an error runs" if count == 1 else f"{count} tests with errors run"
         self._send(Warned(message=f"Pass {self.number + 1} of {self._last}, after {in_words(pause)}: {which} again"))
         end = time.monotonic() + pause
         while (left := end - time.monotonic()) > 0 and not self._stops():

@@ -48,7 +48,7 @@ async def run_cases(run: Run, repetition: Repetition, rounds: Rounds | None) -> 
             schedule.begin_round()
             await _round(schedule, parallel, workers)
     except _EnoughFailedError:
-        schedule.stopped = f"given up by {run.options.failure_flag}"
+        schedule.stopped = f"cancelled by {run.options.failure_flag}"
     except asyncio.CancelledError:
         schedule.stopped = run.stop.reason or schedule.stopped
         raise
@@ -364,7 +364,7 @@ class _Schedule:
             if use not in self._shared:
                 self._shared.add(use)
                 said = f"{use.judge} judges with {use.connector}, which the agent uses too"
-                hint = "models are lenient with their own answers; --judge-connector names another connector"
+                hint = "models are lenient with their own answers; choose another connector with --judge-connector"
                 self._send(Warned(message=f"{said}: {hint}"))
 
     def _attempt(self, item: _Item) -> CaseAttempt:

@@ -187,7 +187,7 @@ class Session:
             self._send(Warned(message=miss))
         for path, file in found.files.items():
             if "unread" in file:
-                said = f"{path} counts as not covered, because it cannot be read: {file['unread']}"
+                said = f"{path} counts as uncovered, because it cannot be read: {file['unread']}"
                 self._send(Warned(message=said))
 
     def _send_end(self) -> None:

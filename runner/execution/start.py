@@ -28,12 +28,12 @@ def check_sandbox(options: RunOptions, environment: Environment) -> None:
     missing = [f"{name}: {why}" for name, why in missing_walls().items()]
     if missing and options.sandbox is not None:
         raise ConfigurationError(
-            f"Cannot run with --sandbox=require: this machine lacks {len(missing)} of the walls around scripts\n  "
+            f"Cannot run with --sandbox=require: this machine lacks {len(missing)} sandbox walls\n  "
             + "\n  ".join(missing),
-            "yao-test doctor lists them all; docs/security.md says what holds without them",
+            "yao-test doctor lists them all; docs/security.md explains what they protect",
         )
     if missing and options.verbose and options.cluster is None:
-        environment.stderr.write("Note: this machine lacks walls around scripts\n  " + "\n  ".join(missing) + "\n")
+        environment.stderr.write("Note: this machine lacks sandbox walls\n  " + "\n  ".join(missing) + "\n")
 
 
 def check_trust(request: RunRequest) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from runner.planning.plan import RunPlan
 
 STANDING = "show the status of {}"
-ELSEWHERE = "Run the command in the folder of that application"
+ELSEWHERE = "Run the command in that application's folder"
 
 
 class ReportState(Value):
@@ -54,7 +54,7 @@ def state_of(report: str, typed: RunOptions, environment: Environment) -> Report
     directory = environment.directory
     saved = read_saved(absolute(report, directory), STANDING)
     if not saved.start:
-        raise ConfigurationError(f"{saved.subject}: it has no whole line")
+        raise ConfigurationError(f"{saved.subject}: it has no complete line")
     asked = typed.replace(resume=report)
     options = with_saved_options(asked, directory, STANDING, ELSEWHERE, "status", opens_walls=False)
     generated = tuple(filter(is_generator, options.inputs))
@@ -74,7 +74,7 @@ def state_of(report: str, typed: RunOptions, environment: Environment) -> Report
         listed = dict(_listed(run))
     said = [warning for warning in retained.warnings if warning not in {rerun.text for rerun in retained.reruns}]
     if again := {name: value for name in TYPED if (value := getattr(options, name)) and not getattr(typed, name)}:
-        said.append(f"to resume it, type: yao-test --resume {quote(report)} {taken_over(again)}")
+        said.append(f"to resume it, run: yao-test --resume {quote(report)} {taken_over(again)}")
     if generated:
         said.append(f"cases that {', '.join(generated)} generates are not looked at")
     count = sum(source.selected for source in plan.sources) + sum(map(len, listed.values()))

@@ -32,7 +32,7 @@ GRACE = 2.0
 BUDGET_GRACE = 10.0
 """Seconds that running tests have after a budget is used up."""
 _UNDONE_AT_ONCE: list[Callable[[], None]] = []
-REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal is gone"}
+REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal was closed"}
 
 
 class Interrupted(KeyboardInterrupt):
@@ -195,7 +195,7 @@ class Budgets:
 
             from runner.amounts import in_words
 
-            reason = f"--max-duration {in_words(options.max_duration)} is over"
+            reason = f"--max-duration {in_words(options.max_duration)} has passed"
             self._timer = Timer(options.max_duration, stop.request, (reason, BUDGET_GRACE))
             self._timer.daemon = True
             self._timer.start()
@@ -209,13 +209,13 @@ class Budgets:
         if self._cost_limit is not None:
             budget = f"--max-cost {self._cost_limit:g}"
             if usage.cost is None and not free:
-                self._give_up(budget, f"what a call of {connector} costs is not known, {_why(usage)}")
+                self._give_up(budget, f"what a call of {connector} cost is not known, {_why(usage)}")
             elif self._cost >= self._cost_limit:
                 self._end_with(f"{budget} is used up ({dollars(self._cost)})")
         if self._token_limit is not None:
             budget = f"--max-tokens {self._token_limit}"
             if usage.unknown and not free:
-                self._give_up(budget, f"what a call of {connector} took is not known, {_why(usage)}")
+                self._give_up(budget, f"what a call of {connector} used is not known, {_why(usage)}")
             elif self._tokens >= self._token_limit:
                 self._end_with(f"{budget} is used up ({self._tokens})")
 
@@ -234,5 +234,5 @@ class Budgets:
 
 def _why(usage: Usage) -> str:
     if usage.unknown:
-        return "since its answer has no usage that can be counted"
-    return "since it has no price: name it in options.price of the connector"
+        return "because its response has no usable token counts"
+    return "because it has no price: set options.price in the connector"

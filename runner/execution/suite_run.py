@@ -158,7 +158,9 @@ class SuiteRun:
             except HookError as error:
                 self._send(Warned(message=f"{self.source.suite.label}: {error.failure.message}"))
         for call in self._chat.world.ledger.missing:
-            self._send(Warned(message=f"{self.source.suite.label}: in the hooks around all cases: {call.warning}"))
+            self._send(
+                Warned(message=f"{self.source.suite.label}: in the hooks before or after all cases: {call.warning}")
+            )
         self._chat.world.close()
         self._send(SuiteEnd(suite=self.source.suite.id))
 

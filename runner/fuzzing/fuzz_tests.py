@@ -246,9 +246,9 @@ class FuzzTest:
 
         examples = [json.loads(one.args) for one in self._inputs.values()]
         if not examples and not self._schemas:
-            return self._unable("nothing says what its inputs look like: f.add one, or give f.schema(...)")
+            return self._unable("its inputs are unknown: add one with f.add, or pass f.schema(...)")
         if not self._size:
-            return self._unable("its inputs have no arguments: f.add(value) gives one")
+            return self._unable("its inputs have no arguments: add one with f.add(value)")
         plan = SearchPlan(
             examples=examples,
             schemas=self._schemas,
@@ -271,13 +271,13 @@ class FuzzTest:
         self.summary = f"{self.name}: {count}, nothing found ({seed})"
         if search.found is None:
             if search.unsteady:
-                self.summary += f"; {search.unsteady} of them failed after others, and not by themselves"
+                self.summary += f"; {search.unsteady} of them failed only after others, not alone"
             if search.problem:
                 return self._unable(search.problem)
             if search.broken == MOST_BROKEN or 0 < search.tried <= 2 * search.broken:
-                return self._unable(f"what it needs is broken: {search.broke}", Cause.INFRASTRUCTURE)
+                return self._unable(f"a dependency failed: {search.broke}", Cause.INFRASTRUCTURE)
             if search.broken:
-                self.summary += f"; {search.broken} of them say nothing: {search.broke}"
+                self.summary += f"; {search.broken} of them were inconclusive: {search.broke}"
             return self._passed
         self._found = search.found
         try:
@@ -319,13 +319,13 @@ class FuzzTest:
     def _lines(self, one: Input) -> list[str]:
         lines = [f"input: {_cut(one.args)}"] + ([] if one.is_seed else [f"file : {self._shown}/{one.name}.json"])
         if self._found is not None and one.name == name_of(self._found):
-            lines.append(f"found by --fuzz; again: {self._command(one.name)}")
+            lines.append(f"found by --fuzz; to rerun it: {self._command(one.name)}")
         return lines
 
     def _with_found(self, outcome: Outcome) -> Outcome:
         """An outcome that has to say by itself what was found."""
         assert self._found is not None
-        text = f"--fuzz has found an input that fails in a realm of its own: {_cut(json.dumps(self._found))}"
+        text = f"--fuzz found an input that fails on its own: {_cut(json.dumps(self._found))}"
         failure = Failure(cause=Cause.ERROR, message=f"{text} ({self._kept})")
         return outcome.replace(status=Status.FAILED, failures=(*outcome.failures, failure))
 

@@ -125,7 +125,7 @@ def schemas_of_arguments(schemas: Sequence[Any], size: int | None) -> list[Any]:
 def _read_input(path: Path, size: int | None, shown: str) -> Input:
     name = path.stem
 
-    def bad(reason: str, hint: str = "Repair or remove the file") -> Input:
+    def bad(reason: str, hint: str = "Fix or remove the file") -> Input:
         return Input(name=name, args="", problem=f"Cannot read {shown}{reason}. {hint}")
 
     form = 'Write {"args": [...]} with the arguments after t'
@@ -145,7 +145,7 @@ def _read_input(path: Path, size: int | None, shown: str) -> Input:
         return bad(f': unknown field "{unknown[0]}"', form)
     args = found["args"]
     if size is not None and len(args) != size:
-        return bad(f": it has {_arguments(len(args))}, and the function takes {size}", form)
+        return bad(f": it has {_arguments(len(args))}, but the function takes {size}", form)
     return Input(name=name, args=json.dumps(args))
 
 

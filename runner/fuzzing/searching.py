@@ -107,7 +107,7 @@ class _Searching:
         except NoSuchExample:
             return  # there are no more inputs
         except Unsatisfiable:
-            self._problem = "no value could be made that its schema accepts"
+            self._problem = "no value could be generated that matches the schema"
 
     def _strategy(self) -> Strategy:
         plan = self._plan

@@ -195,7 +195,7 @@ class _Schema:
                 return found
             except (LookupError, ValueError, TypeError):
                 pass
-        raise UnusableSchemaError(f'Cannot follow "$ref": "{reference}": only #/... within the schema is')
+        raise UnusableSchemaError(f'Cannot follow "$ref": "{reference}": only #/... within the schema is supported')
 
     def _resolved(self, schema: Any) -> Any:
         return self._target(schema["$ref"]) if isinstance(schema, dict) and "$ref" in schema else schema

@@ -21,7 +21,7 @@ from scripttest.values import Value
 
 FIELDS = ("suite", "id", "run", "turn", "criterion", "input", "output", "passed", "score")
 YES, NO = ("true", "yes", "y", "1", "pass", "passed"), ("false", "no", "n", "0", "fail", "failed")
-HINT = "yao-test label writes such files; passed is true or false, and nothing where there is no label yet"
+HINT = "yao-test label writes such files; passed is true, false, or empty if there is no label yet"
 _COMMENTS = ("//", "#")
 
 
@@ -118,7 +118,7 @@ def _table(text: str, shown: str) -> list[tuple[int, dict[str, Any]]]:
 def _label(row: dict[str, Any], where: str) -> Label:
     suite, id, criterion = (_plain(row.get(name)) for name in ("suite", "id", "criterion"))
     if not suite or not id:
-        raise ConfigurationError(f"Cannot read the labels {where}: it has no suite or no id", HINT)
+        raise ConfigurationError(f"Cannot read the labels {where}: a row has no suite or no id", HINT)
     return Label(
         key=JudgementKey(
             suite=suite,
@@ -144,7 +144,7 @@ def _number(value: Any, otherwise: int, where: str) -> int:
         return int(value)
     except (OverflowError, TypeError, ValueError) as error:
         raise ConfigurationError(
-            f"Cannot read the labels {where}: {value!r} is not a number of a run or turn", HINT
+            f"Cannot read the labels {where}: {value!r} is not a run or turn number", HINT
         ) from error
 
 
@@ -167,5 +167,5 @@ def _score(value: Any, where: str) -> float | None:
     except (TypeError, ValueError):
         score = None
     if score is None:
-        raise ConfigurationError(f'Cannot read the labels {where}: score is "{value}", and no number from 0 to 1', HINT)
+        raise ConfigurationError(f'Cannot read the labels {where}: score is "{value}", not a number from 0 to 1', HINT)
     return score

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from runner.record.case_result import AnswerUsage, Regradable
 
 THINKS = (
-    "{} writes what it thinks into its answer, where users see it; assertions on JSON read what comes behind it, all"
-    " others see all of it"
+    "{} includes its reasoning in its answers, where users see it; assertions on JSON ignore it, all"
+    " others read it"
 )
 """The warning about an agent with thinking in its text."""
 
@@ -114,7 +114,7 @@ class CaseAttempt:
         from runner.modes.transcripts import SavedTalk
 
         result = transcripts.find(self.chat.origin.key)
-        assert result is not None, "only cases with a saved talk are graded again"
+        assert result is not None, "only cases with a saved transcript can be regraded"
         return SavedTalk(result)
 
     async def call_agent(self, messages: list[dict[str, Any]], options: Mapping[str, Any], said: Any) -> Answer:
@@ -278,7 +278,7 @@ class CaseAttempt:
 
 
 ENDED = """\
-  The agent ended with its tool calls: it has a hook script whose Next does not answer. Write in src/index.ts:
+  The agent ended with its tool calls: its hook script has no Next that answers. Add to src/index.ts:
   export function Next(ctx: agent.Context, payload: agent.Payload): agent.Next { return { data: payload.tools }; }
   Without hooks, the model gets the results of the tools and answers."""
 """The details of a failure whose output are the names of tools."""

@@ -141,7 +141,7 @@ class Checkpoints:
     def _why_not(self, checkpoint: Checkpoint) -> str:
         waits = [other for other in checkpoint.after if other not in self._reached]
         if waits:
-            return f"not tried: it comes after {', '.join(waits)}"
+            return f"not checked: it comes after {', '.join(waits)}"
         undecided = None if checkpoint.id in self._reached else self._undecided.get(checkpoint.id)
         return undecided or self._messages.get(checkpoint.id, "")
 

@@ -226,7 +226,7 @@ def _graded(criterion: Criterion, result: AssertionResult, threshold: float) -> 
         score = None
     elif result.score is not None and 0 <= result.score <= 1:
         if not result.passed and _is_asked(criterion) and reaches(result.score, threshold):
-            said = f"the verdict is no, so that the score {result.score:g} does not count"
+            said = f"the verdict is no, so the score {result.score:g} does not count"
             reason = f"{reason} ({said})" if reason else said
         else:
             score = float(result.score)

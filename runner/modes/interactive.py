@@ -88,7 +88,7 @@ class Person:
         """Asks, and waits for the answer; a person has this many seconds from when the question is shown. Cancelling it
         takes the prompt away. Raises NoAnswerError."""
         if self._ci:
-            raise NoAnswerError("no terminal: this is a job of continuous integration")
+            raise NoAnswerError("no terminal: this is a CI job")
         async with self._turn:
             terminal = _open_terminal()
             try:

@@ -113,7 +113,7 @@ class MultiTurn(TurnsMode):
         if case.messages is not None or isinstance(case.input, list):
             self.transcript += messages_of(case.model_copy(update={"attachments": []}), attempt.folder)
         elif case.input is not None:
-            attempt.chat.warn('"input" is not used: the conversation begins with turns[0]')
+            attempt.chat.warn('"input" is ignored: the conversation starts with turns[0]')
         first, *others = case.turns
         if case.attachments:
             first = first.model_copy(update={"attachments": [*first.attachments, *case.attachments]})

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 ROLES = ("Simulate",)
 """The functions that a script reference means which names none."""
-NOTHING = "nothing that the user could say"
-NOT_NAMED = "no simulator is named. Name an agent or a script in simulator.use, or with --simulator"
+NOTHING = "no message for the user"
+NOT_NAMED = "no simulator is set. Set an agent or a script in simulator.use, or with --simulator"
 _OWN = ("persona", "goal", "max_turns")
 REPEATS = 3
 """From how many times on saying the same is worth a word."""
@@ -140,7 +140,7 @@ class SimulatedUser:
         simulation = read_simulation(answer)
         if isinstance(simulation, Unclear):
             who, why = self.reference.text, simulation.why
-            said = f"the answer of {who} cannot be evaluated, since {why}" if why else f"{who} answered {NOTHING}"
+            said = f"the answer of {who} cannot be evaluated, because {why}" if why else f"{who} answered {NOTHING}"
             raise SimulatorError(f"{said}: {found}")
         self._times = self._times + 1 if simulation.input == self._last else 1
         self._last = simulation.input

@@ -54,18 +54,18 @@ def problem_with_transcript(result: TestResult) -> str | None:
     """Why a result has no transcript that can be graded; None when it has one."""
     case, outcome = result.case, result.outcome
     if case is None:
-        return "it is of a script test"
+        return "it is a script test"
     if case.trials:
-        return "it has several trials, of which a report keeps one transcript"
+        return "it has several trials, but the report keeps only one transcript"
     turns = _spoken(case)
     if not case.in_turns:
         broke = any(not failure.type and failure.cause in TALKING for failure in outcome.failures)
         if case.output is None and (broke or outcome.status == Status.SKIPPED):
-            return "the agent has not answered"
+            return "the agent did not answer"
     elif not turns:
-        return "nothing was said"
+        return "there are no messages"
     elif not all(_answered(turn) for turn in turns):
-        return "the agent has not answered in all turns"
+        return "the agent did not answer in every turn"
     elif _is_cut(result):
         return "the conversation was cut short"
     return None
@@ -111,7 +111,7 @@ class SavedTalk:
         turn = self._turns[self._next]
         self._next += 1
         if turn.input != said:
-            raise _missing(f"turn {number} of the case is not that of the saved conversation")
+            raise _missing(f"turn {number} of the case differs from the saved conversation")
         self._take_up(chat, number, turn.tools, _usage_of(turn.usage))
         count_in(turn.milliseconds / 1000)
         is_declared = turn.awaiting_reason == DECLARED
@@ -135,13 +135,13 @@ class SavedTalk:
         """What a person typed next, as `Person.ask`. Raises NoAnswerError."""
         turn = self._turn_of("human")
         if turn is None:
-            raise NoAnswerError("nobody answered in the saved run")
+            raise NoAnswerError("no answer was saved")
         return str(turn.input)
 
     def _only(self, agent: str, chat: Chat, said: Any) -> Answer:
         case = self._case
         if case.input != said:
-            raise _missing("the input of the case is not that of the saved run")
+            raise _missing("the input of the case differs from the saved run")
         usage = Usage(input_tokens=case.input_tokens, output_tokens=case.output_tokens, cost=case.cost)
         if self._answers:
             usage = _usage_of(self._answers[0].usage)
@@ -203,4 +203,4 @@ def _answer(agent: str, chat: Chat, case: CaseResult, completion: Completion, ou
 
 
 def _missing(message: str) -> AgentError:
-    return AgentError(message, hint="Run the case again, which asks the agent", infrastructure=True)
+    return AgentError(message, hint="Rerun the case to call the agent", infrastructure=True)

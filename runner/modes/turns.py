@@ -251,7 +251,7 @@ class TurnsMode(Mode):
         if self.turns:
             self._note(f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved")
         else:
-            self._fail(Cause.SETUP, "no initial input: the simulator says at once that its goal is achieved")
+            self._fail(Cause.SETUP, "no initial input: the simulator reports its goal as achieved right away")
 
     def _exceeded(self, user: SimulatedUser | None, limit: int) -> None:
         """Fails the case because the user has spoken as often as it may."""

@@ -35,8 +35,10 @@ def mutators_of(names: Iterable[str]) -> frozenset[str]:
     found: frozenset[str] = frozenset()
     for name in names:
         if name not in (*STRYKER, *OWN, "stryker"):
-            hint = did_you_mean(name, [*STRYKER, *OWN]) or "docs/mutating.md lists them; stryker is all of StrykerJS"
-            raise ConfigurationError(f"Cannot use --mutators {name}: there is no such mutator", hint)
+            hint = (
+                did_you_mean(name, [*STRYKER, *OWN]) or "docs/mutating.md lists them; stryker is the set of StrykerJS"
+            )
+            raise ConfigurationError(f"Cannot use --mutators {name}: unknown mutator", hint)
         found |= STRYKER if name == "stryker" else {name}
     return found or STRYKER | OWN
 
@@ -77,7 +79,7 @@ def change_since(
     try:
         base = merge_base(revision, str(root), variables)
     except GitError as error:
-        raise ConfigurationError(f"Cannot use --since {revision}: {error}", "Name a branch or a commit") from error
+        raise ConfigurationError(f"Cannot use --since {revision}: {error}", "Pass a branch or a commit") from error
     lines = {name: _changed(_before(base, root / name, variables), text) for name, text in texts.items()}
     whole: set[str] = set()
     for path, loaded in tests.items():

@@ -79,7 +79,7 @@ def failed_text(failed: Sequence[FailedTest]) -> str:
     text = f"Error: {count(len(failed), 'test')} {verb} before anything is planted\n"
     text += "".join(f"  {test.name}: {test.why}\n" for test in failed[:MOST_FAILED])
     text += f"  ... and {len(failed) - MOST_FAILED} more\n" if len(failed) > MOST_FAILED else ""
-    return text + "Hint: Mend them first; yao-test runs them by themselves\n"
+    return text + "Hint: Fix them first; run them alone with yao-test\n"
 
 
 def below_text(verdicts: Iterable[Verdict], least: float | None) -> str:
@@ -108,10 +108,10 @@ def summary_text(outcome: Outcome, style: Style) -> str:
         text += f", {', '.join(missed)}\n" if missed else "\n"
     kept = sum(verdict.is_kept for verdict in verdicts)
     text += f"\n{total_line(verdicts)}\n"
-    text += f"{kept} of these verdicts are kept from an earlier run; --fresh asks again\n" if kept else ""
+    text += f"{kept} of these verdicts come from an earlier run; --fresh tests all again\n" if kept else ""
     reasons = Counter(verdict.reason for verdict in verdicts if verdict.status is Status.IGNORED)
     text += "".join(f"  {number} ignored: {reason}\n" for reason, number in reasons.most_common(MOST_REASONS))
-    return text + (f"{outcome.stopped}: what is undecided was not tried to the end\n" if outcome.stopped else "")
+    return text + (f"{outcome.stopped}: undecided mutants were not fully tested\n" if outcome.stopped else "")
 
 
 def total_line(verdicts: Iterable[Verdict]) -> str:

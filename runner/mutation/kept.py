@@ -101,7 +101,7 @@ class KeptVerdicts:
         return [letter, *digests] if letter is not None and len(digests) == len(keys) else None
 
 
-KEPT = "kept from an earlier run"
+KEPT = "from an earlier run"
 
 
 def named(mutants: Iterable[Mutant]) -> dict[str, Mutant]:

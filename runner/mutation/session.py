@@ -104,8 +104,8 @@ def run_mutants(
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
         if not plan.modules:
             raise ConfigurationError(
-                "Cannot plant mutants: there are no script tests among the inputs",
-                "Name test modules, such as -i scripts.expense.setup",
+                "Cannot plant mutants: the inputs have no script tests",
+                "Pass test modules, such as -i scripts.expense.setup",
             )
         mutants = Mutants(str(plan.application.root), _wanted(options.files), options.ignore_calls)
         run = Run(plan, services, stop)
@@ -256,11 +256,11 @@ class _Session:
         passed = {number: one.passed for number, one in known.items()}
         trials = Trials(waiting, reached, passed, self._run.options.script_timeout)
         verdicts += self._try(trials)
-        verdicts += trials.undecided(self._stop.reason or "it was not tried")
+        verdicts += trials.undecided(self._stop.reason or "it was not tested")
         try:
             kept.keep(verdicts, numbered)
         except OSError as error:
-            self._warnings.append(f"Cannot keep the verdicts for the next run: {error.filename}: {error.strerror}")
+            self._warnings.append(f"Cannot save the verdicts for the next run: {error.filename}: {error.strerror}")
         return verdicts
 
     def _only_loaded(self) -> frozenset[str]:

@@ -37,10 +37,10 @@ class File:
 
     RUN = "for all tests of a run"
     AGENT = "also for the tests of one agent"
-    SECURITY = "it weakens security, so it can only be given on the command line"
-    CHECKS = "the file may come with the change that the flag is to check"
+    SECURITY = "it weakens security, so it can only be set on the command line"
+    CHECKS = "the file may be part of the change that this flag checks"
     APPLICATION = "the file belongs to the application in which it is"
-    ONE_RUN = "it is for one run, so it can only be given on the command line"
+    ONE_RUN = "it applies to one run, so it can only be set on the command line"
 
 
 class Carried:

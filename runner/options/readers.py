@@ -95,12 +95,12 @@ def collector(text: str, where: str) -> str:
         known = False
     if not known:
         raise ConfigurationError(
-            f'Cannot use {where} "{text}": it must be the address of a collector', "For example: http://localhost:4318"
+            f'Cannot use {where} "{text}": it must be the URL of a collector', "For example: http://localhost:4318"
         )
     if address.username is not None or address.password is not None or address.query:
         raise ConfigurationError(
-            f"Cannot use {where}: the address appears in logs, so it must not hold a key",
-            "Put it into OTEL_EXPORTER_OTLP_HEADERS, such as authorization=Bearer%20...",
+            f"Cannot use {where}: the URL appears in logs, so it must not contain a key",
+            "Put it in OTEL_EXPORTER_OTLP_HEADERS, such as authorization=Bearer%20...",
         )
     return text
 
@@ -161,7 +161,7 @@ def hosts(text: str, where: str) -> tuple[str, ...]:
 
 def programs(text: str, where: str) -> tuple[str, ...]:
     """Names of programs with commas between them, at least one. Raises ConfigurationError for a path."""
-    hint = "Programs are looked for in /usr/local/bin, /usr/bin and /bin"
+    hint = "Programs are searched for in /usr/local/bin, /usr/bin and /bin"
     names = _listed(text, where, hint)
     for name in names:
         if "/" in name or "*" in name:

@@ -71,11 +71,11 @@ def read_cluster_address(text: str, where: str) -> ClusterAddress:
     if local and int(local[1] or 1) > 0:
         if int(local[1] or 1) > _MOST_WORKERS:
             said = f'{where} "{text}" asks for more than {_MOST_WORKERS} workers on this machine'
-            raise ConfigurationError(said, "With local alone, there is one worker for each CPU")
+            raise ConfigurationError(said, "local alone starts one worker per CPU")
         return ClusterAddress(url="", workers=int(local[1] or 0))
     found = re.fullmatch(_SCHEDULER, text)
     if found is None or not 0 < int(found[3]) < 65536:
-        raise ConfigurationError(f'Cannot read {where} "{text}": it is not an address of a scheduler', _ADDRESS_HINT)
+        raise ConfigurationError(f'Cannot read {where} "{text}": it is not the address of a scheduler', _ADDRESS_HINT)
     return ClusterAddress(
         url=f"{found[1] or 'tcp'}://{found[2]}:{found[3]}", host=found[2].strip("[]"), port=int(found[3])
     )
@@ -118,9 +118,9 @@ def read_coverage_threshold(text: str, where: str) -> tuple[CoverageThreshold, .
     folder, metric, number = match.groups()
     if metric not in _METRICS:
         hint = did_you_mean(metric, _METRICS) or f"The metrics are {', '.join(_METRICS)}"
-        raise ConfigurationError(f'{refused}: there is no metric "{metric}"', hint)
+        raise ConfigurationError(f'{refused}: unknown metric "{metric}"', hint)
     if not re.fullmatch(r"\d+(\.\d+)?", number) or not 0 < float(number) <= 100:
-        raise ConfigurationError(f"{refused}: {number} is not a percentage above 0 and up to 100")
+        raise ConfigurationError(f"{refused}: {number} must be a percentage above 0 and at most 100")
     folder = (folder or "").strip("/").removeprefix("./")
     return (CoverageThreshold(metric=metric, percent=float(number), folder=folder),)
 
@@ -201,7 +201,7 @@ def read_store_keep(text: str, where: str) -> tuple[StoreKeep, ...]:
     found = re.fullmatch(r"(\d+)(h|d|w|KB|MB|GB)", text)
     if found is None or not int(found[1]):
         raise ConfigurationError(
-            f'Cannot read {where} "{text}": it is neither an age nor a size',
+            f'Cannot read {where} "{text}": it must be an age or a size',
             "Write an age as 90d, 12w or 36h, a size as 500MB or 2GB",
         )
     number, unit = int(found[1]), found[2]
@@ -240,13 +240,13 @@ def read_variant(text: str, where: str) -> tuple[Variant, ...]:
     ConfigurationError."""
     name, _, rest = text.partition("=")
     if not _VARIANT_NAME.fullmatch(name):
-        raise ConfigurationError(f'Cannot read {where} "{text}": it begins with no name', _VARIANT_HINT)
+        raise ConfigurationError(f'Cannot read {where} "{text}": it does not start with a name', _VARIANT_HINT)
     said: dict[str, str] = {}
     env: dict[str, str] = {}
     for part in _VARIANT_SETTINGS.split(rest) if rest else ():
         key, is_given, value = part.partition(":")
         if not is_given or key not in _VARIANT_KEYS:
-            hint = did_you_mean(key, _VARIANT_KEYS) or f"It is one of {', '.join(_VARIANT_KEYS)}"
+            hint = did_you_mean(key, _VARIANT_KEYS) or f"It must be one of {', '.join(_VARIANT_KEYS)}"
             raise ConfigurationError(f'Cannot read {where} "{text}": there is no "{key}"', hint)
         if not value or (key == "env" and not value.partition("=")[0]):
             raise ConfigurationError(f'Cannot read {where} "{text}": "{key}:" is empty', _VARIANT_HINT)
@@ -256,7 +256,7 @@ def read_variant(text: str, where: str) -> tuple[Variant, ...]:
                 raise ConfigurationError(f'Cannot read {where} "{text}": {variable} has no value', _VARIANT_HINT)
             env[variable] = content
         elif key in said:
-            raise ConfigurationError(f'Cannot read {where} "{text}": "{key}" is there twice')
+            raise ConfigurationError(f'Cannot read {where} "{text}": "{key}" occurs twice')
         else:
             said[key] = value
     return (Variant(text=text, name=name, env=tuple(env.items()), **said),)
@@ -279,9 +279,7 @@ def check_variants(variants: tuple[Variant, ...]) -> None:
     if twice is not None:
         raise ConfigurationError(f'Two variants have the name "{twice}"')
     if len(names) == 1:
-        hint = (
-            f'For example: --variant old --variant "{variants[0]}": the first one is what the others are compared with'
-        )
-        raise ConfigurationError("There is only one --variant, and nothing to compare it with", hint)
+        hint = f'For example: --variant old --variant "{variants[0]}": the others are compared with the first one'
+        raise ConfigurationError("There is only one --variant, so there is nothing to compare", hint)
     if len(names) > _MOST_VARIANTS:
         raise ConfigurationError(f"There are {len(names)} variants, and {_MOST_VARIANTS} is the most")

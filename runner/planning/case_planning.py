@@ -308,8 +308,8 @@ def varied(
         own = [located.case.id for located in source.cases() if located.case.repeat is not None] if in_rounds else []
         if own:
             raise ConfigurationError(
-                f'Cannot run {source.suite.label} with --until-decided: case "{own[0]}" says itself how often it runs',
-                "Leave its `repeat` out, or --until-decided",
+                f'Cannot run {source.suite.label} with --until-decided: case "{own[0]}" sets its own number of runs',
+                "Remove its `repeat`, or leave out --until-decided",
             )
         for variant in variants:
             suite = source.suite.replace(
@@ -320,6 +320,7 @@ def varied(
             found.append(source.replace(suite=suite, variant=agent_variant(variant, source.assistant, directory)))
     if not found:
         raise ConfigurationError(
-            "There are no cases for --variant", "Script tests have no connector and no prompts: leave --variant out"
+            "There are no cases for --variant",
+            "Script tests have no connector and no prompts: run them without --variant",
         )
     return found

@@ -41,7 +41,7 @@ DEFAULT_COUNT = 5
 _TARGET = ("target_agent", "target_description", "target_tools")
 """What a generator gets besides its parameters."""
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(\.\d{1,15})?")
-_FORM = 'It must give {"cases": [{"id": "G001", "input": "..."}]}, or the list alone'
+_FORM = 'It must return {"cases": [{"id": "G001", "input": "..."}]}, or the list alone'
 
 
 async def generate(input: GeneratorInput, request: RunRequest, service: AgentService, folder: Path) -> MadeCases:
@@ -67,7 +67,7 @@ async def generate(input: GeneratorInput, request: RunRequest, service: AgentSer
     if not values:
         said = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
         shown = said if len(said) <= SHOWN else f"{said[:SHOWN]}... ({len(said)} characters)"
-        raise _failed(input, f"it gave no cases: {shown}", _FORM)
+        raise _failed(input, f"it returned no cases: {shown}", _FORM)
     made = cases_from_values(with_ids(values), input.named, folder, options.lenient)
     missing = [f"{input.named}: {call.warning}" for call in world.ledger.missing]
     return made.replace(warnings=(*made.warnings, *missing))
@@ -129,7 +129,7 @@ def check_outputs(outputs: Sequence[str]) -> None:
     """Raises ConfigurationError when cases cannot be written to one of the files of `--output`."""
     for output in outputs:
         if not output.endswith(".jsonl"):
-            raise ConfigurationError(f"Cannot write cases to {output}: they go to a .jsonl file")
+            raise ConfigurationError(f"Cannot write cases to {output}: the file must be a .jsonl file")
 
 
 def write_cases(
@@ -162,11 +162,13 @@ def parameters(query: str, where: str) -> dict[str, Any]:
     try:
         pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=True) if query else []
     except ValueError as error:
-        raise ConfigurationError(f"Cannot read {where}: its parameters are not name=value&name=value") from error
+        raise ConfigurationError(
+            f"Cannot read {where}: its parameters must have the form name=value&name=value"
+        ) from error
     values = {name: _typed(value) for name, value in pairs}
     for name in values:
         if name in _TARGET:
-            raise ConfigurationError(f'Cannot use {where}: "{name}" is set with -n, and cannot be a parameter')
+            raise ConfigurationError(f'Cannot use {where}: "{name}" is set with -n and cannot be a parameter')
     count = values.get("count", DEFAULT_COUNT)
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise ConfigurationError(f"Cannot use {where}: count must be a whole number of at least 1")

@@ -50,7 +50,7 @@ def resolve_application(options: RunOptions, directory: Path) -> Application:
     except ConfigurationError as error:
         if options.inputs:
             raise
-        raise ConfigurationError(error.message, "Pass it with --app, or begin one here with yao-test init") from error
+        raise ConfigurationError(error.message, "Pass it with --app, or create one here with yao-test init") from error
 
 
 class Modules:
@@ -117,11 +117,11 @@ def everything(options: RunOptions, application: Application, directory: Path) -
         if application.assistants.is_dir():
             return os.path.relpath(application.assistants, directory)
         raise ConfigurationError(
-            f"Nothing to test: there is no folder {application.assistants}", "yao-test init makes an agent with tests"
+            f"Nothing to test: there is no folder {application.assistants}", "yao-test init creates an agent with tests"
         )
     raise ConfigurationError(
         f"Nothing to test: {directory} contains no agents and is not inside one",
-        f"Go to {application.root}, or name what to test with -i",
+        f"Go to {application.root}, or pass the tests with -i",
     )
 
 
@@ -146,20 +146,20 @@ def not_collected(options: RunOptions, every: Modules, directory: Path, *, is_ba
                 found |= {path for path in tests if is_test(path)}
     collected = {os.path.realpath(module.test) for module in every.all()} if found else set()
     found = {path for path in found if os.path.realpath(path) not in collected}
-    rule = f"Tests are collected in the src/ of an agent, a folder with package.yao below {application.assistants}"
+    rule = f"Tests must be in the src/ folder of an agent, a folder with package.yao below {application.assistants}"
     warnings = [f"Not collected: {_listed(found, application)}. {rule}"] if found else []
     if named:
         rule = f"Names of test files end in {', '.join(f'_test{suffix}' for suffix in SUFFIXES)}"
         warnings.append(f"Not collected: {_listed(named, application)}. {rule}")
     if closed:
-        rule = "Folders with such a name contain no agents and no tests"
+        rule = "Folders with such names are not searched for agents or tests"
         warnings.append(f"Not collected: {_listed(closed, application)}. {rule}")
     if every.are_known and (twins := twins_among(every.all())):
         warnings.append(f"Cannot be run: {twins_problem(twins, application.root)}. {RENAME}")
     if outside:
         where = f"{_listed(outside, application)}, which is a link" if len(outside) == 1 else ""
         where = where or f"{_listed(outside, application)}, which are links"
-        warnings.append(f"No tests were looked for in {where} out of the application")
+        warnings.append(f"Did not look for tests in {where} outside the application")
     return warnings
 
 
@@ -198,7 +198,7 @@ def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -
     application = every.application
     path = _path(input, directory)
     if not input.strip():
-        raise ConfigurationError("Cannot use -i: it is empty", "Name a script, a folder, a case file, or a message")
+        raise ConfigurationError("Cannot use -i: it is empty", "Pass a script, a folder, a case file, or a message")
     if input.startswith("scripts."):
         yield from application.resolve(input, every.all)
     elif generator := _generator_of(input):
@@ -223,8 +223,8 @@ def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -
             )
         if path.suffix.lower() == ".yao" or (path.name in _FILES_OF_AGENTS and (path.parent / "package.yao").is_file()):
             raise ConfigurationError(
-                f"Cannot use -i {input}: it is a file of the application itself, and holds no cases",
-                "Cases are in the tests/ folders of agents; -i with the name of a folder runs all tests below it",
+                f"Cannot use -i {input}: it is a file of the application, not a case file",
+                "Case files are in the tests/ folders of agents; -i FOLDER runs all tests below a folder",
             )
         yield CaseInput(agent=_agent(options, application, path, f"case file {path}", directory), path=path)
     else:
@@ -232,7 +232,7 @@ def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -
             from runner.planning.nearest import missing_path_hint
 
             hint = missing_path_hint(input, directory, application)
-            hint = hint or "A message that looks like a path needs a blank in it"
+            hint = hint or "A message that looks like a path must contain a space"
             raise ConfigurationError(f"Cannot use -i {input}: there is no such file or folder", hint)
         yield CaseInput(
             agent=_agent(options, application, directory, f'message "{input[:60]}"', message=input),
@@ -249,12 +249,10 @@ def _generator(input: str, reference: str, query: str, options: RunOptions, appl
 
     if reference.endswith(":"):
         raise ConfigurationError(
-            f"Cannot use -i {input}: it names no generator", "For example: agents:workers.test.generator"
+            f"Cannot use -i {input}: no generator is named", "For example: agents:workers.test.generator"
         )
     if options.name is None:
-        raise ConfigurationError(
-            f"Cannot generate cases with {reference}: the agent to test is not named", "Name it with -n"
-        )
+        raise ConfigurationError(f"Cannot generate cases with {reference}: no agent to test is set", "Set it with -n")
     target = Assistants(application).find(agent_id(options.name)).id
     return GeneratorInput(
         agent=target,
@@ -279,7 +277,7 @@ def _below(path: Path, options: RunOptions, every: Modules) -> Iterator[Input]:
     if not modules and not files:
         raise ConfigurationError(
             f"Nothing to test below {path}: no agent there has a src/**/*_test.ts, or cases in tests/*.jsonl",
-            "yao-test init makes an agent with a test and a case",
+            "yao-test init creates an agent with a test and a case",
         )
     yield from modules
     for file in files:
@@ -298,7 +296,7 @@ def _other_application(path: Path, application: Application) -> Application | No
 def _elsewhere(what: str, other: Application, application: Application) -> ConfigurationError:
     return ConfigurationError(
         f"Cannot test {what}: it is in the application {other.root}, and this run is of {application.root}",
-        "A run has one application: run the command once for each",
+        "A run covers one application: run the command once for each",
     )
 
 
@@ -349,6 +347,6 @@ def _agent(
         hint = f"; {message} is an agent, -i {folder} runs all its tests" if named is not None else ""
         raise ConfigurationError(
             f"Cannot find the agent for {what}: no folder from {place} upward contains package.yao",
-            f"Name the agent with -n{hint}",
+            f"Set the agent with -n{hint}",
         )
     return found.id

@@ -172,8 +172,8 @@ class _Planner:
         if self._choice is not None and self._filter is not None and self._filter.by_failure and self._has_nothing:
             if self._options.resume is not None:
                 raise ConfigurationError(
-                    f"Cannot resume {self._options.resume}: none of the tests that had failed is there any more",
-                    "Begin a new report with -o",
+                    f"Cannot resume {self._options.resume}: none of the failed tests exists any more",
+                    "Start a new report with -o",
                 )
             self._choice = self._choice.of_all(self._options, self._application)
             found = self._apply_filter()
@@ -228,7 +228,7 @@ class _Planner:
         options = self._options
         if options.team is not None and _is_test(options.team, self._modules, self._sources):
             self._warnings.append(
-                f"-t {options.team} is the team of the test user; the test of that name is --run {options.team}"
+                f"-t {options.team} sets the team of the test user; to select that test, use --run {options.team}"
             )
         self._warnings += not_collected(
             self._named, self._every, self._environment.directory, is_bare=not options.inputs
@@ -304,12 +304,12 @@ class _Planner:
             if options.store is not None or options.kept_baseline is not None or not has_report:
                 raise
             hint = f". {error.hint}" if error.hint else ""
-            self._warnings.append(f"The run is not kept in the store. {error.message}{hint}")
+            self._warnings.append(f"The run was not saved to the store. {error.message}{hint}")
             return None
         if options.kept_baseline is not None and store is None:
             raise ConfigurationError(
                 f"Cannot compare with {options.kept_baseline}: there is no store",
-                "Name one with --store, or make the folder .yao-test",
+                "Pass one with --store, or create the folder .yao-test",
             )
         return store
 

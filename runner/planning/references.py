@@ -51,7 +51,7 @@ class ReferencesError(ConfigurationError):
         """One error for several of these errors."""
         shown = [*lines[:SHOWN], f"and {len(lines) - SHOWN} more"] if len(lines) > SHOWN else lines
         listing = "".join(f"\n  {line}" for line in shown)
-        return cls(f"Cannot run the cases: {len(lines)} references lead nowhere{listing}", "Nothing was run", lines)
+        return cls(f"Cannot run the cases: {len(lines)} references cannot be resolved{listing}", "Nothing ran", lines)
 
 
 class Named(Value):
@@ -185,7 +185,7 @@ def check_own_connectors(sources: Sequence[CaseSource], assistants: Assistants, 
         raise ConfigurationError(f"Cannot run the cases of {id}: {problem.message}", problem.hint)
     if problems:
         listing = "".join(f"\n  {id}: {problem.message}" for id, problem in problems.items())
-        raise ConfigurationError(f"Cannot run the cases: no agent can ask its model{listing}", "Nothing was run")
+        raise ConfigurationError(f"Cannot run the cases: no agent can call its model{listing}", "Nothing ran")
 
 
 def _runs(source: CaseSource) -> bool:

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 NAMED = 10
 """Most results that are named when they are left out."""
-NOT_KEPT = "its case no longer exists, and the report does not have it"
-NO_FILES = "its case no longer exists, and no report has the files sent with it"
+NOT_KEPT = "its case no longer exists and is not in the report"
+NO_FILES = "its case no longer exists, and its attachments were not saved"
 
 
 def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
@@ -52,7 +52,7 @@ def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
     if not labels:
         raise ConfigurationError(
             f"Cannot regrade {shown}: it has no results of case files",
-            "Script tests and messages have no assertions on answers",
+            "Script tests and messages have no assertions to regrade",
         )
     said = start.get("resume")
     options = said.get("options") if isinstance(said, dict) else None
@@ -88,7 +88,7 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
             result = result_of(record, suite=suite.id, position=0)
             problem = problem_with_transcript(result)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            problem = "it is not as this version writes it"
+            problem = "it was written by another version"
         if problem is None:
             found[result.key] = result
         else:
@@ -122,7 +122,7 @@ def _read(shown: str, path: Path) -> tuple[Record, list[Record], Record]:
         raise ConfigurationError(f"Cannot regrade {shown}: {error.strerror}") from error
     records = [record for line in lines if (record := _record(line)) is not None]
     if not records or records[0].get("type") != "start":
-        hint = "Only .jsonl reports have the data for it; -o FILE.jsonl writes one"
+        hint = "Only .jsonl reports contain the required data; -o FILE.jsonl writes one"
         raise ConfigurationError(f"Cannot regrade {shown}: it is not a .jsonl report of yao-test", hint)
     if problem := made_problem(records[0]):
         raise ConfigurationError(f"Cannot regrade {shown}: {problem}", HINT)
@@ -192,7 +192,7 @@ class Regrading:
 
     def _warnings(self, count: int) -> Iterator[str]:
         cases = "1 case" if count == 1 else f"{count} cases"
-        yield f"Regraded from {self.transcripts.report}: {cases}; no agent was asked"
+        yield f"Regraded from {self.transcripts.report}: {cases}; no agent was called"
         yield from self._kept
         if self._refused:
             named = _listed([f"{id} ({why})" for id, why in self._refused.items()])
@@ -238,7 +238,7 @@ class Regrading:
         if of_report:
             ids = [located.case.id for located in of_report]
             gone = f"{suite.label} is not there" if base is None else f"no longer in {base.suite.label}"
-            self._kept.append(f"Graded as the report has them, since they are {gone}: {_listed(ids)}")
+            self._kept.append(f"Graded with the assertions in the report, because they are {gone}: {_listed(ids)}")
 
         def cases() -> Iterator[LocatedCase]:
             if base is not None:

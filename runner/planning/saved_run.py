@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 RESUMING = "resume {}"
-OTHER_APPLICATION = "If it is yours, say so with --app {}; or begin a new report with -o"
+OTHER_APPLICATION = "If it is yours, say so with --app {}; or start a new report with -o"
 
 
 class SavedRun(Value):
@@ -84,8 +84,8 @@ def read_saved(path: Path, doing: str = RESUMING) -> SavedRun:
         raise ConfigurationError(f"{subject}: it is not a .jsonl report of yao-test")
     if start and not _says_origin(start):
         raise ConfigurationError(
-            f"{subject}: it does not say with which flags it was made",
-            "A report of merge or regrade cannot be resumed; name the reports that it was made from",
+            f"{subject}: its flags are unknown",
+            "Reports of merge and regrade cannot be resumed; resume the original reports",
         )
     if problem := start and made_problem(start):
         raise ConfigurationError(f"{subject}: {problem}", HINT)
@@ -115,7 +115,7 @@ def with_saved_options(
     saved = read_saved(absolute(options.resume, directory), doing)
     if not saved.start:
         if not options.inputs:
-            raise ConfigurationError(f"{saved.subject}: it has no whole line", "Say with -i what to run")
+            raise ConfigurationError(f"{saved.subject}: it has no complete line", "Pass the tests with -i")
         return options
     before = saved_values(saved.options)
     if options.app is None:
@@ -132,7 +132,7 @@ def with_saved_options(
         elif flag.carried not in (Carried.OPEN, Carried.GUARD) and not _is_same(flag, then, now, directory):
             raise ConfigurationError(
                 f"{saved.subject}: it was made with {spelled(flag, then)}, not with {spelled(flag, now)}",
-                "Give the same flags or none, or begin a new report with -o",
+                "Use the same flags or none, or start a new report with -o",
             )
     if options.require_trust:  # approvals of the report's revision would be weaker
         values.pop("trust_from", None)
@@ -161,7 +161,7 @@ def check_application(named: str | None, directory: Path, subject: str, hint: st
             return
     if theirs != ours:
         raise ConfigurationError(
-            f"{subject}: it was made in the application {theirs}, and this is {ours}",
+            f"{subject}: it was made in the application {theirs}, but this is {ours}",
             hint.format(quote(named)),
         )
 
@@ -183,8 +183,8 @@ def check_walls(values: Mapping[str, Any], typed: RunOptions, directory: Path, s
     if walls := walls_in(values, root, directory):
         given = typed.replace(**walls).words(lambda flag: flag.name != "resume")
         raise ConfigurationError(
-            f"{subject}: it was made with {taken_over(walls)}, which a report may not set",
-            f"If that is what you want, type: {again} {join(given)}",
+            f"{subject}: it was made with {taken_over(walls)}, which cannot be taken from a report",
+            f"To allow this, run: {again} {join(given)}",
         )
 
 

@@ -41,8 +41,8 @@ _MATCHED = {
     "--bench": ("Benchmark function", "Benchmark functions"),
 }
 """What the pattern of a flag matches: behind "no", and in the plural."""
-_NOTHING = "No failure is known: all tests run"
-_NOT_IN_CI = "In CI, earlier runs are known only from a store: all tests run"
+_NOTHING = "No known failures: running all tests"
+_NOT_IN_CI = "CI has no earlier runs without a store: running all tests"
 T = TypeVar("T")
 
 
@@ -315,7 +315,7 @@ class TestFilter:
         tags = tags_in(source)
         self._seen.update(*tags.of.values())
         self.warnings += [
-            f"{module.label}:{line}: @tag {text} stands above no test, and tags nothing" for line, text in tags.stray
+            f"{module.label}:{line}: @tag {text} is not above a test and has no effect" for line, text in tags.stray
         ]
         tagged = frozenset(name for name, of in tags.of.items() if not self._tags.isdisjoint(of))
         return tagged if names is None else tagged & names
@@ -340,7 +340,7 @@ class SelectionAndOrder(Value):
         modules = sum(names is None for names in picked.values())
         parts = ((tests, "test"), (modules, "module"))
         counts = " and ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in parts if number)
-        return (*self.notes, f"Only what failed last time runs: {counts}")
+        return (*self.notes, f"Running only tests that failed last time: {counts}")
 
     def of_all(self, options: RunOptions, application: Application) -> SelectionAndOrder:
         """The same choice for a run in which no failed test is known: it selects by names and tags only."""
@@ -375,7 +375,7 @@ def selection_and_order(
     order = None
     if options.shuffle is not None:
         order = Order(root=root, seed=options.shuffle, failed={})
-        notes = (*notes, f"Order: shuffled, and the same with --shuffle={options.shuffle}")
+        notes = (*notes, f"Order: shuffled; to repeat it: --shuffle={options.shuffle}")
     elif options.failed_first and failed:
         order = Order(root=root, seed=None, failed=failed)
     tests = None

@@ -161,7 +161,7 @@ def retain(
     for result in saved.results:
         if result.suite not in known:
             raise ConfigurationError(
-                f"{saved.subject}: it has results of {result.suite}, which this run does not test",
+                f"{saved.subject}: it has results of {result.suite}, which are not part of this run",
                 "Run it from the same folder, with the same -i",
             )
         by_suite[result.suite].append(result)
@@ -190,10 +190,10 @@ def _differences(saved: SavedRun, options: RunOptions) -> Iterator[str]:
         return
     then, now = saved.options.get("timeout"), options.timeout
     if then != now:
-        yield f"--timeout is not what it was when the kept results were made: {_seconds(now)}, not {_seconds(then)}"
+        yield f"--timeout differs from that of the kept results: {_seconds(now)}, not {_seconds(then)}"
     version = saved.start.get("version")
     if version != VERSION:
-        yield f"{saved.path.name} was begun by yao-test {version}, and this is {VERSION}"
+        yield f"{saved.path.name} was started by yao-test {version}, but this is {VERSION}"
 
 
 def _seconds(value: float | None) -> str:

@@ -16,7 +16,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--yao-models",
         action="store_true",
-        help="Ask real models, which may cost money, instead of skipping the tests and cases that need them.",
+        help="Call real models, which may cost money, instead of skipping the tests and cases that need them.",
     )
     group.addoption(
         "--yao-env-file",

@@ -161,6 +161,6 @@ class CasesFile(YaoFile):
         path = self.path.resolve()
         application = Application(find_root(path))
         agent = application.agent_of(path)
-        assert agent is not None, "only files of agents are collected"
+        assert agent is not None, "only files in agents are collected"
         found = configured(RunOptions(), GIVEN, application)
         return Models(application, agent.id, found.settings.of(agent.id, found.options))

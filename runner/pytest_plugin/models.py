@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 GIVEN = frozenset({"input", "run", "skip-interactive", "watch", "quiet", "output", "max-failures", "fail-fast"})
 """Flags that the configuration file does not set here: pytest has its own of the kind."""
-CLOSED = "a real model answers: --yao-models asks it"
+CLOSED = "it needs a real model: --yao-models calls it"
 """Why a test or a case is skipped."""
 
 

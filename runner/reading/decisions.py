@@ -104,7 +104,7 @@ def deciding_object(text: str, form: Form) -> Mapping[str, Any] | None:
     """The object in a model's answer that decides something; None if nothing looks like one. Raises UnclearError."""
     thought, text = thinking_in(text), behind_thinking(text).strip()
     if thought and not text:
-        raise UnclearError("all of it is thinking")
+        raise UnclearError("it consists of reasoning only")
     found = _whole_values(text)
     decided: list[tuple[_Found, Mapping[str, Any], Decision]] = []
     for one in found:
@@ -120,10 +120,10 @@ def deciding_object(text: str, form: Form) -> Mapping[str, Any] | None:
         first = decided[0][2]
         others = [mark.yes for mark in marks if mark.yes is not None]
         if not all(_agree(first, other) for _, _, other in decided) or any(yes is not first.yes for yes in others):
-            raise UnclearError("it says several things that contradict each other")
+            raise UnclearError("it contains contradicting verdicts")
         said = next((value for one, value, _ in decided if not _is_quoted(beside, one)), None)
         if said is None:
-            raise UnclearError("it says so in a quotation only")
+            raise UnclearError("the verdict is only in a quotation")
         return said
     return _repaired(text, beside, form, marks) if len(text) <= MAX_TEXT else None
 
@@ -260,14 +260,14 @@ def _repaired(text: str, beside: str, form: Form, marks: Sequence[_Mark]) -> Map
     between = [text[slice(*sorted((mark.start, first)))] for mark in _marks(beside, form.weighed)]
     weighed = [part for part in between if part.count("{") == part.count("}")]
     if len(marks) > 1 or len(others) > 1 or len(weighed) > 1:
-        raise UnclearError("its JSON is broken, and says several things")
+        raise UnclearError("its JSON is broken and contradicts itself")
     value = _broken_object(text, first)
     decision = form.decision(value) if isinstance(value, dict) else None
     if decision is not None and all(mark.is_key and decision.yes in (mark.yes, None) for mark in marks):
         assert isinstance(value, dict)
         return value
     if marks:
-        raise UnclearError("its JSON is broken, and may be a quotation")
+        raise UnclearError("its JSON is broken and may be a quotation")
     return None
 
 

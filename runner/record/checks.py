@@ -175,7 +175,7 @@ def _problem_of_policy(record: Record) -> str | None:
     return None
 
 
-HINT = "Reports that can be read are the .jsonl and .json files that yao-test writes"
+HINT = "Only .jsonl and .json reports of yao-test can be read"
 _OF_SUITE = ("label", "file", "agent", "connector")
 """What a suite has as texts."""
 _NUMBERS = ("runs_per_case", "min_pass_rate")

@@ -242,7 +242,7 @@ def undecided_by(error: float, score: float, threshold: float) -> str | None:
     threshold; None where they do."""
     if not error or abs(score - threshold) > ERRORS * error:
         return None
-    said = f"inconclusive: the votes put the score at {score:.2f} ± {ERRORS * error:.2f}"
+    said = f"inconclusive: by the votes, the score is {score:.2f} ± {ERRORS * error:.2f}"
     return f"{said}, and the threshold {threshold:g} lies within that"
 
 

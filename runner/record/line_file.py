@@ -152,8 +152,8 @@ class _Sync:
                 os.fsync(self._descriptor)
                 if not _is_at(self._descriptor, self._path):
                     raise RunnerError(
-                        f"The report {self._path} is gone: it was removed, moved or replaced while the run wrote it",
-                        "What was in it is lost, unless it was moved: --resume goes on with it from there",
+                        f"The report {self._path} was removed, moved or replaced during the run",
+                        "Its content is lost, unless it was moved: --resume can continue from there",
                     )
         except (OSError, RunnerError) as error:
             self._error = error
@@ -238,7 +238,7 @@ def open_pipe(path: Path) -> FileIO:
         if error.errno != errno.ENXIO:
             raise
         raise ConfigurationError(
-            f"Cannot write {path}: it is a pipe, and nobody reads it", "Start what reads it first, or name a file"
+            f"Cannot write {path}: it is a pipe that nobody reads", "Start the reader first, or write to a file"
         ) from error
     os.set_blocking(descriptor, True)
     return FileIO(descriptor, "w")

@@ -153,13 +153,13 @@ def remarks_of(result: TestResult) -> list[str]:
     if (case := result.case) is None:
         return said
     said += [trials_text(case.trials_noise)] if case.trials_noise else []
-    return [*said, "It checks nothing"] if case.checks_nothing else said
+    return [*said, "It has no assertions"] if case.checks_nothing else said
 
 
 def trials_text(noise: TrialsNoise) -> str:
     """`The mean score of the trials is sure to ± 0.08; of the noise of one trial 64 % is the judge's, 36 % the
     agent's`, two standard errors."""
-    said = f"The mean score of the trials is sure to ± {2 * noise.error:.2f}"
+    said = f"The mean score of the trials is accurate to ± {2 * noise.error:.2f}"
     if not noise.judge:
         return said
     share = 100 * noise.judge / (noise.judge + noise.agent)

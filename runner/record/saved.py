@@ -47,7 +47,7 @@ def load(path: Path) -> Report:
     except OSError as error:
         raise ConfigurationError(f"Cannot read the report {path}: {error.strerror}") from error
     if not content.strip(b"\xef\xbb\xbf \t\r\n\0"):
-        raise _broken(path, "it is empty", "The run that should have written it ended before its first line")
+        raise _broken(path, "it is empty", "Its run ended before writing the first line")
     try:
         text = content.decode("utf-8-sig")
         cut = False
@@ -150,7 +150,7 @@ class _Reader:
         if self._start is None:
             raise _broken(self._path, "it was cut off within its first line", None)
         if not self._summary:
-            self._damage.append(f"{self._path}: the run did not end, there is no summary")
+            self._damage.append(f"{self._path}: the run did not end, so there is no summary")
 
     def _cleaned(self, value: Any) -> Any:
         """A value without halves of surrogate pairs, where the report has some."""
@@ -177,7 +177,7 @@ class _Reader:
         return 0
 
     def _begin(self, line: Record, where: str) -> None:
-        problem = start_problem(line) or ("it names no suites" if line.get("suites") is None else None)
+        problem = start_problem(line) or ("it has no suites" if line.get("suites") is None else None)
         if problem:
             raise _broken(where, problem, HINT)
         line = self._cleaned(line)
@@ -241,7 +241,7 @@ class _Reader:
         id, about = part.get("script" if is_script else "input"), part.get("summary")
         results = part.get("results")
         if not isinstance(id, str) or not isinstance(results, list) or not isinstance(about, dict):
-            raise _broken(where, "it has no results or does not say of what", HINT)
+            raise _broken(where, "it has no results or no suite", HINT)
         agent = id.removeprefix("scripts.").rpartition(".")[0] if is_script else str(about.get("agent_id", ""))
         label = str(part.get("script_path", id)) if is_script else id
         known = part.get("suite")
@@ -266,7 +266,7 @@ class _Reader:
         try:
             end = end_in(self._summary, results, bool(self._errors))
         except ValueError as error:
-            raise _broken(self._path, "its coverage is not as yao-test writes it", HINT) from error
+            raise _broken(self._path, "its coverage is invalid", HINT) from error
         return Report(
             start=self._start.replace(suites=suites),
             results=results,
@@ -330,7 +330,7 @@ def _is_part(value: Any) -> bool:
 def _named(value: Any) -> str:
     """What a foreign JSON document is."""
     if isinstance(value, dict) and value.get("reportFormat") == "CTRF":
-        return "a CTRF report, which leaves out too much"
+        return "a CTRF report, which has too little data"
     names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 

@@ -379,7 +379,7 @@ def in_lines(counts: SnapshotCounts) -> list[str]:
     if len(counts.obsolete) > NAMED:
         lines.append(f"  ... and {len(counts.obsolete) - NAMED} more")
     if counts.obsolete:
-        lines.append("  --update-snapshots removes what is obsolete")
+        lines.append("  --update-snapshots removes them")
     return lines
 
 

@@ -56,7 +56,7 @@ def maker_for_file(path: Path) -> Maker:
     format = _format_of(path)
     if format is None:
         hint = did_you_mean(path.suffix, EXTENSIONS) or f"The extensions are {', '.join(EXTENSIONS)}"
-        raise ConfigurationError(f'Cannot write a report to {path}: no format for the extension "{path.suffix}"', hint)
+        raise ConfigurationError(f'Cannot write a report to {path}: unknown extension "{path.suffix}"', hint)
     return lambda: _make(format, path)
 
 
@@ -75,7 +75,7 @@ def maker_by_id(id: str, target: Path | TextIO) -> Maker:
     name."""
     format = BUILT_IN.get(id)
     if format is None:
-        hint = did_you_mean(id, BUILT_IN) or f"The built-in ones are {', '.join(BUILT_IN)}"
+        hint = did_you_mean(id, BUILT_IN) or f"The built-in reporters are {', '.join(BUILT_IN)}"
         raise ConfigurationError(f'Cannot use --reporter "{id}": there is no such reporter', hint)
     return lambda: _make(format, target)
 

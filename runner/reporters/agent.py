@@ -72,7 +72,7 @@ class AgentReporter(DocumentReporter):
         payload = {"report": document, "format": FORMATS.get(suffix, "text"), "options": options}
         answer = self._ask(payload)
         if answer in (None, "", {}, []):
-            raise ReportError("it answered nothing")
+            raise ReportError("it returned nothing")
         text = answer if isinstance(answer, str) else json.dumps(answer, indent=2, ensure_ascii=False) + "\n"
         return report.clean(text)
 

@@ -65,7 +65,7 @@ def markdown(report: Report, limit: int = LIMIT) -> str:
     if left_out:
         words = list(dict.fromkeys(verdict.counted for verdict in Verdict))
         counts = ", ".join(f"{left_out[word]} {word}" for word in words if left_out[word])
-        parts.append(f"Left out, because the report would be too long: {counts}. A .json report has all of them.\n")
+        parts.append(f"Omitted to limit the length of the report: {counts}. A .json report has all of them.\n")
     return "".join(parts)
 
 
@@ -164,7 +164,7 @@ def _rate(report: Report) -> str:
     """The pass rate of cases with its interval; with script tests among them, without an interval."""
     judged = report.counts.passed + report.counts.failed
     of_cases = rate_text(report.certainty) if all(suite.has_cases for suite in report.suites) else ""
-    rate = f"{pass_rate(report.counts.passed, judged)}%" if judged else "none, as nothing was judged"
+    rate = f"{pass_rate(report.counts.passed, judged)}%" if judged else "none: nothing was judged"
     return of_cases or rate
 
 

@@ -83,7 +83,7 @@ def open_reporters(
     for output in outputs:
         path = report_path(output, environment.directory)
         if is_of_coverage(path) and not options.coverage:
-            raise ConfigurationError(f"Cannot write {output}: nothing is counted", "Add --coverage")
+            raise ConfigurationError(f"Cannot write {output}: coverage is not measured", "Add --coverage")
         files.setdefault(os.path.realpath(path), path)
     if resumed_report is not None:
         files.pop(str(resumed_report.path), None)

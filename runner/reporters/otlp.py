@@ -119,7 +119,7 @@ class OtlpReporter:
         if not lost:
             return
         late = f"it did not take them within {self._patience:g} s after the run"
-        why = self._session.problem or (late if end.is_alive() else "it does not say why")
+        why = self._session.problem or (late if end.is_alive() else "no reason given")
         raise IncompleteError(f"{lost} of {self._queue.ended} spans did not reach {self._address}: {why}")
 
 
@@ -317,17 +317,17 @@ class _Session(requests.Session):
 def _problem(error: requests.RequestException) -> str:
     """Why a collector has given no answer."""
     if isinstance(error, requests.exceptions.SSLError):
-        return "there is no secure connection to it, such as with a certificate that nobody trusts, or without TLS"
+        return "the TLS connection failed, for example because of an untrusted certificate or a server without TLS"
     if isinstance(error, requests.exceptions.ProxyError):
-        return "the proxy does not reach it"
+        return "the proxy cannot reach it"
     causes: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in causes:
         causes.append(cause)
         cause = cause.__cause__ or cause.__context__
     if any(isinstance(one, ConnectionResetError | BrokenPipeError | IncompleteRead) for one in causes):
-        return "it closed the connection before it had answered"
-    return "nobody answers there" if isinstance(error, requests.ConnectionError) else "its answer cannot be read"
+        return "it closed the connection before responding"
+    return "there is no response" if isinstance(error, requests.ConnectionError) else "its response cannot be read"
 
 
 def _address(endpoint: str, variables: Mapping[str, str]) -> str:
@@ -345,7 +345,7 @@ def _check_protocol(variables: Mapping[str, str]) -> None:
         if variables.get(name, PROTOCOL) not in (PROTOCOL, ""):
             raise ConfigurationError(
                 f"Cannot send spans with {name}={variables[name]}: --otlp speaks {PROTOCOL}",
-                f"Set {PREFIX}TRACES_PROTOCOL={PROTOCOL}, and name the port for HTTP, mostly 4318",
+                f"Set {PREFIX}TRACES_PROTOCOL={PROTOCOL}, and use the port for HTTP, usually 4318",
             )
         if variables.get(name):
             return

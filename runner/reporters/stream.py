@@ -160,7 +160,7 @@ def _problem(reporter: Reporter, error: Exception) -> RunError:
     if isinstance(error, RunnerError):
         return RunError(message=error.message, hint=error.hint)
     if _tells_errors(reporter):
-        what = "Cannot write the output" if isinstance(error, OSError) else "The console broke"
+        what = "Cannot write the output" if isinstance(error, OSError) else "The console output failed"
         return RunError(message=f"{what}: {describe(error)}")
     path = getattr(reporter, "path", None)
     if isinstance(error, OSError) and error.strerror and (path or error.filename):

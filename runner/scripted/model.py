@@ -151,12 +151,12 @@ def _answer(rule: ReplyRule, situation: Situation, request: ModelRequest, label:
     try:
         completion = _completion(rule, situation, request)
     except TemplateError as error:
-        hint = "A template needs a value; make it a condition of the rule that there is one"
+        hint = "The template needs a value; add a condition to the rule that requires it"
         raise ConnectorError(f"Cannot answer by rule {rule.number} of {label}: {error}", hint=hint) from error
     if not (rule.reply.says or completion.refusal):
-        hint = f'Rule {rule.number} of {label} says so; an empty answer is text: ""'
+        hint = f'Rule {rule.number} of {label} says so; for an empty answer, use text: ""'
         raise ConnectorError(
-            "The model scripted answered without a message: no content, no refusal and no call of a tool", hint=hint
+            "The model scripted returned an empty message: no content, no refusal and no tool call", hint=hint
         )
     if request.on_chunk is not None:
         for piece in _pieces(completion.content):
@@ -233,7 +233,7 @@ def _no_rule(rules: tuple[ReplyRule, ...], situation: Situation, label: str) -> 
     after = f"the result of {tool['name']}, after the message {quoted}" if tool else f"the message {quoted}"
     return ConnectorError(
         f"No rule of {label} applies to {after} (turn {situation.value(('turn',))}):\n{listed(rules)}",
-        hint=f"Add a rule whose conditions hold, or end {label} with a rule without conditions: - reply: some text",
+        hint=f"Add a rule whose conditions match, or end {label} with a rule without conditions: - reply: some text",
     )
 
 
@@ -247,13 +247,13 @@ def _read(path: Path, label: str) -> tuple[ReplyRule, ...]:
 def _rule(number: int, entry: Any, last: bool) -> ReplyRule:
     fields = fields_in(entry, "a rule", _RULE)
     if "reply" not in fields:
-        raise ConfigurationError('"reply" is missing', "It is the answer of the model")
+        raise ConfigurationError('"reply" is missing', "It sets the answer of the model")
     reply = _reply(fields["reply"])
     texts = [reply.text, reply.json, reply.reasoning, reply.refusal, reply.input_hint]
     used = names_in(texts + [call.arguments for call in reply.tool_calls])
     rule = ReplyRule(number=number, reply=reply, **conditions_in(fields, used))
     if not rule.conditions and rule.times is None and not last:
-        raise ConfigurationError("it always applies, so the rules after it are never used", "Make it the last one")
+        raise ConfigurationError("it always matches, so later rules are never used", "Make it the last one")
     return rule
 
 
@@ -296,7 +296,7 @@ def _reply(value: Any) -> Reply:
 
 def _tool_calls(value: Any) -> tuple[ScriptedCall, ...]:
     if not isinstance(value, list):
-        raise ConfigurationError('"tool_calls" must be a list', "An item is a name, or { name, arguments }")
+        raise ConfigurationError('"tool_calls" must be a list', "Each item is a name, or {  name, arguments }")
     calls = []
     for item in value:
         fields = {"name": item} if isinstance(item, str) else fields_in(item, "a tool call", ("name", "arguments"))
@@ -305,7 +305,7 @@ def _tool_calls(value: Any) -> tuple[ScriptedCall, ...]:
         if not isinstance(name, str) or not name:
             raise ConfigurationError('the "name" of a tool call is missing')
         if not isinstance(arguments, dict | str):
-            raise ConfigurationError(f'"arguments" of {name} must be an object, or text that is sent as it is')
+            raise ConfigurationError(f'"arguments" of {name} must be an object, or text that is sent unchanged')
         calls.append(ScriptedCall(name=name, arguments=compile_templates(arguments)))
     return tuple(calls)
 

@@ -265,7 +265,9 @@ def conditions_in(fields: Mapping[str, Any], used: Iterable[str] = ()) -> dict[s
     conditions = _conditions(fields.get("when"))
     names = {*used}.union(*[condition.names for condition in conditions])
     if "match" in names and not any(condition.has_pattern for condition in conditions):
-        raise ConfigurationError("it uses match, but no condition is a regex", "Write one as { regex: pattern }")
+        raise ConfigurationError(
+            "it uses match, but none of its conditions is a regex", "Write one as { regex: pattern }"
+        )
     return {"conditions": conditions, "times": times}
 
 
@@ -302,7 +304,7 @@ def _comparison(name: str, wanted: Any, path: ValuePath) -> Comparison:
     if wanted is None or isinstance(wanted, int | float):
         return Comparison(kind="equals", source=wanted, value=wanted)
     if not isinstance(wanted, dict) or len(wanted) != 1:
-        hint = f"It is text, a number, true, false, null, a list of these, or one of {', '.join(_KINDS)} with its value"
+        hint = f"Use text, a number, true, false, null, a list of these, or one of {', '.join(_KINDS)} with its value"
         raise ConfigurationError(f'cannot read the condition for "{name}"', hint)
     ((kind, value),) = wanted.items()
     if kind not in _KINDS:

@@ -101,7 +101,7 @@ class ScriptedRunner(RuleConnector[RunnerRule]):
             said = as_json(str(situation.value(("input",)))[:300])
             raise ConnectorError(
                 f"No rule of {label} applies to the message {said}:\n{listed(rules)}",
-                hint=f"Add a rule whose conditions hold, or end {label} with one without conditions",
+                hint=f"Add a rule whose conditions match, or end {label} with one without conditions",
             )
         try:
             product = rule.product(situation)
@@ -131,7 +131,7 @@ def _read(path: Path, label: str) -> tuple[RunnerRule, ...]:
 def _rule(number: int, entry: Any, _: bool) -> RunnerRule:
     fields = fields_in(entry, "a rule", _RULE)
     if fields.keys().isdisjoint(("files", "events", "exit", "error")):
-        raise ConfigurationError("it does nothing", "Say files, events, exit or error")
+        raise ConfigurationError("it does nothing", "Add files, events, exit or error")
     when = fields.get("when")
     if isinstance(when, dict) and "message" in when:
         fields = {**fields, "when": {"input" if name == "message" else name: item for name, item in when.items()}}
@@ -165,7 +165,7 @@ def _files(given: Any) -> dict[str, str | None]:
 def _list(given: Any) -> list[Any]:
     if not isinstance(given, list):
         raise ConfigurationError(
-            '"events" must be a list', "An item is { type: text, text } or { type: tool, name, input }"
+            '"events" must be a list', "Each item is { type: text, text } or { type: tool, name, input }"
         )
     return given
 

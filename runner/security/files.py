@@ -92,7 +92,7 @@ def check_target(path: Path) -> None:
     """Looks whether a file may be written, or a folder be made, at an absolute path. Raises RefusedFileError."""
     judge = _judge_of(path)
     if judge is not None and (reason := judge(os.path.realpath(path))):
-        raise RefusedFileError(reason.partition("; ")[0] + "; name the place itself", str(path))
+        raise RefusedFileError(reason.partition("; ")[0] + "; use the actual path", str(path))
 
 
 def _judge_of(path: Path) -> Judge | None:
@@ -108,9 +108,9 @@ def _judge_below(root: str, named: tuple[str, ...]) -> Judge:
     def judge(real: str) -> str | None:
         parts = parts_below(real, root)
         if parts is None:
-            return f"a link leads out of the application, to {real}; put a file in its place"
+            return f"a link leads outside the application, to {real}; replace the link with a file"
         if parts != named and holds_secrets(parts) and not holds_secrets(named):
-            return f"a link leads to {'/'.join(parts)}, which may hold secrets; put a file in its place"
+            return f"a link leads to {'/'.join(parts)}, which may hold secrets; replace the link with a file"
         return None
 
     return judge
@@ -125,7 +125,7 @@ def _judge_of_named(folder: Path) -> Judge:
     def judge(real: str) -> str | None:
         parts = parts_below(real, root)
         if parts is None:
-            return f"it is not in {'the application' if application else start}; put a copy there"
+            return f"it is not in {'the application' if application else start}; copy the file there"
         if application is None:
             return f"{'/'.join(parts)} may hold secrets" if holds_secrets(parts) else None
         reason = belongings_of(root).refused(parts, near=near)

@@ -101,7 +101,7 @@ def milliseconds_of(text: str) -> float:
     if time.tzinfo is None:
         time = time.astimezone() if "T" in text or " " in text else time.replace(tzinfo=UTC)
     if not _FIRST <= time <= _LAST:
-        raise ValueError("a clock can stand from 0001-01-02 to 9999-12-30")
+        raise ValueError("a clock must be between 0001-01-02 and 9999-12-30")
     return time.timestamp() * 1000
 
 
@@ -170,7 +170,9 @@ def _checked_time(text: str) -> str:
         milliseconds_of(text)
     except (ValueError, OverflowError, OSError) as error:
         is_beyond = str(error).startswith("a clock") or isinstance(error, OverflowError)
-        hint = "A clock can stand from 0001-01-02 to 9999-12-30" if is_beyond else 'Write it as "2030-01-31T09:00:00Z"'
+        hint = (
+            "A clock must be between 0001-01-02 and 9999-12-30" if is_beyond else 'Write it as "2030-01-31T09:00:00Z"'
+        )
         raise validation_error(NO_TIME, "no time", {"hint": hint}) from error
     return text
 

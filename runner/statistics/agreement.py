@@ -71,7 +71,7 @@ class Calibration(Value):
         low = self.kappa_interval.low if self.kappa_interval else 0.0
         if low >= AGREES:
             return "agrees with people"
-        return "agrees in part" if low >= AGREES_IN_PART else "not shown to agree"
+        return "partly agrees with people" if low >= AGREES_IN_PART else "agreement not shown"
 
 
 class ScoreCalibration(Value):

@@ -220,12 +220,12 @@ def read_policy(written: Written) -> Policy:
         if written.get("stop") is not False:
             return policy
         if isinstance(policy.rule, Sequential):
-            raise PolicyError('"stop": false is only for a number of runs', "Comparing two rates needs runs that stop")
+            raise PolicyError('"stop": false requires a number of runs', "Comparing two rates requires early stopping")
         return policy.replace(text=f"{policy.text}, all made", stops=False)
     if "good" not in written or "bad" not in written:
         raise PolicyError('it needs "pass", or "good" and "bad"')
     if "stop" in written:
-        raise PolicyError('"stop" goes with "pass"', "Comparing two rates needs runs that stop")
+        raise PolicyError('"stop" requires "pass"', "Comparing two rates requires early stopping")
     error = float(written.get("error", 0.05))
     return _sequential(float(written["good"]), float(written["bad"]), int(written.get("most", 40)), error)
 
@@ -270,7 +270,7 @@ def _sequential(good: float, bad: float, most: int, error: float) -> Policy:
         if runs > most:
             raise PolicyError(
                 f"with at most {most} runs it can never be decided: that takes {runs} {word} in a row",
-                'A larger "most", or rates that are further apart',
+                'Use a larger "most", or rates that are further apart',
             )
     more = f", at most {most}" * (most != 40) + f", error {100 * error:g}%" * (error != 0.05)
     return Policy(text=f"{100 * good:g}% not {100 * bad:g}%{more}", rule=rule)

@@ -51,11 +51,8 @@ def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = No
     candidates = [one for one in _named(store, name) if one.state in ENDED and one.id != leave_out][:MOST]
     if not candidates:
         branches = sorted({one.branch for one in store.runs() if one.branch})
-        hint = (
-            did_you_mean(name, branches)
-            or "A run of it that came to its end has to be in the store; see docs/history.md"
-        )
-        raise ConfigurationError(f"Cannot compare with {name}: the store {store.folder} has no other run of it", hint)
+        hint = did_you_mean(name, branches) or "The store must contain a completed run of it; see docs/history.md"
+        raise ConfigurationError(f"Cannot compare with {name}: the store {store.folder} has no earlier run of it", hint)
     wanted = {result_key(result) for result in run.results}
     whole = _whole_suites(run)
     newest: dict[ResultKey, TestResult] = {}
@@ -72,7 +69,7 @@ def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = No
     if not parts:
         raise ConfigurationError(
             f"Cannot compare with {name}: its runs in the store {store.folder} have none of these tests",
-            "Cases are matched by their file in the repository and their id",
+            "Cases are matched by file and id",
         )
     whole_report = parts[0][1]
     if len(parts) > 1:

@@ -120,18 +120,18 @@ _RULES = re.compile(r"\b(?:as|check|collate|conflict|default|generated|virtual)\
 _LAST = 2**63 - 1
 """The largest number of a row."""
 _DAMAGED = "it is damaged"
-_SAVE_THE_REST = "Move the folder away, and put what can be read into a new store: yao-test store merge NEW OLD"
-_MAKE_ANOTHER = "Move the folder away: the next run makes a new one"
+_SAVE_THE_REST = "Move the folder away, and recover readable runs into a new store: yao-test store merge NEW OLD"
+_MAKE_ANOTHER = "Move the folder away: the next run creates a new one"
 _WHY = {
-    "SQLITE_FULL": ("the disk is full", "Free some space, or name a store elsewhere with --store"),
-    "SQLITE_READONLY": ("it cannot be written", "Make the folder writable, or name another one with --store"),
-    "SQLITE_CANTOPEN": ("it cannot be opened", "Make the folder accessible, or name another one with --store"),
-    "SQLITE_PERM": ("permission is denied", "Make the folder accessible, or name another one with --store"),
-    "SQLITE_BUSY": ("another process keeps it locked", "Try again when that has ended"),
-    "SQLITE_LOCKED": ("another process keeps it locked", "Try again when that has ended"),
+    "SQLITE_FULL": ("the disk is full", "Free some space, or put the store elsewhere with --store"),
+    "SQLITE_READONLY": ("it cannot be written", "Make the folder writable, or choose another one with --store"),
+    "SQLITE_CANTOPEN": ("it cannot be opened", "Make the folder accessible, or choose another one with --store"),
+    "SQLITE_PERM": ("permission is denied", "Make the folder accessible, or choose another one with --store"),
+    "SQLITE_BUSY": ("another process has locked it", "Try again when that process has ended"),
+    "SQLITE_LOCKED": ("another process has locked it", "Try again when that process has ended"),
     "SQLITE_CORRUPT": (_DAMAGED, _SAVE_THE_REST),
-    "SQLITE_NOTADB": (f"its {FILE} is not a database", "Name another folder with --store"),
-    "SQLITE_IOERR": ("the disk does not take it", "Look after the disk, or name a store elsewhere with --store"),
+    "SQLITE_NOTADB": (f"its {FILE} is not a database", "Choose another folder with --store"),
+    "SQLITE_IOERR": ("writing to the disk failed", "Check the disk, or put the store elsewhere with --store"),
 }
 
 
@@ -187,8 +187,8 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
                 f"Put the file into a folder as {FILE}, and name that",
             )
         if not path.is_file():
-            keeps = "Run the tests with --store DIR; or make the folder .yao-test, and every run is stored in it"
-            hint = "The first run that is stored there makes one" if folder.is_dir() else keeps
+            keeps = "Run the tests with --store DIR, or create the folder .yao-test to store every run there"
+            hint = "The first stored run creates it" if folder.is_dir() else keeps
             raise ConfigurationError(f"There is no store in {folder}", hint)
         check_target(path)
     try:
@@ -223,7 +223,7 @@ def understood(folder: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         name = str(getattr(error, "sqlite_errorname", None) or "")
         if not name and isinstance(error, sqlite3.OperationalError):
-            raise damaged(folder, "a text in it is not UTF-8") from error
+            raise damaged(folder, "it contains text that is not UTF-8") from error
         if name == "SQLITE_ERROR":  # a table or a column that is not there
             raise StoreError(f"Cannot use the store {folder}: {_DAMAGED}: {error}", _MAKE_ANOTHER) from error
         if name == "SQLITE_FULL" and _has_last_number(folder):
@@ -232,7 +232,7 @@ def understood(folder: Path) -> Iterator[None]:
         why, hint = known or (f"{type(error).__name__}: {error}", None)
         raise StoreError(f"Cannot use the store {folder}: {why}", hint) from error
     except OSError as error:
-        hint = "Make the folder accessible, or name another one with --store"
+        hint = "Make the folder accessible, or choose another one with --store"
         raise StoreError(f"Cannot use the store {folder}: {error.strerror or error}", hint) from error
 
 
@@ -292,8 +292,8 @@ def _check(folder: Path, database: sqlite3.Connection) -> bool:
         if not is_own and not str(name).startswith("sqlite_stat"):
             raise ConfigurationError(
                 f"Cannot use the store {folder}: the {kind} {in_line(str(name))} in its {FILE} was not made by"
-                " yao-test, and could change what results say",
-                "Whoever can write the file could have added it. " + _MAKE_ANOTHER,
+                " yao-test, and could alter results",
+                "Anyone with write access to the file could have added it. " + _MAKE_ANOTHER,
             )
     return bool(version)
 

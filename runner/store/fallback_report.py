@@ -80,7 +80,7 @@ class FallbackReport:
         if self._is_trusted:
             raise RunnerError(
                 f"The report {self._name} does not have all results: they are in {self._file.path}",
-                "Name that file instead of the report with --resume",
+                "Pass that file to --resume instead of the report",
             )
 
     def _earlier(self) -> list[str]:

@@ -39,10 +39,12 @@ def check_store(folder: Path) -> None:
     path = folder / FILE
     try:
         if folder.exists() and not folder.is_dir():
-            raise ConfigurationError(f"Cannot use the store {folder}: it is not a folder", "Name a folder with --store")
+            raise ConfigurationError(
+                f"Cannot use the store {folder}: it is not a folder", "Choose a folder with --store"
+            )
         if path.exists() and not path.is_file():
             raise ConfigurationError(
-                f"Cannot use the store {folder}: its {FILE} is not a file", "Name another folder with --store"
+                f"Cannot use the store {folder}: its {FILE} is not a file", "Choose another folder with --store"
             )
         with path.open("rb") as file:
             head = file.read(100)
@@ -58,7 +60,8 @@ def check_header(folder: Path, application: int, version: int) -> None:
     """The same, for the version in a database. Raises ConfigurationError."""
     if application not in (0, APPLICATION) or (application == 0 and version):
         raise ConfigurationError(
-            f"Cannot use the store {folder}: its {FILE} was not written by yao-test", "Name another folder with --store"
+            f"Cannot use the store {folder}: its {FILE} was not written by yao-test",
+            "Choose another folder with --store",
         )
     if version > SCHEMA:
         raise ConfigurationError(

@@ -128,8 +128,8 @@ class RunWriter:
                     return database
                 close(self._folder, database)
         raise StoreError(
-            f"The run is not in the store {self._folder}: that was removed, moved or replaced while the run wrote it",
-            "Leave the folder where it is during a run",
+            f"The run is not in the store {self._folder}: the store was removed, moved or replaced during the run",
+            "Do not move the folder during a run",
         )
 
     def _with_way_back(self, error: RunnerError) -> StoreError:
@@ -138,9 +138,9 @@ class RunWriter:
         try:
             report = self._spare.begin()
         except OSError as also:
-            return StoreError(error.message, f"{hint}No report elsewhere could be written either: {also.strerror}")
+            return StoreError(error.message, f"{hint}Writing a report elsewhere also failed: {also.strerror}")
         again = shlex.join(["yao-test", "--resume", report, "--store", str(self._folder)])
-        return StoreError(error.message, f"{hint}After that, put the run into the store: {again}")
+        return StoreError(error.message, f"{hint}Then add the run to the store: {again}")
 
     def _prune(self, database: sqlite3.Connection) -> None:
         from runner.store.upkeep import prune

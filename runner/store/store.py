@@ -137,7 +137,7 @@ class Store:
             return found[0]
         if found:
             raise ConfigurationError(
-                f"Cannot tell which run {name} is meant: the ids of several begin with it", "Write more of its id"
+                f"Cannot tell which run {name} is meant: several ids start with it", "Use more characters of the id"
             )
         raise ConfigurationError(f"There is no run {name} in the store {self.folder}", "yao-test store list shows them")
 
@@ -181,7 +181,9 @@ class Store:
         ConfigurationError when it is gone."""
         rows = self.rows(_OF_LINES, f"{_LINES} WHERE seq = ?", (seq,))
         if not rows or rows[0][0] is None:
-            raise ConfigurationError(f"There is no result {seq} in the store {self.folder}", "Was its run removed?")
+            raise ConfigurationError(
+                f"There is no result {seq} in the store {self.folder}", "Its run may have been removed"
+            )
         with parsing(self.folder, f"result {seq}"):
             return result_in(line_with_fingerprint(unpacked(rows[0][0]), rows[0][1]))
 

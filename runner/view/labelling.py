@@ -99,7 +99,7 @@ class Labelling:
     def _test(self, id: str, place: Any) -> tuple[str, str]:
         """The names of the suite, as the store has it, and of the test at a place of a run."""
         if not isinstance(place, int) or isinstance(place, bool):
-            raise ConfigurationError("Cannot find the result: it has no place")
+            raise ConfigurationError("Cannot find the result: its suite or position is missing")
         result = self._runs.result(id, place)
         return key_of(self._runs.suite(id, result)), result.name
 
@@ -110,9 +110,9 @@ class Labelling:
         found = next((one for one in questions if [getattr(one.judgement.key, name) for name in _ASKED] == asked), None)
         passed, why = said.get("passed"), said.get("why")
         if found is None or not (passed is None or isinstance(passed, bool)) or not isinstance(why, str):
-            raise ConfigurationError("Cannot keep the label: it does not answer a question about this result")
+            raise ConfigurationError("Cannot save the label: it does not match a question about this result")
         if len(why) > LONGEST:
-            raise ConfigurationError(f"Cannot keep the label: its reason has more than {LONGEST} characters")
+            raise ConfigurationError(f"Cannot save the label: its reason has more than {LONGEST} characters")
         attempt, turn, criterion = found.place
         return StoredLabel(
             run=run,

@@ -163,7 +163,7 @@ class PageActions:
     def _commands(self, id: str, keys: Sequence[str]) -> list[list[str]]:
         run = self.runs.run(id)
         if why := self.runs.elsewhere(run):
-            raise ConfigurationError(f"Cannot run it again from here: {why}")
+            raise ConfigurationError(f"Cannot rerun it from here: {why}")
         assert self.runs.application is not None
         chosen = self.runs.chosen(id, keys)
         return commands_of(

@@ -40,7 +40,7 @@ def elsewhere(run: StoredRun, application: Path | None) -> str:
     if application is None:
         return "yao-test view was not started in an application"
     if run.place != place_of(application):
-        return "it was made on another machine, or in another application"
+        return "it comes from another machine or another application"
     try:
         _options(run, application)
     except ConfigurationError as error:
@@ -147,7 +147,7 @@ class Reruns:
         """Starts the command lines of a run, one after the other. Raises ConfigurationError while others run."""
         with self._lock:
             if self._record["state"] == "running":
-                raise ConfigurationError("Cannot start it: something is still running", "Stop that, or wait")
+                raise ConfigurationError("Cannot start it: another run is in progress", "Stop that run, or wait for it")
             self._stopped = False
             self._record = {"state": "running", "of": run, "commands": [*map(as_typed, commands)], "output": ""}
         Thread(target=self._run, args=(commands,), daemon=True).start()
@@ -205,10 +205,10 @@ def _options(run: StoredRun, application: Path) -> RunOptions:
     """The flags of a run. Raises ConfigurationError when it cannot be run again with them."""
     values = texts_in(run.start.flags)
     if values is None or any(flag.is_given(values) and not flag.of_test for flag in FLAGS):
-        raise ConfigurationError("its flags are not those of this version")
+        raise ConfigurationError("its flags do not match this version")
     options = options_from(values).replace(app=None)
     if walls := walls_in({flag.field: getattr(options, flag.field) for flag in FLAGS}, application, application):
-        raise ConfigurationError(f"it was made with {taken_over(walls)}, which only the command line may set")
+        raise ConfigurationError(f"it was made with {taken_over(walls)}, which can only be set on the command line")
     return options
 
 

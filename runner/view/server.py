@@ -89,7 +89,7 @@ PAGE = """<!doctype html>
 <script src="/view.js" defer></script>
 </head>
 <body>
-<div id="app"><noscript><h1>yao-test</h1><p>The runs are shown by a script.</p></noscript></div>
+<div id="app"><noscript><h1>yao-test</h1><p>The runs need JavaScript.</p></noscript></div>
 </body>
 </html>
 """
@@ -207,7 +207,7 @@ async def _refusal(request: Request, error: Exception) -> Response:
 
 
 async def _broke(request: Request, error: Exception) -> Response:
-    return JSONResponse({"error": f"yao-test view broke: {type(error).__name__}: {error}"}, 500)
+    return JSONResponse({"error": f"Internal error of yao-test view: {type(error).__name__}: {error}"}, 500)
 
 
 async def _body(request: Request) -> Record:
@@ -216,13 +216,13 @@ async def _body(request: Request) -> Record:
     async for piece in request.stream():
         content += piece
         if len(content) > LARGEST:
-            raise ConfigurationError(f"Cannot take the request: it has more than {LARGEST} bytes")
+            raise ConfigurationError(f"Bad request: it has more than {LARGEST} bytes")
     try:
         value = plain(json.loads(content))
     except (ValueError, RecursionError) as error:
-        raise ConfigurationError("Cannot take the request: it is not JSON") from error
+        raise ConfigurationError("Bad request: it is not JSON") from error
     if not isinstance(value, dict):
-        raise ConfigurationError("Cannot take the request: it is not a JSON object")
+        raise ConfigurationError("Bad request: it is not a JSON object")
     return value
 
 
@@ -230,7 +230,7 @@ async def _keys(request: Request) -> list[str]:
     """The keys of rows in the body of a request."""
     keys = (await _body(request)).get("keys")
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
-        raise ConfigurationError("Cannot run it again: the request names no results")
+        raise ConfigurationError("Bad request: no results are named")
     return keys
 
 
@@ -246,7 +246,7 @@ def _number(name: str) -> Callable[[Request], int]:
     def number(request: Request) -> int:
         text = request.query_params.get(name, "")
         if not text.isdecimal() or len(text) > 9:
-            raise ConfigurationError(f"Cannot take the request: {name} is not a number")
+            raise ConfigurationError(f"Bad request: {name} is not a number")
         return int(text)
 
     return number
@@ -312,7 +312,7 @@ class Guard:
         if scope["method"] not in SAFE_METHODS:
             origins = headers.get(b"origin", [])
             if any(origin not in {b"http://" + host for host in self._hosts} for origin in origins):
-                return 403, "Another page may not change anything here.\n"
+                return 403, "Requests from other origins are not allowed.\n"
         return None
 
 
@@ -380,6 +380,6 @@ def listening(port: int) -> socket.socket:
     except OSError as error:
         opened.close()
         raise ConfigurationError(
-            f"Cannot listen at {ADDRESS}:{port}: {error.strerror}", "Name another port with --port, or none"
+            f"Cannot listen at {ADDRESS}:{port}: {error.strerror}", "Choose another port with --port, or leave it out"
         ) from error
     return opened

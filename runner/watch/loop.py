@@ -50,7 +50,7 @@ MOST = 3
 """How many runs in a row a file may stop, or start although it has changed while they ran: then the runs write it."""
 DECIDING = (*RUNS, "q", "\n", "")
 """Keys that end the current run."""
-HELD_BACK = "the model would be asked something new, which only a key starts while files are watched: press Enter"
+HELD_BACK = "this would call the model; watch mode does that only on a key: press Enter"
 
 
 class Watch:
@@ -293,10 +293,10 @@ class Watch:
             statuses = list(self._results.get(id, {}).values())
             passed = f"{statuses.count(Status.PASSED)} of {len(statuses)} passed"
             name = suite_key(id, self._application.root)
-            self._screen.say(f"Kept: {name}  {passed}. A model answers there: press Enter to ask it")
+            self._screen.say(f"Kept: {name}  {passed}. These call a model: press Enter to run them")
         self._held = real - kept
         if self._held:
-            self._screen.say("A model answers as before: press Enter to ask it again")
+            self._screen.say("Recorded model responses were used: press Enter to call the model")
         return {id: item for id, item in chosen.items() if id not in kept}
 
     def _recording(

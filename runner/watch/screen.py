@@ -19,12 +19,12 @@ from runner.watch.changes import Inbox, Pressed, SavedFile
 ESCAPE = "\x1b"
 HELP = """\
   a      run all tests
-  f      run what failed
-  u      update the snapshots of what failed
-  p      only files whose names match
-  t      only tests whose names match
-  Esc    without those two
-  Enter  run the same again
+  f      run failed tests
+  u      update snapshots of failed tests
+  p      only matching files
+  t      only matching tests
+  Esc    clear both filters
+  Enter  rerun
   q      quit
 """
 

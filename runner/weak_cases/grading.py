@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from runner.record.report import Report
 
 SCRIPTED = "scripted"
-NOT_ASKED = "real models are asked only with --ask-judges"
+NOT_ASKED = "real models are called only with --ask-judges"
 AT_ONCE = 16
 """How many changed answers are graded at the same time."""
 
@@ -321,7 +321,7 @@ class _Work:
         if label in self._saved:
             talks = self._talks.get(label)
             if talks is None:
-                return f"no run of {label} is kept; run it once, with --store or -o"
+                return f"no run of {label} is kept; run it once with --store or -o"
             found = talks.results.get((label, case.id))
             refused = talks.refused.get((label, case.id), "it is not in the report")
             return found if found is not None else f"{talks.origin}: {refused}"

@@ -156,7 +156,7 @@ class _Work:
         self.failed: dict[str, str] = {}
         if not rules:
             raise ConfigurationError(
-                "Cannot leave out rules: the agents of these cases have no system prompts", "Name a case file with -i"
+                "Cannot test rules: the agents of these cases have no system prompts", "Pass a case file with -i"
             )
 
     def _rules_of(self, agent: str) -> list[Rule]:

@@ -90,7 +90,7 @@ def without_talks(labels: Collection[str]) -> MissingError:
     first = min(labels)
     return MissingError(
         f"Cannot change answers: no run of {first} is kept",
-        f"Run it once, yao-test -i {first} -o run.jsonl, and name the report: --from run.jsonl",
+        f"Run it once with yao-test -i {first} -o run.jsonl, then pass the report: --from run.jsonl",
     )
 
 

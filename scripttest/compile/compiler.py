@@ -70,7 +70,7 @@ MAX_ENDS = 5
 
 _LOADERS = {"text": "text", "bytes": "binary", "json": "json"}
 """Type of an import → esbuild's loader; for all others the extension says it."""
-_REPLACE = "Put a file of the application in its place"
+_REPLACE = "Replace it with a file of the application"
 
 
 class Compiled(Value):
@@ -199,7 +199,7 @@ class Compiler:
             return
         error = CompileError(
             f"The TypeScript compiler did not finish within {self._seconds:g}s",
-            hint="It waits forever where an import is a pipe or a device instead of a file",
+            hint="An import that is a pipe or a device instead of a file may have blocked it",
         )
         error.cause = Cause.TIMEOUT
         self._end_service()

@@ -80,7 +80,7 @@ class Configuration:
         if not (colon and scheme.lower() in _SCHEMES) and not path.startswith("//"):
             return None
         shown = path if len(path) <= _SHOWN else f"{path[:_SHOWN]}…"
-        return f'"{shown}" is an address, and only files can be imported; put the module into a file'
+        return f'"{shown}" is a URL, but only files can be imported; save the module as a file'
 
     def problem(self, folder: str) -> str | None:
         """Why the compiler must not read what is in a folder or above it, for people; None when it may."""

@@ -70,7 +70,7 @@ def _placed(message: Message, boundary: Boundary) -> CompilerMessage:
         return CompilerMessage(text=_told(message["text"]), location=None)
     file = os.path.normpath(os.path.join(boundary.root, location["file"]))
     if reason := boundary.refused(os.path.realpath(file)):
-        said = f"The compiler cannot use {file}, and what is wrong in it is not shown: {reason}"
+        said = f"The compiler cannot use {file}, and its error is not shown: {reason}"
         return CompilerMessage(text=said, location=None)
     before = location["lineText"].encode()[: location["column"]].decode(errors="replace")
     place = Location(

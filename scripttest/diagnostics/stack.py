@@ -216,7 +216,7 @@ class StackMapper:
         if place is None or not frames or place.file == frames[0].location.file:
             return text
         reader, other = (os.path.relpath(file, self._root) for file in (frames[0].location.file, place.file))
-        return f"{text} (a cycle of imports: {reader} reads it before {other} has come to its line {place.line})"
+        return f"{text} (an import cycle: {reader} reads it before {other} has reached line {place.line})"
 
     def _mapper_of(self, script: str) -> StackMapper | None:
         """What maps the frames of a file that the engine names: this one, or that of a script that was called."""

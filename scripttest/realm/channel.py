@@ -113,7 +113,7 @@ class Output:
     def end(self) -> None:
         """Sends what was kept. The next line belongs to other work."""
         if self._dropped:
-            self._send("log", "warn", f'"output is cut here: {self._dropped} lines are left out"')
+            self._send("log", "warn", f'"output truncated: {self._dropped} lines are left out"')
         for level, text in self._last:
             self._send("log", level, text)
         self._last.clear()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scripttest.realm.engine import HostBridge, ScriptParts, TimeLimit
 
 
-DEADLOCK = "deadlock: the test waits for a promise that nothing can settle any more"
+DEADLOCK = "deadlock: the test waits for a promise that can never settle"
 
 RANG = "the alarm rang"
 MOST = 100

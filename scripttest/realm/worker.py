@@ -182,7 +182,7 @@ class Worker:
     def _back(self, number: str, name: str, arguments: str) -> None:
         """Lets the realm of the test answer a question of the host, while it waits for the host itself."""
         if self.alarm.rang or self._backs == DEPTH_LIMIT or not self.alarm.realms:
-            why = f"Cannot call back: {DEPTH_LIMIT} such calls are already inside each other"
+            why = f"Cannot call back: {DEPTH_LIMIT} such calls are already nested"
             self._send("backed", number, failure_envelope(why), self._world)
             return
         self._backs += 1
@@ -366,7 +366,7 @@ class Worker:
         except EngineError as error:
             reason = str(error).partition("\n")[0].removeprefix("InternalError: ")
             reason = "out of memory" if reason == "null" else reason
-            text = f"{reason}: the test left its realm unable to report what failed"
+            text = f"{reason}: the test left its realm unable to report the failure"
             return broken_outcome(text, "error", "", self._output.noted)
 
     def _restored(self, pieces: str) -> list[str]:
@@ -464,7 +464,7 @@ class Worker:
     def _script(self, name: str, arguments: str) -> str | None:
         """Calls a function of another script in a new realm. Returns an empty text if there is no such script."""
         if len(set(self.alarm.realms)) > DEPTH_LIMIT:
-            return failure_envelope(f"Cannot call {name}: {DEPTH_LIMIT} script calls are already inside each other")
+            return failure_envelope(f"Cannot call {name}: {DEPTH_LIMIT} script calls are already nested")
         script = name.rpartition(".")[0]
         library = self._libraries.get(script)
         if library is None:

@@ -70,7 +70,9 @@ def missing_landlock() -> str:
     try:
         landlock_version()
     except OSError as error:
-        return f"it needs Landlock: Linux 5.13 or newer, with landlock in lsm=, open to containers ({error.strerror})"
+        return (
+            f"it needs Landlock: Linux 5.13 or newer, with landlock in lsm=, allowed in containers ({error.strerror})"
+        )
     return ""
 
 

@@ -32,12 +32,12 @@ def system_walls() -> tuple[Wall, ...]:
     return (
         Wall(
             name="files",
-            holds=f"Workers open no file, the compiler those of the application{version}",
+            holds=f"Workers cannot open files, the compiler only those of the application{version}",
             missing=no_landlock,
         ),
         Wall(
             name="system calls",
-            holds="Workers and the compiler make no call of the system that they do not need (seccomp)",
+            holds="Workers and the compiler can only make the system calls they need (seccomp)",
             missing=missing_seccomp(),
         ),
         Wall(
@@ -47,8 +47,8 @@ def system_walls() -> tuple[Wall, ...]:
         ),
         Wall(
             name="limits",
-            holds="Memory of workers and of the compiler is bounded",
-            missing="" if is_linux else "only Linux bounds the compiler; workers have what this system knows",
+            holds="Workers and the compiler have a memory limit",
+            missing="" if is_linux else "the compiler is limited on Linux only; workers have the limits of this system",
         ),
         Wall(
             name="environment",

@@ -271,7 +271,7 @@ def missing() -> str:
     try:
         syscall(MACHINES[machine][1], _GET_ACTION, 0, _ERROR.to_bytes(4, "little"))
     except OSError as error:
-        return f"the kernel has no filters for system calls, or does not let them be set: {error.strerror}"
+        return f"the kernel has no system call filters, or does not allow setting them: {error.strerror}"
     return ""
 
 

@@ -373,7 +373,7 @@ class ScriptHost:
             message = timeout_text(run.timeout if run is not None else self._timeout, of_module=True)
         else:
             text = timeout_text(work.seconds, of_module=False)
-            message = f"{text}; the script could not be stopped, so that cleanups and After hooks did not run"
+            message = f"{text}; the script could not be stopped, so cleanups and After hooks did not run"
         slot.end()
         work.abandon()
         self._blame(work, Failure(cause=Cause.TIMEOUT, message=message))
@@ -387,7 +387,7 @@ class ScriptHost:
         if work is None or work.running is None:
             self._idle_deaths += 1
             if self._idle_deaths >= (MAX_IDLE_KILLS if was_killed else MAX_IDLE_DEATHS):
-                raise HostError(f"The worker process does not start: {loss.message}")
+                raise HostError(f"The worker process did not start: {loss.message}")
         if work is not None and was_killed and work.job.tests is None:
             self._queue.jobs.appendleft(work.job)  # no test has begun, so the module can be listed again
         elif work is not None:

@@ -405,7 +405,7 @@ def failures_of(record: Mapping[str, Any]) -> Iterator[Failure]:
 
 def timeout_text(seconds: float, of_module: bool) -> str:
     """The message for a test, or a module, whose time is up."""
-    more = ": the top-level code of the module does not end" if of_module else ""
+    more = ": the top-level code of the module did not finish" if of_module else ""
     return f"timeout after {seconds:g}s{more}"
 
 

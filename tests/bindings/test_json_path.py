@@ -153,7 +153,7 @@ EXPENSIVE = [
 @pytest.mark.parametrize(("value", "path"), [row[1:] for row in EXPENSIVE], ids=[row[0] for row in EXPENSIVE])
 def test_paths_that_would_take_forever_are_refused_at_once(value: Any, path: str) -> None:
     started = time.thread_time()
-    with pytest.raises(JsonPathError, match=r"too much work|too many alternatives"):
+    with pytest.raises(JsonPathError, match=r"too slow|too many alternatives"):
         find(value, path)
     assert time.thread_time() - started < 10
 

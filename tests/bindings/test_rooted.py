@@ -222,7 +222,7 @@ def test_a_race_writes_nothing_outside(swapped: Path) -> None:
 
 def test_folders_inside_each_other_are_bounded(root: Path) -> None:
     assert find(root, "a/" * MAX_DEPTH + "x", make=True) == "a/" * MAX_DEPTH + "x"
-    with pytest.raises(ProcessError, match="more than 100 folders inside each other"):
+    with pytest.raises(ProcessError, match="more than 100 nested folders"):
         find(root, "a/" * (MAX_DEPTH + 1) + "x", make=True)
 
 

@@ -385,15 +385,15 @@ DIFF = [
     ("'a\\r\\nb\\t' | 'a\\nb'", '- "a\\r"\n- "b\\t"\n+ a\n+ b'),
     (
         "Symbol('a') | Symbol('a')",
-        "- Symbol(a)\n+ Symbol(a) (another symbol of the same description; a symbol is equal only to itself)",
+        "- Symbol(a)\n+ Symbol(a) (another symbol with the same description; symbols are equal only to themselves)",
     ),
     (
         "{p: new Point(1)} | {p: new Twin(1)}",
-        "  first difference at .p\n- Point {x: 1}\n+ Point {x: 1} (of another class of the same name)",
+        "  first difference at .p\n- Point {x: 1}\n+ Point {x: 1} (of another class with the same name)",
     ),
     (
         "[Promise.resolve(1)] | [Promise.resolve(1)]",
-        "  first difference at [0]\n- Promise {}\n+ Promise {} (another object; one of this kind is equal only to itself)",
+        "  first difference at [0]\n- Promise {}\n+ Promise {} (another object; objects of this kind are equal only to themselves)",
     ),
     (
         "{'a b': range(99999)} | {'a b': range(99999).map((i) => i === 54321 ? {i} : i)}",

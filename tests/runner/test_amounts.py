@@ -31,7 +31,7 @@ def test_another_text_is_refused_with_the_forms_that_there_are(text: str) -> Non
 
 @pytest.mark.parametrize("text", ["0s", "0ms", "0h0m0s"])
 def test_no_time_at_all_is_refused(text: str) -> None:
-    with pytest.raises(ConfigurationError, match="longer than nothing"):
+    with pytest.raises(ConfigurationError, match="longer than 0"):
         seconds_of(text, "timeout")
 
 

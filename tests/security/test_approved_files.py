@@ -298,7 +298,7 @@ def test_folders_that_hold_no_agents_hold_none_for_anybody(app: MakeApplication,
 def test_an_agent_in_such_a_folder_is_named_once(app: MakeApplication) -> None:
     here = app({**agent("types", cases=[{"id": "a", "input": "x"}]), **agent(cases=[{"id": "a", "input": "x"}])})
     run = here.run("-i", "assistants", "-i", ".", "--dry-run")
-    said = "Warning: Not collected: assistants/types. Folders with such a name contain no agents and no tests\n"
+    said = "Warning: Not collected: assistants/types. Folders with such names are not searched for agents or tests\n"
     assert (run.stdout + run.stderr).count(said) == 1
 
 

@@ -208,7 +208,7 @@ def test_a_secret_in_the_name_of_a_case_is_nowhere_and_its_result_is_found(app: 
             assert run.code == code, run
             said.append(run.stdout + run.stderr)
         assert "3 of 3 tests have a current result" in said[3]
-        assert "3 cases; no agent was asked" in said[4]
+        assert "3 cases; no agent was called" in said[4]
         assert host.connections
         assert len(host.requests) == 6, "the first run and the shard; all else takes up what there is"
 

@@ -14,7 +14,7 @@ from command import Application, MakeApplication, Run, unprivileged
 from faults import lines_of, with_model
 from model_server import ModelServer
 
-SAYS = "a link leads out of the application"
+SAYS = "a link leads outside the application"
 CASE = '{"id": "T1", "input": "Hi", "assert": [{"type": "contains", "value": "hello"}]}\n'
 PROMPTS = "- role: system\n  content: Be kind\n"
 REPLIES = "- reply: hello\n"
@@ -243,9 +243,9 @@ def test_nothing_is_written_through_a_link_out_of_the_application(here: Applicat
 
 
 JOURNALS = {
-    "an empty file outside": "a link leads out of the application",
-    "a file outside that is not there": "a link leads out of the application",
-    "a device": "a link leads out of the application",
+    "an empty file outside": "a link leads outside the application",
+    "a file outside that is not there": "a link leads outside the application",
+    "a device": "a link leads outside the application",
     "a pipe": "it is not a file",
     "a large file": "it has more than 1 GB",
 }

@@ -26,7 +26,7 @@ def test_a_nested_schema_ends_with_the_time_of_its_case_and_others_go_on(app: Ma
 def test_a_nested_schema_is_said_to_be_too_much(app: MakeApplication) -> None:
     made = app(agent(cases=SLOW))
     (record,) = made.report("-i", CASES)["results"]
-    assert "too much work" in record["error"]
+    assert "too complex" in record["error"]
 
 
 def test_a_huge_schema_is_refused_where_it_stands(app: MakeApplication) -> None:

@@ -289,7 +289,7 @@ def imported(application: Application) -> dict[str, str]:
 def test_a_script_imports_nothing_from_outside(imported: dict[str, str], what: str) -> None:
     reasons = (
         ": it is not (a file of the application|open to scripts)",
-        " is an address, and only files can be imported",
+        " is a URL, but only files can be imported",
     )
     refused = rf"(Cannot import: .*({'|'.join(reasons)})|Cannot find module)"
     assert bool(re.search(refused, imported[what])) == (what != "a source map")

@@ -117,7 +117,7 @@ def test_a_run_with_a_report_that_asks_for_no_store_goes_on_without_it(here: App
     for words in (f"-i {case_file()} -q -o own.jsonl", "--resume own.jsonl -q"):
         run = here.run(*words.split())
         assert run.code == 1, (words, run)
-        assert "Warning: The run is not kept in the store. Cannot use the store" in run.stdout, (words, run)
+        assert "Warning: The run was not saved to the store. Cannot use the store" in run.stdout, (words, run)
         assert "the trigger better in its runs.sqlite was not made by yao-test" in run.stdout, (words, run)
     assert here.run("-i", case_file(), "--dry-run").code == 0
     for asks in ("--store .yao-test", "--baseline main", "--last-failed"):

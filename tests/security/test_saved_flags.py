@@ -112,7 +112,7 @@ def test_a_resumed_run_opens_no_wall_that_nobody_typed(
 
     shown = words.replace("<home>", str(here.home))
     assert (run.code, run.stdout) == (2, ""), run
-    assert f"it was made with {words}, which a report may not set\n" in run.stderr
+    assert f"it was made with {words}, which cannot be taken from a report\n" in run.stderr
     (line,) = [line.partition("type: ")[2] for line in run.stderr.splitlines() if line.startswith("Hint: ")]
     program, *typed = shlex.split(line.replace("<home>", str(here.home)).replace("<app>", str(here.root)))
     assert program == "yao-test" and typed[:2] == ["--resume", "r.jsonl"] and "--verbose" in typed
@@ -147,10 +147,10 @@ def test_a_host_is_asked_only_if_somebody_typed_it(here: Application, called: tu
 
     stands = here.run("status", "r.jsonl")
     assert stands.code == 1 and paths == []
-    assert f"to resume it, type: yao-test --resume r.jsonl --allow-net {host}\n" in stands.stdout
+    assert f"to resume it, run: yao-test --resume r.jsonl --allow-net {host}\n" in stands.stdout
     refused = here.run("regrade", "r.jsonl")
     assert (refused.code, paths) == (2, [])
-    assert f"Hint: If that is what you want, type: yao-test regrade r.jsonl --allow-net {host}\n" in refused.stderr
+    assert f"Hint: To allow this, run: yao-test regrade r.jsonl --allow-net {host}\n" in refused.stderr
 
     assert here.run("regrade", "r.jsonl", f"--allow-net={host}").code == 0
     assert paths == ["/judge"]

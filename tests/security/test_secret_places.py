@@ -110,7 +110,7 @@ def _all_told(app: Application) -> dict[str, str]:
     home = app.home
 
     def take(name: str, run: Run, *, traced: bool = False) -> Run:
-        assert "yao-test broke" not in run.stderr, run
+        assert "yao-test crashed" not in run.stderr, run
         assert ("Traceback" in run.stdout + run.stderr) == traced, run
         found[name] = run.stdout + run.stderr
         return run

@@ -123,7 +123,7 @@ def told(shared_app: MakeApplication, server: ModelServer) -> dict[str, str]:
     def take(name: str, run: Run) -> None:
         found[f"{name}: output"] = run.stdout
         found[f"{name}: errors"] = run.stderr
-        assert "yao-test broke" not in run.stderr, run
+        assert "yao-test crashed" not in run.stderr, run
 
     outputs = {extension: Path(f"{app.home}/all{extension}") for extension in EXTENSIONS}
     flags = [word for path in outputs.values() for word in ("-o", str(path))]

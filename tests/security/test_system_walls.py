@@ -200,13 +200,13 @@ def test_a_machine_without_a_wall_runs_tests_unless_all_are_required(application
     assert "sandbox" not in (application / "whole.json").read_text()
     told = command(application, *tests, "-v", "-o", "report.json", landlock=False)
     assert told.returncode == 0, told.stdout + told.stderr
-    assert "Note: this machine lacks walls around scripts\n  files: it needs Landlock" in told.stderr
+    assert "Note: this machine lacks sandbox walls\n  files: it needs Landlock" in told.stderr
     assert '"sandbox": "without files"' in (application / "report.json").read_text()
     assert command(application, *tests, landlock=False).stderr == ""
     refused = command(application, *tests, "--sandbox=require", landlock=False)
     assert refused.returncode == 2
     assert refused.stdout == ""
-    assert "lacks 1 of the walls around scripts\n  files: it needs Landlock" in refused.stderr
+    assert "lacks 1 sandbox walls\n  files: it needs Landlock" in refused.stderr
 
 
 def test_only_require_can_be_asked_of_the_sandbox(application: Path) -> None:

@@ -81,5 +81,5 @@ def test_a_name_stays_in_its_line(app: MakeApplication) -> None:
     texts.append(here.run("-i", case_file(), "--dry-run"))
     for one in texts:
         assert re.findall(r"^✓ PASSED.*", one.stdout + one.stderr, re.M) == [], one
-    (again,) = re.findall(r"Run it again: yao-test (.*)\n", texts[0].stdout)
+    (again,) = re.findall(r"Rerun: yao-test (.*)\n", texts[0].stdout)
     assert "Failed:  1\n" in here.run(*shlex.split(again), "-o", "again.xml").stdout

@@ -39,8 +39,8 @@ export const agent: Check = {
     const output = args[0];
     const id = args[1];
     const options = args[2] ?? {};
-    if (typeof id !== "string") return refuse(kernel, "The id of a validator is a text", id);
-    if (!isObject(options)) return refuse(kernel, "The options are an object", options);
+    if (typeof id !== "string") return refuse(kernel, "The validator id must be a string", id);
+    if (!isObject(options)) return refuse(kernel, "The options must be an object", options);
     const { criteria, metadata, judge } = options;
     const odd = std.list<unknown>();
 

@@ -29,7 +29,7 @@ export function ofCall(judge: (attempt: Attempt) => Mismatch | undefined): Check
     test(kernel: Kernel, args) {
       const { std } = kernel;
       const target = args[0];
-      if (typeof target !== "function") return refuse(kernel, "Only a function can be tried", target);
+      if (typeof target !== "function") return refuse(kernel, "Only functions can be called", target);
       let value: unknown;
       let waits: boolean;
       try {
@@ -38,7 +38,7 @@ export function ofCall(judge: (attempt: Attempt) => Mismatch | undefined): Check
       } catch (error) {
         return thrown(kernel, error);
       }
-      if (!waits && isGenerator(std, value)) return { reason: "The function gives a generator, whose body did not run", bare: true };
+      if (!waits && isGenerator(std, value)) return { reason: "The function returned a generator, so its body did not run", bare: true };
       if (!waits) return done(value);
       const rejected = (error: unknown) => thrown(kernel, error);
       return std.then(new std.Promise((resolve) => resolve(value)), done, rejected) as Promise<Mismatch | undefined>;

@@ -10,7 +10,7 @@ export function contains(kernel: Kernel, value: unknown, item: unknown): boolean
   if (typeof value === "string" || value instanceof std.Error) {
     return typeof item === "string"
       ? std.indexOf(std.String(value), item) >= 0
-      : refuse(kernel, "A text can only contain a text", item);
+      : refuse(kernel, "A string can only contain a string", item);
   }
   let found = false;
   const visit = (candidate: unknown): void => {
@@ -25,7 +25,7 @@ export function contains(kernel: Kernel, value: unknown, item: unknown): boolean
     const length = std.isArray(value) ? list.length : std.viewLength(list);
     for (let i = 0; i < length && !found; i++) visit(list[i]);
   } else {
-    return refuse(kernel, "Only a text, an error, an array, a typed array, a Set or a Map can contain an item", value);
+    return refuse(kernel, "Only a string, an error, an array, a typed array, a Set or a Map can contain an item", value);
   }
   return found;
 }

@@ -46,12 +46,12 @@ export const jsonPath: Check = {
     let root = args[0];
     const path = args[1];
     const expected = args[2];
-    if (typeof path !== "string") return refuse(kernel, "A path is a text", path);
+    if (typeof path !== "string") return refuse(kernel, "The path must be a string", path);
     if (typeof root === "string") {
       try {
         root = std.parse(root);
       } catch (error) {
-        return { reason: "Not a JSON text: " + explain(kernel).thrown(error), actual: root };
+        return { reason: "Not JSON:  " + explain(kernel).thrown(error), actual: root };
       }
     }
     const actual = find(kernel, root, path);

@@ -21,7 +21,7 @@ export const len: Check = {
   test(kernel, args) {
     const actual = lengthOf(kernel, args[0]);
     if (actual === undefined)
-      return refuse(kernel, "Only a text, or an object with a length or a size, has a length", args[0]);
+      return refuse(kernel, "Only a string, or an object with a length or a size, has a length", args[0]);
     return actual === args[1] ? undefined : { reason: "Wrong length", expected: args[1], actual };
   },
 };

@@ -22,7 +22,7 @@ export function matches(kernel: Kernel, value: unknown, pattern: unknown): boole
     const copy = new std.RegExp(std.regexpSource(pattern) as string, std.regexpFlags(pattern) as string);
     return std.exec(copy, text) !== null;
   }
-  return refuse(kernel, "A pattern is a text or a RegExp", pattern);
+  return refuse(kernel, "The pattern must be a string or a RegExp", pattern);
 }
 
 /** `Match(value, pattern)`: the pattern matches in the value. */

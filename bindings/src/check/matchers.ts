@@ -40,7 +40,7 @@ export default function (kernel: Kernel): MakeMatcher {
   function close(expected: unknown, digits: unknown = 2): Matcher["holds"] {
     if (typeof expected !== "number") return refuse("t.close takes a number, got " + shown(expected));
     if (typeof digits !== "number" || digits < 0 || digits > 20 || std.floor(digits) !== digits) {
-      return refuse("t.close takes the digits behind the point that count, 0 to 20, got " + shown(digits));
+      return refuse("t.close takes a number of decimal places, 0 to 20, got " + shown(digits));
     }
     const most = 0.5 / 10 ** digits;
     return (value) => typeof value === "number" && (std.is(value, expected) || (value > expected ? value - expected : expected - value) < most);
@@ -49,7 +49,7 @@ export default function (kernel: Kernel): MakeMatcher {
   function contains(expected: unknown): Matcher["holds"] {
     if (typeof expected === "string") return (value) => typeof value === "string" && std.indexOf(value, expected) >= 0;
     if (!isObject(expected) || (!std.isArray(expected) && kindOf(std, expected) !== "Object")) {
-      return refuse("t.contains takes an object, a list or a text, got " + shown(expected));
+      return refuse("t.contains takes an object, a list or a string, got " + shown(expected));
     }
     return (value) => part(expected, value, 0);
   }

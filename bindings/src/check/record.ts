@@ -79,7 +79,7 @@ export default function (core: Core): Recorder {
     const { failures, skipped, todo, assertions } = outcome;
     const fails = failures.length > 0;
     const passed = !fails && !skipped && (!todo || assertions > 0);
-    if (todo && passed) warn("todo", name + " passes, and is marked with t.todo: remove the mark", todo);
+    if (todo && passed) warn("todo", name + " passesbut is marked with t.todo: remove t.todo", todo);
     if (todo && fails) core.log("info", "t.todo: " + name + " fails: " + (std.String(failures[0].message) || std.String(failures[0].kind)));
     const steps = std.list<Raw>();
     for (let i = 0; i < outcome.steps.length; i++) steps[i] = new Raw(outcome.steps[i]());
@@ -99,7 +99,7 @@ export default function (core: Core): Recorder {
     });
   }
 
-  const stood = "The clock of the test stood still when its time was up: t.mock.now has stopped it; move it with t.mock.advance or time.Sleep";
+  const stood = "The test timed out while its clock was stopped: t.mock.now stopped it; advance it with t.mock.advance or time.Sleep";
 
   return {
     text,

@@ -87,24 +87,24 @@ export function otherwise(kernel: Kernel, expected: unknown, actual: unknown, te
   const other = (what: string): [string, string] => [text, text + " (" + what + ")"];
   if (typeof expected === "function" && typeof actual === "function") {
     const sources = [sourceOf(expected), sourceOf(actual)];
-    if (sources[0] === sources[1]) return other("another function of the same source; a function is equal only to itself");
+    if (sources[0] === sources[1]) return other("another function with the same source; functions are equal only to themselves");
     const same = commonStart(sources[0], sources[1]);
     const from = same < sourceLimit / 2 ? 0 : same - 40;
     return [told(sources[0], from), told(sources[1], from)];
   }
   if (typeof expected === "symbol" && typeof actual === "symbol") {
-    return other("another symbol of the same description; a symbol is equal only to itself");
+    return other("another symbol with the same description; symbols are equal only to themselves");
   }
   if (!isObject(expected) || !isObject(actual)) return undefined;
   try {
-    if (std.getPrototypeOf(expected) !== std.getPrototypeOf(actual)) return other("of another class of the same name");
-    if (kindOf(std, expected) === "Opaque") return other("another object; one of this kind is equal only to itself");
+    if (std.getPrototypeOf(expected) !== std.getPrototypeOf(actual)) return other("of another class with the same name");
+    if (kindOf(std, expected) === "Opaque") return other("another object; objects of this kind are equal only to themselves");
     const keys = keysOf(std, expected);
     for (let i = 0; i < keys.length; i++) void expected[keys[i]];
     const others = keysOf(std, actual);
     for (let i = 0; i < others.length; i++) void actual[others[i]];
   } catch {
-    return other("another object; one that throws while it is read is equal only to itself");
+    return other("another object; objects that throw when read are equal only to themselves");
   }
   return undefined;
 

@@ -17,7 +17,7 @@ export default function (core: Core) {
     if (wait > 0 && core.stands) wait = core.stands(wait);
     if (wait > 0) core.sleep(wait);
     if (wait >= 0) return;
-    throw new core.std.Error(core.standstill ?? `deadlock: the mock of ${name} waits for a promise that nothing can settle any more`);
+    throw new core.std.Error(core.standstill ?? `deadlock: the mock of ${name} waits for a promise that can never settle`);
   }
 
   /** The value of a promise, or what is no promise. Throws the reason of a rejection. */

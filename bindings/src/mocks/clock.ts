@@ -47,7 +47,7 @@ export default function (core: Core): Clock {
 
   function check(time: number): void {
     if (!(time >= first && time <= last)) {
-      throw new RangeError("The clock of a test can stand from 0001-01-02 to 9999-12-30, and cannot be moved beyond that");
+      throw new RangeError("The clock of a test must stay between 0001-01-02 and 9999-12-30");
     }
   }
 
@@ -90,7 +90,7 @@ export default function (core: Core): Clock {
       return 0;
     }
     core.standstill =
-      `the test waits for a timer that falls due in ${milliseconds} ms, and t.mock has stopped the clock: ` +
+      `the test waits for a timer that is due in ${milliseconds} ms, but t.mock stopped the clock: ` +
       `call t.mock.advance(${milliseconds}) before it is awaited`;
     return NaN;
   }

@@ -13,7 +13,7 @@ export default function (core: Core): Record<string, (...args: unknown[]) => unk
     reply(number, name, ...args) {
       const { process, agent, http, exec } = core.mocks;
       const mock = [...process, ...agent, ...http, ...exec].find((mock) => mock.number === number);
-      if (!mock) throw new core.Exception(`The mock that answers ${String(name)} was taken away meanwhile`);
+      if (!mock) throw new core.Exception(`The mock that answers ${String(name)} was removed in the meantime`);
       return mock.reply.apply({ name }, args) ?? null;
     },
     /** The entries of a store: `[key, JSON text, expiry or null]`. */

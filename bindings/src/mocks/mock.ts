@@ -196,7 +196,7 @@ export default function (core: Core) {
     /** Seeds `Math.random` and the random values of the host, so that they are the same in every run. */
     random(seed: unknown = 1): Recorder {
       if (typeof seed !== "string" && (typeof seed !== "number" || !Number.isFinite(seed)))
-        throw new TypeError(`t.mock.random takes a number or a text as its seed, not ${typeof seed}`);
+        throw new TypeError(`t.mock.random takes a number or a string as its seed, not ${typeof seed}`);
       core.part<Random>("random").seed(String(seed));
       return recorder(() => core.part<Random>("random").restore());
     },

@@ -36,7 +36,7 @@ export default function (kernel: Kernel): HttpFinder {
   function check(pattern: string, reply: unknown): void {
     const wrong = (what: string) => new TypeError(`t.mock.exec(${JSON.stringify(pattern)}): ${what}`);
     if (reply === null || reply === undefined || typeof reply === "string") return;
-    if (!isObject(reply)) throw wrong(`a reply is a text, or an object that may have ${parts.join(", ")}`);
+    if (!isObject(reply)) throw wrong(`a reply is a string, or an object that may have ${parts.join(", ")}`);
     const unknown = Object.keys(reply).find((key) => !parts.includes(key));
     if (unknown !== undefined) {
       const hint = meant[unknown] ? `It is called ${JSON.stringify(meant[unknown])}. ` : "";

@@ -55,7 +55,7 @@ export default function (core: Core) {
 
     /** Whether another round follows. `limit` grows as in `predictN` of Go's `testing`. */
     function more(): boolean {
-      if (over) throw new std.Error("b.loop has ended: a benchmark has one loop");
+      if (over) throw new std.Error("b.loop has ended: a benchmark can have only one loop");
       if (!began) {
         began = true;
         rounds = 1;
@@ -84,7 +84,7 @@ export default function (core: Core) {
 
     const outside = (take: unknown) =>
       function (...args: unknown[]): unknown {
-        if (began && !over) throw new std.Error("a snapshot in the loop of a benchmark would be one for each round: take it before or after the loop");
+        if (began && !over) throw new std.Error("a snapshot in the loop of a benchmark would be taken in every round: take it before or after the loop");
         return std.apply(take as Body, undefined, args as never);
       };
     const { snapshot } = b as unknown as { snapshot: { inline: unknown } };
@@ -122,7 +122,7 @@ export default function (core: Core) {
         return;
       }
       if (!began && isParent) return;
-      const problem = began ? " has left its loop before b.loop() was false" : " has ended without while (b.loop()) { ... }";
+      const problem = began ? " left its loop before b.loop() returned false" : " ended without while (b.loop()) { ... }";
       core.part<Recorder>("record").fail(b, "fail", b.name + problem, { stack: undefined });
     };
   };

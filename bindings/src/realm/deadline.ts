@@ -141,7 +141,7 @@ export default function (core: Core) {
         phase ??= state.phase;
       }
       const end = std.indexOf(trace, "\n");
-      const message = "cleaning up took longer than a second" + (left ? ", and cleanups or After hooks did not run: " + left : "");
+      const message = "cleanup took longer than a second" + (left ? ", and cleanups or After hooks did not run: " + left : "");
       fail(list[0], "timeout", message, { stack: end < 0 ? "" : bounded(std, std.slice(trace, end + 1)), stopped: true, phase });
       for (let i = 0; i < list.length; i++) core.stateOf(list[i]).end?.();
       core.ended = true;

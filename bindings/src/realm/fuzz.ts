@@ -33,7 +33,7 @@ export default function (core: Core) {
 
     const offer = (name: string, method: (...args: unknown[]) => unknown) => {
       const value = function (...args: unknown[]) {
-        if (begun) throw new std.Error(`f.${name} comes before f.fuzz, which is called once`);
+        if (begun) throw new std.Error(`f.${name} must be called before f.fuzz, which is called once`);
         return std.apply(method, undefined, args);
       };
       std.define(f, name, { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
@@ -43,12 +43,12 @@ export default function (core: Core) {
     function json(value: unknown, what: string): string {
       const text = std.stringify(value) as string | undefined;
       const same = core.part<(a: unknown, b: unknown) => boolean>("equal");
-      if (text === undefined || !same(std.parse(text), value)) throw new std.TypeError(`${what} takes JSON values; this is none: ${core.part<Recorder>("record").text([value])}`);
+      if (text === undefined || !same(std.parse(text), value)) throw new std.TypeError(`${what} takes JSON values, got ${core.part<Recorder>("record").text([value])}`);
       return text;
     }
 
     offer("add", (...args) => {
-      if (size !== undefined && size !== args.length) throw new std.TypeError(`f.add takes as many arguments as before, ${size}, and these are ${args.length}`);
+      if (size !== undefined && size !== args.length) throw new std.TypeError(`f.add takes ${size} arguments as before, got ${args.length}`);
       size = args.length;
       let text = "[";
       for (let i = 0; i < args.length; i++) text += (i ? "," : "") + json(args[i], "f.add");
@@ -91,7 +91,7 @@ export default function (core: Core) {
 
     function call(target: Target, t: T, { args, problem }: Input): unknown {
       const refuse = () => {
-        throw new std.Error("an input of f.fuzz cannot have snapshots, of which there would be one for each");
+        throw new std.Error("f.fuzz cannot take snapshots: there would be one per input");
       };
       std.define(t, "snapshot", { __proto__: null, value: refuse, configurable: true } as PropertyDescriptor);
       if (problem) {
@@ -131,7 +131,7 @@ export default function (core: Core) {
     cleanups[cleanups.length] = () => {
       const { failures, skipped } = core.outcomeOf(f);
       if (!begun && !failures.length && !skipped) {
-        core.part<Recorder>("record").fail(f, "fail", f.name + " has ended without f.fuzz((t, ...args) => ...)", { stack: undefined });
+        core.part<Recorder>("record").fail(f, "fail", f.name + " ended without f.fuzz((t, ...args) => ...)", { stack: undefined });
       }
     };
   };

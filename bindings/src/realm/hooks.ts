@@ -13,7 +13,7 @@ export default function (core: Core) {
 
   /** One test with its hooks: TestMain, BeforeAll, BeforeEach, the test, AfterEach, cleanups, AfterAll. */
   function* world(t: T, body: Body | undefined): Generator<unknown, void> {
-    if (!body) return thrown(t, new std.TypeError(t.name + " is not a function any more"));
+    if (!body) return thrown(t, new std.TypeError(t.name + " is no longer a function"));
     const { kind } = core.plan!;
     if (kind) core.part<(t: T) => void>(kind)(t);
     const { ctx, declared } = core;
@@ -45,7 +45,7 @@ export default function (core: Core) {
     let ran = false;
     let running: Promise<number> | undefined;
     const run = () => {
-      if (ran) throw new std.Error("m.Run() may be called once");
+      if (ran) throw new std.Error("m.Run() can only be called once");
       ran = true;
       let code: number | undefined;
       let finish: ((code: number) => void) | undefined;

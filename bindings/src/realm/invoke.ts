@@ -32,8 +32,8 @@ export interface InvokeBoot {
 /** The beginning of a hook that is written for an old version of Yao. */
 const oldHook = /^(?:async\s+)?function\*?\s*\w*\s*\(\s*input\s*,\s*options?\b/;
 const oldForm = (name: string) =>
-  `${name}(input, option) is a hook of an old form, which Yao calls no more: write ${name}(ctx, ` +
-  (name === "Create" ? "messages, options), whose messages are what input was" : "payload, options)");
+  `${name}(input, option) is an old form of hook that Yao no longer calls: write ${name}(ctx, ` +
+  (name === "Create" ? "messages, options), where messages is the former input" : "payload, options)");
 
 const senders = ["Send", "SendStream", "Append", "Replace", "Merge", "Set", "End", "sent"];
 

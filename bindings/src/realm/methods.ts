@@ -134,7 +134,7 @@ export default function (core: Core): true {
     const forbidden = core.plan!.only === "forbidden";
     if (!forbidden && (parent ? !own(parent).others : core.plan!.only)) return void (core.outcomeOf(t).only = true);
     const reason = forbidden
-      ? "t.only() leaves other tests out, which --forbid-only refuses; it is on where CI is set. Remove the call"
+      ? "t.only() skips other tests, which --forbid-only does not allow (the default in CI). Remove the call"
       : "t.only() came too late: tests beside this one may have run. Make it the first statement of the test function, or of the function that t.run or t.each gets";
     fail(t, "fail", reason, undefined, true);
     throw core.stop;
@@ -168,7 +168,7 @@ export default function (core: Core): true {
     }
     const actual = explain.whole(value);
     if (actual === undefined) {
-      const reason = "Too large for a snapshot, which holds 1 000 000 characters, 100 000 items of a list and 100 levels";
+      const reason = "Too large for a snapshot: the limits are 1 000 000 characters, 100 000 items per list and 100 levels";
       fail(t, "assertion", reason, { type: "Snapshot", actual_text: explain.inspect(value) });
     }
     return actual;

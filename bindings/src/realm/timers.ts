@@ -104,7 +104,7 @@ export default function (kernel: Core) {
       return false;
     }
     fired++;
-    kernel.late = "after the test function had ended";
+    kernel.late = "after the test function ended";
     const early = timer.due - kernel.now();
     if (early > 0) {
       kernel.ahead += early;

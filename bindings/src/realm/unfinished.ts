@@ -27,7 +27,7 @@ export default function (core: Core) {
 
   function ofTimer({ period, wait, passed }: Timer): string {
     if (period >= 0) return "An interval is still set: clear it in the test or in t.cleanup";
-    if (passed === "bound") return "A timer is still set after 1000 others were fired: does it set itself again forever?";
+    if (passed === "bound") return "A timer is still set after 1000 others fired: it may keep setting itself";
     return "A timer of " + wait + " ms is still set: clear it, or await what it settles";
   }
 
@@ -38,7 +38,7 @@ export default function (core: Core) {
     for (let i = 0; i < timers.length; i++) add(found, ofTimer(timers[i]), timers[i].stack);
     for (let i = 0; i < calls.length; i++) {
       const { awaited, generator, stack } = calls[i];
-      const message = (generator ? "The next value of an async generator" : "") + " is still waiting: await it, and let what it waits for happen";
+      const message = (generator ? "The next value of an async generator" : "") + " is still waiting: await it, or settle what it waits for";
       if (!awaited) add(found, message, stack, generator ? undefined : true);
     }
     const warnings = std.list<object>();

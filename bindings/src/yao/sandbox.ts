@@ -42,7 +42,7 @@ export default function (kernel: Kernel) {
   }
 
   function computer(info: Fields): Fields {
-    const no = (method: string) => (): never => fail(`${method} failed: there is no computer behind a test, only commands that are mocked`);
+    const no = (method: string) => (): never => fail(`${method} failed: tests have no computer, only mocked commands`);
     return {
       id: info.box_id,
       Exec(command: unknown) {

@@ -84,7 +84,7 @@ export default function (kernel: Kernel) {
 
   const callTool = (server: unknown, tool: unknown, args?: unknown): unknown => {
     if (typeof server !== "string" || typeof tool !== "string")
-      fail("CallTool requires the server and the tool as texts");
+      fail("CallTool requires the server and the tool as strings");
     return toolValue(kernel.call("mcp.CallTool", [server, tool, args ?? {}]));
   };
   const callTools = (server: unknown, calls: unknown): unknown[] => {
@@ -136,7 +136,7 @@ export default function (kernel: Kernel) {
     },
     GenerateImage(connector: unknown, prompt: unknown, options?: unknown) {
       if (typeof connector !== "string" || typeof prompt !== "string")
-        fail("GenerateImage requires the connector and the prompt as texts");
+        fail("GenerateImage requires the connector and the prompt as strings");
       return {
         connector,
         ...attempt("llm.ImageGeneration", [connector, prompt, options ?? {}], (answer) =>

@@ -41,7 +41,7 @@ export default function (kernel: Kernel) {
     Store: class {
       name: string;
       constructor(id: unknown) {
-        if (typeof id !== "string" || !id) fail("Store takes the id of a store");
+        if (typeof id !== "string" || !id) fail("Store takes a store id");
         this.name = id as string;
       }
       declare Has: (key: unknown) => unknown;
@@ -86,7 +86,7 @@ export default function (kernel: Kernel) {
     MCP: class {
       id: string;
       constructor(id: unknown) {
-        if (typeof id !== "string" || !id) fail("MCP takes the id of a client");
+        if (typeof id !== "string" || !id) fail("MCP takes a client id");
         this.id = id as string;
       }
       CallTools(calls: unknown): object {
@@ -216,7 +216,7 @@ export default function (kernel: Kernel) {
 
     /** The translation of a text, or the text itself if there is none. A leading `::` is removed. */
     $L(text: unknown): unknown {
-      if (typeof text !== "string") fail("$L takes a text");
+      if (typeof text !== "string") fail("$L takes a string");
       const key = (text as string).replace(/^::/, "");
       try {
         return kernel.host("locale.Translate", [key]) ?? key;
@@ -233,7 +233,7 @@ export default function (kernel: Kernel) {
       },
       /** Waits, then calls the process. (Yao does not wait.) The result is dropped; an error is logged. */
       After(milliseconds: unknown, process: unknown, ...args: unknown[]): null {
-        if (typeof process !== "string") fail("time.After takes milliseconds and the name of a process");
+        if (typeof process !== "string") fail("time.After takes milliseconds and a process name");
         kernel.sleep(Math.max(0, Number(milliseconds) || 0));
         try {
           kernel.call(process as string, args);

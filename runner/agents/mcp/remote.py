@@ -331,7 +331,7 @@ class Connection:
         """Tells the server, without waiting, that the answer is no longer needed."""
         if self.ended or id is None:
             return
-        params = CancelledNotificationParams(requestId=id, reason="the call was canceled")
+        params = CancelledNotificationParams(requestId=id, reason="the call was cancelled")
         notification = ClientNotification(CancelledNotification(params=params))
         self._spawn(self._session.result().send_notification(notification))
 

@@ -37,7 +37,7 @@ VALUE_LIMIT = 200
 """Characters of an argument or result of a tool that are shown."""
 WHOLE_TEXT_LIMIT = 4000
 """Characters of an answer that are shown with `-v`."""
-MORE_TURNS = "Add more turns, use --interactive, or configure simulator"
+MORE_TURNS = "Add more turns, use --interactive, or configure a simulator"
 """What helps where nobody could answer an agent."""
 _SOURCES = {"initial": "[Initial] ", "simulated": "[Simulated] ", "human": "[Human] "}
 _COLORS: dict[str, str] = {

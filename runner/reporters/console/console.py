@@ -143,7 +143,7 @@ class ConsoleReporter:
             reason = (
                 f"none of {event.total} matches {self._options.selecting}"
                 if event.total
-                else "the module has no Test* function"
+                else "the module has no Test* functions"
             )
             self._write(self._paint(f"  no tests to run in {in_line(suite.name)}: {reason}\n", "yellow"))
 
@@ -395,7 +395,7 @@ class ConsoleReporter:
     def _again(self, suite: Suite, result: TestResult) -> str:
         in_step = any(step.failures for step in result.outcome.steps)
         command = command_of(suite, self._flags)(result.name, in_step)
-        return self._paint(f"  Run it again: {command}\n", "cyan")
+        return self._paint(f"  Rerun: {command}\n", "cyan")
 
     def _near(self, text: str) -> str:
         """A text with places as they are written in the working directory."""

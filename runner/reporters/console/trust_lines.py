@@ -69,7 +69,7 @@ def _of_labels(found: Trusted) -> Sequence[str]:
     ]
     if whole.corrected.rate is not None and whole.corrected.interval is not None:
         low, high = percent(whole.corrected.interval.low), percent(whole.corrected.interval.high)
-        said.append(f"With its errors taken out, {percent(whole.corrected.rate)} pass ({low} to {high}).")
+        said.append(f"Corrected for its errors, {percent(whole.corrected.rate)} pass ({low} to {high}).")
     if whole.scores is not None and whole.scores.spearman is not None:
         said.append(
             f"Scores: rank correlation {whole.scores.spearman:.2f}, {whole.scores.bias:+.2f} on average, "
@@ -82,16 +82,16 @@ def _of_labels(found: Trusted) -> Sequence[str]:
         which = "longer" if whole.longer_is_better > 0 else "shorter"
         said.append(f"It leans to {which} answers (rank correlation {whole.longer_is_better:.2f}).")
     if found.ceiling is not None:
-        said.append(f"People agree with each other in {percent(found.ceiling)} of pairs: more cannot be had.")
+        said.append(f"People agree with each other on {percent(found.ceiling)} of pairs, which is the upper bound.")
     if found.tied:
-        said.append(f"{count(found.tied, 'answer')} with as many yes as no left out.")
+        said.append(f"{count(found.tied, 'answer')} with tied labels excluded.")
     return said
 
 
 def _of_votes(found: Trusted) -> Sequence[str]:
     if found.agreement is None:
         return [
-            f"{count(found.judged, 'verdict')} of judges, one vote each: --judge-samples 3 shows how steady they are."
+            f"{count(found.judged, 'verdict')} of judges, one vote each: --judge-samples 3 measures their consistency."
         ]
     kappa = "" if found.kappa is None else f", kappa {found.kappa:.2f}"
     said = [
@@ -103,7 +103,7 @@ def _of_votes(found: Trusted) -> Sequence[str]:
         said.append(f"Of the noise of one run {percent(share)} is the judge's, {percent(1 - share)} the agent's.")
     if found.best_votes is not None:
         buys = "buys" if found.best_votes == 1 else "buy"
-        said.append(f"{count(found.best_votes, 'vote')} on each answer {buys} most for the money.")
+        said.append(f"{count(found.best_votes, 'vote')} on each answer {buys} are most cost-effective.")
     return said
 
 
@@ -111,4 +111,4 @@ def _of_orders(found: Trusted) -> Sequence[str]:
     if found.turned is None:
         return ()
     compared = count(found.preferences, "comparison")
-    return [f"Of {compared} of two answers {percent(found.turned)} turned with the order, and are ties."]
+    return [f"Of {compared} of two answers {percent(found.turned)} depended on the order and count as ties."]

@@ -48,7 +48,7 @@ PAGE = """<!doctype html>
 <style>{style}</style>
 </head>
 <body>
-<div id="app"><noscript><h1>{title}</h1><p>{summary}</p><p>The results are shown by a script.</p></noscript></div>
+<div id="app"><noscript><h1>{title}</h1><p>{summary}</p><p>The results need JavaScript.</p></noscript></div>
 """
 
 ICON = (

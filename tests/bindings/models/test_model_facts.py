@@ -24,7 +24,7 @@ def test_insert_without_rows_adds_a_row_of_defaults(shop: Shop) -> None:
     assert shop.sql("SELECT name, kind, tame, created_at FROM pet ORDER BY id DESC LIMIT 1") == [
         (None, "cat", True, None)
     ]
-    assert shop.warnings == ["models.pet: Insert without rows adds a row of defaults"]
+    assert shop.warnings == ["models.pet: Insert without rows inserts one row of defaults"]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_rules_that_never_run_are_said_once_for_each_model() -> None:
         assert shop.call("models.x.Create", {"a": "text"}) > 0
         assert shop.call("models.y.Insert", ["a"], [["text"]]) is None
     assert shop.warnings == [
-        f"models.{id}: the validation {method} never runs: Yao skips it"
+        f"models.{id}: the validation {method} never runs, because Yao skips it"
         for id in ("x", "y")
         for method in ("typeof of a, b", "unheard of a")
     ]
@@ -84,9 +84,9 @@ TRAPS: list[tuple[dict[str, Any], str]] = [
     ({"wheres": {"column": "id", "value": 1}}, "wheres is dropped: it must be a list of conditions"),
     ({"wheres": ["id = 1"]}, "a condition is dropped: it must be an object"),
     ({"wheres": [{"column": "id", "value": [1, 2]}]},
-     "the condition on id compares with the first value of its list alone: op in takes all"),
+     "the condition on id only compares with the first value of its list: use op "in" for all"),
     ({"wheres": [{"column": "id", "op": "ne", "value": [1, 2]}]},
-     "the condition on id compares with the first value of its list alone: op in takes all"),
+     "the condition on id only compares with the first value of its list: use op "in" for all"),
     ({"orders": ["id desc"]}, "an order is dropped: it must be an object with column and option"),
     ({"select": ["id", "nickname", "age as years"]}, "select: nickname, age as years left out: no column of pet"),
     ({"withs": {"owner": {"query": {"select": ["nick"]}}}}, "select: nick left out: no column of owner"),
@@ -116,7 +116,7 @@ def test_nothing_is_said_of_a_query_that_means_what_it_says(shop: Shop, param: d
 
 def test_run_says_that_it_leaves_the_rows_of_a_select_out(shop: Shop) -> None:
     assert shop.call("query.default.Run", {"sql": {"stmt": "select id from pet"}}) == {}
-    assert shop.warnings == ["Query: Run answers without the rows of a SELECT: Get has them"]
+    assert shop.warnings == ["Query: Run returns no rows of a SELECT: use Get"]
     shop.call("query.default.Run", {"sql": {"stmt": "delete from toy"}})
     assert len(shop.warnings) == 1
 

@@ -332,10 +332,10 @@ def test_an_answer_has_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     shop = Shop()
     monkeypatch.setattr(database, "MAX_ROWS", 1000)
     said = shop.call("query.default.Get", {"sql": {"stmt": f"{ENDLESS} x FROM r"}})
-    assert said.startswith("500: Query: the answer has more than 1000 rows")
+    assert said.startswith("500: Query: the result has more than 1000 rows")
     monkeypatch.setattr(database, "MAX_BYTES", 1 << 20)
     said = shop.call("query.default.Get", {"sql": {"stmt": f"{ENDLESS} hex(zeroblob(100000)) FROM r"}})
-    assert said.startswith("500: Query: the answer has more than 1000 rows or 1 MB")
+    assert said.startswith("500: Query: the result has more than 1000 rows or 1 MB")
 
 
 def test_a_value_has_bounds() -> None:

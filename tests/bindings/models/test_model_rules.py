@@ -92,14 +92,14 @@ STRICT_TYPES: list[tuple[str, Any, str]] = [
 def test_a_strict_database_knows_what_types_hold(type: str, value: Any, said: str) -> None:
     document = {"table": {"name": "x"}, "columns": [{"name": "id", "type": "ID"}, {"name": "c", "type": type}]}
     answer = Shop(strict=True, documents={"x": document}).call("models.x.Create", {"c": value})
-    end = " for column 'c' at row 1 (a strict database refuses what MySQL does)"
+    end = " for column 'c' at row 1 (--strict-db rejects what MySQL rejects)"
     assert answer == (f"500: {said}{end}" if said else 1)
 
 
 @pytest.mark.parametrize(("given", "said"), STRICT, ids=str)
 def test_a_strict_database_refuses_what_mysql_does(given: dict[str, Any], said: str | None) -> None:
     shop = Shop(strict=True)
-    expected = 1 if said is None else f"500: {said} (a strict database refuses what MySQL does)"
+    expected = 1 if said is None else f"500: {said} (--strict-db rejects what MySQL rejects)"
     assert shop.call("models.pet.Create", given) == expected
     again = Shop(strict=True)
     inserted = again.call("models.pet.Insert", list(given), [list(given.values())])

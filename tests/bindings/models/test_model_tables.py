@@ -174,7 +174,9 @@ def test_what_counts_by_itself_is_the_primary_key() -> None:
     columns = [{"name": "code", "type": "string", "primary": True}, {"name": "n", "type": "increments"}]
     assert read_definition("x", "/models/x.mod.yao", {"columns": columns}).primary == "code"
     said = str(Shop().call("schemas.default.TableCreate", "x", {"columns": columns}))
-    assert said.startswith('500: column "n" of type increments counts by itself, which only a primary key can: add')
+    assert said.startswith(
+        '500: column "n" of type increments is auto-incremented, which only a primary key can be: add'
+    )
 
 
 def test_a_model_without_a_table_says_so() -> None:

@@ -136,7 +136,7 @@ def test_save_of_a_row_with_its_key_changes_it(shop: Shop) -> None:
 def test_save_of_a_row_that_is_not_there_writes_nothing_and_says_so(shop: Shop) -> None:
     assert shop.call("models.pet.Save", {"id": 99, "name": "Ida"}) == 99
     assert shop.sql("SELECT COUNT(*) FROM pet WHERE id = 99") == [(0,)]
-    assert shop.warnings == ["models.pet: Save wrote nothing: there is no row with the id that it was given"]
+    assert shop.warnings == ["models.pet: Save changed nothing: there is no row with the id passed"]
 
 
 def test_save_does_not_look_at_deleted_rows(shop: Shop) -> None:

@@ -91,7 +91,7 @@ def test_each_has_its_own_clock_and_warnings() -> None:
     assert stamps == ["2026-05-01 12:00:00", "2030-01-01 00:00:00"]
     assert [[text for text in said if "odd" in text] for said in warnings] == [
         [],
-        ['models.pet: the condition on id compares with "=": there is no op "odd"'],
+        ['models.pet: the condition on id compares with "=": unknown op "odd"'],
     ]
 
 

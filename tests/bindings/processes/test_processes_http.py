@@ -399,8 +399,8 @@ BAD: list[tuple[str, list[Any], str]] = [
         'argument 6: the data of "a" is not base64',
     ),
     ("Post", ["http://127.0.0.1/", None, []], "argument 3 must be an object, got array"),
-    ("Get", ["/relative"], 'Cannot reach "/relative": scripts reach http:// and https:// addresses only'),
-    ("Get", ["http://127.0.0.1/\r\nX: y"], "an address cannot hold blanks"),
+    ("Get", ["/relative"], 'Cannot reach "/relative": scripts can only reach http:// and https:// URLs'),
+    ("Get", ["http://127.0.0.1/\r\nX: y"], "a URL cannot contain spaces"),
 ]
 
 

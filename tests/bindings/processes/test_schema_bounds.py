@@ -30,31 +30,31 @@ EVIL = "a" * 10_000 + "!"
 DRAFT_2019 = {"$schema": "https://json-schema.org/draft/2019-09/schema"}
 DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 ENDLESS: dict[str, tuple[Any, Any, str]] = {
-    "nested allOf": (doubled(60), "x", "too much work"),
-    "nested anyOf": (doubled(60, "anyOf"), 1, "too much work"),
-    "nested oneOf": (doubled(60, "oneOf"), "x", "too much work"),
-    "of another draft": ({**doubled(60), "$schema": DRAFT_7}, "x", "too much work"),
+    "nested allOf": (doubled(60), "x", "too complex"),
+    "nested anyOf": (doubled(60, "anyOf"), 1, "too complex"),
+    "nested oneOf": (doubled(60, "oneOf"), "x", "too complex"),
+    "of another draft": ({**doubled(60), "$schema": DRAFT_7}, "x", "too complex"),
     "a part of another draft": (
         {"allOf": [{"$schema": DRAFT_7, "allOf": [{"$ref": "#/$defs/d0"}]}], "$defs": doubled(60)["$defs"]},
         "x",
-        "too much work",
+        "too complex",
     ),
     "evaluated properties": (
         doubled(60, more={"unevaluatedProperties": False, "type": "object"}, last="object"),
         {"x": 1},
-        "too much work",
+        "too complex",
     ),
-    "a loop": ({"$ref": "#"}, 1, "without end"),
-    "a loop of two": ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#"}}}, 1, "without end"),
-    "a loop through its negation": ({"type": "integer", "not": {"$ref": "#"}}, 1, "without end"),
-    "a loop of anchors": ({"$dynamicAnchor": "n", "anyOf": [{"$dynamicRef": "#n"}] * 2}, 1, "without end"),
+    "a loop": ({"$ref": "#"}, 1, "endlessly"),
+    "a loop of two": ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#"}}}, 1, "endlessly"),
+    "a loop through its negation": ({"type": "integer", "not": {"$ref": "#"}}, 1, "endlessly"),
+    "a loop of anchors": ({"$dynamicAnchor": "n", "anyOf": [{"$dynamicRef": "#n"}] * 2}, 1, "endlessly"),
     "a loop of draft 2019-09": (
         {**DRAFT_2019, "$recursiveAnchor": True, "$recursiveRef": "#"},
         1,
-        "without end",
+        "endlessly",
     ),
-    "a loop in what is evaluated": ({"unevaluatedProperties": False, "$ref": "#"}, {"a": 1}, "without end"),
-    "a deep one": (deep(300), 1, "without end"),
+    "a loop in what is evaluated": ({"unevaluatedProperties": False, "$ref": "#"}, {"a": 1}, "endlessly"),
+    "a deep one": (deep(300), 1, "endlessly"),
     "a large one": ({"enum": [{"a": 1}] * 150_001}, 1, "more than 300000 values"),
 }
 

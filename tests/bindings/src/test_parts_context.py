@@ -107,7 +107,7 @@ SERVICES = [
     ("tool: several contents", "answer('mcp.CallTool', {content: [{type: 'text', text: '1'}, {type: 'image', data: 'x'}]}); return ctx.mcp.CallTool('s', 't')", [1, {"type": "image", "data": "x"}]),
     ("tool: a plain answer of a mock", "answer('mcp.CallTool', {rows: 3}); return ctx.mcp.CallTool('s', 't')", {"rows": 3}),
     ("tool: unknown server", "return ctx.mcp.CallTool('s', 't')", "Exception|404: mcp.CallTool is not available"),
-    ("tool: wrong arguments", "return ctx.mcp.CallTool('s')", "Exception|400: CallTool requires the server and the tool as texts"),
+    ("tool: wrong arguments", "return ctx.mcp.CallTool('s')", "Exception|400: CallTool requires the server and the tool as strings"),
     ("tools in order", "answer('mcp.CallTool', (s, t, a) => ({content: [{type: 'text', text: t + a.n}]})); const list = [{name: 'a', arguments: {n: 1}}, {name: 'b', arguments: {n: 2}}]; return [ctx.mcp.CallTools('s', list), ctx.mcp.CallToolsParallel('s', list)]", [["a1", "b2"], ["a1", "b2"]]),
     ("mcp.All", "answer('mcp.CallTool', (s, t) => { if (t === 'bad') throw new Exception('no'); return t }); return ctx.mcp.All([{mcp: 's', tool: 'a'}, {mcp: 's', tool: 'bad'}, {nonsense: 1}])", [{"mcp": "s", "tool": "a", "result": "a"}, {"mcp": "s", "tool": "bad", "error": "no"}]),
     ("mcp.Any stops at a success", "answer('mcp.CallTool', (s, t) => { if (t === 'bad') throw new Exception('no'); return t }); return ctx.mcp.Any(['bad', 'a', 'b'].map((tool) => ({mcp: 's', tool})))", [{"mcp": "s", "tool": "bad", "error": "no"}, {"mcp": "s", "tool": "a", "result": "a"}, None]),

@@ -62,7 +62,7 @@ CLASS = [
     ("lists", "return [s.Push('l', 1, 2), s.AddToSet('l', [2, 3]), s.ArraySlice('l', 1, 1), s.Len()]", [2, 3, [2], 1]),
     ("two objects, one store", "s.Set('k', 1); return new Store('cache').Get('k')", 1),
     ("an id with dots", "const d = new Store('a.b'); d.Set('k', 1); return [d.Get('k'), s.Has('k'), d.name]", [1, False, "a.b"]),
-    ("no id", "return new Store()", "Exception|400: Store takes the id of a store"),
+    ("no id", "return new Store()", "Exception|400: Store takes a store id"),
     ("a mock answers", "part('mock').process('stores.cache.Get', 'mocked'); return s.Get('k')", "mocked"),
 ]  # fmt: skip
 

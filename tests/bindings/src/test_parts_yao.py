@@ -34,7 +34,7 @@ YAO = [
     ("All of a task without a process", "return All([{process: 'a'}, {}])", "Exception|400: All: task 1 needs the name of a process"),
     ("MCP", "answer('mcp.CallTool', (id, name, args) => ({content: [{type: 'text', text: id + name}], isError: false})); const m = new MCP('c'); return [m.id, m.CallTool('t', {}), m.CallTools([{name: 'x'}])]", ["c", {"content": [{"type": "text", "text": "ct"}], "isError": False}, {"results": [{"content": [{"type": "text", "text": "cx"}], "isError": False}]}]),
     ("MCP lists", "answer('mcp.ListTools', (...a) => a); return new MCP('c').ListTools('cursor')", ["c", "cursor"]),
-    ("MCP without an id", "return new MCP()", "Exception|400: MCP takes the id of a client"),
+    ("MCP without an id", "return new MCP()", "Exception|400: MCP takes a client id"),
     ("Query asks a process", "answer('query.default.Get', [{id: 1}]); return [new Query().Get({select: ['id']}), calls[0]]", [[{"id": 1}], ["query.default.Get", [{"select": ["id"]}]]]),
     ("Query without a database", "return new Query('xiang')", "Exception|404: query.xiang.Open is not available"),
     ("WebSocket asks a process", "answer('websocket.Push', (...a) => a); return new WebSocket('ws://h', 'p').push('x')", ["ws://h", "x", "p"]),

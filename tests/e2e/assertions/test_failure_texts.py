@@ -44,7 +44,7 @@ LOOK_ALIKE: dict[str, Both] = {
     "functions of other sources": ("(() => 1)", "(() => 2)", "[Function]: () => 2"),
     "symbols": ('Symbol("x")', 'Symbol("x")', "another symbol of the same description"),
     "registered symbol": ('Symbol.for("x")', 'Symbol("x")', "Symbol.for(x)"),
-    "classes": ("new (class P { x = 1 })()", "new (class P { x = 1 })()", "of another class of the same name"),
+    "classes": ("new (class P { x = 1 })()", "new (class P { x = 1 })()", "of another class with the same name"),
     "instance": ("new (class P { x = 1 })()", "({ x: 1 })", "+ P {"),
     "nested instance": ("({ a: [new (class P { x = 1 })()] })", "({ a: [{ x: 1 }] })", "P {"),
     "promises": ("[Promise.resolve(1)]", "[Promise.resolve(1)]", "another object"),

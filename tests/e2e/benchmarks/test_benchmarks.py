@@ -106,7 +106,7 @@ def test_names_and_units_are_words(shared_app: MakeApplication) -> None:
 
 def test_the_command_that_runs_it_again(shop: Application) -> None:
     run = bench(shop, module="scripts.demo.broken")
-    again = re.search(r"Run it again: yao-test (.*BenchmarkLeaves.*)", run.stderr)
+    again = re.search(r"Rerun: yao-test (.*BenchmarkLeaves.*)", run.stderr)
     assert again and again[1] == "-i scripts.demo.broken --bench '^BenchmarkLeaves$'", run.stderr
     assert "0 passed, 1 failed" in shop.run(*shlex.split(again[1])).stderr
 
@@ -138,9 +138,9 @@ def test_failures_fail_the_run(shop: Application) -> None:
     for said in (
         "Error: slow and wrong",
         "at assistants/demo/src/broken_test.ts:1:",
-        "BenchmarkLeaves has left its loop before b.loop() was false",
-        "BenchmarkNoLoop has ended without while (b.loop()) { ... }",
-        "b.loop has ended: a benchmark has one loop",
+        "BenchmarkLeaves left its loop before b.loop() returned false",
+        "BenchmarkNoLoop ended without while (b.loop()) { ... }",
+        "b.loop has ended: a benchmark can have only one loop",
         "Not equal",
         "1 passed, 5 failed",
     ):

@@ -192,7 +192,7 @@ FAULTS: dict[str, tuple[Behaviour, str]] = {
     "one vector of two": (embeddings([1.0]), "embed gave 1 embeddings for 2 texts"),
     "other lengths": (embeddings([1.0], [1.0, 0.0]), "the embeddings have 1 and 2 numbers"),
     "nothing but zeros": (embeddings([0.0], [1.0]), "an embedding has no direction"),
-    "no vectors": (says("hello"), "there is no embedding in the answer"),
+    "no vectors": (says("hello"), "the response has no embedding"),
 }
 
 

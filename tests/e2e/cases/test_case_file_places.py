@@ -53,7 +53,7 @@ def test_without_an_agent_here_it_has_to_be_named(two: Application) -> None:
     assert "Cannot find the agent for case file <home>/elsewhere/cases.jsonl, which is outside the application" in (
         run.stderr
     )
-    assert "Name the agent with -n" in run.stderr
+    assert "Set the agent with -n" in run.stderr
 
 
 def test_outside_every_application_both_places_are_named(two: Application) -> None:

@@ -92,7 +92,7 @@ def test_a_message_without_an_agent_is_a_configuration_error(app: MakeApplicatio
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr == (
         'Error: Cannot find the agent for message "Hello there": no folder from <app> upward contains package.yao\n'
-        "Hint: Name the agent with -n\n"
+        "Hint: Set the agent with -n\n"
     )
 
 
@@ -101,7 +101,7 @@ def test_the_id_of_an_agent_is_taken_for_a_message_and_the_folder_is_named(app: 
 
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr.splitlines()[-1] == (
-        "Hint: Name the agent with -n; demo is an agent, -i assistants/demo runs all its tests"
+        "Hint: Set the agent with -n; demo is an agent, -i assistants/demo runs all its tests"
     )
 
 

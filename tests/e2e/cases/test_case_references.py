@@ -95,7 +95,7 @@ def test_all_are_told_at_once_each_once_with_its_places(app: MakeApplication) ->
     first, *told, last = run.stderr.splitlines()
 
     assert run.code == 2
-    assert (first, last) == ("Error: Cannot run the cases: 4 references lead nowhere", "Hint: Nothing was run")
+    assert (first, last) == ("Error: Cannot run the cases: 4 references cannot be resolved", "Hint: Nothing ran")
     assert [line.split(": ")[0].strip() for line in told] == [
         "--simulator simulater",
         "--after env_test.Aftr",
@@ -108,7 +108,7 @@ def test_all_are_told_at_once_each_once_with_its_places(app: MakeApplication) ->
 def test_many_places_of_one_mistake_do_not_hide_another(app: MakeApplication) -> None:
     cases = [{**judged(**VALIDATOR), "id": f"case-{number}"} for number in range(50)]
     run = with_cases(app, *cases, {"id": "last", "input": "Hi", "before": "env_test.Befor"}).run("-i", case_file())
-    assert "2 references lead nowhere" in run.stderr
+    assert "2 references cannot be resolved" in run.stderr
     assert f'{case_file()}:51: case "last": Cannot find the function of "env_test.Befor"' in run.stderr
     assert "29 more)" in run.stderr
 

@@ -164,7 +164,7 @@ def test_the_console_has_the_layout_of_the_seed(app: MakeApplication) -> None:
     assert "✓ [turn1] First turn (0ms)\n  Messages: 1, Assertions: 1/1 passed\n\n" in rest
     assert "✗ [turn2] (0ms)\n  Messages: 3, Assertions: 1/2 passed\n" in rest
     assert "  Total:   2 tests\n  Passed:  1\n  Failed:  1\n  Time:    0ms\n" in rest
-    assert "  Run it again: yao-test -i assistants/demo/tests/cases.jsonl --run '^turn2$'\n" in rest
+    assert "  Rerun: yao-test -i assistants/demo/tests/cases.jsonl --run '^turn2$'\n" in rest
 
 
 def test_results_keep_the_order_of_the_file_when_cases_run_in_parallel(app: MakeApplication) -> None:

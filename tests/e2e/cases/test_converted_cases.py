@@ -131,7 +131,7 @@ def test_a_configuration_of_promptfoo_becomes_cases_for_each_prompt_and_test(her
     assert (found[4]["metadata"], found[6]["metadata"]) == ({"topic": "home"}, {"kind": "x"})
     assert run.stderr.splitlines() == [
         "No counterpart:",
-        "  `providers`: the agent has its connector; -c CONNECTOR chooses another one",
+        "  `providers`: agents have their own connector; -c CONNECTOR overrides it",
         "  assertion `javascript`: write it as a function in TypeScript, for an assertion `script`"
         " (test-1-1-prompt-1, test-1-1-prompt-2, test-1-2-prompt-1, test-1-2-prompt-2)",
     ]
@@ -206,7 +206,7 @@ WRONG = {
     "gone.json": (None, "Cannot read gone.json: there is no such file"),
     "config.js": ("module.exports = {}", "Cannot read config.js: it is code"),
     "broken.jsonl": ('{"input": "a"}\n{"input"\n', "Cannot read broken.jsonl:2: broken JSON"),
-    "other.json": ('[{"a": 1}]', "Cannot convert other.json: its fields are those of none of promptfoo, inspect"),
+    "other.json": ('[{"a": 1}]', "Cannot convert other.json: its fields match none of promptfoo, inspect"),
     "numbers.json": ('[{"target": 1}, 2]', "Cannot convert numbers.json: entry 2 is not an object"),
     "none.yaml": ("prompts: [file://gone.txt]\n", "Cannot convert gone.txt: "),
 }

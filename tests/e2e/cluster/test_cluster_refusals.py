@@ -52,7 +52,7 @@ def test_without_its_libraries_a_cluster_names_the_extra(
         monkeypatch.setitem(sys.modules, name, None)
     run = app(CASES).run("-i", case_file(), "--cluster", address)
     assert (run.code, run.stdout) == (2, "")
-    assert run.stderr.startswith("Error: --cluster needs the library distributed: ")
+    assert run.stderr.startswith("Error: --cluster requires the package distributed: ")
     assert run.stderr.endswith("Hint: Install it with: pip install 'distributed>=2025.1'\n")
 
 
@@ -66,9 +66,9 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--cluster", "10.0.0.1"), 'Cannot read --cluster "10.0.0.1": it is not an address of a scheduler'),
-        (("--cluster", "http://x:80"), 'Cannot read --cluster "http://x:80": it is not an address of a scheduler'),
-        (("--cluster", "local:0"), 'Cannot read --cluster "local:0": it is not an address of a scheduler'),
+        (("--cluster", "10.0.0.1"), 'Cannot read --cluster "10.0.0.1": it is not the address of a scheduler'),
+        (("--cluster", "http://x:80"), 'Cannot read --cluster "http://x:80": it is not the address of a scheduler'),
+        (("--cluster", "local:0"), 'Cannot read --cluster "local:0": it is not the address of a scheduler'),
         (("--cluster", "local:257"), '--cluster "local:257" asks for more than 256 workers on this machine'),
         (("--cluster", "local", "--watch"), "--cluster and --watch cannot be used together"),
         (("--cluster", "local", "--coverage"), "--cluster and --coverage cannot be used together"),
@@ -110,14 +110,14 @@ def test_an_address_where_something_else_listens(app: MakeApplication, monkeypat
         port = other.getsockname()[1]
         run = app(CASES).run("-i", case_file(), "--cluster", f"127.0.0.1:{port}")
     assert (run.code, run.stdout) == (2, "")
-    said = "what listens there does not answer as a scheduler of Dask does"
+    said = "the server there is not a Dask scheduler"
     assert f"Error: Cannot connect to the cluster at tcp://127.0.0.1:{port}: {said}\n" in run.stderr
 
 
 def test_the_address_is_not_for_the_configuration_file(app: MakeApplication) -> None:
     run = app({**CASES, "/yao-test.toml": 'cluster = "tls://other.example.com:1"\n'}).run("-i", case_file())
     assert run.code == 2
-    assert "it weakens security, so it can only be given on the command line" in run.stderr
+    assert "it weakens security, so it can only be set on the command line" in run.stderr
 
 
 def test_a_cluster_without_workers(app: MakeApplication, empty: DaskCluster) -> None:
@@ -132,7 +132,7 @@ def test_keys_in_files_do_not_travel(app: MakeApplication, empty: DaskCluster, w
     definition = '{"type": "openai", "options": {"model": "m", "key": "sk-written-down-4711"}}'
     run = app({**CASES, "/connectors/own.conn.yao": definition}).run("-i", case_file(), "--cluster", address)
     assert (run.code, run.stdout) == (2, "")
-    assert "own.conn.yao to workers: it has a key in it, and keys never travel\n" in run.stderr
+    assert "own.conn.yao to workers: it contains a key, and keys are never sent\n" in run.stderr
     assert "sk-written-down-4711" not in run.stderr
 
 
@@ -175,18 +175,18 @@ def test_workers_that_lack_what_a_run_needs_are_named(app: MakeApplication, empt
         assert report["environment"]["sandbox"] == "without files"
         assert open_to_all.run("-i", case_file(), "--cluster", empty.address, "--sandbox=require").code == 2
         noted = open_to_all.run("-i", case_file(), "--cluster", empty.address, "-v")
-        assert noted.stderr.startswith("Note: workers lack walls around scripts\n  files: it needs Landlock")
+        assert noted.stderr.startswith("Note: workers lack sandbox walls\n  files: it needs Landlock")
     for worker in empty.workers:
         empty.kill(worker)
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr.startswith(f"Error: Cannot run on {len(names)} workers of the cluster: ")
     assert f" has yao-test 0.0.9, but this is {VERSION}" in run.stderr
     assert (
-        " is without optional parts that are installed here: formats (pip install 'markdownify>=1.1' 'xmltodict>=0.14')"
+        " lacks optional parts that are installed here: formats (pip install 'markdownify>=1.1' 'xmltodict>=0.14')"
         in run.stderr
     )
-    assert f" has no runner.cluster: yao-test {VERSION} has to be installed there" in run.stderr
-    lacks = " lacks walls around scripts, and --sandbox=require asks for all (files: it needs Landlock"
+    assert f" has no runner.cluster: yao-test {VERSION} must be installed there" in run.stderr
+    lacks = " lacks sandbox walls, and --sandbox=require needs all of them (files: it needs Landlock"
     assert (lacks in run.stderr) == has_walls, run.stderr
 
 
@@ -213,7 +213,7 @@ def test_a_worker_that_dies_when_it_is_looked_at_leaves_the_run_to_others(app: M
             client.wait_for_workers(2, timeout=30)
         run = app(CASES).run("-i", case_file(), "--cluster", cluster.address)
     assert run.code == 0, run
-    assert re.search(r"Warning: The worker tcp://127\.0\.0\.1:\d+ was lost before it had a test\n", run.stdout), run
+    assert re.search(r"Warning: The worker tcp://127\.0\.0\.1:\d+ was lost before it started a test\n", run.stdout), run
 
 
 def test_a_worker_that_comes_late_is_looked_at_too(app: MakeApplication, tmp_path: Path) -> None:
@@ -241,10 +241,10 @@ def test_a_worker_that_comes_late_is_looked_at_too(app: MakeApplication, tmp_pat
             here.finish(command)
     said = [str(record) for record in lines_of(here.root / "r.jsonl") if record["type"] == "warning"]
     assert any(
-        "WORKER_KEY, which connectors/local.conn.yao names, is set here and not on tcp://" in message
+        "WORKER_KEY, which connectors/local.conn.yao names, is set here but not on tcp://" in message
         for message in said
     ), said
-    lacks = "A new worker of the cluster lacks a wall around scripts (files: it needs Landlock"
+    lacks = "A new worker of the cluster lacks a sandbox wall (files: it needs Landlock"
     assert any(lacks in message for message in said), said
 
 
@@ -277,7 +277,7 @@ def test_a_worker_that_comes_after_a_file_has_changed_gets_no_tests(app: MakeApp
     assert run.code == 0
     said = "A new worker of the cluster gets no tests: Cannot send "
     (warning,) = [record for record in lines_of(tmp_path / "r.jsonl") if record["type"] == "warning"]
-    assert said in str(warning) and "its files have changed since the run began" in str(warning)
+    assert said in str(warning) and "its files changed during the run" in str(warning)
 
 
 def test_a_local_cluster_without_room_for_its_files(app: MakeApplication) -> None:
@@ -299,7 +299,7 @@ def test_tls_with_and_without_the_certificates(app: MakeApplication, tmp_path: P
         assert f"Error: Cannot connect to the cluster at {cluster.address}: the TLS connection failed" in refused.stderr
         plain = here.run("-i", case_file(), "--cluster", cluster.address.replace("tls", "tcp"))
         assert plain.code == 2
-        assert "Does it speak TLS? Then its address begins with tls://" in plain.stderr
+        assert "If it uses TLS, its address begins with tls://" in plain.stderr
         prefix = "DASK_DISTRIBUTED__COMM__TLS__"
         names = {"CA_FILE": "ca.pem", "CLIENT__CERT": "ca.pem", "CLIENT__KEY": "key.pem"}
         variables = {f"{prefix}{name}": str(tmp_path / file) for name, file in names.items()}

@@ -359,7 +359,7 @@ def test_what_workers_lack_is_said_before_the_first_test(app: MakeApplication, c
     prompts_file, connector = "assistants/demo/prompts.yml", "connectors/own.conn.yao"
     first = run.stdout.index("[a]")
     for name, file in {"REGION": prompts_file, "OFFICE": prompts_file, "OWN_KEY": connector}.items():
-        warned = run.stdout.index(f"Warning: {name}, which {file} names, is set here and not on ")
+        warned = run.stdout.index(f"Warning: {name}, which {file} names, is set here but not on ")
         assert warned < first
     assert "UNUSED" not in run.stdout
     assert "sk-of-the-command-4711" not in run.stdout

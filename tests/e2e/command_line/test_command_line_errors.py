@@ -64,7 +64,7 @@ REFUSED = {
     "folder without tests": (
         ("-i", "folder"),
         "Error: Nothing to test below <app>/folder: no agent there has a src/**/*_test.ts, or cases in tests/*.jsonl\n"
-        "Hint: yao-test init makes an agent with a test and a case",
+        "Hint: yao-test init creates an agent with a test and a case",
     ),
     "test file outside src": (
         ("-i", "assistants/demo/tests/stray_test.ts"),
@@ -74,7 +74,7 @@ REFUSED = {
     "a file that is no test": (
         ("-i", "notes.txt"),
         "Error: Cannot find the agent for case file <app>/notes.txt: no folder from <app>/notes.txt upward contains package.yao\n"
-        "Hint: Name the agent with -n",
+        "Hint: Set the agent with -n",
     ),
     "missing case file": (
         ("-i", "folder/cases.jsonl"),
@@ -87,8 +87,8 @@ REFUSED = {
     ),
     "package as a case file": (
         ("-i", "assistants/demo/package.yao"),
-        "Error: Cannot use -i assistants/demo/package.yao: it is a file of the application itself, and holds no cases\n"
-        "Hint: Cases are in the tests/ folders of agents; -i with the name of a folder runs all tests below it",
+        "Error: Cannot use -i assistants/demo/package.yao: it is a file of the application, not a case file\n"
+        "Hint: Case files are in the tests/ folders of agents; -i FOLDER runs all tests below a folder",
     ),
     "missing test file": (
         ("-i", "gone_test.ts"),
@@ -120,7 +120,7 @@ REFUSED = {
     "unknown word behind flags": (
         (*S, "xyzzy"),
         'Error: Cannot run "xyzzy": no command, agent, file or folder has that name\n'
-        "Hint: Name a file, a folder, an agent or scripts.<agent>.<module>; yao-test --help lists the commands",
+        "Hint: Pass a file, a folder, an agent or scripts.<agent>.<module>; yao-test --help lists the commands",
     ),
     "flag without its value": ((*S, "--timeout"), f"Error: Option '--timeout' requires an argument.\n{FLAGS_LISTED}"),
     "input without its value": (("-i",), f"Error: Option '-i' requires an argument.\n{FLAGS_LISTED}"),
@@ -162,7 +162,7 @@ REFUSED = {
     ),
     "doubled star in --run": (
         (*S, "--run", "a**"),
-        'Error: Cannot read --run "a**": Cannot use pattern `a**`: a repetition of a repetition `**` is not supported at position 1\n'
+        'Error: Cannot read --run "a**": Cannot use pattern `a**`: a nested repetition `**` is not supported at position 1\n'
         "Hint: It is a Go (RE2) regular expression",
     ),
     "invalid subtest pattern in --run": (
@@ -172,16 +172,16 @@ REFUSED = {
     ),
     "report format that is unknown": (
         (*S, "-o", "out.pdf"),
-        'Error: Cannot write a report to <app>/out.pdf: no format for the extension ".pdf"\n'
+        'Error: Cannot write a report to <app>/out.pdf: unknown extension ".pdf"\n'
         f"Hint: The extensions are {', '.join(EXTENSIONS)}",
     ),
     "report format with a typo": (
         (*S, "-o", "out.jsnl"),
-        'Error: Cannot write a report to <app>/out.jsnl: no format for the extension ".jsnl"\nHint: Did you mean ".jsonl"?',
+        'Error: Cannot write a report to <app>/out.jsnl: unknown extension ".jsnl"\nHint: Did you mean ".jsonl"?',
     ),
     "report path without extension": (
         (*S, "-o", "out"),
-        'Error: Cannot write a report to <app>/out: no format for the extension ""\n'
+        'Error: Cannot write a report to <app>/out: unknown extension ""\n'
         f"Hint: The extensions are {', '.join(EXTENSIONS)}",
     ),
     "report below a file": (
@@ -359,10 +359,10 @@ def test_comments_of_any_length_are_read_at_once(app: MakeApplication) -> None:
 
 def test_a_module_without_tests_is_a_configuration_error(small: Application) -> None:
     run = small.run("-i", "scripts.demo.none")
-    assert "  no tests to run in scripts.demo.none: the module has no Test* function" in run.stdout.splitlines()
+    assert "  no tests to run in scripts.demo.none: the module has no Test* functions" in run.stdout.splitlines()
     assert (
         run.stderr
-        == "Error: No tests to run\nHint: A test is a function of a *_test.ts file whose name starts with Test\n"
+        == "Error: No tests to run\nHint: Tests are functions in *_test.ts files whose names start with Test\n"
     )
     assert run.code == 2
 

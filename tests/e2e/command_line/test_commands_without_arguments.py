@@ -37,7 +37,7 @@ def test_types_leaves_a_configuration_alone(app: Application) -> None:
 
     assert run.code == 0
     assert run.stdout.endswith(
-        'Add "types/yao-test" to "include" in <app>/tsconfig.json: editors complete t.assert and ctx\n'
+        'Add "types/yao-test" to "include" in <app>/tsconfig.jsonso that editors complete t.assert and ctx\n'
     )
     assert (app.root / "tsconfig.json").read_text() == "{}"
 
@@ -54,7 +54,7 @@ def test_types_without_an_application_says_what_to_do(tmp_path: Path) -> None:
     run = Application(tmp_path / "empty", home).run("types")
 
     assert (run.code, run.stdout) == (2, "")
-    assert run.stderr.endswith("\nHint: Name its folder: yao-test types FOLDER\n")
+    assert run.stderr.endswith("\nHint: Pass its folder: yao-test types FOLDER\n")
 
 
 @pytest.mark.parametrize("arguments", [(), ("file",), ("case",)], ids=["alone", "file", "case"])

@@ -74,7 +74,7 @@ def test_one_module_is_shown_test_by_test(loud: Application) -> None:
         "  Summary: 1 passed, 1 failed, 1 skipped (0ms)",
         RULE,
     ]
-    assert lines[skipped - 2] == "  Run it again: yao-test -i scripts.demo.a --run '^TestFails$' --user ann --team ops"
+    assert lines[skipped - 2] == "  Rerun: yao-test -i scripts.demo.a --run '^TestFails$' --user ann --team ops"
 
 
 def test_verbose_shows_the_output_of_passing_tests_and_the_number_of_assertions(loud: Application) -> None:

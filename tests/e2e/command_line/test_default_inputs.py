@@ -99,12 +99,12 @@ NOTHING = {
     "a folder without agents": (
         "scripts",
         "Error: Nothing to test: <app>/scripts contains no agents and is not inside one\n"
-        "Hint: Go to <app>, or name what to test with -i\n",
+        "Hint: Go to <app>, or pass the tests with -i\n",
     ),
     "no application": (
         "../home",
         "Error: Cannot find the application: no folder from <home> upward contains app.yao or assistants/\n"
-        "Hint: Pass it with --app, or begin one here with yao-test init\n",
+        "Hint: Pass it with --app, or create one here with yao-test init\n",
     ),
 }
 
@@ -126,7 +126,7 @@ def test_an_application_without_tests_says_how_to_begin(tmp_path: Path, files: d
 
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr.startswith("Error: Nothing to test")
-    assert "\nHint: yao-test init makes an agent with" in run.stderr
+    assert "\nHint: yao-test init creates an agent with" in run.stderr
 
 
 def test_what_belongs_to_another_application_is_refused(app: MakeApplication, tmp_path: Path) -> None:

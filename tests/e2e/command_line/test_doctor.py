@@ -65,8 +65,8 @@ def test_doctor_says_what_each_agent_lacks(app: MakeApplication) -> None:
     assert lacks["inline"][0].endswith('"scripts" contains code, and code in package.yao does not run here')
     assert lacks["broken"][0].startswith("Cannot be compiled: ")
     assert lacks["calls"] == [
-        "Nothing here answers the process flows.a.b",
-        "Nothing here answers the process text.Nothing",
+        "Nothing implements the process flows.a.b",
+        "Nothing implements the process text.Nothing",
     ]
     assert list(lacks) == sorted(lacks)
     assert application.run("doctor", "--strict").code == 1

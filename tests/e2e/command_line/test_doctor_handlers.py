@@ -201,13 +201,13 @@ function Create() {
         for agent in ("demo", "other", "none", "mocks")
     }
     queries = {name: message.split("; ") for name, message in told["demo"].items() if name.startswith("query.")}
-    unknown = "The columns of __yao.job are not known here, only its name"
+    unknown = "The columns of __yao.job are not known, only its name"
     assert queries.pop("query.default.First") == ["There is no model shop.order"]
     assert {name: [said.rpartition(" the table ")[2] for said in messages] for name, messages in queries.items()} == {
         "query.default.Get": ["sold", "gone", "short", unknown],
         "query.default.Run": ["sold", "basket", "mocked"],
         "query.default.*": ["kept", "owner", "paged", "inner_one"],
     }
-    assert told["other"] == {"query.mysql.Get": "Nothing here answers the process query.mysql.Get"}
-    assert told["none"] == {"flows.send": "Nothing here answers the process flows.send"}
+    assert told["other"] == {"query.mysql.Get": "Nothing implements the process query.mysql.Get"}
+    assert told["none"] == {"flows.send": "Nothing implements the process flows.send"}
     assert told["mocks"] == {}

@@ -75,7 +75,7 @@ def test_what_exists_is_left_byte_for_byte_and_named(tmp_path: Path) -> None:
     assert run.code == 0
     for name, content in mine.items():
         assert (app.root / name[1:]).read_bytes() == (content.encode() if isinstance(content, str) else content)
-        assert f"Left as it is {name[1:]}\n" in run.stdout or name == "/.gitignore"
+        assert f"Kept {name[1:]}\n" in run.stdout or name == "/.gitignore"
     assert 'Add "types/yao-test" to "include" in tsconfig.json' in run.stdout
     assert "Add this line" not in run.stdout
     assert (
@@ -96,7 +96,7 @@ def test_the_second_time_nothing_changes(empty: Application) -> None:
     assert run.code == 0
     assert empty.listing() == before
     assert "Wrote" not in run.stdout
-    assert "Left as it is .gitlab-ci.yml\n" in run.stdout
+    assert "Kept .gitlab-ci.yml\n" in run.stdout
 
 
 def test_an_agent_of_that_name_gets_nothing_that_could_change_it(tmp_path: Path) -> None:

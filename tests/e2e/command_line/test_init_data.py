@@ -35,13 +35,13 @@ def test_a_case_file_keeps_its_rows(app: MakeApplication) -> None:
     assert (here.root / "assistants/geo/quiz/tests/cases.csv").read_text() == table
     assert here.run("-n", "geo.quiz").code == 0
     again = here.run("init", "--data", "cases.csv", "-n", "geo.quiz", "--ci", "none")
-    assert "Left as it is assistants/geo/quiz/tests/cases.csv\n" in again.stdout
+    assert "Kept assistants/geo/quiz/tests/cases.csv\n" in again.stdout
 
 
 def test_what_is_no_table_is_refused(app: MakeApplication) -> None:
     here = app({"/x.xlsx": "PK", "/empty.csv": "question,answer\n"})
     for name, said in (
-        ("x.xlsx", "Cannot read x.xlsx: it is no table"),
+        ("x.xlsx", "Cannot read x.xlsx: it is not a table"),
         ("empty.csv", "Cannot make cases of empty.csv: it has no rows"),
         ("gone.csv", "Cannot read gone.csv: there is no such file"),
     ):

@@ -90,7 +90,7 @@ def test_what_a_tag_leaves_out_is_told_and_a_tag_without_a_test_is_pointed_out(h
     run = here.run("-i", "scripts.demo", "--tag", "smoke", "--dry-run")
 
     assert "Left out: 1 module and 5 tests by --tag smoke\n" in run.stdout
-    assert "tagged_test.ts:16: @tag smoke stands above no test, and tags nothing" in run.stdout
+    assert "tagged_test.ts:16: @tag smoke is not above a test and has no effect" in run.stdout
     assert "tagged_test.ts:1: @tag file stands above no test" in run.stdout
 
 
@@ -214,7 +214,7 @@ def test_only_what_failed_last_time(flaky: Application) -> None:
     here = flaky
     first = here.run("--last-failed", "--dry-run")
     assert listed(first) == ALL
-    assert "No failure is known: all tests run\n" in first.stdout
+    assert "No known failures: running all tests\n" in first.stdout
 
     assert here.run("-q").code == 1
     assert listed(here.run("--last-failed", "--dry-run")) == FAILED
@@ -225,7 +225,7 @@ def test_only_what_failed_last_time(flaky: Application) -> None:
     here.write({"b_test.ts": FLAKY["b_test.ts"].replace("t.fail('no');", "")})
     run = here.run("--last-failed")
     assert run.code == 1
-    assert "Only what failed last time runs: 3 tests\n" in run.stdout
+    assert "Running only tests that failed last time: 3 tests\n" in run.stdout
     assert "Summary: 1 passed, 2 failed" in run.stdout
     assert listed(here.run("--last-failed", "--dry-run")) == FAILED - {"TestB2"}
 
@@ -256,7 +256,7 @@ def test_the_seed_of_an_order_is_said_also_if_no_failure_is_known(flaky: Applica
     here = flaky
     assert here.run("-q").code == 1
     run = here.run("--last-failed", "--shuffle=4", "--dry-run", "-i", "scripts.demo.ok")
-    assert "No failure is known: all tests run\nOrder: shuffled, and the same with --shuffle=4\n" in run.stdout
+    assert "No known failures: running all tests\nOrder: shuffled; to repeat it: --shuffle=4\n" in run.stdout
 
 
 def test_a_module_that_could_not_be_loaded_failed(flaky: Application) -> None:
@@ -292,7 +292,7 @@ def test_in_ci_nothing_is_remembered_but_in_a_store(app: MakeApplication) -> Non
     assert here.run("-q").code == 1
     run = here.run("--last-failed", "--dry-run", env=ci)
     assert listed(run) == ALL
-    assert "In CI, earlier runs are known only from a store: all tests run\n" in run.stdout
+    assert "CI has no earlier runs without a store: running all tests\n" in run.stdout
 
     (here.root / ".yao-test").mkdir()
     assert listed(here.run("--last-failed", "--dry-run", env=ci)) == ALL

@@ -59,7 +59,7 @@ def test_no_line_is_longer_than_the_terminal(here: Application, wide: int) -> No
     if wide == 40:
         assert any(re.search(r"► \[TestVery\w*…\w+Long\] \.\.\.$", line) for line in lines), terminal.output
         assert "═" * 40 in lines
-    command = re.search(r"Run it again: ?((?:.*\\\n)*.*)", terminal.output)
+    command = re.search(r"Rerun: ?((?:.*\\\n)*.*)", terminal.output)
     assert command
     assert command[1].replace("\\\n", " ").split()[:2] == ["yao-test", "-i"]
 
@@ -84,8 +84,8 @@ def test_words_go_on_below_their_indent() -> None:
     assert fitted(f"  {RED}aaa bbb ccc{PLAIN}", 9) == f"  {RED}aaa bbb\n   ccc{PLAIN}"
     assert fitted("x" * 10, 4) == "xxxx\n xxx\n xxx"
     assert fitted("> 12 | const a = 1;\n     | ^", 10) == "> 12 | co…\n     | ^"
-    assert fitted("  Run it again: yao-test -i scripts.demo.a --run '^Test A$'", 30) == (
-        "  Run it again: yao-test -i \\\n    scripts.demo.a --run \\\n    '^Test A$'"
+    assert fitted("  Rerun: yao-test -i scripts.demo.a --run '^Test A$'", 30) == (
+        "  Rerun: yao-test -i \\\n    scripts.demo.a --run \\\n    '^Test A$'"
     )
 
 

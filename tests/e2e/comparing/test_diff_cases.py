@@ -150,14 +150,14 @@ REFUSED: dict[str, tuple[Results, Results, tuple[str, ...], str, str]] = {
         cases(2, "p", "d"),
         (),
         "Cannot compare a.jsonl with b.jsonl: they have no case in common",
-        "Cases are matched by the suite and the id; were both runs started in the same folder?",
+        "Cases are matched by suite and id: start both runs in the same folder",
     ),
     "an empty one": (
         cases(2, "p"),
         {},
         (),
         "Cannot compare a.jsonl with b.jsonl: b.jsonl has no results",
-        "Was that run stopped before its first test had ended?",
+        "That run may have been stopped before its first test ended",
     ),
     "no such measure": (
         {f"c{at}": polite("p") for at in range(2)},

@@ -225,7 +225,7 @@ def test_results_without_a_transcript_are_left_out_and_counted(app: MakeApplicat
 
         assert run.code == 0, run
         assert "Warning: Regraded from" in run.stdout
-        assert "1 case; no agent was asked" in run.stdout
+        assert "1 case; no agent was called" in run.stdout
         assert "3 results have no transcript and are left out: " in run.stdout
         for id in ("refused", "skipped", "broken"):
             assert f"{id} (" in run.stdout
@@ -328,7 +328,7 @@ def test_a_report_of_nothing_but_errors_cannot_be_graded(app: MakeApplication) -
         run = here.run("regrade", str(path))
 
         assert run.code == 2
-        assert "none of its results has a transcript, such as one: the agent has not answered" in run.stderr
+        assert "none of its results has a transcript, such as one: the agent did not answer" in run.stderr
 
 
 def test_a_regraded_report_is_not_resumed_but_can_be_graded_again(app: MakeApplication) -> None:
@@ -382,6 +382,6 @@ def test_a_report_is_not_regraded_into_itself(app: MakeApplication) -> None:
 
     assert (run.code, run.stderr) == (
         2,
-        "Error: Cannot write over <home>/r.jsonl, which is regraded\nHint: Name another file with -o\n",
+        "Error: Cannot write over <home>/r.jsonl, the report being regraded\nHint: Choose another file with -o\n",
     )
     assert path.read_bytes() == before

@@ -282,8 +282,8 @@ def test_what_the_report_does_not_have_is_left_out_and_said(app: MakeApplication
 
     found, said = regraded_and_said(here)
     assert list(found) == ["fine"]
-    assert "file (its case no longer exists, and no report has the files sent with it)" in said
-    assert "long (its case no longer exists, and the report does not have it)" in said
+    assert "file (its case no longer exists, and its attachments were not saved)" in said
+    assert "long (its case no longer exists and is not in the report)" in said
     path = here.root / "r.jsonl"
     path.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if '"id": "fine"' not in line))
     run = here.run("regrade", "r.jsonl")

@@ -294,8 +294,8 @@ def test_variants_and_rounds_may_be_said_in_different_places(app: MakeApplicatio
 
 
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
-    "one": (("--variant", "a=connector:x"), "There is only one --variant, and nothing to compare it with"),
-    "no name": (("--variant", "connector:x"), 'Cannot read --variant "connector:x": it begins with no name'),
+    "one": (("--variant", "a=connector:x"), "There is only one --variant, so there is nothing to compare"),
+    "no name": (("--variant", "connector:x"), 'Cannot read --variant "connector:x": it does not start with a name'),
     "unknown": (("--variant", "a=conector:x"), 'Cannot read --variant "a=conector:x": there is no "conector"'),
     "twice": (("--variant", "a", "--variant", "a="), 'Two variants have the name "a"'),
     "no value": (("--variant", "a=env:X", "--variant", "b="), "X has no value"),
@@ -319,7 +319,7 @@ def test_rounds_and_cases_that_say_how_often_they_run_exclude_each_other(app: Ma
     run = application.run("-i", case_file(), "--variant", "a=", "--variant", "b=env:X=1", "--until-decided")
 
     assert (run.code, run.stdout) == (2, "")
-    assert f'Cannot run {case_file()} with --until-decided: case "often" says itself how often it runs' in run.stderr
+    assert f'Cannot run {case_file()} with --until-decided: case "often" sets its own number of runs' in run.stderr
 
 
 def test_a_key_of_a_variant_stays_out_of_the_report(app: MakeApplication) -> None:

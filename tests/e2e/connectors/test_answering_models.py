@@ -120,7 +120,7 @@ def test_what_changed_beside_a_connector_is_said_beside_it(
 def test_runs_with_different_connectors_are_named_when_they_are_joined(in_turn: Application) -> None:
     run = in_turn.run("merge", "good.jsonl", "bad.jsonl", "--as-runs", "-o", "both.jsonl")
 
-    assert (run.code, run.stderr) == (0, "Warning: the runs of hi are with different connectors: bad, good\n")
+    assert (run.code, run.stderr) == (0, "Warning: the runs of hi used different connectors: bad, good\n")
 
 
 def test_another_model_of_one_connector_is_named_and_is_no_flakiness(host: ModelServer, app: MakeApplication) -> None:

@@ -13,7 +13,7 @@ from model_server import Behaviour, ModelServer, body, completes, says, sends
 
 SAID = {"message": {"content": "Hi"}, "finish_reason": "stop"}
 NOT = {"type": "not_contains", "value": "secret"}
-MUTE = "answered without a message: no content, no refusal and no call of a tool"
+MUTE = "returned an empty message: no content, no refusal and no tool call"
 
 
 def asking(app: MakeApplication, server: ModelServer, *cases: Record, **options: Any) -> Application:
@@ -179,7 +179,7 @@ def test_odd_figures_of_a_recording_are_said(app: MakeApplication) -> None:
     (record,) = run_cases(here, "--replay", "calls", code=0).values()
 
     assert [warning["message"] for warning in record["warnings"]] == [
-        "The recording says a usage that cannot be: input_tokens is -1; the usage of the call is unknown",
+        "The recording reports an impossible usage: input_tokens is -1; the usage of the call is unknown",
         "The recording has a finish_reason that is not a string: 5",
     ]
 
@@ -187,7 +187,7 @@ def test_odd_figures_of_a_recording_are_said(app: MakeApplication) -> None:
 # Warnings
 
 ODD = {"prompt_tokens": -5, "completion_tokens": 2}
-IMPOSSIBLE = "local says a usage that cannot be: prompt_tokens is -5; the usage of the call is unknown"
+IMPOSSIBLE = "local reports an impossible usage: prompt_tokens is -5; the usage of the call is unknown"
 WARNED: dict[str, tuple[Behaviour, list[str]]] = {
     "negative": (completes(SAID, ODD), [IMPOSSIBLE]),
     "a finish reason": (

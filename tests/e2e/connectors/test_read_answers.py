@@ -148,7 +148,8 @@ def test_no_message_of_a_simulated_user_comes_from_thinking(app: MakeApplication
     host.says["user"] = draft.removesuffix("</think>")
     (record,) = run_cases(here, code=0).values()
     assert (
-        "simulator error: the answer of user cannot be evaluated, since all of it is thinking" in record["skip_reason"]
+        "simulator error: the answer of user cannot be evaluated, since it consists of reasoning only"
+        in record["skip_reason"]
     )
 
 
@@ -162,12 +163,12 @@ def test_no_generated_case_comes_from_thinking(app: MakeApplication, host: Host)
 
     host.says["maker"] = '<think>[{"id": "draft", "input": "x"}]'
     run = here.run("-i", "agents:maker", "-n", "demo")
-    assert run.code == 2 and "it gave no cases: <think>" in run.stderr
+    assert run.code == 2 and "it returned no cases: <think>" in run.stderr
 
 
 THINKS = {
     "kind": "thinking",
-    "message": "demo writes what it thinks into its answer, where users see it; assertions on JSON read what comes behind "
+    "message": "demo includes its reasoning in its answers, where users see it; assertions on JSON read what comes behind "
     "it, all others see all of it",
 }
 BEHIND: list[Record] = [

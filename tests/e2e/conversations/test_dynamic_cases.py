@@ -218,7 +218,7 @@ FAILED: dict[str, tuple[Record, str, int]] = {
     "the simulator throws": ({"simulator": plays("fails")}, "simulator error: scripts:play: no players left", 0),
     "the simulator says nothing": (
         {"simulator": plays(" ")},
-        'simulator error: scripts:play answered nothing that the user could say: " "',
+        'simulator error: scripts:play answered no message for the user: " "',
         0,
     ),
     "no simulator": ({"simulator": {"goal": "x"}}, "simulator error: no simulator is named", 0),
@@ -240,7 +240,7 @@ FAILED: dict[str, tuple[Record, str, int]] = {
     ),
     "the simulator is content at once": (
         {"simulator": {"use": "scripts:content"}, "checkpoints": [contains("a", "a", required=False)]},
-        "no initial input: the simulator says at once that its goal is achieved",
+        "no initial input: the simulator reports its goal as achieved right away",
         0,
     ),
 }

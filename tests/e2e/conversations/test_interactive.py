@@ -287,7 +287,7 @@ def test_nobody_is_asked_in_continuous_integration(app: MakeApplication, termina
     person = terminal(app(asking()), "--interactive", CI="true")
     _, records = person.ends()
 
-    why = "no terminal: this is a job of continuous integration"
+    why = "no terminal: this is a CI job"
     assert records["T1"]["skip_reason"] == f"Agent awaiting input, {why}"
 
 

@@ -120,5 +120,5 @@ def test_a_simulator_that_is_content_at_once_leaves_nothing_to_judge(app: MakeAp
     case = {"id": "a", "simulator": {"use": "scripts:play"}}
 
     assert errors(app(clerk(case, **content))) == {
-        "a": "no initial input: the simulator says at once that its goal is achieved"
+        "a": "no initial input: the simulator reports its goal as achieved right away"
     }

@@ -147,7 +147,7 @@ def test_prose_of_a_simulator_is_what_the_user_says(app: MakeApplication) -> Non
 
 
 FAULTS = {
-    "nothing": 'player answered nothing that the user could say: ""',
+    "nothing": 'player answered no message for the user: ""',
     "fail": "The model scripted failed: 400 Bad Request: no players left. Rule 3 of assistants/player/replies.yml says so",
 }  # fmt: skip
 
@@ -206,7 +206,7 @@ def test_a_simulator_that_is_not_there_is_an_error_before_anything_runs(
 def test_without_a_simulator_the_case_fails_before_anything_is_said(app: MakeApplication) -> None:
     record = ran(app(clerk({"id": "a", "turns": [{"input": "Hi"}], "simulator": {"goal": "x"}})), code=1)
 
-    said = "no simulator is named. Name an agent or a script in simulator.use, or with --simulator"
+    said = "no simulator is set. Set an agent or a script in simulator.use, or with --simulator"
     assert (record["error"], record["turns"]) == (f"simulator error: {said}", [])
 
 

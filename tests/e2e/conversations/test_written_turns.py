@@ -112,7 +112,7 @@ def test_a_case_whose_agent_waits_for_an_answer_that_nobody_gives_is_skipped(app
   ├─ Turn 2: SKIPPED
   │          Reason: {REASON}
   │          Agent asked: "Please provide the PO number"
-  │          Hint: Add more turns, use --interactive, or configure simulator
+  │          Hint: Add more turns, use --interactive, or configure a simulator
   │
   └─ Result: SKIPPED
 """ in shown  # fmt: skip

@@ -179,7 +179,7 @@ def test_what_a_killed_worker_counted_is_kept(app: MakeApplication) -> None:
 def test_a_file_that_does_not_compile_is_named(app: MakeApplication) -> None:
     here = app({"bad.ts": "export const = 1;\n", "good_test.ts": "export function TestGood(t) {}\n"})
     run = here.run("-i", "scripts.demo", "--coverage")
-    said = "bad.ts counts as not covered, because it cannot be read: Unexpected token at 1:14\n"
+    said = "bad.ts counts as uncovered, because it cannot be read: Unexpected token at 1:14\n"
     assert f"Warning: assistants/demo/src/{said}" in run.stdout
 
 

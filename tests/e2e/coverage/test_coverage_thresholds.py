@@ -45,7 +45,7 @@ def test_thresholds(covered: Covered, threshold: str, miss: str) -> None:
         (["--coverage", "--coverage-threshold", "line=90"], 'no metric "line"', 'Did you mean "lines"?'),
         (["--coverage", "--coverage-threshold", "lines=101"], "101 is not a percentage", ""),
         (["--coverage-threshold", "lines=90"], "--coverage-threshold needs --coverage", ""),
-        (["-o", "lcov.info"], "Cannot write lcov.info: nothing is counted", "Add --coverage"),
+        (["-o", "lcov.info"], "Cannot write lcov.info: coverage is not measured", "Add --coverage"),
     ],
 )
 def test_what_cannot_be(covered: Covered, flags: list[str], message: str, hint: str) -> None:
@@ -132,8 +132,7 @@ def test_a_file_that_cannot_be_read_misses_every_threshold(app: MakeApplication,
     assert run.code == 1
     assert f"), and {TORN} cannot be read; --coverage-threshold assistants:{metric}=1" in run.stdout
     assert (
-        f'Warning: {TORN} counts as not covered, because it cannot be read: Unexpected token, expected ","'
-        in run.stdout
+        f'Warning: {TORN} counts as uncovered, because it cannot be read: Unexpected token, expected ","' in run.stdout
     )
 
 

@@ -76,7 +76,7 @@ def test_a_model_that_does_not_answer_is_no_find(
         run = search(app, "--timeout", timeout, seconds=seconds)
     assert corpus(app) == []
     assert (run.code, "0 failed, 0 skipped, 1 error" in run.stdout) == (1, True), run
-    assert "Cannot search FuzzAsks: what it needs is broken: " in run.stdout
+    assert "Cannot search FuzzAsks: a dependency failed: " in run.stdout
 
 
 def test_a_find_counts_although_other_inputs_break(shared_app: MakeApplication) -> None:

@@ -126,7 +126,7 @@ class TestEveryRun:
         assert "at assistants/demo/src/parse.ts:2:" in printed
         assert 'input: ["over-9000"]' in printed
         assert f"file : assistants/demo/src/{CORPUS}/FuzzParse/found.json" in printed
-        assert "Run it again: yao-test -i scripts.demo.parse --run '^FuzzParse$'" in printed
+        assert "Rerun: yao-test -i scripts.demo.parse --run '^FuzzParse$'" in printed
         assert "seed#0" not in printed
 
     def test_a_bad_file_fails_its_own_test(self, results: dict[str, Record]) -> None:
@@ -134,19 +134,19 @@ class TestEveryRun:
         said = {step["name"].partition("/")[2]: step.get("error") for step in results["FuzzParse"]["steps"]}
         form = 'Write {"args": [...]} with the arguments after t'
         assert {name: text for name, text in said.items() if name.startswith("bad")} == {
-            "bad_json": f"{place}/bad_json.json:2:3: Expecting value. Repair or remove the file",
+            "bad_json": f"{place}/bad_json.json:2:3: Expecting value. Fix or remove the file",
             "bad_form": f"{place}/bad_form.json: it has no list of arguments. {form}",
-            "bad_count": f"{place}/bad_count.json: it has 2 arguments, and the function takes 1. {form}",
+            "bad_count": f"{place}/bad_count.json: it has 2 arguments, but the function takes 1. {form}",
             "bad_field": f'{place}/bad_field.json: unknown field "arg". {form}',
-            "bad_bytes": f"{place}/bad_bytes.json: byte 11 is not UTF-8. Repair or remove the file",
+            "bad_bytes": f"{place}/bad_bytes.json: byte 11 is not UTF-8. Fix or remove the file",
         }
 
     @pytest.mark.parametrize(
         ("name", "said"),
         [
             ("FuzzAwaited", "subtest seed#1 failed"),
-            ("FuzzNever", "FuzzNever has ended without f.fuzz((t, ...args) => ...)"),
-            ("FuzzTwice", "f.fuzz comes before f.fuzz, which is called once"),
+            ("FuzzNever", "FuzzNever ended without f.fuzz((t, ...args) => ...)"),
+            ("FuzzTwice", "f.fuzz must be called before f.fuzz, which is called once"),
             ("FuzzOdd", "f.add takes JSON values; this is none"),
             ("FuzzNaN", "f.add takes JSON values; this is none"),
             ("FuzzUneven", "f.add takes as many arguments as before, 1, and these are 2"),
@@ -176,7 +176,7 @@ def test_what_is_found_is_kept_and_fails_from_then_on(shared_app: MakeApplicatio
     assert re.fullmatch(r"[0-9a-f]{16}", input)
     assert f"FuzzShelf/{input}" in run.stdout and "no such shelf" in run.stdout
     again = f"yao-test -i scripts.demo.parse --run '^FuzzShelf$/{input}'"
-    assert f"found by --fuzz; again: {again}" in run.stdout
+    assert f"found by --fuzz; to rerun it: {again}" in run.stdout
     found = re.search(r"^FuzzShelf: found after (\d+) inputs? \(.* \(--seed 1\)$", run.stdout, re.M)
     assert found and int(found[1]) < 1000, run.stdout
     assert set(os.listdir(app.root)) == before
@@ -251,7 +251,7 @@ def test_an_input_that_fails_only_after_others_is_no_find(shared_app: MakeApplic
     run = app.run("-i", "scripts.demo.parse", "--fuzz", ".", "--fuzz-time", "700ms")
     assert run.code == 0
     assert re.search(
-        r"^FuzzState: .*nothing found .*; \d+ of them failed after others, and not by themselves$", run.stdout, re.M
+        r"^FuzzState: .*nothing found .*; \d+ of them failed only after others, not alone$", run.stdout, re.M
     )
     assert re.search(r"^FuzzStop: 2 inputs .*nothing found", run.stdout, re.M)
     assert not (app.source / "testdata").exists()
@@ -282,9 +282,9 @@ def test_a_search_needs_to_know_what_inputs_look_like(shared_app: MakeApplicatio
     said = {name: result["error"] for name, result in results.items()}
     assert (
         said["FuzzNothing"]
-        == "Cannot search FuzzNothing: nothing says what its inputs look like: f.add one, or give f.schema(...)"
+        == "Cannot search FuzzNothing: its inputs are unknown: add one with f.add, or pass f.schema(...)"
     )
-    assert said["FuzzEmpty"] == "Cannot search FuzzEmpty: its inputs have no arguments: f.add(value) gives one"
+    assert said["FuzzEmpty"] == "Cannot search FuzzEmpty: its inputs have no arguments: add one with f.add(value)"
     assert said["FuzzSchema"].startswith("Cannot search FuzzSchema: Cannot use the schema: invalid JSON Schema")
     assert said["FuzzFailing"] == "subtest seed#0 failed"
     flags = ("--fuzz", ".", "--fuzz-time", "3s", "--seed", "1")
@@ -293,7 +293,7 @@ def test_a_search_needs_to_know_what_inputs_look_like(shared_app: MakeApplicatio
     command = "yao-test -i scripts.demo.parse"
     assert again["FuzzNothing"] == f"{command} --fuzz '^FuzzNothing$' --fuzz-time 3s --seed 1"
     assert again["FuzzFailing"] == f"{command} --run '^FuzzFailing$' --seed 1"
-    assert f"  Run it again: {again['FuzzNothing']}\n" in app.run("-i", "scripts.demo.parse", *flags).stdout
+    assert f"  Rerun: {again['FuzzNothing']}\n" in app.run("-i", "scripts.demo.parse", *flags).stdout
 
 
 def test_no_other_test_runs(shared_app: MakeApplication) -> None:
@@ -333,7 +333,7 @@ def test_without_its_library_a_search_names_the_extra(
     run = app.run("-i", "scripts.demo.parse", "--fuzz", ".")
     assert (run.code, run.stderr) == (
         2,
-        "Error: Cannot search with --fuzz: that needs the extra fuzz\nHint: Install it with: pip install 'hypothesis>=6.100,<7'\n",
+        "Error: --fuzz requires the extra fuzz\nHint: Install it with: pip install 'hypothesis>=6.100,<7'\n",
     )
     assert app.run("-i", "scripts.demo.parse").code == 0
 

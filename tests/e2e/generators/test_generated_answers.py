@@ -50,10 +50,10 @@ def test_what_a_next_hook_returns_counts(app: MakeApplication) -> None:
 
 
 NO_CASES: dict[str, tuple[Any, str]] = {
-    "prose": ("I cannot do that.", "it gave no cases: I cannot do that."),
-    "an empty list": ({"cases": []}, 'it gave no cases: {"cases":[]}'),
-    "something else": ({"answer": 42}, 'it gave no cases: {"answer":42}'),
-    "a long text": ("no " * 200, f"it gave no cases: {('no ' * 200)[:300]}... (600 characters)"),
+    "prose": ("I cannot do that.", "it returned no cases: I cannot do that."),
+    "an empty list": ({"cases": []}, 'it returned no cases: {"cases":[]}'),
+    "something else": ({"answer": 42}, 'it returned no cases: {"answer":42}'),
+    "a long text": ("no " * 200, f"it returned no cases: {('no ' * 200)[:300]}... (600 characters)"),
 }
 
 
@@ -65,7 +65,7 @@ def test_a_generator_that_gives_no_cases_is_an_error(app: MakeApplication, answe
         2,
         "",
         f"Error: Cannot generate cases with agents:maker: {why}\n"
-        'Hint: It must give {"cases": [{"id": "G001", "input": "..."}]}, or the list alone\n',
+        'Hint: It must return {"cases": [{"id": "G001", "input": "..."}]}, or the list alone\n',
     )
 
 
@@ -121,12 +121,12 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
     "no target": (
         {},
         ("-i", "agents:maker"),
-        "Error: Cannot generate cases with agents:maker: the agent to test is not named\nHint: Name it with -n\n",
+        "Error: Cannot generate cases with agents:maker: no agent to test is set\nHint: Set it with -n\n",
     ),
     "no generator": (
         {},
         ("-i", "agents:", "-n", "demo"),
-        "Error: Cannot use -i agents:: it names no generator\nHint: Such as agents:workers.test.generator\n",
+        "Error: Cannot use -i agents:: no generator is named\nHint: Such as agents:workers.test.generator\n",
     ),
     "an unknown script": (
         {},
@@ -159,7 +159,7 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
     "cases that are to go to a report": (
         agent("maker"),
         ("-i", "agents:maker", "-n", "demo", "--dry-run", "-o", "cases.json"),
-        "Error: Cannot write cases to cases.json: they go to a .jsonl file\n",
+        "Error: Cannot write cases to cases.json: the file must be a .jsonl file\n",
     ),
 }
 
@@ -258,7 +258,7 @@ def test_a_generated_case_that_fails_says_how_to_run_it_again(app: MakeApplicati
     run = app(maker(FAILING)).run("-i", "agents:maker?count=1&focus=x", "-n", "demo")
 
     assert run.code == 1
-    assert "  Run it again: yao-test -i 'agents:maker?count=1&focus=x' --run '^F.1$' --name demo\n" in run.stdout
+    assert "  Rerun: yao-test -i 'agents:maker?count=1&focus=x' --run '^F.1$' --name demo\n" in run.stdout
 
 
 def test_files_and_generators_run_together_in_the_order_of_the_inputs(app: MakeApplication) -> None:

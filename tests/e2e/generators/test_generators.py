@@ -108,12 +108,12 @@ def test_parameters_have_types(query: str, values: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("count", "Cannot read here: its parameters are not name=value&name=value"),
+        ("count", "Cannot read here: its parameters must have the form name=value&name=value"),
         ("count=0", "Cannot use here: count must be a whole number of at least 1"),
         ("count=many", "Cannot use here: count must be a whole number of at least 1"),
         ("count=true", "Cannot use here: count must be a whole number of at least 1"),
         ("count=2.5", "Cannot use here: count must be a whole number of at least 1"),
-        ("target_agent=x", 'Cannot use here: "target_agent" is set with -n, and cannot be a parameter'),
+        ("target_agent=x", 'Cannot use here: "target_agent" is set with -n and cannot be a parameter'),
     ],
 )
 def test_bad_parameters_are_refused(query: str, message: str) -> None:

@@ -159,7 +159,7 @@ def test_the_value_and_its_run_are_named(here: Application) -> None:
     assert run.code == 2
     assert re.fullmatch(
         r"Error: Cannot use the store <app>/\.yao-test: it is damaged: passed is 'x' in run '\w+'\n"
-        r"Hint: Move the folder away, and put what can be read into a new store: yao-test store merge NEW OLD\n",
+        r"Hint: Move the folder away, and recover readable runs into a new store: yao-test store merge NEW OLD\n",
         run.stderr,
     )
 

@@ -104,7 +104,7 @@ def test_names_and_branches_that_there_are_not(broken: Application) -> None:
     unknown = broken.run("history", "smoll")
     assert (unknown.code, unknown.stderr) == (2, 'Error: No run has a test smoll\nHint: Did you mean "small"?\n')
     branch = broken.run("history", "--branch", "other")
-    assert (branch.code, branch.stderr.splitlines()[1]) == (2, "Hint: There are runs of main")
+    assert (branch.code, branch.stderr.splitlines()[1]) == (2, "Hint: There are runs on main")
     assert broken.run("history", "--store", "none").code == 2
     assert not (broken.root / "none").exists()
 
@@ -150,7 +150,7 @@ def test_a_run_is_compared_with_a_branch(broken: Application) -> None:
     commit(broken, 4, "feature")
     run = broken.run(*BOTH, "--baseline", "main")
     assert run.code == 1
-    assert "Compared with main (5 runs, the newest one of " in run.stdout
+    assert "Compared with main (5 runs, the newest run on " in run.stdout
     assert "Still failing (1)" in run.stdout
     assert "Unchanged: all 3 cases gave the same results." in run.stdout
 
@@ -167,7 +167,7 @@ def test_a_baseline_that_there_is_not_costs_no_result(app: MakeApplication) -> N
     here = app(FILES)
     run = here.run(*BOTH, "--baseline", "main", "-o", "r.jsonl")
     assert run.code == 0
-    assert "Warning: Cannot compare with main: the store <app>/.yao-test has no other run of it" in run.stderr
+    assert "Warning: Cannot compare with main: the store <app>/.yao-test has no earlier run of it" in run.stderr
     assert here.run("diff", "--baseline", "main", "r.jsonl").code == 2
     (here.root / ".yao-test").rename(here.root / "gone")
     refused = here.run(*BOTH, "--baseline", "main")
@@ -267,7 +267,7 @@ def test_a_copy_that_has_more_of_a_run_wins(two: Callable[[], Application]) -> N
         database.commit()
     listed = here.run("store", "list", "--store", "c").stdout
     assert "cut short" in listed
-    assert f"{id} was cut short. To continue it: yao-test --resume b.jsonl --store c\n" in listed
+    assert f"{id} was interrupted. To continue it: yao-test --resume b.jsonl --store c\n" in listed
     assert here.run("store", "merge", "b", "c").stdout == "c: 0 runs added, 1 known\n"
     assert here.run("store", "merge", "c", "b").stdout == "b: 0 runs added, 1 completed\n"
     with Store(here.root / "c") as store:
@@ -306,7 +306,7 @@ def test_old_runs_leave_a_store_by_age_and_by_size(two: Callable[[], Application
     wrong = here.run(*BOTH, "--store", "a", "--store-keep", "many")
     assert (wrong.code, wrong.stderr.splitlines()[0]) == (
         2,
-        'Error: Cannot read --store-keep "many": it is neither an age nor a size',
+        'Error: Cannot read --store-keep "many": it must be an age or a size',
     )
 
 

@@ -83,7 +83,7 @@ def test_results_that_neither_has_are_elsewhere(here: Application, store_first: 
     assert "Error: Cannot write <app>/r.jsonl: No space left on device\n" in run.stdout
     (spare,) = map(Path, set(re.findall(r"\S+/yao-test-run-\S+\.jsonl", run.stdout)))
     named = f"yao-test --resume {'r.jsonl' if store_first else spare} --store <app>/store\n"
-    assert f"After that, put the run into the store: {named}" in run.stdout
+    assert f"Then add the run to the store: {named}" in run.stdout
     later = f"Error: The report r.jsonl does not have all results: they are in {spare}\n"
     assert (later in run.stdout) == store_first
 

@@ -102,7 +102,7 @@ def test_several_commands_keep_their_runs_at_once(here: Application) -> None:
 
 def put_in_later(here: Application, said: str) -> None:
     """Does what a message says that puts a run into the store."""
-    (again,) = re.findall(r"After that, put the run into the store: yao-test (.*)\n", said)
+    (again,) = re.findall(r"Then add the run to the store: yao-test (.*)\n", said)
     assert here.run(*again.replace("<app>", str(here.root)).split()).code in (0, 1)
 
 
@@ -284,7 +284,7 @@ def test_a_folder_that_nobody_may_enter_is_said(here: Application) -> None:
         assert run.code == 2, run
         assert run.stderr == (
             "Error: Cannot use the store <app>/store: Permission denied\n"
-            "Hint: Make the folder accessible, or name another one with --store\n"
+            "Hint: Make the folder accessible, or choose another one with --store\n"
         )
 
 

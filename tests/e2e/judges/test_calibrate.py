@@ -80,7 +80,7 @@ def test_labels_are_held_against_the_verdicts(here: Application) -> None:
     (of_kind, of_all) = found["criteria"]
     counts = [of_kind[key] for key in ("both_pass", "judge_too_strict", "judge_too_lenient", "both_fail")]
     assert counts == [15, 2, 1, 6]
-    assert of_kind["kappa"] == pytest.approx(0.7097, abs=0.001) and of_kind["words"] == "agrees in part"
+    assert of_kind["kappa"] == pytest.approx(0.7097, abs=0.001) and of_kind["words"] == "partly agrees with people"
     assert of_all["corrected"]["rate"] == pytest.approx(17 / 24)
     assert here.run("calibrate", "r.jsonl", "l.jsonl", "--min-kappa", "0.3").code == 0
     assert here.run("calibrate", "r.jsonl", "l.jsonl", "--min-kappa", "0.6").code == 1
@@ -125,7 +125,7 @@ def test_several_people_are_counted_as_one_and_their_agreement_is_the_ceiling(he
 
     run = here.run("calibrate", "r.jsonl", "a.jsonl", "b.jsonl")
 
-    assert "People agree with each other in 91.7% of pairs" in run.stdout
+    assert "People agree with each other on 91.7% of pairs" in run.stdout
     assert "2 answers with as many yes as no left out" in run.stdout
 
 
@@ -168,7 +168,7 @@ def test_the_best_number_of_votes_weighs_the_noise_against_the_price(app: MakeAp
     untold, none = said()
 
     assert many is not None and few == 1 < many and none is None
-    assert f"{many} votes on each answer buy most for the money." in told
+    assert f"{many} votes on each answer buy are most cost-effective." in told
     assert "for the money" not in untold
 
 
@@ -200,7 +200,7 @@ def test_the_share_of_comparisons_that_turned_is_said(app: MakeApplication) -> N
 
     run = here.run("calibrate", "r.jsonl", "-o", "t.json")
 
-    assert "Of 4 comparisons of two answers 50.0% turned with the order, and are ties." in run.stdout
+    assert "Of 4 comparisons of two answers 50.0% depended on the order and count as ties." in run.stdout
     found = json.loads((here.root / "t.json").read_text())
     assert (found["preferences"], found["turned"], found["agreement"]) == (4, 0.5, None)
 
@@ -230,7 +230,7 @@ def test_the_terminal_asks_with_one_key(here: Application) -> None:
 
 
 MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
-    "no judges": (("calibrate", "plain.jsonl"), "Cannot calibrate plain.jsonl: it has no verdicts of judges"),
+    "no judges": (("calibrate", "plain.jsonl"), "Cannot calibrate plain.jsonl: it has no judge verdicts"),
     "nothing to label": (("label", "plain.jsonl", "-o", "x.jsonl"), "Cannot label plain.jsonl: it has no verdicts"),
     "foreign labels": (("calibrate", "r.jsonl", "foreign.jsonl"), "none of its answers has a label in foreign.jsonl"),
     "empty labels": (("calibrate", "r.jsonl", "empty.jsonl"), "empty.jsonl has no labels yet"),

@@ -132,7 +132,7 @@ def test_the_mean_of_trials_tells_the_noise_of_judge_and_agent_apart(app: MakeAp
     assert undecided.code == 1
     assert lines_of(here.root / "a.jsonl")[1]["cause"] == "inconclusive"
     assert (
-        "inconclusive: the votes put the score at 0.83 ± 0.17, and the threshold 0.8 lies within that"
+        "inconclusive: by the votes, the score is 0.83 ± 0.17, and the threshold 0.8 lies within that"
         in undecided.stdout
     )
 

@@ -121,7 +121,7 @@ def test_a_score_near_the_threshold_is_inconclusive_where_votes_scatter(app: Mak
     for name, (*_, ended) in SCORED.items():
         record = found[name]
         assert (record.get("cause") or record["status"], name) == (ended, name), record
-    said = "inconclusive: the votes put the score at 0.67 ± 0.48, and the threshold 0.6 lies within that"
+    said = "inconclusive: by the votes, the score is 0.67 ± 0.48, and the threshold 0.6 lies within that"
     assert found["above, and near"]["error"] == said
 
 

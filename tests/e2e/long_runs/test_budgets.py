@@ -62,7 +62,7 @@ def test_a_run_may_take_only_so_long(app: MakeApplication) -> None:
         run = here.run("-i", case_file(), "--max-duration", "1500ms", "-o", str(path))
     assert run.code == 1
     summary = lines_of(path)[-1]
-    assert summary["stopped"] == "--max-duration 1.5s is over"
+    assert summary["stopped"] == "--max-duration 1.5s has passed"
     assert summary["total"] == summary["passed"] == len(server.requests) == 40 - summary["not_run"]
     assert summary["not_run"] > 0
 
@@ -76,9 +76,9 @@ def test_a_budget_that_the_last_case_uses_up_changes_nothing(app: MakeApplicatio
 
 
 TOLD = {"prompt_tokens": 11, "completion_tokens": 7}
-NO_PRICE = "what a call of local costs is not known, since it has no price: name it in options.price of the connector"
-NO_COST = "what a call of local costs is not known, since its answer has no usage that can be counted"
-NO_TOKENS = "what a call of local took is not known, since its answer has no usage that can be counted"
+NO_PRICE = "what a call of local cost is not known, because it has no price: set options.price in the connector"
+NO_COST = "what a call of local cost is not known, because its response has no usable token counts"
+NO_TOKENS = "what a call of local used is not known, because its response has no usable token counts"
 UNCOUNTED: dict[str, tuple[tuple[str, str], Any, Record, str]] = {
     "no price": (("--max-cost", "1"), TOLD, {}, NO_PRICE),
     "a price and no usage": (("--max-cost", "1"), None, {"price": PRICE}, NO_COST),

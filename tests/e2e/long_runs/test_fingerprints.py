@@ -351,7 +351,7 @@ def test_a_report_that_no_run_has_made_is_refused(app: MakeApplication, command:
     run = here.run(command, made)
 
     done = "show the status of <home>/made.jsonl" if command == "status" else "resume <home>/made.jsonl"
-    said = f"Error: Cannot {done}: it does not say with which flags it was made\nHint: A report of merge"
+    said = f"Error: Cannot {done}: its flags are unknown\nHint: A report of merge"
     assert (run.code, run.stderr[: len(said)]) == (2, said)
 
 

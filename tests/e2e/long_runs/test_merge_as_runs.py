@@ -118,8 +118,7 @@ def test_a_run_and_its_copy_are_not_two_runs(ran: Application, first: str, copy:
 
     assert (run.code, run.stdout) == (2, ""), run
     assert run.stderr.endswith(
-        f"Error: Cannot merge {copy}: it has the run {id}, which {first} has too\n"
-        "Hint: Each run counts once: leave out the copy\n"
+        f"Error: Cannot merge {copy}: {first} also has the run {id}\nHint: Each run counts once: remove the copy\n"
     )
     assert not (ran.root / "h.jsonl").exists()
 

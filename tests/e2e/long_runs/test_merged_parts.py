@@ -16,7 +16,7 @@ MODULES = {
     for name in "abc"
 }
 FOLDER = ("-i", "assistants")
-HINT = "Hint: Give merge the parts that are missing, or --partial to go without them\n"
+HINT = "Hint: Pass the missing parts, or --partial to merge without them\n"
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_missing_modules_of_a_part_that_was_killed_are_named(here: Application) 
 
     assert run.code == 2
     assert "Error: demo/src/b_test.ts: no results\n" in run.stderr
-    assert f"Error: demo/src/a_test.ts: it may have more tests, since {path} did not end\n".replace(
+    assert f"Error: demo/src/a_test.ts: it may have more tests, because {path} did not end\n".replace(
         str(here.home), "<home>"
     ) in (run.stderr)
 

@@ -376,7 +376,7 @@ def test_a_shard_without_tests_passes(app: MakeApplication) -> None:
     runs = [here.run("-i", case_file(), "--shard", f"{number}/9", "-o", "r.jsonl") for number in range(1, 10)]
     assert [run.code for run in runs] == [0] * 9
     said = [run.stderr for run in runs if run.stderr]
-    assert (len(said), said[0]) == (8, said[0]) and said[0].startswith("Warning: no test belongs to --shard ")
+    assert (len(said), said[0]) == (8, said[0]) and said[0].startswith("Warning: no tests are in --shard ")
 
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/0"])
@@ -412,7 +412,7 @@ def test_a_resumed_run_of_what_had_failed_runs_only_that(here: Application) -> N
         assert (state.code, " of 3 tests have a current result" in state.stdout) == (1, True), state
         run = here.run("--resume", str(path), "--last-failed")
         assert run.code == 1
-        assert "Only what failed last time runs: 3 tests\n" in run.stdout
+        assert "Running only tests that failed last time: 3 tests\n" in run.stdout
         assert "--last-failed\n" in run.stdout
         assert {id for id, _ in results_in(path)} == failed
         assert here.run("status", str(path)).code == 0

@@ -64,7 +64,7 @@ def test_a_report_of_another_application_is_refused(here: Application) -> None:
     assert (stands.code, stands.stderr) == (
         2,
         f"Error: Cannot show the status of <home>/{path.name}: it was made in the application <home>/other, but this is "
-        "<app>\nHint: Run the command in the folder of that application\n",
+        "<app>\nHint: Run the command in that application's folder\n",
     )
     assert path.read_bytes() == before
 

@@ -94,12 +94,12 @@ def test_what_broke_runs_again_and_what_depends_on_it_then(app: MakeApplication)
             "order": 1,
             "wrong": 1,
         }
-        assert "Pass 2 of 4, after 50ms: 1 test that broke runs again" in done.stdout
+        assert "Pass 2 of 4, after 50ms: 1 test with an error runs again" in done.stdout
         for text in (done.stdout, (here.home / "r.xml").read_text(), (here.home / "r.md").read_text()):
-            assert "This is the result of pass 3" in text
+            assert "This result is from pass 3" in text
             assert "no key 2" in text
         shown = here.run("show", str(here.home / "r.jsonl"))
-        assert "This is the result of pass 3" in shown.stdout
+        assert "This result is from pass 3" in shown.stdout
 
 
 def test_what_breaks_in_the_last_pass_is_broken_and_skips_what_depends_on_it(app: MakeApplication) -> None:

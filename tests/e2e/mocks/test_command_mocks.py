@@ -39,7 +39,7 @@ export function TestWrong(t, ctx) {
   const wrong = [{ stdout: { a: 1 } }, { stderr: 1 }, { exit_code: "1" }, 5, [1], { output: "x" }];
   for (const reply of wrong) t.assert.Panic(() => t.mock.exec("git", reply), JSON.stringify(reply));
   t.mock.exec("git", () => 5);
-  t.assert.Contains(tried(() => ctx.computer.Exec("git init")), "a reply is a text, or an object that may have stdout");
+  t.assert.Contains(tried(() => ctx.computer.Exec("git init")), "a reply is a string, or an object that may have stdout");
   for (const place of ["hook", "script"]) t.assert.Contains(ask(place), "a reply is a text");
   t.assert.Equal(tried(() => t.mock.http("*", { status: "x" })), 't.mock.http("*"): status must be a whole number, such as 404');
 }
@@ -87,7 +87,7 @@ def test_commands_are_mocked_wherever_they_are_called(app: MakeApplication) -> N
         ({"http": {"https://x": {"status": "1"}}}, "status must be a whole number"),
         ({"now": "tomorrow"}, 'cannot read now "tomorrow" as a time'),
         ({"now": "2030-13-01T00:00:00Z"}, 'Hint: Write it as "2030-01-31T09:00:00Z"'),
-        ({"now": "0001-01-01"}, "Hint: A clock can stand from 0001-01-02 to 9999-12-30"),
+        ({"now": "0001-01-01"}, "Hint: A clock must be between 0001-01-02 and 9999-12-30"),
     ],
 )
 def test_mocks_that_cannot_be_used_are_named_before_anything_runs(

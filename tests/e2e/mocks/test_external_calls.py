@@ -42,7 +42,7 @@ export function TestEngines(t) {
   t.assert.Equal([new Query("pg").Get({}), new Query().engine], [[1], "default"]);
 }
 export function TestNodes(t) {
-  t.assert.Equal(tried(() => workspace.Create({})), 'Process "workspace.Create" needs a node of Yao, of which there are none offline: mock it with t.mock.process("workspace.Create", ...), or use ctx.computer and ctx.workspace of an agent with sandbox.yao');
+  t.assert.Equal(tried(() => workspace.Create({})), 'Process "workspace.Create" needs a Yao node, which is not available offline: mock it with t.mock.process("workspace.Create", ...), or use ctx.computer and ctx.workspace of an agent with sandbox.yao');
   t.mock.process("sandbox.*", "made");
   t.assert.Equal(sandbox.Create({ image: "x" }), "made");
   const own = () => { const workspace = 1; return workspace; };
@@ -159,7 +159,7 @@ def test_what_surrounds_cases_says_what_is_missing_and_has_the_seed_too(app: Mak
     said = application.run(*hooks, "--seed", "4").stdout
     before = (application.root / "data/before.json").read_text()
     for name in ("flows.all", "flows.after"):
-        assert f"{case_file()}: in the hooks around all cases: Nothing answered {name}: " in said
+        assert f"{case_file()}: in the hooks before or after all cases: Nothing answered {name}: " in said
     assert advice in said
     application.run(*hooks, "--seed", "4")
     assert (application.root / "data/before.json").read_text() == before

@@ -157,7 +157,7 @@ def test_a_test_can_end_within_a_mock(others: dict[str, Record]) -> None:
     ("name", "said"),
     [
         ("Frames", "TypeError: broken mock"),
-        ("Never", "deadlock: the mock of x.Never waits for a promise that nothing can settle any more"),
+        ("Never", "deadlock: the mock of x.Never waits for a promise that can never settle"),
         ("StoppedClock", "call t.mock.advance(500) before it is awaited"),
     ],
 )

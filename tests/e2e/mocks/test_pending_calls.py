@@ -91,7 +91,7 @@ def test_calls_under_way_when_a_script_test_times_out_are_pending(silent: Applic
         "Ends.TestEnds": [("text.ExtractJSON", "served", 1)],
     }
     [pending] = records["Http.TestHttp"]["outside"]
-    assert pending["message"] == "it had no answer yet when the test ended or gave it up"
+    assert pending["message"] == "it was not answered before the test ended or cancelled it"
 
 
 def test_calls_under_way_when_a_case_times_out_are_pending(silent: Application) -> None:

@@ -145,7 +145,7 @@ def test_a_query_of_a_table_that_is_not_there_is_a_missing_call_also_where_it_is
         ("query.default.Get", "missing")
     ]
     assert results["TestCaught"]["warnings"][0]["message"].endswith(
-        "Query: no such table: nowhere. Add the file of a model that has this table, or mock the query with "
+        "Query: no such table: nowhere. Add a model file with this table, or mock the query with "
         't.mock.process("query.default.Get", ...)'
     )
     assert [call["answered"] for call in results["TestMocked"]["outside"]] == ["mocked"]

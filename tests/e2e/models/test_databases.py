@@ -156,12 +156,12 @@ def test_what_is_odd_about_models_and_queries_is_said_once_in_a_run(app: MakeApp
             '/models/bad.mod.yao: the table bad cannot be made: table "bad" has more than one primary key',
             "models.town: nick is not a column: left out",
             '/models/town.mod.yao: a row of values is left out: near ")": syntax error',
-            f"models.dog: the validation typeof of name never runs: Yao skips it {first}",
+            f"models.dog: the validation typeof of name never runs, because Yao skips it {first}",
             f"models.dog: nick is not a column: left out {first}",
-            f"models.dog: Get answers with the first 100 rows, since there is no limit; there are more {first}",
-            f'models.pet: the condition on name compares with "=": there is no op "between" {second}',
-            f"models.rat.Get: Model:rat; not found; there are bad, dog, pet, town: add the file of the model, or mock the process {second}",
-            f'models.pet: the condition on name is dropped: there is no method "whereIn" {second}',
+            f"models.dog: Get returns the first 100 rows, since there is no limit; there are more {first}",
+            f'models.pet: the condition on name compares with "=": unknown op "between" {second}',
+            f"models.rat.Get: Model:rat; not found; there are bad, dog, pet, town: add the model file, or mock the process {second}",
+            f'models.pet: the condition on name is dropped: unknown method "whereIn" {second}',
         ]
     )
 
@@ -174,7 +174,7 @@ def test_what_only_a_mock_can_answer_is_missing(app: MakeApplication) -> None:
             const tried = (work) => { try { return work(); } catch (error) { return error.message; } };
             export function TestMissing(t) {
               t.assert.Equal(tried(() => Process("models.__yao.job.Get", {})),
-                'models.__yao.job.Get: the columns of __yao.job are not known here, only its name; mock it with t.mock.process("models.__yao.job.Get", ...)');
+                'models.__yao.job.Get: the columns of __yao.job are not known, only its name; mock it with t.mock.process("models.__yao.job.Get", ...)');
               t.assert.Equal(Process("models.__yao.job.Exists"), true);
               t.assert.Contains(tried(() => new Query("books")), "here is only default; the database of connectors/books.conn.yao is not opened in tests; mock it with");
               t.assert.Contains(tried(() => Process("yao.table.Search", "pet", {}, 1, 10)), 'such as Process("models.pet.Paginate", ...)');
@@ -224,7 +224,7 @@ def test_whoever_asks_for_columns_that_are_unknown_is_told(app: MakeApplication)
     results = app(files).results("-i", "scripts.demo.unknown", code=1)
     for place, (call, begins, id, mock) in enumerate(UNKNOWN_COLUMNS):
         result = results[f"Test{place}"]
-        text = f'{begins}: the columns of {id} are not known here, only its name; mock it with t.mock.process("{mock}", ...)'
+        text = f'{begins}: the columns of {id} are not known, only its name; mock it with t.mock.process("{mock}", ...)'
         assert result["error"] == text, call
         if "t.db" not in call:
             assert [noted["answered"] for noted in result["outside"]] == ["missing"], call
@@ -244,7 +244,7 @@ def test_the_ledger_says_what_to_do_about_models_that_are_missing(app: MakeAppli
     application = app(files)
     outside = application.results("-i", "scripts.demo.gone", code=0)["TestGone"]["outside"]
     assert [noted["message"] for noted in outside] == [
-        'Model:rat; not found. Add the file of the model, or mock it with t.mock.process("models.rat.Get", ...)',
+        'Model:rat; not found. Add the model file, or mock it with t.mock.process("models.rat.Get", ...)',
         'models.pet.Sing Handler -> models.Sing not found. Mock it with t.mock.process("models.pet.Sing", ...)',
     ]
     (case,) = application.report("-i", case_file(), code=1)["results"]
@@ -267,7 +267,7 @@ DB_ERRORS: list[tuple[str, str]] = [
     ('t.db.seed("broken")', "fixtures/broken.jsonl:2: this line is not JSON: "),
     ('t.db.seed("odd")', 'fixtures/odd.jsonl:1: a line of a fixture is {"model": "<id>", "row": {...}}'),
     ('t.db.seed("long")', "fixtures/long.jsonl:3: no such table: "),
-    ("t.db.rows()", "t.db.rows takes the id of a model"),
+    ("t.db.rows()", "t.db.rows takes a model id"),
     ('t.db.rows("none")', "t.db.rows: Model:none; not found; there are loose, pet"),
     ('t.db.rows("pet", { wheres: [] })', "t.db.rows: the options are where and deleted"),
     ('t.db.rows("pet", { where: "id = 1" })', "t.db.rows: where is an object of columns and values, or a list"),

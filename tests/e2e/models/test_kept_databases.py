@@ -91,7 +91,7 @@ def test_no_file_of_somebody_else_is_replaced(app: MakeApplication) -> None:
     for name in ("notes.txt", "real.db", "empty"):
         run = application.run("-i", "scripts.demo.pets", "--db", name)
         assert run.code == 2, run
-        assert f"Cannot write --db <app>/{name}: this file is there already, and was not made by --db" in run.stderr
+        assert f"Cannot write --db <app>/{name}: the file already exists and was not created by --db" in run.stderr
     assert "there is no folder" in application.run("-i", "scripts.demo.pets", "--db", "no/such.db").stderr
     assert application.listing() == before
 

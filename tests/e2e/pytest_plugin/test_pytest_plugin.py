@@ -68,10 +68,10 @@ def test_all_of_them_run_and_failures_are_as_this_tool_prints_them(here: Applica
     assert "3 failed, 3 passed, 2 skipped" in output
     assert "└─ assertion failed: " in output
     assert "at assistants/demo/src/bad_test.ts:2:" in output
-    assert "Run it again: yao-test -i scripts.demo.bad --run '^TestBad$'" in output
+    assert "Rerun: yao-test -i scripts.demo.bad --run '^TestBad$'" in output
     assert "cannot load the module" in output
     assert "why not" in output
-    assert "a real model answers: --yao-models asks it" in output
+    assert "it needs a real model: --yao-models calls it" in output
     assert "said" in output
     assert ".py:" not in re.sub(r"SKIPPED.*\n", "", output)
     assert re.search(r"^FAILED assistants/demo/src/bad_test.ts::TestBad - assertion failed: ", output, re.M)
@@ -254,7 +254,7 @@ def test_no_real_model_is_asked_while_tests_run(app: MakeApplication) -> None:
     code, output = run(here, "assistants", "-rs")
 
     assert (code, "1 passed, 5 skipped in" in output) == (0, True), output
-    assert output.count("a real model answers: --yao-models asks it") == 5
+    assert output.count("it needs a real model: --yao-models calls it") == 5
     code, output = run(here, "assistants", "--yao-models")
     assert (code, "cannot connect to 127.0.0.1:9" in output) == (1, True), output
 

@@ -379,7 +379,7 @@ BAD = {
     "no folder": (("--replay", "nowhere"), "Error: Cannot use --replay nowhere: there is no such folder\nHint: Record first, with --record nowhere\n"),
     "a file": (("--replay", "app.yao"), "Error: Cannot use --replay app.yao: it is a file\nHint: Pass a folder; each case gets its own file in it\n"),
     "a file to record to": (("--record", "app.yao"), "Error: Cannot use --record app.yao: it is a file\nHint: Pass a folder; each case gets its own file in it\n"),
-    "nothing": (("--replay", ""), "Error: Cannot use --replay: it is empty\nHint: Name the folder of the recordings\n"),
+    "nothing": (("--replay", ""), "Error: Cannot use --replay: it is empty\nHint: Pass the folder of the recordings\n"),
     "two at once": (("--replay", "rec", "--record", "rec"), "Error: --record and --replay cannot be used together\n"),
     "two others": (("--replay", "rec", "--record-missing", "rec"), "Error: --replay and --record-missing cannot be used together\n"),
 }  # fmt: skip

@@ -186,7 +186,7 @@ def test_counting_that_breaks_does_not_cost_the_reports(app: MakeApplication, mo
     here = app({"a_test.ts": "export function TestA(t) {}\nexport function TestB(t) {}\n"})
     monkeypatch.setattr(Counts, "add", broken)
     run = run_with_reports(here, "-i", "scripts.demo.a")
-    error = "yao-test broke while running the tests: KeyError: 'a mistake in the counts'"
+    error = "yao-test crashed while running the tests: KeyError: 'a mistake in the counts'"
     assert (run.code, run.stderr) == (3, "")
     assert f"Error: {error}" in run.stdout
     assert_whole(here, "TestA", error)

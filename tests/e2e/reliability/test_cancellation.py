@@ -53,7 +53,7 @@ def summary_of(path: Path) -> dict[str, object]:
     [
         (signal.SIGINT, 130, "interrupted"),
         (signal.SIGTERM, 143, "terminated"),
-        (signal.SIGHUP, 129, "the terminal is gone"),
+        (signal.SIGHUP, 129, "the terminal was closed"),
     ],
     ids=["SIGINT", "SIGTERM", "SIGHUP"],
 )

@@ -19,7 +19,7 @@ CASES = 60
     ("limit", "said"),
     [
         ("-S -n 100", ""),
-        ("-n 100", "--parallel is 20 instead of 60: no more files may be open at once here (ulimit -n)"),
+        ("-n 100", "--parallel is 20 instead of 60: the limit of open files is too low (ulimit -n)"),
     ],
     ids=["soft", "hard"],
 )
@@ -49,5 +49,5 @@ def test_a_run_fits_into_the_limit_of_open_files(app: MakeApplication, limit: st
 def test_a_limit_of_this_machine_is_not_a_host_that_is_down(number: int) -> None:
     error = not_connected("api.example.com", number)
     assert type(error) is LocalLimit
-    assert str(error).startswith("cannot connect to api.example.com: this machine is at a limit: ")
+    assert str(error).startswith("cannot connect to api.example.com: this machine has reached a limit: ")
     assert type(not_connected("api.example.com", errno.ECONNREFUSED)) is CannotConnect

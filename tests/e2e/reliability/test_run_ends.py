@@ -79,7 +79,7 @@ def test_a_mistake_of_configuration_leaves_the_reports_that_there_are(
     [
         (signal.SIGINT, 130, "interrupted"),
         (signal.SIGTERM, 143, "terminated"),
-        (signal.SIGHUP, 129, "the terminal is gone"),
+        (signal.SIGHUP, 129, "the terminal was closed"),
         (signal.SIGKILL, -9, None),
     ],
     ids=["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"],

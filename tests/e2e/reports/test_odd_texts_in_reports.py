@@ -114,7 +114,7 @@ def test_an_unknown_extension_is_said_before_anything_runs(app: MakeApplication)
 
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr == (
-        'Error: Cannot write a report to <app>/r.jsn: no format for the extension ".jsn"\nHint: Did you mean ".json"?\n'
+        'Error: Cannot write a report to <app>/r.jsn: unknown extension ".jsn"\nHint: Did you mean ".json"?\n'
     )
     assert not (here.root / "fine.json").exists()
 
@@ -181,7 +181,7 @@ def test_a_start_line_that_no_run_wrote_is_said(app: MakeApplication, path: str,
     here.run("-i", case_file(), "-o", "whole.jsonl")
     report = damaged((here.root / "whole.jsonl").read_text("utf-8"), path, value)
     (here.root / "r.jsonl").write_text(report, "utf-8")
-    hint = "Hint: Reports that can be read are the .jsonl and .json files that yao-test writes\n"
+    hint = "Hint: Only .jsonl and .json reports of yao-test can be read\n"
 
     for arguments in (("status", "r.jsonl"), ("--resume", "r.jsonl"), ("regrade", "r.jsonl", "-o", "new.jsonl")):
         run = here.run(*arguments)

@@ -87,7 +87,7 @@ def test_a_report_that_goes_away_is_an_error_of_the_run(app: MakeApplication, go
             gate.set()
             run = here.finish(process)
     assert run.code == 3, run
-    assert "The report <home>/reports/r.jsonl is gone: it was removed, moved or replaced while the run wrote it" in (
+    assert "The report <home>/reports/r.jsonl was removed, moved or replaced during the run" in (
         run.stdout + run.stderr
     )
     assert all(f"c{number}" in run.stdout for number in range(3)) and "Summary" in run.stdout
@@ -132,8 +132,8 @@ def test_a_pipe_that_nobody_reads_is_refused(here: Application, name: str) -> No
 
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr == (
-        f"Error: Cannot write <app>/{name}: it is a pipe, and nobody reads it\n"
-        "Hint: Start what reads it first, or name a file\n"
+        f"Error: Cannot write <app>/{name}: it is a pipe that nobody reads\n"
+        "Hint: Start the reader first, or write to a file\n"
     )
 
 

@@ -161,7 +161,7 @@ def test_the_code_frame_shows_the_lines_around_the_place(app: MakeApplication) -
         "           | \t         ^^^^^",
         "         7 | }",
         "         8 | // eight",
-        "  Run it again: yao-test -i scripts.demo.a --run '^TestA$'",
+        "  Rerun: yao-test -i scripts.demo.a --run '^TestA$'",
     ]
 
 
@@ -185,7 +185,7 @@ def test_the_console_names_the_callers(app: MakeApplication) -> None:
         "         14 |",
         "       called from assistants/demo/src/helper.ts:6:5",
         "       called from assistants/demo/src/a_test.ts:3:3",
-        "  Run it again: yao-test -i scripts.demo.a --run '^TestA$'",
+        "  Rerun: yao-test -i scripts.demo.a --run '^TestA$'",
     ]
 
 

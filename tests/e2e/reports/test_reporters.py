@@ -191,7 +191,7 @@ def test_an_agent_without_a_file_answers_on_standard_output(app: MakeApplication
     [
         ("{ error: { status: 400, message: too long } }", (), "too long"),
         ("{ delay: 60s, text: x }", ("--timeout", "400ms"), "it did not answer within 0.4s"),
-        ('""', (), "it answered nothing"),
+        ('""', (), "it returned nothing"),
     ],
     ids=["an error", "no answer in time", "nothing"],
 )

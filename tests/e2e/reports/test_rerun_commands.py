@@ -104,11 +104,11 @@ def test_the_commands_of_a_report_give_its_results_again(
     results = {(record["suite"], record["id"]): record for record in load(whole).lines}
     commands = copied(whole.with_suffix(".html"))
     assert commands.keys() == results.keys(), first
-    printed = re.findall(r"^  Run it again: (.*)$", first.stdout, re.M)
+    printed = re.findall(r"^  Rerun: (.*)$", first.stdout, re.M)
     failed = [key for key, record in results.items() if record["status"] == "failed"]
     assert printed == [here.anonymous(commands[key].encode()) for key in failed]
     shown = here.run("show", str(whole)).stdout
-    assert re.findall(r"^  Run it again: (.*)$", shown, re.M) == printed
+    assert re.findall(r"^  Rerun: (.*)$", shown, re.M) == printed
 
     for key in failed or results:
         assert once(here, commands[key], folder)[key] == said(results[key]), commands[key]
@@ -129,6 +129,4 @@ def test_the_flags_that_change_nothing_are_left_out(app: MakeApplication) -> Non
 
     run = here.run(*CASE, "--run", "plain", "-v", "--parallel", "2", "--no-color", "--fail-fast", "-o", "r.html")
 
-    assert re.findall(r"^  Run it again: (.*)$", run.stdout, re.M) == [
-        f"yao-test -i {case_file()} --run '^plain.\\(1\\).ü$'"
-    ]
+    assert re.findall(r"^  Rerun: (.*)$", run.stdout, re.M) == [f"yao-test -i {case_file()} --run '^plain.\\(1\\).ü$'"]

@@ -51,7 +51,7 @@ def test_show_prints_a_run_as_the_console_did(saved: Application, name: str) -> 
         "  └─ assertion failed: should | be *equal*",
         '     -   "id": 2,',
         "     at assistants/demo/src/setup_test.ts:5:12",
-        "  Run it again: yao-test -i scripts.demo.setup --run '^TestFails$'",
+        "  Rerun: yao-test -i scripts.demo.setup --run '^TestFails$'",
         "  TestSteps/b/c_d",
         "✗ assistants/demo/tests/cases.jsonl › turns",
         '  │          ✗ contains "never said"',
@@ -89,12 +89,12 @@ def test_show_uses_what_there_is_of_a_run_that_was_killed(saved: Application) ->
     assert run.code == 0
     assert run.stderr.splitlines() == [
         "Warning: <app>/cut.jsonl:5: the file ends in the middle of this line",
-        "Warning: <app>/cut.jsonl: the run did not end, there is no summary",
+        "Warning: <app>/cut.jsonl: the run did not end, so there is no summary",
     ]
     assert "interrupted: 1 passed, 2 failed, 0 skipped" in run.stdout
 
 
-HINT = "Hint: Reports that can be read are the .jsonl and .json files that yao-test writes"
+HINT = "Hint: Only .jsonl and .json reports of yao-test can be read"
 
 
 MISTAKES: dict[str, tuple[tuple[str, ...], list[str] | None]] = {
@@ -105,7 +105,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], list[str] | None]] = {
     "foreign": (
         ("extract", "cases.ctrf.json"),
         [
-            "Error: Cannot read the report <app>/cases.ctrf.json: it is a CTRF report, which leaves out too much, not a "
+            "Error: Cannot read the report <app>/cases.ctrf.json: it is a CTRF report, which has too little data, not a "
             "report of a run",
             HINT,
         ],
@@ -124,7 +124,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], list[str] | None]] = {
     "diff in another format": (
         ("diff", "mixed.json", "mixed.jsonl", "-o", "r.xml"),
         [
-            'Error: Cannot write <app>/r.xml: no format for the extension ".xml"',
+            'Error: Cannot write <app>/r.xml: unknown extension ".xml"',
             "Hint: The extensions are .md, .json, .html",
         ],
     ),
@@ -146,7 +146,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], list[str] | None]] = {
         ("diff", "scripts.jsonl", "cases.jsonl"),
         [
             "Error: Cannot compare scripts.jsonl with cases.jsonl: they have no case in common",
-            "Hint: Cases are matched by the suite and the id; were both runs started in the same folder?",
+            "Hint: Cases are matched by suite and id: start both runs in the same folder",
         ],
     ),
     "unknown reporter": (
@@ -328,7 +328,7 @@ def test_merge_takes_both_formats_and_says_what_differs(saved: Application) -> N
     assert run.code == 0
     assert run.stderr.splitlines()[:3] == [
         "Warning: mixed.json is of yao-test 0.10.5, old.jsonl of yao-test 0.9.0",
-        "Warning: mixed.json and old.jsonl ran with another user, team or locale",
+        "Warning: mixed.json and old.jsonl ran with a different user, team or locale",
         "Warning: scripts.demo.setup TestPasses is in mixed.json and in old.jsonl, which wins",
     ]
 

@@ -21,7 +21,7 @@ BOUNDS = {
     "TestString": ('let s = "abc"; for (;;) s += s;', "InternalError: string too long"),
     "TestFullMemory": (
         "for (const size of [1 << 20, 1 << 10, 16]) try { for (;;) kept.push(new ArrayBuffer(size)); } catch {} t.fail('lost');",
-        "out of memory: the test left its realm unable to report what failed",
+        "out of memory: the test left its realm unable to report the failure",
     ),
     "TestHugeBuffer": ("new ArrayBuffer(1e12);", "RangeError: invalid array buffer length"),
     "TestCyclicArgument": (
@@ -44,7 +44,7 @@ BOUNDS = {
     "TestProcessWithEmptyName": ('Process("");', "Process takes a name as its first argument"),
     "TestProcessOfNoGroup": (
         'Process(".x");',
-        'Process ".x" is not available here: mock it with t.mock.process(".x", ...), or run against a host that provides it',
+        'Process ".x" is not available here: mock it with t.mock.process(".x", ...), or use a host that provides it',
     ),
     "TestProcessWithoutName": ("(Process as any)();", "Process takes a name as its first argument"),
     "TestDeepSubtests": (
@@ -88,7 +88,7 @@ def test_output_is_bounded(app: MakeApplication) -> None:
     results = app({"a_test.ts": code}).results("-i", "scripts.demo.a", code=0)
     lines = results["TestLines"]["logs"]
     assert lines[:999] == ["x" * 999] * 999 and lines[-200:] == [*["x" * 999] * 199, "the last"]
-    cut = "[warn] output is cut here: 48802 lines are left out"
+    cut = "[warn] output truncated: 48802 lines are left out"
     assert [line for line in lines if line[0] == "["] == [cut]
     assert results["TestOneLine"]["logs"] == [f"{'y' * 65_536} ... (49868928 characters) ... {'y' * 65_536}", "after"]
 

@@ -285,7 +285,7 @@ def test_scripts_of_other_agents_are_called_by_process(app: MakeApplication) -> 
         '<app>/assistants/demo/src/broken.ts:1:7: Expected identifier but found "="',
         'Process "scripts.nowhere" does not exist: there is no such script. Or mock it with t.mock.process("scripts.nowhere.X", ...)',
         "TypeError: in tools",
-        "deadlock: the test waits for a promise that nothing can settle any more",
+        "deadlock: the test waits for a promise that can never settle",
         "RangeError: lost",
         "in timer",
     ]

@@ -251,7 +251,7 @@ def test_packages_and_folders_with_a_dot_are_not_looked_into(app: MakeApplicatio
     run = here.run("-i", ".", "--dry-run")
     assert run.code == 0, run
     assert run.stdout.splitlines() == [
-        "Warning: Not collected: assistants/.old. Folders with such a name contain no agents and no tests",
+        "Warning: Not collected: assistants/.old. Folders with such names are not searched for agents or tests",
         "scripts.demo.a", "  TestA", "assistants/demo/tests/cases.jsonl", "  own", "2 tests in 2 inputs"
     ]  # fmt: skip
 

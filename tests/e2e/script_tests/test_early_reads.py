@@ -178,8 +178,8 @@ def test_a_cycle_names_both_files(app: MakeApplication, name: str, test: str) ->
     (record,) = app({"a.ts": a, "b.ts": b, "c_test.ts": test}).results("-i", "scripts.demo").values()
     line = 1 + next(at for at, text in enumerate(a.split("\n")) if read in text)
     assert record["error"].endswith(
-        f"ReferenceError: Cannot access '{read}' before initialization (a cycle of imports: "
-        f"assistants/demo/src/b.ts reads it before assistants/demo/src/a.ts has come to its line {line})"
+        f"ReferenceError: Cannot access '{read}' before initialization (an import cycle: "
+        f"assistants/demo/src/b.ts reads it before assistants/demo/src/a.ts has reached line {line})"
     )
 
 

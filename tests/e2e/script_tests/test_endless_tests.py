@@ -84,7 +84,7 @@ NEVER = {
 def test_a_promise_that_nothing_can_settle_is_said_at_once(app: MakeApplication) -> None:
     tests = "".join(f"export function {name}(t) {{ {code} }}\n" for name, code in NEVER.items())
     results = app({"a_test.ts": tests}).results("-i", "scripts.demo.a", "--timeout", "1h", code=1)
-    message = "deadlock: the test waits for a promise that nothing can settle any more"
+    message = "deadlock: the test waits for a promise that can never settle"
     assert {name: (record["error"], record["cause"]) for name, record in results.items()} == dict.fromkeys(
         NEVER, (message, "error")
     )

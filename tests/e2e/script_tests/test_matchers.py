@@ -135,10 +135,10 @@ WRONG = {
     "t.any('strin');": 't.any takes the name of a type (string, number, boolean, object, array, function, null, undefined, bigint, symbol) or a class, such as Date; got "strin"',
     "t.any();": "t.any takes (type), got 0 arguments",
     "t.any(() => 1);": "t.any takes the name of a type",
-    "t.matching(5);": "t.matching: A pattern is a text or a RegExp, got number",
+    "t.matching(5);": "t.matching: The pattern must be a string or a RegExp, got number",
     "t.close('3');": 't.close takes a number, got "3"',
-    "t.close(3, 1.5);": "t.close takes the digits behind the point that count, 0 to 20, got 1.5",
-    "t.contains(5);": "t.contains takes an object, a list or a text, got 5",
+    "t.close(3, 1.5);": "t.close takes a number of decimal places, 0 to 20, got 1.5",
+    "t.contains(5);": "t.contains takes an object, a list or a string, got 5",
 }
 
 

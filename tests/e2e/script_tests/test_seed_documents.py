@@ -116,9 +116,9 @@ def test_the_example_file_runs_as_it_stands(example: Application) -> None:
 def test_the_console_shows_the_printed_layout(broken: Application, document: Document) -> None:
     run = broken.run("-i", "scripts.expense.setup")
 
-    printed = re.sub(r"(?m)^       at .*\n(?:^       .*\n)*^  Run it again: .*\n", "", run.stdout)
+    printed = re.sub(r"(?m)^       at .*\n(?:^       .*\n)*^  Rerun: .*\n", "", run.stdout)
     assert without_times(printed) == without_times(document.block("Script Test: scripts.expense.setup"))
-    assert "       at " in run.stdout and "  Run it again: " in run.stdout
+    assert "       at " in run.stdout and "  Rerun: " in run.stdout
     assert (run.code, run.stderr) == (1, "")
 
 

@@ -229,7 +229,7 @@ def test_cleaning_up_that_takes_too_long_is_said(app: MakeApplication, hangs: st
     assert results["TestA"]["errors"] == [
         "assertion failed: before",
         late,
-        f"{late}: cleaning up took longer than a second, and cleanups or After hooks did not run: 1 (in cleanup)",
+        f"{late}: cleanup took longer than a second, and cleanups or After hooks did not run: 1 (in cleanup)",
     ]
     assert results["TestA"]["logs"] == ["AfterEach"]
     assert results["TestNext"]["status"] == "passed"
@@ -249,7 +249,7 @@ def test_code_that_cannot_be_stopped_is_said(app: MakeApplication) -> None:
         export function TestNext(t) {}"""
     results = timed_out(app, code)
     record = results["TestNative"]
-    late = "timeout after 0.3s; the script could not be stopped, so that cleanups and After hooks did not run"
+    late = "timeout after 0.3s; the script could not be stopped, so cleanups and After hooks did not run"
     assert (record["cause"], record["errors"]) == ("timeout", ["assertion failed: before", late])
     assert [(step["name"], step["error"]) for step in record["steps"]] == [
         ("TestNative/sub", "assertion failed: in it")
@@ -351,7 +351,7 @@ def test_a_script_that_was_called_is_named(app: MakeApplication) -> None:
 def test_code_of_a_module_that_does_not_end_is_named(app: MakeApplication) -> None:
     code = "const a = 1;\nwhile (a) {}\nexport function TestA(t) {}\n"
     [record] = timed_out(app, code).values()
-    assert "timeout after 0.3s: the top-level code of the module does not end" in record["error"]
+    assert "timeout after 0.3s: the top-level code of the module did not finish" in record["error"]
     assert (record["cause"], line_of(record, code)) == ("timeout", "while (a) {}")
 
 
@@ -385,7 +385,7 @@ ENDINGS = {
     'throw new Error("the end");': "the end",
     't.fatal("the end");': "the end",
     't.require.Equal(1, 2, "the end");': "the end",
-    "await new Promise(() => {});": "deadlock: the test waits for a promise that nothing can settle any more",
+    "await new Promise(() => {});": "deadlock: the test waits for a promise that can never settle",
     "for (;;);": "timeout after 0.3s",
 }
 

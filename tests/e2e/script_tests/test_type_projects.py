@@ -174,7 +174,7 @@ def test_what_others_wrote_stays_and_what_is_to_be_added_is_said(tmp_path: Path)
         (app.root / PROJECTS / "demo.a.d.ts").read_text() == (app.root / PROJECTS / "other.json").read_text() == "mine"
     )
     assert run.stdout.splitlines()[1:] == [
-        f"Left as it is <app>/{PROJECTS}/demo.a.d.ts, which does not begin with // Made by: yao-test types",
+        f"Kept <app>/{PROJECTS}/demo.a.d.ts, because it does not begin with // Made by: yao-test types",
         f'Add "./{PROJECTS}/apart.json" to "extends" in <app>/tsconfig.json, and {{ "path": "./{PROJECTS}" }} to '
         '"references": editors know the functions that tests do not import. What that file excludes, add to your own '
         '"exclude" if you have one',

@@ -72,7 +72,7 @@ def test_a_flag_that_takes_one_value_is_refused_twice(here: Application, name: s
     run = here.fork("-i", "scripts.demo.passes", *flags)
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr == (
-        f"Error: {spelling} is set twice, and takes one value\nHint: yao-test --help lists the flags\n"
+        f"Error: {spelling} is set twice, but takes only one value\nHint: yao-test --help lists the flags\n"
     )
 
 
@@ -105,7 +105,7 @@ def test_flags_that_may_be_repeated_still_may(here: Application) -> None:
 def test_other_commands_refuse_it_too(here: Application, words: list[str]) -> None:
     run = here.fork(*words)
     assert (run.code, run.stdout) == (2, "")
-    assert "is set twice, and takes one value" in run.stderr
+    assert "is set twice, but takes only one value" in run.stderr
 
 
 @pytest.mark.parametrize("flag", ["--help", "-h", "--version"])

@@ -157,7 +157,7 @@ def test_outside_ci_a_missing_one_is_stored(app: MakeApplication) -> None:
 
 def obsolete(*names: str) -> list[str]:
     count = f"{len(names)} obsolete snapshot{'' if len(names) == 1 else 's'}"
-    return [count, *(f"obsolete: {name}" for name in names), "--update-snapshots removes what is obsolete"]
+    return [count, *(f"obsolete: {name}" for name in names), "--update-snapshots removes them"]
 
 
 LESS = TWO.replace("last", "last").replace('  t.snapshot("first\\n  second \\n\\nlast", "text");\n', "")

@@ -383,7 +383,7 @@ def test_the_console_shows_the_runs_of_each_test_and_a_table(app: MakeApplicatio
 def test_a_case_that_failed_is_run_again_as_often(app: MakeApplication) -> None:
     shown = demo(app, case("a", "never")).run("-i", case_file(), "--runs", "3", "--min-pass-rate", "50").stdout
 
-    assert f"Run it again: yao-test -i {case_file()} --run '^a$' --runs 3 --min-pass-rate 50\n" in shown
+    assert f"Rerun: yao-test -i {case_file()} --run '^a$' --runs 3 --min-pass-rate 50\n" in shown
 
 
 def test_one_run_says_nothing_of_stability(app: MakeApplication) -> None:

@@ -81,14 +81,14 @@ def test_a_port_in_use_is_said(here: Application) -> None:
         2,
         "",
         f"Error: Cannot listen at 127.0.0.1:{port}: Address already in use\n"
-        "Hint: Name another port with --port, or none\n",
+        "Hint: Choose another port with --port, or leave it out\n",
     )
 
 
 def test_a_store_without_a_run_waits_for_the_first(app: MakeApplication) -> None:
     application = app({"/.yao-test/.keep": ""})
     before = application.run("store", "list")
-    said = "Error: There is no store in <app>/.yao-test\nHint: The first run that is stored there makes one\n"
+    said = "Error: There is no store in <app>/.yao-test\nHint: The first stored run creates it\n"
     assert (before.code, before.stderr) == (2, said)
     with started(application) as (process, port, token, _):
         assert asked(port, token) == 200

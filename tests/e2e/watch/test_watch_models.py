@@ -31,7 +31,7 @@ def test_a_real_model_is_asked_once_and_then_only_by_a_key(app: MakeApplication)
             assert len(server.requests) == 1
             here.write({"index.ts": "export function Next(ctx, payload) { return { data: 3 }; }\n"})
             shown = terminal.wait(WAITING)
-            assert "A model answers as before: press Enter to ask it again" in shown
+            assert "Recorded model responses were used: press Enter to call the model" in shown
             assert re.search(r"Passed: +1", shown), shown
             wrong = '{"id": "asks", "input": "Hi", "assert": {"type": "equals", "value": "x"}}\n'
             here.write({"/assistants/demo/tests/cases.jsonl": wrong})
@@ -43,7 +43,7 @@ def test_a_real_model_is_asked_once_and_then_only_by_a_key(app: MakeApplication)
             shown = terminal.wait(WAITING)
             assert "which only a key starts while files are watched: press Enter" in " ".join(shown.split()), shown
             assert "Recordings in" not in shown
-            assert "No recorded answer" not in shown
+            assert "No recorded response" not in shown
             assert len(server.requests) == 1
             here.write({"/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Hi"}\n'})
             assert re.search(r"Passed: +1", terminal.wait(WAITING))
@@ -117,7 +117,7 @@ def test_kept_answers_and_other_tests_have_one_verdict(with_both: tuple[Applicat
         assert verdict(terminal) == ("", 3, 0)
         save_at_once(here, LIBRARY, "function Two() { return 1 + 1; }\n")
         shown = terminal.wait(WAITING)
-        assert "A model answers as before: press Enter to ask it again" in shown
+        assert "Recorded model responses were used: press Enter to call the model" in shown
         assert re.findall(r"Summary: (.*) skipped", shown) == ["3 passed, 0 failed, 0"], shown
         assert len(server.requests) == 1
         add_case(here)
@@ -139,7 +139,7 @@ def test_a_change_that_ends_a_run_asks_no_model_again(with_both: tuple[Applicati
         server.default = echo()
         save_at_once(here, LIBRARY, "function Two() { return 1 + 1; }\n")
         shown = terminal.wait(WAITING)
-        assert "A model answers as before: press Enter to ask it again" in shown
+        assert "Recorded model responses were used: press Enter to call the model" in shown
         assert re.findall(r"Summary: (.*) skipped", shown) == ["4 passed, 0 failed, 0"], shown
         assert [request.last_text for request in server.requests] == ["Hi", "Ho", "Ho"]
         terminal.press("\r")

@@ -96,7 +96,7 @@ def test_anything_anywhere_is_replayed_or_refused_in_words(tmp_path: Path, place
         request = ModelRequest(messages=[{"role": "user", "content": "another"}], agent="demo")
         with pytest.raises(ConnectorError) as missed:
             asyncio.run(recording.complete(Origin(suite="s", case="c"), "scripted", request, connectors))
-        assert "No recorded answer" in str(missed.value)
+        assert "No recorded response" in str(missed.value)
 
 
 def test_a_recording_whose_suite_is_no_text_is_not_replayed(app: MakeApplication) -> None:

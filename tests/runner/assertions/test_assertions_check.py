@@ -209,7 +209,7 @@ PROBLEMS: list[tuple[dict[str, Any], str]] = [
     ({"type": "regex", "value": 5}, '"regex" needs a string as its pattern, not 5'),
     (
         {"type": "regex", "value": "a**"},
-        '"regex": Cannot use pattern `a**`: a repetition of a repetition `**` is not supported at position 1',
+        '"regex": Cannot use pattern `a**`: a nested repetition `**` is not supported at position 1',
     ),
     ({"type": "json_path", "value": 1}, '"json_path" needs "path", such as "$.status"'),
     ({"type": "json_path", "path": "", "value": 1}, '"json_path" needs "path", such as "$.status"'),

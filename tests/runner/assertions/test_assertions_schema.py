@@ -108,7 +108,7 @@ def test_a_pattern_that_takes_too_long_cannot_be_evaluated(monkeypatch: pytest.M
 
     assert outcome({"type": "json_schema", "value": {"pattern": pattern}}, "a" * 10_000 + "!") == (
         False,
-        f"{NOT_EVALUATED}its pattern `{pattern}` takes too long; write it without repetitions in each other",
+        f"{NOT_EVALUATED}its pattern `{pattern}` takes too long; avoid nested repetitions",
     )
 
 

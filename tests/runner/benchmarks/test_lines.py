@@ -100,7 +100,7 @@ def test_how_many_runs_can_tell_a_change(benchmarks: int, enough: int) -> None:
     assert (len(few.worse(0.1)), len(many.worse(0.1))) == (0, benchmarks)
     assert [line for line in lines_of(many, 0.1) if "Fewer" in line] == []
     (said,) = (line for line in lines_of(few, 0.1) if "Fewer" in line)
-    assert said.startswith(f"Fewer than {enough} runs on a side do not tell a change")
+    assert said.startswith(f"Fewer than {enough} runs per side cannot tell a change")
     assert said.endswith(f": --count {max(enough, 6)} on both")
 
 

@@ -172,7 +172,7 @@ def test_a_retry_that_cannot_end_in_time_is_not_begun(bench: Bench) -> None:
     bench.server.plan(status(503, "busy"), status(503, "busy"), status(503, "busy"))
     host = f"127.0.0.1:{bench.server.port}"
     assert in_time(bench, 2.5) == (
-        f"test ({host}) answered 503: busy (the case has no time for another attempt) (tried 2 times)"
+        f"test ({host}) answered 503: busy (the case has no time left for another attempt) (tried 2 times)"
     )
     assert (bench.clock.slept, len(bench.server.requests)) == ([1], 2)
 
@@ -214,7 +214,7 @@ def test_calls_fail_at_once_when_the_host_is_down(bench: Bench) -> None:
 
     first, second, third, fourth = answers_of(bench, work, host=host)
     refused = f"test: cannot connect to {host[7:]}: Connection refused"
-    down = f"test: the host is down, this call was not made. {FAILURES} attempts in a row ended with: {refused}"
+    down = f"test: the host is down, so this call was not made. {FAILURES} attempts in a row failed with: {refused}"
     assert (first, second) == (f"{refused} (tried 4 times)", refused)
     assert (third, fourth) == (down, down)
     assert bench.clock.slept == [1, 2, 4]

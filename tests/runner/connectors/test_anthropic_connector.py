@@ -232,4 +232,4 @@ def test_unknown_events_are_passed_over(bench: Bench) -> None:
 
 def test_an_answer_in_another_protocol_is_an_error(bench: Bench) -> None:
     bench.server.plan(body(200, {"choices": [{"message": {"content": "a"}}]}))
-    assert bench.fail(streaming=False).message.endswith("answered with an error: there is no content in the answer")
+    assert bench.fail(streaming=False).message.endswith("answered with an error: the response has no content")

@@ -75,9 +75,9 @@ def test_variables_say_which_proxy_to_use(
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("socks5://p:1", "Cannot use the proxy for a.com: proxies of kind socks5 are not supported"),
-        ("http://p:port", "Cannot use the proxy for a.com: HTTPS_PROXY or ALL_PROXY is not an address"),
-        ("http://", "Cannot use the proxy for a.com: HTTPS_PROXY or ALL_PROXY is not an address"),
+        ("socks5://p:1", "Cannot use the proxy for a.com: socks5 proxies are not supported"),
+        ("http://p:port", "Cannot use the proxy for a.com: HTTPS_PROXY or ALL_PROXY is not a URL"),
+        ("http://", "Cannot use the proxy for a.com: HTTPS_PROXY or ALL_PROXY is not a URL"),
     ],
 )
 def test_a_proxy_that_cannot_be_used_is_a_configuration_error(url: str, message: str) -> None:

@@ -154,15 +154,15 @@ FAILURES = {
     "no answer": (
         raw(b""),
         ConnectionLost,
-        "lost the connection to <host>: it was closed before the answer was complete",
+        "lost the connection to <host>: it was closed before the response was complete",
     ),
     "half a head": (raw(b"HTTP/1.1 200 OK\r\ncont"), ConnectionLost, None),
     "short body": (raw(b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc"), ConnectionLost, None),
     "short chunks": (raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n"), ConnectionLost, None),
     "no HTTP": (raw(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"), BadProtocol, None),
     "bad chunks": (raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"), BadProtocol, None),
-    "silence": (silence(), HttpTimeout, "<host> was silent for too long"),
-    "too large": (body(200, "x" * 3000000), AnswerTooLarge, "the answer of <host> exceeds 2 MB"),
+    "silence": (silence(), HttpTimeout, "<host> sent nothing for too long"),
+    "too large": (body(200, "x" * 3000000), AnswerTooLarge, "the response from <host> is larger than 2 MB"),
 }
 
 
@@ -190,7 +190,7 @@ def test_a_name_that_nobody_has_is_said() -> None:
     with pytest.raises(CannotConnect) as caught:
         run(lambda client: post(client, f"http://{name}"))
     assert (str(caught.value), caught.value.lasting) == (
-        f"cannot connect to {name}: there is no host of that name",
+        f"cannot connect to {name}: there is no host with that name",
         True,
     )
 
@@ -198,7 +198,7 @@ def test_a_name_that_nobody_has_is_said() -> None:
 @pytest.mark.parametrize("path", ["\x00", "a\x7fb", "line\nbreak"])
 def test_an_address_that_is_none_is_said(server: ModelServer, path: str) -> None:
     with pytest.raises(
-        BadProtocol, match=r"^the address of 127\.0\.0\.1:\d+ cannot be used: it holds a blank or a control"
+        BadProtocol, match=r"^the address of 127\.0\.0\.1:\d+ cannot be used: it contains a space or a control"
     ):
         run(lambda client: post(client, f"{server.url}/{path}"))
 
@@ -428,6 +428,9 @@ def test_a_proxy_that_refuses_is_said_without_its_password() -> None:
 
     with pytest.raises(CannotConnect) as caught:
         asyncio.run(session())
-    assert re.match(r"cannot connect to api\.example\.com: the proxy refuses: (407 Who|proxy auth)", str(caught.value))
+    assert re.match(
+        r"cannot connect to api\.example\.com: the proxy refused the connection: (407 Who|proxy auth)",
+        str(caught.value),
+    )
     assert "ss@" not in str(caught.value)
     assert caught.value.lasting

@@ -82,7 +82,7 @@ def test_an_answer_without_a_message_is_an_error_of_the_host(bench: Bench, type:
     error = bench.fail(assistant="a")
 
     assert error.message.startswith("test (127.0.0.1:")
-    said = ("answered without a message: ", "there is no choice in the answer", "there is no content in the answer")
+    said = ("returned an empty message: ", "the response has no choices", "the response has no content")
     assert any(text in error.message for text in said), error.message
     assert (error.status, error.retryable, len(bench.server.requests)) == (None, False, 1)
 
@@ -170,10 +170,10 @@ def test_an_empty_text_a_refusal_and_a_call_are_messages(
 @pytest.mark.parametrize(
     ("reason", "hint"),
     [
-        ("length", "It reached its token limit before it wrote any text: raise max_tokens"),
+        ("length", "It reached its token limit before writing any text: raise max_tokens"),
         (
             "content_filter",
-            "The provider held the answer back: its filter objects to what was asked, or to the answer",
+            "The provider withheld the response: its content filter rejected the request or the response",
         ),
     ],
 )
@@ -243,7 +243,7 @@ def test_a_usage_that_cannot_be_is_unknown_and_said(bench: Bench, usage: Any, sa
     found = bench.ask(price={"input": 1, "output": 1})
 
     assert (found.content, found.usage) == ("Hi", UNKNOWN)
-    assert found.warnings == (f"test says a usage that cannot be: {said}; the usage of the call is unknown",)
+    assert found.warnings == (f"test reports an impossible usage: {said}; the usage of the call is unknown",)
 
 
 def test_usage_of_anthropic_is_read_alike(bench: Bench) -> None:
@@ -266,8 +266,8 @@ def test_usage_of_anthropic_is_read_alike(bench: Bench) -> None:
     ]
     assert [one.warnings for one in found] == [
         (),
-        ("test says a usage that cannot be: output_tokens is -7; the usage of the call is unknown",),
-        ('test says a usage that cannot be: input_tokens is "nan"; the usage of the call is unknown',),
+        ("test reports an impossible usage: output_tokens is -7; the usage of the call is unknown",),
+        ('test reports an impossible usage: input_tokens is "nan"; the usage of the call is unknown',),
         (),
     ]
 

@@ -139,7 +139,7 @@ def test_a_file_by_address_is_refused_before_anything_is_sent(bench: Bench) -> N
     part = {"type": "file", "file": {"url": "https://example.com/a.pdf", "filename": "a.pdf"}}
     error = bench.fail(ModelRequest(messages=[{"role": "user", "content": [part]}]))
     assert (error.message.partition(": ")[2], error.hint, bench.server.requests) == (
-        'cannot send the file "a.pdf": the chat API takes files by content, not by address',
+        'cannot send the file "a.pdf": the chat API accepts files by content, not by URL',
         "Attach it as file://<path>",
         [],
     )

@@ -97,7 +97,7 @@ def test_retries_can_be_turned_off(bench: Bench) -> None:
 
 def test_a_server_that_asks_for_too_long_a_wait_is_not_waited_for(bench: Bench) -> None:
     bench.server.plan(status(429, "quota", {"retry-after": "3600"}))
-    assert bench.fail().message.endswith("answered 429: quota (it asks to wait 3600 s)")
+    assert bench.fail().message.endswith("answered 429: quota (it asks for a wait of 3600 s)")
     assert bench.clock.slept == []
 
 
@@ -208,7 +208,7 @@ ADVICE = "Check the environment variable KEY, which options.key in connectors/te
         (status(401, f"invalid api key {KEY}"), " answered 401: invalid api key ***", ADVICE),
         (status(403, "no"), " answered 403: no", ADVICE),
         (status(404, "no model m"), " answered 404: no model m", "Check options.model and options.host in connectors/test.conn.yao"),
-        (status(307, ""), " answered 307", "The server sends to another address, which is not followed: write that into options.host in connectors/test.conn.yao"),
+        (status(307, ""), " answered 307", "The server redirects to another URL, which is not followed: set options.host to it in connectors/test.conn.yao"),
         (body(400, {"message": "bad  \n input"}), " answered 400: bad input", None),
         (body(400, {"error": "flat"}), " answered 400: flat", None),
         (body(400, {"detail": [{"loc": ["x"]}]}), ' answered 400: [{"loc": ["x"]}]', None),
@@ -217,14 +217,14 @@ ADVICE = "Check the environment variable KEY, which options.key in connectors/te
         (body(400, "y" * 5000), f" answered 400: {'y' * 300}...", None),
         (
             body(200, "<html>"),
-            " answered what is not JSON: <html>",
-            "Check options.host in connectors/test.conn.yao: is it the address of an API?",
+            " returned invalid JSON: <html>",
+            "Check options.host in connectors/test.conn.yao: it must be the URL of an API",
         ),
         (body(200, "[1]"), " answered JSON that is not an object: [1]", None),
         (body(200, {"error": {"message": f"no {KEY}"}}), " answered with an error: no ***", None),
-        (body(200, {"choices": []}), " answered with an error: there is no choice in the answer", None),
+        (body(200, {"choices": []}), " answered with an error: the response has no choices", None),
         (body(200, {"choices": [1]}), ' answered JSON of an unexpected shape: {"choices": [1]}', None),
-        (sends('data: {"cho\n\n'), ' answered what is not JSON: {"cho', "Check options.host in connectors/test.conn.yao: is it the address of an API?"),
+        (sends('data: {"cho\n\n'), ' returned invalid JSON: {"cho', "Check options.host in connectors/test.conn.yao: it must be the URL of an API"),
         (sends({"choices": [{"delta": {"content": 5}}]}), ' answered JSON of an unexpected shape: {"choices": [{"delta": {"content": 5}}]}', None),
     ],
 )  # fmt: skip
@@ -243,14 +243,14 @@ def test_no_connection_names_the_host_and_the_file(bench: Bench) -> None:
     error = bench.fail(host=host)
     assert (error.message, error.hint) == (
         f"test: cannot connect to {host[7:]}: Connection refused (tried 4 times)",
-        "Check options.host in connectors/test.conn.yao, that the server runs, and the proxy variables",
+        "Check options.host in connectors/test.conn.yao, the proxy variables, and that the server is running",
     )
 
 
 def test_a_host_that_does_not_exist_is_not_tried_again(bench: Bench) -> None:
     error = bench.fail(host=f"http://{'x' * 64}.invalid")
     assert (error.message, error.retryable, bench.clock.slept) == (
-        f"test: cannot connect to {'x' * 64}.invalid: there is no host of that name",
+        f"test: cannot connect to {'x' * 64}.invalid: there is no host with that name",
         False,
         [],
     )

@@ -27,13 +27,16 @@ END = RunEnd(status="passed", seconds=1, completed_at="2026-01-01T00:00:01Z")
     [
         (HostError("The compiler ended"), "The compiler ended"),
         (ConfigurationError("Cannot read cases.jsonl: gone"), "Cannot read cases.jsonl: gone"),
-        (OSError(28, "No space left on device", "/data/x"), "Cannot go on running: No space left on device: /data/x"),
-        (BlockingIOError(11, "Try again"), "Cannot go on running: Try again"),
+        (
+            OSError(28, "No space left on device", "/data/x"),
+            "Cannot continue running: No space left on device: /data/x",
+        ),
+        (BlockingIOError(11, "Try again"), "Cannot continue running: Try again"),
         (MemoryError(), "Out of memory while running"),
-        (KeyError("suite"), "yao-test broke while running: KeyError: 'suite'"),
-        (RecursionError("too deep"), "yao-test broke while running: RecursionError: too deep"),
-        (SystemExit(0), "yao-test broke while running: SystemExit: 0"),
-        (asyncio.CancelledError(), "yao-test broke while running: CancelledError"),
+        (KeyError("suite"), "yao-test crashed while running: KeyError: 'suite'"),
+        (RecursionError("too deep"), "yao-test crashed while running: RecursionError: too deep"),
+        (SystemExit(0), "yao-test crashed while running: SystemExit: 0"),
+        (asyncio.CancelledError(), "yao-test crashed while running: CancelledError"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
@@ -57,8 +60,8 @@ def test_what_is_raised_is_sent_and_the_next_step_still_runs() -> None:
     with guard("storing the snapshots"):
         raise PermissionError(13, "Permission denied", "/app")
     assert [error.message for error in sent] == [
-        "yao-test broke while running the tests: ValueError: first",
-        "Cannot go on storing the snapshots: Permission denied: /app",
+        "yao-test crashed while running the tests: ValueError: first",
+        "Cannot continue storing the snapshots: Permission denied: /app",
     ]
     assert guard.broke
     assert stderr.getvalue() == ""
@@ -159,8 +162,8 @@ def test_that_the_console_broke_is_kept_to_be_said_and_so_is_what_comes_after_it
     stream.send(RunError(message="later"))
     stream.close()
     later = [] if at == "close" else ["later"]
-    assert [error.message for error in stream.untold] == ["The console broke: out of memory", *later]
-    assert "The console broke: out of memory" in report.said or at == "close"
+    assert [error.message for error in stream.untold] == ["The console output failed: out of memory", *later]
+    assert "The console output failed: out of memory" in report.said or at == "close"
 
 
 def test_a_reader_who_has_left_is_told_nothing() -> None:

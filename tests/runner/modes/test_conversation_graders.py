@@ -250,7 +250,7 @@ def test_a_no_whose_score_reaches_the_threshold_fails_the_case(app: MakeApplicat
 
     result, case = one_result(models.application(app), conversation(turn("One", "A"), turn("Two", asks)))
 
-    said = "too short (the verdict is no, so that the score 1 does not count)"
+    said = "too short (the verdict is no, so the score 1 does not count)"
     assert [(item.score, item.reason) for entry in case.scores for item in entry.assertions] == [
         (0, said),
         (0, f'Expected the output to meet "A", but workers.test.validator says: {said}'),
@@ -276,10 +276,10 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "down": (status(400, "no such model"), "judge ({host}) answered 400: no such model"),
     "no verdict": (
         says("I would say so."),
-        'validator workers.test.validator did not return a verdict: "I would say so.". It must answer {"passed": '
+        'validator workers.test.validator did not return a verdict: "I would say so.". It must return {"passed": '
         'true or false, "reason": "..."}',
     ),
-    "no JSON": (body(200, "<html>"), "judge ({host}) answered what is not JSON: <html>"),
+    "no JSON": (body(200, "<html>"), "judge ({host}) returned invalid JSON: <html>"),
 }
 
 

@@ -178,11 +178,11 @@ UNCLEAR: dict[str, tuple[str, str]] = {
     "a quoted key": ('{"verdict": "no", "reason": "It says "passed": true"}', "broken"),
     "a quoted end": ('{"verdict": "no", "reason": "It says "ok", "passed": true and so on"}', "broken"),
     "a key twice": ('{"passed": false, "passed": true, "reason": "both"}', '"passed" twice'),
-    "a key twice, in YAML": ("passed: false\npassed: true", "several things"),
-    "a key twice, broken": ("{passed: true, passed: false}", "several things"),
+    "a key twice, in YAML": ("passed: false\npassed: true", "contradict"),
+    "a key twice, broken": ("{passed: true, passed: false}", "contradict"),
     "a reason twice": ('{"passed": true, "reason": "a", "reason": "b"}', '"reason" twice'),
-    "a score twice, by Python": ("{'passed': True, 'score': 0.9, 'score': 0.1}", "several things"),
-    "a score twice, in YAML": ("score: 0.9\npassed: true\nscore: 0.1", "several things"),
+    "a score twice, by Python": ("{'passed': True, 'score': 0.9, 'score': 0.1}", "contradict"),
+    "a score twice, in YAML": ("score: 0.9\npassed: true\nscore: 0.1", "contradict"),
     "two names of the key": ('{"passed": true, "pass": false}', "contradict"),
     "two scores": ('{"passed": true, "score": 0.2} {"passed": true, "score": 0.9}', "contradict"),
     "a cut fence": (f"It said:\n```json\n{PASSES[:-1]}\nThat is bad.", "broken"),
@@ -201,8 +201,8 @@ UNCLEAR: dict[str, tuple[str, str]] = {
     "an open array": (f"It said: [{PASSES}\nThat is bad.", "quotation"),
     "later in an open array": (f'["x", {PASSES}', "quotation"),
     "in an open object": (f'{{"quote": {PASSES}, "verdict": "bad', "quotation"),
-    "only thinking": (f"<THINK>It is {PASSES}", "thinking"),
-    "thinking that ends alone": (f"It is {PASSES}</reasoning>", "thinking"),
+    "only thinking": (f"<THINK>It is {PASSES}", "reasoning"),
+    "thinking that ends alone": (f"It is {PASSES}</reasoning>", "reasoning"),
 }
 
 

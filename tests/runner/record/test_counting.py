@@ -44,7 +44,14 @@ def skipped(reason: str, cut_short: bool) -> model.TestResult:
     )
 
 
-REASONS = ("interrupted", "terminated", "the terminal is gone", "--max-cost 1 is used up ($1.2)", "later", "a new word")
+REASONS = (
+    "interrupted",
+    "terminated",
+    "the terminal was closed",
+    "--max-cost 1 is used up ($1.2)",
+    "later",
+    "a new word",
+)
 
 
 @pytest.mark.parametrize("cut_short", [True, False])

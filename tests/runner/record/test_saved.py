@@ -38,7 +38,7 @@ def test_a_file_that_ends_anywhere_gives_every_whole_line(tmp_path: Path) -> Non
         whole = sum(at <= end for at in ends) - 1  # a line is whole without its end, too
         assert len(found.lines) == min(whole, len(RESULTS)), end
         assert (found.summary["status"], found.summary["total"]) == ("interrupted", whole), end
-        assert found.warnings[-1].endswith("r.jsonl: the run did not end, there is no summary")
+        assert found.warnings[-1].endswith("r.jsonl: the run did not end, so there is no summary")
         in_the_middle = end - 1 not in ends and end not in ends
         assert (
             any(f"r.jsonl:{whole + 2}: the file ends in the middle" in said for said in found.warnings) == in_the_middle
@@ -75,7 +75,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "another document": ('{\n"a": 1}\n', "<file>: it is an object, not a report of a run"),
     "CTRF": (
         (GOLDEN / "cases.ctrf.json").read_bytes(),
-        "<file>: it is a CTRF report, which leaves out too much, not a report of a run",
+        "<file>: it is a CTRF report, which has too little data, not a report of a run",
     ),
     "cases": ('{"id": "a", "input": "b"}\n', '<file>:1: it is not an object with a "type"'),
     "a start only in part": (START[:40], "<file>: it was cut off within its first line"),

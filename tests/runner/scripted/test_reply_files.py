@@ -82,11 +82,11 @@ MISTAKES: dict[str, tuple[str, str, str | None]] = {
     "empty": ("", "it must be a list of rules", "A rule is - reply: some text"),
     "a rule that is text": ("- hi", "rule 1: a rule must be an object", "Its fields are when, times, reply"),
     "unknown field": ("- repl: hi", 'rule 1: unknown field "repl" in a rule', 'Did you mean "reply"?'),
-    "no reply": ("- when: {turn: 1}", 'rule 1: "reply" is missing', "It is the answer of the model"),
+    "no reply": ("- when: {turn: 1}", 'rule 1: "reply" is missing', "It sets the answer of the model"),
     "times": ("- {times: 0, reply: hi}", 'rule 1: "times" must be a whole number of at least 1', None),
     "a rule that hides others": (
         "- reply: hi\n- reply: ho",
-        "rule 1: it always applies, so the rules after it are never used",
+        "rule 1: it always matches, so later rules are never used",
         "Make it the last one",
     ),
     "conditions that are text": (
@@ -103,7 +103,7 @@ MISTAKES: dict[str, tuple[str, str, str | None]] = {
     "two comparisons": (
         "- {when: {input: {regex: a, equals: b}}, reply: ho}",
         'rule 1: cannot read the condition for "input"',
-        "It is text, a number, true, false, null, a list of these, or one of contains, equals, regex with its value",
+        "Use text, a number, true, false, null, a list of these, or one of contains, equals, regex with its value",
     ),
     "an empty list": ("- {when: {input: []}, reply: ho}", 'rule 1: the list for "input" is empty', None),
     "a broken pattern": (
@@ -140,12 +140,12 @@ MISTAKES: dict[str, tuple[str, str, str | None]] = {
     "tool calls": (
         "- reply: {tool_calls: find}",
         'rule 1: "tool_calls" must be a list',
-        "An item is a name, or { name, arguments }",
+        "Each item is a name, or {  name, arguments }",
     ),
     "a tool call without a name": ("- reply: {tool_calls: [{}]}", 'rule 1: the "name" of a tool call is missing', None),
     "arguments": (
         "- reply: {tool_calls: [{name: find, arguments: [1]}]}",
-        'rule 1: "arguments" of find must be an object, or text that is sent as it is',
+        'rule 1: "arguments" of find must be an object, or text that is sent unchanged',
         None,
     ),
     "usage": (
@@ -190,7 +190,7 @@ MISTAKES: dict[str, tuple[str, str, str | None]] = {
     ),
     "match without a regex": (
         "- reply: 'Hi {{ match.1 }}'",
-        "rule 1: it uses match, but no condition is a regex",
+        "rule 1: it uses match, but none of its conditions is a regex",
         "Write one as { regex: pattern }",
     ),
 }
@@ -258,7 +258,7 @@ def test_when_no_rule_applies_the_error_lists_what_was_tried(agent: Any) -> None
         '  rule 1: input contains "tea" or matches "^milk" and turn is 1\n'
         '  rule 2: tool is there and metadata.plan is "pro", 1 time\n'
         "  rule 3: tools is not there, 2 times",
-        "Add a rule whose conditions hold, or end assistants/demo/replies.yml with a rule without conditions: "
+        "Add a rule whose conditions match, or end assistants/demo/replies.yml with a rule without conditions: "
         "- reply: some text",
         None,
         False,

@@ -188,7 +188,7 @@ def test_a_judge_that_passes_everything_is_not_trusted() -> None:
     found = calibrated(labels, [True] * 100)
     assert found.agreement == 0.95
     assert (found.passes_found, found.failures_found) == (1.0, 0.0)
-    assert found.words == "not shown to agree"
+    assert found.words == "agreement not shown"
     assert corrected_rate(found, 100, 100).rate is None
 
 

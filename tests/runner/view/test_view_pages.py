@@ -125,7 +125,7 @@ def test_every_page_is_used_with_keys_alone(elsewhere: View, view: View, look: A
     page.locator(".row-head").first.focus()
     page.keyboard.press("End")
     page.keyboard.press("Enter")
-    again = page.get_by_role("button", name="Run again…")
+    again = page.get_by_role("button", name="Rerun…")
     expect(again).to_have_count(2)  # that of the run, and that of the result
     again = again.last
     again.focus()
@@ -209,7 +209,7 @@ def test_a_run_is_shown_with_its_trace_and_pictures(view: View, look: Any) -> No
     expect(step.get_by_role("img", name="room.png")).to_be_visible()
     late = opened(page, "late")
     late.get_by_text("2 model calls").click()
-    roles = late.get_by_label("What each took").locator("tbody th")
+    roles = late.get_by_label("Time and usage by role").locator("tbody th")
     expect(roles).to_have_text(["Agent", "Judge"])
 
 
@@ -250,7 +250,7 @@ def test_people_say_yes_no_and_why(view: View, look: Any) -> None:
 def test_running_again_takes_two_clicks_and_shows_the_output(view: View, look: Any) -> None:
     before = len(ids(view))
     page = look(view, "/run", run=ids(view)[-1])
-    opened(page, "late").get_by_role("button", name="Run again…").click()
+    opened(page, "late").get_by_role("button", name="Rerun…").click()
     panel = page.get_by_role("region", name="Run again: one result")
     expect(panel.get_by_label("Command")).to_contain_text("--run=^late$")
     assert len(ids(view)) == before
@@ -307,7 +307,7 @@ def expanded(name: str, look: Any, elsewhere: View, view: View) -> Page:
     )
     if name == "/run":
         expect(page.get_by_role("img", name="room.png").first).to_be_visible()
-        page.get_by_role("button", name="Run again…").first.click()
+        page.get_by_role("button", name="Rerun…").first.click()
         expect(page.get_by_label("Command")).to_be_visible()
     if name == "/":
         for at in (0, 1):

@@ -139,6 +139,6 @@ def test_bad_requests_are_refused_in_a_sentence(
     assert response.status_code == status, response.text
     if status == 400:
         said = response.json()["error"]
-        assert said.startswith(("Cannot ", "There is no run"))
+        assert said.startswith(("Cannot ", "Bad request: ", "There is no run"))
         assert "Traceback" not in said
     assert view.get("/api/again")["state"] == "none"

@@ -36,7 +36,7 @@ def test_what_is_run_again_is_the_command_line_of_the_run(
     assert begun.json()["state"] == "running", begun.text
     second = view.client.post(f"/api/runs/{run}/again", json={"keys": keys})
     assert second.status_code == 400
-    assert second.json()["error"].startswith("Cannot start it: something is still running")
+    assert second.json()["error"].startswith("Cannot start it: another run is in progress")
     again = eventually(lambda: (found := view.get("/api/again"))["state"] == "ended" and found, "it ended")
     assert again["code"] == 1
     assert "✗ [-x --app=/]" in again["output"]
@@ -125,7 +125,7 @@ def test_a_run_from_elsewhere_is_not_run_again(view: View, runs: list[dict[str, 
         refused = view.client.post(f"/api/runs/{runs[0]['id']}/{path}", json={"keys": []})
         assert refused.status_code == 400
         assert refused.json() == {
-            "error": "Cannot run it again from here: it was made on another machine, or in another application"
+            "error": "Cannot rerun it from here: it comes from another machine or another application"
         }
 
 
@@ -142,7 +142,7 @@ def test_flags_that_no_run_has_are_not_taken(tmp_path: Path, flags: list[str]) -
     if flags[0] == "--app":  # the application is always that of the server
         assert response.json()["commands"] == [f"yao-test --input=a.jsonl --store={tmp_path / 'store'}"]
     else:
-        assert response.json()["error"].endswith("its flags are not those of this version")
+        assert response.json()["error"].endswith("its flags do not match this version")
 
 
 def test_what_runs_can_be_stopped(tmp_path: Path) -> None:

@@ -60,4 +60,4 @@ def test_the_end_of_the_server_is_said(store: Path, look: Any) -> None:
     with serving(store) as view:
         page = look(view)
         page.locator(".run").first.wait_for()
-    expect(page.get_by_role("alert")).to_contain_text("yao-test view has ended, or cannot be reached")
+    expect(page.get_by_role("alert")).to_contain_text("yao-test view is not running or cannot be reached")

@@ -107,13 +107,13 @@ def test_labels_are_kept_and_exported_for_calibrate(view: View, kept: Applicatio
     (kept.root / "labels.jsonl").write_text(text, "utf-8")
     trust = kept.run("calibrate", "run.jsonl", "labels.jsonl")
     assert "is polite  2       50.0%" in trust.stdout
-    assert "Left out: 1 label of whole answers, which no judge has judged." in trust.stdout
+    assert "Left out: 1 label for whole answers, which no judge graded." in trust.stdout
     (whole,) = [line for line in text.splitlines() if json.loads(line)["criterion"] == ""]
     (kept.root / "labels.jsonl").write_text(f"{whole}\n", "utf-8")
     refused = kept.run("calibrate", "run.jsonl", "labels.jsonl")
     assert (refused.code, refused.stderr.splitlines()[0]) == (
         2,
-        "Error: Cannot calibrate run.jsonl: labels.jsonl has labels of whole answers only",
+        "Error: Cannot calibrate run.jsonl: labels.jsonl has labels for whole answers only",
     )
 
 

@@ -351,7 +351,7 @@ def test_an_import_names_a_file_and_no_address(tmp_path: Path, loop: Loop, opene
     told = loop.run(compiler, [*sources, Source(key="late", test=late, script=None)])
     assert told.pop("late") == "compiled"
     assert {name for name in ADDRESSES if not told[name].startswith(f'Cannot import: "{name[:60]}')} == set()
-    assert {name for name in ADDRESSES if "is an address, and only files can be imported" not in told[name]} == set()
+    assert {name for name in ADDRESSES if "is a URL, but only files can be imported" not in told[name]} == set()
     assert {name for name in OTHER_SCHEMES if not told[name].startswith(f'Cannot find module "{name}"')} == set()
 
 

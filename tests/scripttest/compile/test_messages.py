@@ -44,7 +44,7 @@ def test_the_others_are_kept_and_what_could_not_be_listed_comes_last() -> None:
 def test_nothing_is_shown_of_a_file_outside_the_application() -> None:
     error = compile_error(TEST, [message("Unexpected k3y", "../etc/x.json")], Boundary(ROOT))
     assert "k3y" not in error.message
-    assert error.message.startswith("The compiler cannot use /etc/x.json, and what is wrong in it is not shown: ")
+    assert error.message.startswith("The compiler cannot use /etc/x.json, and its error is not shown: ")
 
 
 HINTS = {

@@ -21,7 +21,7 @@ export function Attempts({ runs }: { runs: RunFigures & { attempts?: Attempt[] }
     <Section title="Runs" count={`${runs.passed} of ${runs.count} passed${runs.classification ? `, ${runs.classification}` : ""}`}>
       <dl class="figures">{figures.filter(([, value]) => value).map(([name, value]) => <div><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
       <Columns bars={attempts.map((attempt) => ({ ms: attempt.duration_ms, status: verdictOf(attempt), name: `Run ${attempt.run}` }))} />
-      <Table head={["Run", "Status", "Duration", "What it said"]} label="Runs">
+      <Table head={["Run", "Status", "Duration", "Answers"]} label="Runs">
         {attempts.map((attempt) => (
           <tr>
             <td>{attempt.run}</td>

@@ -27,9 +27,9 @@ export function Compared({ now, before, comparison, title, chosen, onChoose }: P
         {parts && <p class="parts">Changed since the baseline: {visible(parts)}</p>}
         <dl class="figures">
           <div><dt>Results</dt><dd>{number(before.summary.total)} → {number(now.summary.total)}</dd></div>
-          {comparison.changes.length === 0 && measures.map(([name, was, is]) => <div title={`Mean of one run, of ${plural(comparison.compared, "result")} judged in both`}><dt>{name}</dt><dd>{was} → {is}</dd></div>)}
+          {comparison.changes.length === 0 && measures.map(([name, was, is]) => <div title={`Mean per run over ${plural(comparison.compared, "result")} judged in both`}><dt>{name}</dt><dd>{was} → {is}</dd></div>)}
         </dl>
-        <div class="chips" role="group" aria-label="Show results by what changed">
+        <div class="chips" role="group" aria-label="Filter results by change">
           {kinds.map(({ key, title, tone, count }) => (
             <button type="button" class={`chip ${tone}`} aria-pressed={chosen === key} onClick={() => onChoose(chosen === key ? "" : key)}>
               {title} <strong>{number(count)}</strong>

@@ -97,7 +97,7 @@ function Everything({ at, row, suite, entry, was, facts, diff }: Parts) {
       )}
       {result.warnings?.map((warning) => <Warning warning={warning} extra={extra} />)}
       {(result.todo || result.skip_reason) && <p class="note">{result.todo ? "Todo" : "Skipped"}{result.skip_reason && `: ${visible(result.skip_reason)}`}</p>}
-      {result.checks_nothing && <p class="note">It passed without checking anything: it has no assertion.</p>}
+      {result.checks_nothing && <p class="note">It passed without checking anything: it has no assertions.</p>}
       {around?.below(at, row, result)}
       {was && <Earlier now={result} was={was[0]} facts={facts} diff={diff} />}
       {result.runs?.attempts && <Attempts runs={result.runs} />}
@@ -109,7 +109,7 @@ function Everything({ at, row, suite, entry, was, facts, diff }: Parts) {
         <Scores scores={result.scores} total={result.score} threshold={result.threshold} />
       )}
       {assertions.length > 0 && (
-        <Section title="Assertions" count={`${assertions.filter((one) => one.passed && one.judged !== false).length} of ${assertions.length} hold`}>
+        <Section title="Assertions" count={`${assertions.filter((one) => one.passed && one.judged !== false).length} of ${assertions.length} passed`}>
           <Assertions assertions={assertions} />
         </Section>
       )}
@@ -212,7 +212,7 @@ const blank = (line: string, column: number): string => line.slice(0, column - 1
 function Exchange({ result }: { result: Result }) {
   const messages = messagesIn(result.input);
   return (
-    <Section title={result.expected == null ? "Input and output" : "Input, output and what was expected"}>
+    <Section title={result.expected == null ? "Input and output" : "Input, output and expected output"}>
       <div class="pair">
         <Labelled label="Input">
           {messages ? <Messages messages={messages} /> : typeof result.input === "string" ? <div class="quoted"><Content content={result.input} /></div> : <Value value={result.input} label="Input" />}
@@ -235,7 +235,7 @@ function Given({ result }: { result: Result }) {
   const messages = Array.isArray(result.input) ? messagesIn(result.input) : null;
   if (!messages && !result.attachments) return null;
   return (
-    <Section title="Given by the case" count={messages ? plural(messages.length, "message") : undefined} open={false}>
+    <Section title="Conversation before the case" count={messages ? plural(messages.length, "message") : undefined} open={false}>
       {messages && <Messages messages={messages} />}
       <Files files={result.attachments} said={result.input} />
     </Section>

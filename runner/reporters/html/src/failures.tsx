@@ -62,7 +62,7 @@ function grouped({ rows }: Index): Group[] {
   const groups = new Map<string, Group>();
   rows.forEach((row, at) => {
     if (row.status !== "failed") return;
-    const error = row.error ?? "It failed without a message";
+    const error = row.error ?? "Failed without a message";
     const cause = row.cause ?? "assertion";
     const key = `${cause} ${error.replace(/"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?/g, "#")} ${row.expected ?? ""}`;
     const group = groups.get(key);

@@ -48,7 +48,7 @@ export function Stability({ index, theme, onOpen }: { index: Index; theme: strin
         <p class="told faint" aria-hidden="true">
           {one
             ? `${visible(one.name)}: ${one.runs.pass_rate} % of ${one.runs.count} runs, ${range(one.runs.min_duration_ms, one.runs.max_duration_ms)}, mean ${duration(one.runs.avg_duration_ms)}`
-            : "Least stable first. Point at a case to see its figures, click to open it, drag to zoom, click twice to zoom out."}
+            : "Least stable first. Hover over a case to see its figures, click to open it, drag to zoom, double-click to zoom out."}
         </p>
         {worst.length > 0 && (
           <Table head={["Case", "Runs", "Run pass rate", "Consistency", "Mean duration", "Range"]} label="Least stable cases">

@@ -13,7 +13,7 @@ export type Read = (id: string) => Promise<string>;
 /** Reads a block that is in the page itself. */
 export async function inPage(id: string): Promise<string> {
   const text = document.getElementById(id)?.textContent;
-  if (text == null) throw new Error(`The file is not complete: it has no ${id}`);
+  if (text == null) throw new Error(`The file is incomplete: it lacks ${id}`);
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
   for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);

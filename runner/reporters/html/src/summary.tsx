@@ -28,7 +28,7 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
         )}
         {summary.mean_score != null && <p class="ends">Mean score {withEnds(summary.mean_score, summary.mean_score_interval)}</p>}
         {summary.judges_noise && (
-          <p class="ends" title="How much the figures could change if the judges voted again (95% interval)">
+          <p class="ends" title="Variation due to the votes of the judges (95% interval)">
             Judge noise ±{percent(summary.judges_noise.pass_rate, 1)}{summary.judges_noise.mean_score != null && `, of the mean score ±${percent(summary.judges_noise.mean_score, 1)}`}
           </p>
         )}
@@ -46,7 +46,7 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
         <div class="tiles" role="group" aria-label="Show results by status">
           {tiles.map(([key, name, count]) => (
             <button type="button" class={`tile ${key}`} aria-pressed={status === key} onClick={() => onStatus(key)}
-              title={key === "error" ? "Failed because of the tool, the network or a judge; not in the pass rate" : undefined}>
+              title={key === "error" ? "Failed because of the tool, the network or a judge; not counted in the pass rate" : undefined}>
               <span class="tile-count">{number(count)}</span>
               <span class="tile-name">{key && count > 0 && <Sign status={key} />}{name}</span>
             </button>
@@ -76,7 +76,7 @@ function verdict({ summary }: Index): string {
   if (summary.failed > 0) return `${number(summary.failed)} of ${plural(summary.total, "test")} failed`;
   if (summary.errors) return `${plural(summary.errors, "test")} could not be graded`;
   if (summary.status === "error") return "The run ended with an error";
-  return summary.total === 0 ? "Nothing was run" : summary.passed === summary.total ? "Everything passed" : "Nothing failed";
+  return summary.total === 0 ? "Nothing ran" : summary.passed === summary.total ? "Everything passed" : "Nothing failed";
 }
 
 /** Remarks as on the console: missing calls, criteria that were not judged, tests that are unfinished or run alone, cases that check nothing. */

@@ -12,11 +12,11 @@ export function TraceOf({ trace }: { trace: Trace }) {
   const count = [models ? plural(models, "model call") : "", tools ? plural(tools, "tool call") : ""].filter(Boolean).join(", ");
   return (
     <Section title="Trace" count={count} open={false}>
-      <Table head={["", "Model calls", "Tool calls", "Time", "Tokens", "Cost"]} label="What each took">
+      <Table head={["", "Model calls", "Tool calls", "Time", "Tokens", "Cost"]} label="Time and usage by role">
         {totals.map(([role, total]) => <Total role={role} total={total} />)}
       </Table>
       <ol class="trace">{trace.steps.map((step) => <Step step={step} />)}</ol>
-      {trace.cut && <p class="note">The trace was too long: it ends early, or says less of its last calls.</p>}
+      {trace.cut && <p class="note">The trace was too long and was truncated.</p>}
     </Section>
   );
 }

@@ -32,7 +32,7 @@ export function leftOut(program: Node, source: string, calls: string[]): LeftOut
   for (const comment of program.comments as Comment[]) {
     const hint = HINT.exec(comment.value);
     if (!hint) continue;
-    const reason = hint[1] || "a comment excludes it";
+    const reason = hint[1] || "excluded by a comment";
     const before = source.slice(source.lastIndexOf("\n", comment.start - 1) + 1, comment.start);
     if (before.trim()) lines.set(comment.loc.start.line, reason);
     else {
@@ -50,7 +50,7 @@ export function leftOut(program: Node, source: string, calls: string[]): LeftOut
       if (isCall(call) && telling.some((one) => one.test(calleeName(call)))) nodes.set(node, `calls of ${calleeName(call)} are not mutated`);
     }
   }
-  for (const unused of unusedConstants(program)) nodes.set(unused, "nothing uses this constant");
+  for (const unused of unusedConstants(program)) nodes.set(unused, "the constant is unused");
   return { nodes, lines };
 }
 

@@ -147,7 +147,7 @@ def test_a_service_that_dies_in_a_call_is_explained_and_connected_to_again(here:
     assert re.sub(r":\d+", ":PORT", message) in (
         "MCP server s (http://127.0.0.1:PORT) failed: the connection was closed",
         "MCP server s (http://127.0.0.1:PORT) failed: "
-        "lost the connection to 127.0.0.1:PORT: it was closed before the answer was complete",
+        "lost the connection to 127.0.0.1:PORT: it was closed before the response was complete",
     )
     assert value == 2
 

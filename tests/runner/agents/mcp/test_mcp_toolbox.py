@@ -178,7 +178,7 @@ def test_a_call_is_answered_with_the_json_of_its_result(
         pytest.param("shop__pay", "{}", ToolUse(name="pay", server="shop", arguments={}), "no money", id="the tool throws"),
         pytest.param("shop__find", '{"id": "x"}', ToolUse(name="find", server="shop", arguments={"id": "x"}), "Cannot call tool \"find\" of MCP server shop: validation failed: id: 'x' is not of type 'integer'", id="against the schema"),
         pytest.param("shop__find", "[1]", ToolUse(name="find", server="shop", arguments=[1]), 'Cannot read the arguments of tool "shop__find": not an object', id="a list"),
-        pytest.param("shop__find", "id is 7", ToolUse(name="find", server="shop", arguments="id is 7"), 'Cannot read the arguments of tool "shop__find": invalid JSON: cannot be repaired to JSON', id="prose"),
+        pytest.param("shop__find", "id is 7", ToolUse(name="find", server="shop", arguments="id is 7"), 'Cannot read the arguments of tool "shop__find": invalid JSON: is not JSON and cannot be repaired', id="prose"),
         pytest.param("shop_find", "{}", ToolUse(name="shop_find", server="", arguments={}), 'there is no tool "shop_find". Did you mean "shop__find"?', id="unknown tool"),
     ],
 )  # fmt: skip

@@ -53,7 +53,7 @@ THREE = """\
   ├─ Turn 2: SKIPPED
   │          Reason: Agent awaiting input, no next turn defined
   │          Agent asked: "Please give me a reference number"
-  │          Hint: Add more turns, use --interactive, or configure simulator
+  │          Hint: Add more turns, use --interactive, or configure a simulator
   │
   └─ Result: SKIPPED
 
@@ -256,7 +256,7 @@ def test_a_run_of_many_inputs_shows_the_turns_of_failing_cases_at_its_end() -> N
         "═══════════════════════════════════════════════════════════════════════════════\n"
         "✗ tests/trips.jsonl › B04\n"
         f"{tree}"
-        "  Run it again: yao-test -i tests/trips.jsonl --run '^B04$' --name hotel\n\n"
+        "  Rerun: yao-test -i tests/trips.jsonl --run '^B04$' --name hotel\n\n"
         "═══════════════════════════════════════════════════════════════════════════════\n"
         "  Summary: 1 passed, 1 failed, 0 skipped (14.20s) in 2 inputs\n"
         "  Case pass rate: 50.0%\n"

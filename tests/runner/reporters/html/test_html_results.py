@@ -47,7 +47,7 @@ def test_the_summary_says_how_it_went_and_where(page: Page) -> None:
     [
         ([result(CASES, "a")], "Everything passed"),
         ([result(CASES, "a"), result(CASES, "b", "skipped")], "Nothing failed"),
-        ([], "Nothing was run"),
+        ([], "Nothing ran"),
         ([result(CASES, "a", "failed", cause="infrastructure", error="HTTP 503")], "1 test could not be graded"),
     ],
     ids=["passed", "skipped", "empty", "errors"],

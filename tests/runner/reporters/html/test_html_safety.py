@@ -176,4 +176,4 @@ def test_a_file_that_was_cut_off_says_so(chromium: Chromium, tmp_path: Path) -> 
     page = chromium.usual
     page.goto(broken.as_uri())
 
-    expect(page.locator("#app")).to_have_text("Cannot show this report: The file is not complete: it has no index")
+    expect(page.locator("#app")).to_have_text("Cannot show this report: The file is incomplete: it lacks index")

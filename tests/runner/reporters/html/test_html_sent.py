@@ -52,7 +52,7 @@ def test_files_are_shown_with_their_type_and_size(open_report: Any) -> None:
     expect(files).to_have_text(["dot.png image/png, 3.0 KB", "https://example.com/far.png image"])
     talk = expand(page, "talk")
     expect(talk.locator(".turn").get_by_role("list", name="Attachments")).to_have_text("dot.png image/png, 3.0 KB")
-    talk.get_by_text("Given by the case").click()
+    talk.get_by_text("Conversation before the case").click()
     expect(talk.get_by_text("Before it all")).to_be_visible()
 
 

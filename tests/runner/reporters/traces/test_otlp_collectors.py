@@ -36,7 +36,7 @@ def test_a_collector_that_takes_nothing_costs_a_warning_and_no_result(
         run = sending(application, collector, *arguments, **headers)
         assert other.headers == []
     why = {
-        "nobody": "nobody answers there",
+        "nobody": "there is no response",
         "refuses": "it answers 401 Unauthorized",
         "slow": "it did not take them within 0.5 s after the run",
         "elsewhere": "it answers 307 Temporary Redirect",
@@ -50,11 +50,11 @@ def test_a_collector_that_takes_nothing_costs_a_warning_and_no_result(
 
 
 BROKEN_OFF = {
-    "at once": (b"", "http", "it closed the connection before it had answered"),
+    "at once": (b"", "http", "it closed the connection before responding"),
     "in its answer": (
-        b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc", "http", "it closed the connection before it had answered",
+        b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc", "http", "it closed the connection before responding",
     ),
-    "without TLS": (b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", "https", "there is no secure connection to it"),
+    "without TLS": (b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n", "https", "the TLS connection failed"),
 }  # fmt: skip
 
 
@@ -153,23 +153,23 @@ def test_variables_of_the_sdk_hold(application: Application, monkeypatch: pytest
 @pytest.mark.parametrize(
     ("arguments", "variables", "message"),
     [
-        (["--otlp", "localhost:4318"], {}, 'Cannot use --otlp "localhost:4318": it must be the address of a collector'),
+        (["--otlp", "localhost:4318"], {}, 'Cannot use --otlp "localhost:4318": it must be the URL of a collector'),
         (
             ["--otlp", "http://user:word@here"],
             {},
-            "Cannot use --otlp: the address appears in logs, so it must not hold a key",
+            "Cannot use --otlp: the URL appears in logs, so it must not contain a key",
         ),
         (
             ["--otlp", "http://here?api_key=a-long-word"],
             {},
-            "Cannot use --otlp: the address appears in logs, so it must not hold a key",
+            "Cannot use --otlp: the URL appears in logs, so it must not contain a key",
         ),
-        (["--otlp", "http://he\nre"], {}, "it must be the address of a collector"),
-        (["--otlp", "http://here#there"], {}, "it must be the address of a collector"),
+        (["--otlp", "http://he\nre"], {}, "it must be the URL of a collector"),
+        (["--otlp", "http://here#there"], {}, "it must be the URL of a collector"),
         (
             ["--otlp"],
             {"OTEL_EXPORTER_OTLP_ENDPOINT": "here"},
-            'Cannot use OTEL_EXPORTER_OTLP_ENDPOINT "here": it must be the address of a collector',
+            'Cannot use OTEL_EXPORTER_OTLP_ENDPOINT "here": it must be the URL of a collector',
         ),
         (
             ["--otlp"],
@@ -201,4 +201,4 @@ def test_a_configuration_file_cannot_say_where_spans_go(app: MakeApplication) ->
     made = app({"a_test.ts": "export function TestA(t) {}", "/yao-test.toml": 'otlp = "http://evil.example"\n'})
     run = made.run("-i", "scripts.demo.a")
     assert run.code == 2
-    assert "otlp cannot be set here: it weakens security, so it can only be given on the command line" in run.stderr
+    assert "otlp cannot be set here: it weakens security, so it can only be set on the command line" in run.stderr

@@ -42,7 +42,7 @@ export function AgainPanel({ run, keys, onClose }: { run: string; keys: string[]
       <h2 id="again-title">Run again{keys.length > 0 ? `: ${keys.length === 1 ? "one result" : `${keys.length} results`}` : ""}</h2>
       {problem && <p class="problem" role="alert">{visible(problem)}</p>}
       {commands.map((command) => <pre class="value" tabIndex={0} role="group" aria-label="Command">{visible(command)}</pre>)}
-      <p class="faint">It runs on this machine, in the folder of the application, with the files as they are now.</p>
+      <p class="faint">It runs on this machine, in the application folder, with the current files.</p>
       <div class="tools-row">
         {!again && <button type="button" class="button primary" disabled={commands.length === 0} onClick={() => void start()}>Run</button>}
         {isRunning && <button type="button" class="button" onClick={stop}>Stop</button>}
@@ -51,7 +51,7 @@ export function AgainPanel({ run, keys, onClose }: { run: string; keys: string[]
           {isRunning && <Badge kind="accent">running</Badge>}
           {again?.state === "ended" && <Badge kind={again.code === 0 ? "passed" : "failed"}>ended with exit code {again.code}</Badge>}
         </span>
-        {again && <a href={hrefOf("/")}>Its results are among the runs</a>}
+        {again && <a href={hrefOf("/")}>The results are in the list of runs</a>}
       </div>
       {again && again.output && <pre class="value output" tabIndex={0} role="group" aria-label="Output">{visible(again.output)}</pre>}
     </section>

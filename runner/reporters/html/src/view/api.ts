@@ -176,7 +176,7 @@ async function asked(path: string, options: RequestInit = {}): Promise<Response>
   try {
     response = await fetch(path, { ...options, headers: { ...HEADER, ...options.headers } });
   } catch {
-    throw new Refused("yao-test view has ended, or cannot be reached. Start it again, and open the link that it prints.");
+    throw new Refused("yao-test view is not running or cannot be reached. Restart it and open the link that it prints.");
   }
   if (response.ok) {
     keep();
@@ -186,7 +186,7 @@ async function asked(path: string, options: RequestInit = {}): Promise<Response>
   try {
     throw new Refused((JSON.parse(said) as { error: string }).error);
   } catch (error) {
-    throw error instanceof Refused ? error : new Refused(said.trim() || `The server said ${response.status}`);
+    throw error instanceof Refused ? error : new Refused(said.trim() || `The server returned ${response.status}`);
   }
 }
 

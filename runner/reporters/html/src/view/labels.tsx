@@ -40,7 +40,7 @@ export function Labels({ run, at, result, onChange }: Props) {
   if (questions.length === 0 && !problem) return null;
   const given = questions.filter(({ label }) => label).length;
   return (
-    <Section title="What people say" count={given ? `${given} of ${questions.length} labelled` : "no labels yet"} open={given > 0 || questions.some(({ judged }) => judged)}>
+    <Section title="Human labels" count={given ? `${given} of ${questions.length} labelled` : "no labels yet"} open={given > 0 || questions.some(({ judged }) => judged)}>
       {problem && <p class="problem" role="alert">{visible(problem)}</p>}
       <ul class="questions">
         {questions.map((question) => <Asked key={keyOf(question)} question={question} onSay={(passed, why) => queue(question, passed, why)} />)}

@@ -80,14 +80,14 @@ export function RunPage(look: Look) {
       {loaded && head && (
         <>
           <div class="tools-row about">
-            <span class="faint" role="status">{[head.status === "running" ? "The run goes on; results appear as they come" : "", placeOf(head), head.profile].filter(Boolean).map((word) => visible(word!)).join(" · ")}</span>
+            <span class="faint" role="status">{[head.status === "running" ? "The run is in progress; results appear as they arrive" : "", placeOf(head), head.profile].filter(Boolean).map((word) => visible(word!)).join(" · ")}</span>
             <span class="space" />
             {labels > 0 && <button type="button" class="button" onClick={() => void exported(id)}>Export {plural(labels, "label")}</button>}
-            {head.before && <a class="button" href={hrefOf("/compare", { run: [head.before, id] })}>Compare with the run before</a>}
+            {head.before && <a class="button" href={hrefOf("/compare", { run: [head.before, id] })}>Compare with the previous run</a>}
             {!head.elsewhere && head.status !== "running" && (
               <>
-                {failed.length > 0 && <button type="button" class="button" onClick={() => setAgain(failed.map(({ key }) => key))}>Run failures again…</button>}
-                <button type="button" class="button" onClick={() => setAgain([])}>Run again…</button>
+                {failed.length > 0 && <button type="button" class="button" onClick={() => setAgain(failed.map(({ key }) => key))}>Rerun failures…</button>}
+                <button type="button" class="button" onClick={() => setAgain([])}>Rerun…</button>
               </>
             )}
           </div>
@@ -121,7 +121,7 @@ function Links({ head, suite, row, onAgain }: LinksProps) {
     <>
       <a class="button" href={hrefOf("/test", { suite: suite.key ?? suite.id, test: row.id })}>Over time</a>
       {!head.elsewhere && head.status !== "running" && verdictOf(row) !== "skipped" && (
-        <button type="button" class="button" onClick={onAgain}>Run again…</button>
+        <button type="button" class="button" onClick={onAgain}>Rerun…</button>
       )}
     </>
   );

@@ -37,15 +37,15 @@ export function RunsPage(look: Look) {
         <SearchField query={query} label="Search runs" onChange={setQuery} />
         <span class="count" role="status">{list && (terms.length > 0 ? `${number(shown.length)} of ${plural(list.runs.length, "run")}` : plural(list.runs.length, "run"))}</span>
         <span class="space" />
-        {inOrder.length > 0 && <button type="button" class="link" onClick={() => setPicked([])}>Choose none</button>}
+        {inOrder.length > 0 && <button type="button" class="link" onClick={() => setPicked([])}>Clear selection</button>}
         {inOrder.length > 1
           ? <a class="button primary" href={hrefOf("/compare", { run: inOrder })}>Compare {inOrder.length} runs</a>
-          : <span class="faint">Choose two or more to compare them</span>}
+          : <span class="faint">Select two or more to compare</span>}
       </div>
       <ul class="runs" id="runs" tabIndex={-1} aria-label="Runs" onKeyDown={(event) => move(event, [...event.currentTarget.querySelectorAll<HTMLElement>(".run-title")])}>
         {shown.map((run) => <OneRun key={run.id} run={run} isPicked={picked.includes(run.id)} onPick={() => pick(run.id)} />)}
       </ul>
-      {list && shown.length === 0 && <p class="empty">{list.runs.length === 0 ? "The store has no runs yet." : "No run is like that."}</p>}
+      {list && shown.length === 0 && <p class="empty">{list.runs.length === 0 ? "The store has no runs yet." : "No runs match."}</p>}
       {list?.more && <button type="button" class="more" onClick={() => setLimit(limit + STEP)}>Show older runs</button>}
     </Shell>
   );

@@ -41,16 +41,16 @@ function History({ history }: { history: TestHistory }) {
         {said.map((sentence) => <p>{visible(sentence)}</p>)}
         {rate && <div class="over-rate"><span>Run pass rate {percent(rate[1], 1)} ({percent(rate[0], 1)} to {percent(rate[2], 1)})</span> <Bar ends={rate} from={0} to={1} /></div>}
         <Columns bars={bars.map((one) => ({ ms: one.duration_ms, status: signOf(one.verdict), name: moment(one.started_at) }))} />
-        <p class="faint">How long each run took, the newest on the right</p>
+        <p class="faint">Duration of each run, newest on the right</p>
       </section>
       <section class="results" id="occurrences" tabIndex={-1} aria-labelledby="occurrences-title">
         <h2 id="occurrences-title">Runs</h2>
         <div class="tools-row">
           {inOrder.length > 1
             ? <a class="button primary" href={hrefOf("/compare", { run: inOrder })}>Compare {inOrder.length} runs</a>
-            : <span class="faint">Choose two or more to compare them</span>}
+            : <span class="faint">Select two or more to compare</span>}
         </div>
-        <Table head={["", "Run", "Connector", "Result", "Time", "Score", "Cost", "Code", "What it said"]} label="Runs of this test">
+        <Table head={["", "Run", "Connector", "Result", "Time", "Score", "Cost", "Code", "Answers"]} label="Runs of this test">
           {occurrences.map((one) => <OneRun one={one} history={history} isPicked={picked.includes(one.run)} onPick={() => pick(one.run)} />)}
         </Table>
       </section>

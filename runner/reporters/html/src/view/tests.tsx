@@ -47,7 +47,7 @@ export function TestsPage(look: Look) {
           </Table>
         )}
       </div>
-      {found && tests.length === 0 && <p class="empty">{found.tests.length === 0 ? "The store has no tests yet." : "No test is like that."}</p>}
+      {found && tests.length === 0 && <p class="empty">{found.tests.length === 0 ? "The store has no tests yet." : "No tests match."}</p>}
       {tests.length > limit && <button type="button" class="more" onClick={() => setLimit(limit + STEP)}>Show more of {number(tests.length)}</button>}
     </Shell>
   );
