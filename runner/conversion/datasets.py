@@ -17,7 +17,7 @@ from runner.conversion.converted import SAME_MEANING, Converted, Record, judged,
 
 SCORERS = ("includes", "match", "exact", "pattern", "model_graded_qa")
 """An answer contains the target, ends with it (of OpenAI evals: begins), is it, matches it, means it."""
-IN_CODE = "the scorer, which is code: pass one of {}; cases have that of {}"
+IN_CODE = "the scorer, which is code: pass --scorer with one of {}; the cases use {}"
 FIELDS = {
     "inspect": ("input", "target", "id", "choices", "metadata"),
     "deepeval": (

@@ -347,7 +347,7 @@ class SelectionAndOrder(Value):
 
         tags = TestFilter(application.root, options.tags, None) if options.tags else None
         flags = options.replace(last_failed=False).selecting
-        note = f"No failure is known of what {flags} selects: all of it runs" if flags else _NOTHING
+        note = f"No known failures with {flags}: running all of its tests" if flags else _NOTHING
         return self.replace(filter=tags, notes=(note, *self.notes))
 
 

@@ -153,7 +153,7 @@ def remarks_of(result: TestResult) -> list[str]:
     if (case := result.case) is None:
         return said
     said += [trials_text(case.trials_noise)] if case.trials_noise else []
-    return [*said, "It has no assertions"] if case.checks_nothing else said
+    return [*said, "It checks nothing"] if case.checks_nothing else said
 
 
 def trials_text(noise: TrialsNoise) -> str:

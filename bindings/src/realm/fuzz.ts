@@ -48,7 +48,7 @@ export default function (core: Core) {
     }
 
     offer("add", (...args) => {
-      if (size !== undefined && size !== args.length) throw new std.TypeError(`f.add takes ${size} arguments as before, got ${args.length}`);
+      if (size !== undefined && size !== args.length) throw new std.TypeError(`f.add takes as many arguments as before, ${size}, got ${args.length}`);
       size = args.length;
       let text = "[";
       for (let i = 0; i < args.length; i++) text += (i ? "," : "") + json(args[i], "f.add");

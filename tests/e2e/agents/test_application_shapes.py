@@ -31,7 +31,7 @@ def test_hooks_of_an_old_form_say_what_to_write(app: MakeApplication) -> None:
     hooks = "function Create(input, option) { return { messages: input }; }"
     application = app(agent(hooks=hooks, cases=[{"id": "a", "input": "x"}]))
     said = run_cases(application)["a"]["error"]
-    assert "Create(input, option) is a hook of an old form" in said
+    assert "Create(input, option) is an old form of hook" in said
     assert "write Create(ctx, messages, options)" in said
 
 
@@ -52,7 +52,7 @@ def test_test_files_that_nobody_collects_are_named(app: MakeApplication) -> None
     ):
         run = application.run(*inputs)
         assert run.code == 0
-        assert f"Not collected: {named}. Tests are collected in the src/ of an agent" in run.stdout + run.stderr
+        assert f"Not collected: {named}. Tests must be in the src/ folder of an agent" in run.stdout + run.stderr
     assert "Not collected" not in str(application.run("-i", "assistants"))
 
 
@@ -61,7 +61,7 @@ def test_tests_of_an_agent_that_is_not_below_assistants_are_named(app: MakeAppli
     for place in ("inner/assistants/one", "real/two"):
         application.write({f"/{place}/package.yao": "{}", f"/{place}/src/b_test.ts": "export function TestB(t) {}"})
     (application.root / "assistants/linked").symlink_to("../real/two")
-    said = "Not collected: inner/assistants/one/src/b_test.ts. Tests are collected in the src/ of an agent"
+    said = "Not collected: inner/assistants/one/src/b_test.ts. Tests must be in the src/ folder of an agent"
     run = application.run("-i", ".")
     assert said in run.stdout + run.stderr
     assert "Not collected" not in str(application.run("-i", "real"))

@@ -156,7 +156,7 @@ export function BenchmarkInline(b) { while (b.loop()) b.snapshot.inline(1); }
     app = shared_app({"s_test.ts": code})
     run = bench(app, module="scripts.demo.s")
     assert run.code == 1
-    assert run.stderr.count("└─ a snapshot in the loop of a benchmark would be one for each round") == 2
+    assert run.stderr.count("└─ a snapshot in the loop of a benchmark would be taken in every round") == 2
     stored = (app.root / "assistants/demo/src/__snapshots__/s_test.ts.snap").read_text()
     assert stored.count("[Benchmark") == 2
     assert (app.root / "assistants/demo/src/s_test.ts").read_text() == code
@@ -259,7 +259,7 @@ def test_a_baseline_that_cannot_be_used(shop: Application) -> None:
     empty = against(shop, str(shop.home / "empty.txt"))
     assert empty.code == 2
     assert (
-        "it has no line of a benchmark\nHint: Make it with: yao-test --bench '^BenchmarkWork$' --count 6 > "
+        "it has no benchmark results\nHint: Make it with: yao-test --bench '^BenchmarkWork$' --count 6 > "
         in empty.stderr
     )
     assert shop.run("--bench-threshold", "5%").stderr.startswith("Error: --bench-threshold needs --baseline")

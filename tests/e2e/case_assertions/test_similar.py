@@ -89,16 +89,16 @@ def test_it_counts_as_a_criterion_by_its_own_threshold(app: MakeApplication) -> 
 
 WRONG: dict[str, tuple[Record, str]] = {
     "number": (similar(5), '"similar" needs a "value" that is a non-empty string or a list of them'),
-    "empty": (similar(" "), '"similar" needs as "value" a text that is not empty'),
-    "no value": ({"type": "similar"}, '"similar" needs as "value" a text that is not empty'),
-    "no texts": (similar([]), '"similar" needs as "value" a text that is not empty'),
-    "mixed": (similar(["a", 3]), '"similar" needs as "value" a text that is not empty'),
+    "empty": (similar(" "), '"similar" needs a "value" that is a non-empty string'),
+    "no value": ({"type": "similar"}, '"similar" needs a "value" that is a non-empty string'),
+    "no texts": (similar([]), '"similar" needs a "value" that is a non-empty string'),
+    "mixed": (similar(["a", 3]), '"similar" needs a "value" that is a non-empty string'),
     "text": (similar(threshold="high"), '"assert.threshold" must be a number, not a string'),
     "too much": (similar(threshold=1.5), '"assert.threshold" must be at most 1, not 1.5'),
-    "metadata": (similar(options={"metadata": {"a": 1}}), '"similar" takes of "options" only "connector"'),
+    "metadata": (similar(options={"metadata": {"a": 1}}), '"similar" accepts only "connector" in "options"'),
     "nobody": (similar(options={"connector": "nobody"}), 'Cannot find connector "nobody"'),
-    "other type": (similar(options={"connector": "claude"}), "those of type anthropic have none"),
-    "elsewhere": ({"type": "contains", "value": "a", "threshold": 1}, '"contains" does not take "threshold"'),
+    "other type": (similar(options={"connector": "claude"}), "connectors of type anthropic have none"),
+    "elsewhere": ({"type": "contains", "value": "a", "threshold": 1}, '"contains" does not accept "threshold"'),
 }
 
 
@@ -191,7 +191,7 @@ FAULTS: dict[str, tuple[Behaviour, str]] = {
     "an error of the host": (status(500, "down"), "answered 500"),
     "one vector of two": (embeddings([1.0]), "embed gave 1 embeddings for 2 texts"),
     "other lengths": (embeddings([1.0], [1.0, 0.0]), "the embeddings have 1 and 2 numbers"),
-    "nothing but zeros": (embeddings([0.0], [1.0]), "an embedding has no direction"),
+    "nothing but zeros": (embeddings([0.0], [1.0]), "an embedding is all zeros"),
     "no vectors": (says("hello"), "the response has no embedding"),
 }
 
@@ -243,6 +243,6 @@ def test_a_connector_that_cannot_be_used_is_said_before_anything_runs(
 ) -> None:
     here = online(app, server, similar())
     here.write({"/connectors/claude.conn.yao": '{"type": "anthropic", "options": {"model": "m", "key": "k"}}'})
-    for name, said in (("nobody", 'Cannot find connector "nobody"'), ("claude", "those of type anthropic have none")):
+    for name, said in (("nobody", 'Cannot find connector "nobody"'), ("claude", "connectors of type anthropic have none")):
         run = here.run("-i", case_file(), "--embedding-connector", name)
         assert run.code == 2 and said in run.stderr

@@ -150,7 +150,7 @@ def test_samples_of_inspect_become_cases(here: Application) -> None:
     assert chat["assert"]["value"] == [{"type": "icontains", "value": word} for word in ("hello", "hi")]
     assert (primes["id"], "B) 5\nC) 7" in primes["input"]) == ("sample-3", True)
     assert "`sandbox` (chat)" in run.stderr
-    assert "--scorer says which" in run.stderr
+    assert "pass --scorer with one of" in run.stderr
     graded, *_ = cases(here.run("convert", "inspect.jsonl", "--scorer", "model_graded_qa"))
     assert graded["assert"] == {**JUDGE, "criteria": "Means the same as: Oslo"}
 

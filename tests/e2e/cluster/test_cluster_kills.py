@@ -92,7 +92,7 @@ def test_kills_cost_the_calls_under_way(app: MakeApplication, tmp_path: Path) ->
             broken = here.finish(command)
         assert broken.code == 3
         assert f"Error: The scheduler of the cluster at {cluster.address} is gone" in broken.stdout
-        assert "Stopped: the run broke" in broken.stdout
+        assert "Stopped: the run was aborted" in broken.stdout
         assert broken.stderr == ""
         assert started
         eventually(lambda: are_gone(started), "no runner outlives the cluster")

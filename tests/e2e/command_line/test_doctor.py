@@ -134,7 +134,7 @@ def test_mocks_are_written_that_throw_until_they_are_filled_in(app: MakeApplicat
     assert results["TestThrows"]["error"].startswith("flows.a.b is not mocked yet: fill it in where it is written")
     again = application.run("doctor", "--write-mocks", "mocks.ts")
     assert again.code == 2
-    assert again.stderr.startswith("Error: Cannot write mocks to mocks.ts: it exists")
+    assert again.stderr.startswith("Error: Cannot write mocks to mocks.ts: the file already exists")
     assert (application.root / "mocks.ts").read_text() == text
     assert found(application.run("doctor", "--json"))["calls"] == []
 

@@ -83,7 +83,7 @@ def test_a_test_of_an_agent_elsewhere_is_refused_and_runs_by_the_name_of_its_lin
     for path in ("real/one/src/a_test.ts", "assistants/linked/src/a_test.ts"):
         run = here.run("-i", path)
         assert run.code == 2, run
-        assert "the agent in <app>/real/one is not below <app>/assistants\nHint: Where a link" in run.stderr
+        assert "the agent in <app>/real/one is not below <app>/assistants\nHint: If a link" in run.stderr
     assert list(here.results("-i", "scripts.linked.a")) == ["TestA"]
 
 
@@ -127,7 +127,7 @@ def test_a_linked_folder_out_of_the_application_is_not_tested_and_named(
     for inputs in ((), ("-i", "assistants")):
         run = here.run(*inputs)
         assert run.code == 0
-        assert "No tests were looked for in assistants/outer, which is a link out of the app" in run.stdout + run.stderr
+        assert "Did not look for tests in assistants/outer, which is a link outside the app" in run.stdout + run.stderr
         assert "scripts.outer" not in run.stdout
 
 

@@ -129,5 +129,5 @@ def test_a_copy_of_a_report_of_yao_is_no_further_run(app: MakeApplication) -> No
     copied = application.run("merge", "old.json", "copy.json", "--as-runs", "-o", "both.json")
     honest = application.run("merge", "old.json", "again.json", "--as-runs", "-o", "both.json")
 
-    assert (copied.code, "Cannot merge copy.json: it has the run" in copied.stderr) == (2, True), copied
+    assert (copied.code, "Cannot merge copy.json: old.json also has the run" in copied.stderr) == (2, True), copied
     assert honest.code == 0, honest

@@ -253,7 +253,7 @@ def test_a_case_that_says_something_else_now_is_no_verdict(app: MakeApplication)
             "one": "infrastructure",
             "talk": "infrastructure",
         }
-        assert "the input of the case is not that" in found["one"]["error"]
+        assert "the input of the case differs" in found["one"]["error"]
         assert "has no turn 3" in found["talk"]["error"]
         assert server.requests == []
 

@@ -225,5 +225,5 @@ def test_cases_that_were_read_from_elsewhere_are_found(app: MakeApplication) -> 
     assert here.run("-i", outside, "-n", "demo", "-o", "r.jsonl").code == 0
     refused = here.run("status", "r.jsonl")
     assert refused.code == 2
-    assert "type: yao-test status r.jsonl -i <home>/c.jsonl" in refused.stderr
+    assert "run: yao-test status r.jsonl -i <home>/c.jsonl" in refused.stderr
     assert here.run("status", "r.jsonl", "-i", outside).code == 0

@@ -184,7 +184,7 @@ def test_all_mistakes_are_said_at_once_with_their_places(app: MakeApplication) -
         assert places == [1, 3, 4, 5, 6, 7, 9, 12, 13, 14, 16, 20, 22, 26, 27]
     assert 'there is no flag paralel. Did you mean "parallel"?' in run.stderr
     assert "allow-net cannot be set here: it weakens security" in run.stderr
-    assert "dry-run cannot be set here: it is for one run" in run.stderr
+    assert "dry-run cannot be set here: it applies to one run" in run.stderr
     assert 'there is no agent oen. Did you mean "one"?' in run.stderr
 
 

@@ -100,7 +100,7 @@ def test_neither_the_configuration_nor_a_report_brings_variables(app: MakeApplic
     here.write({"/yao-test.toml": f'env-file = ["{file}"]\n'})
     configured = here.run("-i", "scripts.demo.a")
 
-    assert (resumed.code, f"type: yao-test --resume r.jsonl --env-file {file}" in resumed.stderr) == (2, True), resumed
+    assert (resumed.code, f"run: yao-test --resume r.jsonl --env-file {file}" in resumed.stderr) == (2, True), resumed
     assert f"--env-file {file}" in state.stdout, state
     assert (again.code, "2 results of r.jsonl are kept" in again.stdout + again.stderr) == (0, True), again
     assert graded.code == 0, graded

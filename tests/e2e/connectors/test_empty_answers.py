@@ -119,8 +119,8 @@ def test_a_rule_can_rehearse_an_answer_without_a_message(app: MakeApplication, r
 
     assert record["cause"] == "infrastructure"
     assert record["error"] == (
-        f"agent error: The model scripted {MUTE}. Rule 1 of assistants/demo/replies.yml says so; an empty answer is "
-        'text: ""'
+        f"agent error: The model scripted {MUTE}. Rule 1 of assistants/demo/replies.yml says so; for an empty "
+        'answer, use text: ""'
     )
 
 

@@ -148,7 +148,7 @@ def test_no_message_of_a_simulated_user_comes_from_thinking(app: MakeApplication
     host.says["user"] = draft.removesuffix("</think>")
     (record,) = run_cases(here, code=0).values()
     assert (
-        "simulator error: the answer of user cannot be evaluated, since it consists of reasoning only"
+        "simulator error: the answer of user cannot be evaluated, because it consists of reasoning only"
         in record["skip_reason"]
     )
 
@@ -168,8 +168,8 @@ def test_no_generated_case_comes_from_thinking(app: MakeApplication, host: Host)
 
 THINKS = {
     "kind": "thinking",
-    "message": "demo includes its reasoning in its answers, where users see it; assertions on JSON read what comes behind "
-    "it, all others see all of it",
+    "message": "demo includes its reasoning in its answers, where users see it; assertions on JSON ignore "
+    "it, all others read it",
 }
 BEHIND: list[Record] = [
     {"type": "json_path", "path": "$.status", "value": "rejected"},
@@ -283,10 +283,10 @@ export function TestMocked(t) { t.mock.agent("judge", SAID); t.assert.Agent("Hel
     )
     found = run_cases(here, code=1)
     assert statuses(found) == dict.fromkeys(found, BROKE)
-    assert all("did not answer with a verdict, since " in record["error"] for record in found.values())
+    assert all("did not return a verdict, since " in record["error"] for record in found.values())
     tests = here.results("-i", "scripts.demo.says", code=1)
     assert {record["status"] for record in tests.values()} == {"failed"}
-    assert all("did not answer with a verdict, since " in record["error"] for record in tests.values())
+    assert all("did not return a verdict, since " in record["error"] for record in tests.values())
 
 
 WHOLE: dict[str, str] = {
@@ -322,7 +322,7 @@ def test_a_goal_that_is_reached_and_not_is_an_error_of_the_simulator(
     checkpoints = [{"id": "c", "assert": {"type": "contains", "value": "booked"}}]
     here = host.application(app, talk, {**talk, "id": "dynamic", "checkpoints": checkpoints})
     found = run_cases(here, "--on-missing-input", "fail", code=1)
-    wanted = "simulator error: the answer of user cannot be evaluated, since it"
+    wanted = "simulator error: the answer of user cannot be evaluated, because it"
     assert {id: record["error"].startswith(wanted) for id, record in found.items()} == {"talk": True, "dynamic": True}
 
 
@@ -434,7 +434,7 @@ def test_a_score_alone_is_no_verdict(app: MakeApplication, host: Host, score: An
     )
     found = run_cases(here, code=1)
     assert all("Cannot evaluate" in record["error"] for record in found.values())
-    hint = "A score alone is not a verdict, and scores are from 0 to 1, such as 0.8 for 8 of 10. It must answer"
+    hint = "A score alone is not a verdict, and scores are from 0 to 1, such as 0.8 for 8 of 10. It must return"
     assert hint in found["judge"]["error"]
 
 

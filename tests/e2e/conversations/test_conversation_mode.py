@@ -359,6 +359,6 @@ def test_a_conversation_that_fail_fast_gives_up_is_reported_as_far_as_it_came(
 
     assert {id: (record["status"], record.get("skip_reason")) for id, record in records.items()} == {
         "bad": ("failed", None),
-        "talk": ("skipped", "given up by --fail-fast"),
+        "talk": ("skipped", "cancelled by --fail-fast"),
     }
     assert [turn["status"] for turn in records["talk"]["turns"]] == ["passed", "skipped"]

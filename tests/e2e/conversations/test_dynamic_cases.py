@@ -221,7 +221,7 @@ FAILED: dict[str, tuple[Record, str, int]] = {
         'simulator error: scripts:play answered no message for the user: " "',
         0,
     ),
-    "no simulator": ({"simulator": {"goal": "x"}}, "simulator error: no simulator is named", 0),
+    "no simulator": ({"simulator": {"goal": "x"}}, "simulator error: no simulator is set", 0),
     "the agent cannot answer": (
         {"simulator": plays("broken")},
         "agent error: The model scripted failed: 400 Bad Request: the prompt is too long",

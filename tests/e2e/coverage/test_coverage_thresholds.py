@@ -42,8 +42,8 @@ def test_thresholds(covered: Covered, threshold: str, miss: str) -> None:
     ("flags", "message", "hint"),
     [
         (["--coverage", "--coverage-threshold", "90"], '--coverage-threshold "90"', "lines=90"),
-        (["--coverage", "--coverage-threshold", "line=90"], 'no metric "line"', 'Did you mean "lines"?'),
-        (["--coverage", "--coverage-threshold", "lines=101"], "101 is not a percentage", ""),
+        (["--coverage", "--coverage-threshold", "line=90"], 'unknown metric "line"', 'Did you mean "lines"?'),
+        (["--coverage", "--coverage-threshold", "lines=101"], "101 must be a percentage", ""),
         (["--coverage-threshold", "lines=90"], "--coverage-threshold needs --coverage", ""),
         (["-o", "lcov.info"], "Cannot write lcov.info: coverage is not measured", "Add --coverage"),
     ],
@@ -82,7 +82,7 @@ def test_a_threshold_in_the_configuration_file_holds_when_something_is_counted(a
         ("assistants/demo:lines=10", 0, ""),
         ("statements=100", 1, "Warning: Coverage of statements is "),
         ("assistants/none:lines=1", 1, "Warning: No file below assistants/none is counted"),
-        ("line=1", 2, 'there is no metric "line"'),
+        ("line=1", 2, 'unknown metric "line"'),
     ],
 )
 def test_merge_has_thresholds(covered: Covered, threshold: str, code: int, said: str) -> None:

@@ -147,9 +147,9 @@ class TestEveryRun:
             ("FuzzAwaited", "subtest seed#1 failed"),
             ("FuzzNever", "FuzzNever ended without f.fuzz((t, ...args) => ...)"),
             ("FuzzTwice", "f.fuzz must be called before f.fuzz, which is called once"),
-            ("FuzzOdd", "f.add takes JSON values; this is none"),
-            ("FuzzNaN", "f.add takes JSON values; this is none"),
-            ("FuzzUneven", "f.add takes as many arguments as before, 1, and these are 2"),
+            ("FuzzOdd", "f.add takes JSON values, got"),
+            ("FuzzNaN", "f.add takes JSON values, got"),
+            ("FuzzUneven", "f.add takes as many arguments as before, 1, got 2"),
             ("FuzzSnap", "subtest seed#0 failed"),
         ],
     )
@@ -321,7 +321,7 @@ def test_what_cannot_be_kept_is_shown(shared_app: MakeApplication) -> None:
     outside.mkdir()
     (app.source / "testdata").symlink_to(outside)
     text = json.dumps(fuzz(app)["FuzzShelf"])
-    assert "has found an input that fails in a realm of its own: [4096] (not kept: " in text
+    assert "found an input that fails on its own: [4096] (not kept: " in text
     assert list(outside.iterdir()) == []
 
 
@@ -391,7 +391,7 @@ def test_the_configuration_file_may_say_how_long(shared_app: MakeApplication) ->
     run = app.run("-i", "scripts.demo.parse", "--fuzz", ".")
     assert re.search(r"^FuzzShelf: \d+ inputs? \([\d.]+s\), nothing found \(--seed 7\)$", run.stdout, re.M), run
     app.write({"/yao-test.toml": 'fuzz = "."\n'})
-    assert "fuzz cannot be set here: it is for one run" in app.run("-i", "scripts.demo.parse").stderr
+    assert "fuzz cannot be set here: it applies to one run" in app.run("-i", "scripts.demo.parse").stderr
 
 
 def test_only_fuzz_tests_ask_for_inputs(shared_app: MakeApplication) -> None:

@@ -126,7 +126,7 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
     "no generator": (
         {},
         ("-i", "agents:", "-n", "demo"),
-        "Error: Cannot use -i agents:: no generator is named\nHint: Such as agents:workers.test.generator\n",
+        "Error: Cannot use -i agents:: no generator is named\nHint: For example: agents:workers.test.generator\n",
     ),
     "an unknown script": (
         {},

@@ -323,7 +323,7 @@ def test_a_store_that_cannot_be_written_is_read(here: Application) -> None:
 def test_a_disk_that_takes_no_more_costs_the_store_alone(here: Application) -> None:
     run = here.spawn(*BOTH, "-o", "r.jsonl", "--store", "store", prefix=("/usr/bin/prlimit", "--fsize=30000"))
     assert run.code == 3, run
-    assert "Cannot use the store <app>/store: the disk" in run.stdout
+    assert "Cannot use the store <app>/store: writing to the disk" in run.stdout
     assert len(load(here.root / "r.jsonl").lines) == 5
     put_in_later(here, run.stdout)
     listed = here.run("store", "list", "--store", "store").stdout
@@ -337,7 +337,7 @@ def test_a_run_without_a_report_to_resume_has_a_spare_one(
     prefix = ("/usr/bin/prlimit", "--fsize=30000")
     run = here.spawn("-i", "scripts.demo.some", *output, "--store", "store", prefix=prefix)
     assert run.code == 3, run
-    assert "Cannot use the store <app>/store: the disk" in run.stdout
+    assert "Cannot use the store <app>/store: writing to the disk" in run.stdout
     (spare,) = temporary.iterdir()
     assert spare.stat().st_mode & 0o077 == 0
     put_in_later(here, run.stdout)
@@ -385,7 +385,7 @@ def test_a_store_that_breaks_during_a_run_costs_no_result(here: Application, tem
         )
         folder.rename(here.root / "elsewhere")
     else:
-        assert "Error: The run is not in the store <app>/store: that was removed, moved or replaced" in run.stdout
+        assert "Error: The run is not in the store <app>/store: the store was removed, moved or replaced" in run.stdout
     put_in_later(here, run.stdout)
     with kept(here) as store:
         assert [(run.id, run.counts) for run in store.runs()] == [(found.id, {"passed": 5})]

@@ -323,7 +323,7 @@ def test_a_file_that_is_no_journal_is_left_alone(app: MakeApplication) -> None:
         run = here.run("-i", case_file(), "-o", str(path))
 
         assert run.code == 0
-        assert "Cannot save model responses to <home>/r.calls.jsonl: there is a file of this name" in run.stdout
+        assert "Cannot save model responses to <home>/r.calls.jsonl: a file of this name exists" in run.stdout
         assert journal_of(path).read_text() == '{"type": "start"}\n'
 
 
@@ -338,7 +338,7 @@ def test_a_journal_that_another_run_writes_is_left_to_it(app: MakeApplication) -
 
         other.close()
         assert run.code == 0
-        assert "another yao-test is writing it. The run goes on" in run.stdout
+        assert "another yao-test is writing it. The run continues" in run.stdout
         assert journal_of(path).read_text() == "theirs\n"
 
 

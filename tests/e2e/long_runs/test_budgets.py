@@ -170,8 +170,8 @@ def test_a_host_that_is_silent_costs_a_few_timeouts_and_not_one_for_each_case(ap
     errors = [record["error"] for record in lines_of(path) if record["type"] == "result"]
     assert errors[:5] == ["timeout after 500ms"] * 5
     assert asked == 5
-    assert [error.partition(", this call")[0] for error in errors[5:]] == ["agent error: local: the host is down"] * 25
-    assert "was silent until the case ran out of time" in errors[-1]
+    assert [error.partition(", so this call")[0] for error in errors[5:]] == ["agent error: local: the host is down"] * 25
+    assert "sent nothing until the case timed out" in errors[-1]
 
 
 def test_a_host_that_is_slow_is_not_down(app: MakeApplication) -> None:
@@ -217,7 +217,7 @@ def test_a_host_that_goes_down_is_said_once_and_clearly(app: MakeApplication) ->
     assert run.code == 1
     assert [record["status"] for record in results] == ["passed"] * 3 + ["failed"] * 27
     assert {record["cause"] for record in results[3:]} == {"infrastructure"}
-    assert sum("local: the host is down, this call was not made" in str(record["error"]) for record in results) >= 25
+    assert sum("local: the host is down, so this call was not made" in str(record["error"]) for record in results) >= 25
     summary = lines_of(path)[-1]
     assert (summary["total"], summary["passed"], summary["failed"], summary["errors"]) == (30, 3, 0, 27)
     assert json.loads((here.home / "r.json").read_text())["summary"]["overall_pass_rate"] == 100

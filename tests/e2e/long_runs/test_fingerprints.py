@@ -299,7 +299,7 @@ def test_another_version_is_said_and_results_of_another_format_are_stale(app: Ma
         1,
         "<home>/r.jsonl: 0 of 1 test has a current result\n"
         f"  {case_file()}: re-run because format of fingerprints changed: plain\n"
-        "  r.jsonl was begun by yao-test 0.0.1, but this is 0.1.0\n",
+        "  r.jsonl was started by yao-test 0.0.1, but this is 0.1.0\n",
     )
 
 
@@ -351,7 +351,7 @@ def test_a_report_that_no_run_has_made_is_refused(app: MakeApplication, command:
     run = here.run(command, made)
 
     done = "show the status of <home>/made.jsonl" if command == "status" else "resume <home>/made.jsonl"
-    said = f"Error: Cannot {done}: its flags are unknown\nHint: A report of merge"
+    said = f"Error: Cannot {done}: its flags are unknown\nHint: Reports of merge "
     assert (run.code, run.stderr[: len(said)]) == (2, said)
 
 

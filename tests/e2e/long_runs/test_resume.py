@@ -384,7 +384,7 @@ def test_a_bad_shard_is_an_error(here: Application, text: str) -> None:
     run = here.run(*BOTH, "--shard", text)
     assert (run.code, run.stderr) == (
         2,
-        f'Error: Cannot read --shard "{text}": it must be I/N, with I from 1 to N\nHint: Such as 1/4, 2/4, 3/4 and 4/4\n',
+        f'Error: Cannot read --shard "{text}": it must be I/N, with I from 1 to N\nHint: For example: 1/4, 2/4, 3/4 and 4/4\n',
     )
 
 

@@ -120,7 +120,7 @@ VERDICTS: dict[str, tuple[Any, str | None]] = {
     "as content": ({"content": '{"passed": "no", "reason": "Rude"}'}, "Rude"),
     "as data": ({"data": {"pass": False, "message": "Rude"}}, "Rude"),
     "not judged": ({"judged": False, "reason": "No idea"}, None),
-    "a text that is none": ("Looks fine", "did not answer with a verdict"),
+    "a text that is none": ("Looks fine", "did not return a verdict"),
     "an error": ({"error": "out of order"}, "out of order"),
 }
 """Reply of a validator → what a failed check says; None: it passes."""

@@ -82,7 +82,7 @@ def test_commands_are_mocked_wherever_they_are_called(app: MakeApplication) -> N
             {"exec": {"git": {"stdout": {"a": 1}}}},
             'the reply "git" in "mocks.exec" cannot be used: stdout must be a string',
         ),
-        ({"exec": {"git": 5}}, 'the reply "git" in "mocks.exec" cannot be used: it is a text, or an object'),
+        ({"exec": {"git": 5}}, 'the reply "git" in "mocks.exec" cannot be used: it must be a string, or an object'),
         ({"exec": {"git": {"exit_code": "1"}}}, "exit_code must be a whole number"),
         ({"http": {"https://x": {"status": "1"}}}, "status must be a whole number"),
         ({"now": "tomorrow"}, 'cannot read now "tomorrow" as a time'),

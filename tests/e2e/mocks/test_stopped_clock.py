@@ -158,7 +158,7 @@ export function TestAsksNothing(t) { t.mock.now("2030-01-01"); for (;;); }
     records = app(shop(loop)).results("-i", "assistants/demo/src/world_test.ts", "--timeout", "300ms", code=1)
     for record in records.values():
         assert record["error"].startswith("timeout after 0.3s")
-        assert "The clock of the test stood still when its time was up" in str(record["warnings"])
+        assert "The test timed out while its clock was stopped" in str(record["warnings"])
         assert len(record["warnings"]) == 1
 
 

@@ -91,4 +91,4 @@ def test_json_on_the_output_has_the_score_of_each_function(road: Application) ->
 def test_another_extension_is_refused(road: Application) -> None:
     run = road.run("mutate", "-o", "m.xml")
     assert run.code == 2
-    assert 'no format for the extension ".xml"' in run.stderr
+    assert 'unknown extension ".xml"' in run.stderr

@@ -144,4 +144,4 @@ def test_scripts_have_no_rules(app: MakeApplication) -> None:
     run = app({"a_test.ts": "export function TestA() {}"}).run("mutate", "--prompts", "-i", "scripts.demo.a", "--yes")
 
     assert run.code == 2
-    assert "there are no cases among the inputs" in run.stderr
+    assert "the inputs have no cases" in run.stderr

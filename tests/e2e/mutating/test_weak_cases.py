@@ -75,7 +75,7 @@ def test_what_cases_notice_is_written_as_json_only(desk: Application) -> None:
     refused = desk.run("mutate", "-i", FILE, "-o", "weak.html")
 
     assert refused.code == 2
-    assert "what cases notice is written as .json" in refused.stderr
+    assert "the report on cases is a .json file" in refused.stderr
 
 
 def test_a_case_that_fails_with_its_own_answer_is_left_out(desk: Application) -> None:

@@ -56,12 +56,12 @@ async def sends_what_unpacks_to_much(exchange: Exchange) -> None:
 @pytest.mark.parametrize(
     ("behaviour", "said"),
     [
-        (streams_without_end, "exceeds 64 MB"),
-        (writes_a_line_without_end, "exceeds 64 MB"),
-        (sends_a_body_without_end, "exceeds 64 MB"),
-        (sends_headers_without_end, "does not speak HTTP as expected"),
-        (sends_what_unpacks_to_much, "answered what is not JSON"),
-        (body(200, "[" * 200_000 + "]" * 200_000), "answered what is not JSON"),
+        (streams_without_end, "is larger than 64 MB"),
+        (writes_a_line_without_end, "is larger than 64 MB"),
+        (sends_a_body_without_end, "is larger than 64 MB"),
+        (sends_headers_without_end, "sent an invalid HTTP response"),
+        (sends_what_unpacks_to_much, "returned invalid JSON"),
+        (body(200, "[" * 200_000 + "]" * 200_000), "returned invalid JSON"),
     ],
     ids=["stream", "line", "body", "headers", "packed", "nested"],
 )
@@ -168,7 +168,7 @@ function Create(ctx, messages) {
     record = here.report("-i", case_file())["results"][0]
 
     assert sum(map(len, record["logs"])) < 2_100_000
-    assert sum("output is cut here" in line for line in record["logs"]) == 1
+    assert sum("output truncated" in line for line in record["logs"]) == 1
 
 
 def test_a_tool_whose_result_is_too_large_fails_its_call(app: MakeApplication) -> None:

@@ -73,7 +73,7 @@ def test_a_case_file_that_changes_under_a_run_does_not_cost_its_reports(
     assert "Traceback" not in run.stdout + run.stderr
     if error:
         assert (run.code, run.stderr) == (3, "")
-        assert "Stopped: the run broke; 3 not run" in run.stdout
+        assert "Stopped: the run was aborted; 3 not run" in run.stdout
         assert_whole(here, "TestFirst", error)
 
 
