@@ -81,7 +81,11 @@ class Snapshots:
             new = self._new[module]
             first = self._asked[module].setdefault(key, text)
             if first != text and (self._update or key in new):
-                return {"passed": False, "expected": first, "reason": "Not equal to the snapshot that this run stores"}
+                return {
+                    "passed": False,
+                    "expected": first,
+                    "reason": "Not equal to the snapshot stored earlier in this run",
+                }
             expected = new.get(key, stored.get(key))
             if expected == text:
                 return {"passed": True}

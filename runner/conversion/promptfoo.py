@@ -19,14 +19,14 @@ from runner.security.files import read_text
 from runner.shapes.model_parameters import is_parameter
 
 TOP = {
-    **dict.fromkeys(("providers", "targets"), "the agent has its connector; -c CONNECTOR chooses another one"),
+    **dict.fromkeys(("providers", "targets"), "agents have their own connector; -c CONNECTOR overrides it"),
     "outputPath": "-o FILE",
     "evaluateOptions": "--parallel, --runs",
     "commandLineOptions": "flags",
-    "env": "the .env of the application",
+    "env": "set in the application's .env",
     "redteam": "no counterpart",
     "extensions": "--before, --after",
-    "nunjucksFilters": "the prompt is filled in here",
+    "nunjucksFilters": "inserted into the prompt",
     "transform": "a Next hook of the agent",
 }
 """Field of the configuration → what there is instead."""
@@ -136,7 +136,7 @@ class Promptfoo:
                 continue
             for path in self._files(name):
                 if path.suffix in CODE or ":" in path.name:
-                    self.converted.lacks(f"prompt {name}: a prompt in code; write its text")
+                    self.converted.lacks(f"prompt {name}: the prompt is code; write its text")
                 elif path.suffix in TABLES:
                     yield from ((label, str(row.get("prompt", ""))) for row in value_of(path, name))
                 elif path.suffix in (".json", ".yaml", ".yml") and not _LOGIC.search(self._text(path, name)):
@@ -192,7 +192,7 @@ class Promptfoo:
         name = value.removeprefix("file://")
         path = self._folder / name
         if path.suffix in CODE:
-            self.converted.lacks(f"variable {value}: a value in code; write it")
+            self.converted.lacks(f"variable {value}: the value is code; write it")
             return ""
         return value_of(path, name) if path.suffix in (".json", ".yaml", ".yml") else self._text(path, name)
 
@@ -216,7 +216,7 @@ class Promptfoo:
             return _text(found)
 
         if re.search(r"\{\{|\{%", _VARIABLE.sub("", value)):
-            lacks("a template with more than {{ name }}: write out what it gives")
+            lacks("a template with more than {{ name }}: write out its result")
             return value
         return _VARIABLE.sub(said, value)
 

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from runner.record.case_result import AnswerUsage, Regradable
 
 THINKS = (
-    "{} includes its reasoning in its answers, where users see it; assertions on JSON ignore it, all"
-    " others read it"
+    "{} includes its reasoning in its answers, where users see it; assertions on JSON ignore it, all others read it"
 )
 """The warning about an agent with thinking in its text."""
 

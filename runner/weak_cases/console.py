@@ -35,7 +35,7 @@ def text_of(found: WeakCases, style: Style, verbose: bool) -> str:
     missed = Counter(kind for file in found.files for case in file.cases for kind in case.kinds(Noticed.NO))
     kinds = ", ".join(f"{kind} ({number})" for kind, number in missed.most_common())
     text += f"Missed, with the number of cases: {kinds}\n" if kinds else ""
-    where = f"Answers of {found.origin}" if found.origin else "Answers of scripted or recorded models, asked now"
+    where = f"Answers of {found.origin}" if found.origin else "Answers of scripted or recorded models, produced now"
     weak = sum(case.checks_nothing for file in found.files for case in file.cases)
     said = f". {count(weak, 'case')} would pass with any answer" if weak else ""
     return text + f"{where}. Score {percent(found.share)}{said}\n"
@@ -53,12 +53,7 @@ def _case(case: CaseVerdict, wide: int, style: Style, verbose: bool) -> str:
     counts = f"  {case.id.ljust(wide)}  {case.noticed} of {case.counted}"
     missed = case.kinds(Noticed.NO)
     if case.checks_nothing:
-        text = (
-            counts
-            + "  "
-            + style.paint("checks nothing that matters: it passes with every changed answer", "red")
-            + "\n"
-        )
+        text = counts + "  " + style.paint("checks nothing relevant: it passes with every changed answer", "red") + "\n"
     elif missed:
         text = f"{counts}  still passes with: {', '.join(missed)}\n"
     else:
@@ -140,7 +135,7 @@ def rules_text(found: PromptRules, style: Style) -> str:
     for one in sorted(found.verdicts, key=lambda verdict: (verdict.held is Held.YES, order.index(verdict.held))):
         said = {
             Held.YES: f"held by {', '.join(one.by)}",
-            Held.NO: style.paint("no case holds it", "red"),
+            Held.NO: style.paint("no case depends on it", "red"),
             Held.UNSURE: f"cannot tell: {one.reason or 'the runs differ'}",
         }[one.held]
         text += f"  {one.agent}: {one.text}\n    {said}\n"
@@ -148,7 +143,7 @@ def rules_text(found: PromptRules, style: Style) -> str:
         text += f"Stopped: {found.stopped}\n"
     free = sum(one.held is Held.NO for one in found.verdicts)
     return (
-        f"{text}\n{count(len(found.verdicts), 'rule')}, {free} of which no case holds. Score {percent(found.share)}\n"
+        f"{text}\n{count(len(found.verdicts), 'rule')}, {free} on which no case depends. Score {percent(found.share)}\n"
     )
 
 

@@ -243,6 +243,9 @@ def test_a_connector_that_cannot_be_used_is_said_before_anything_runs(
 ) -> None:
     here = online(app, server, similar())
     here.write({"/connectors/claude.conn.yao": '{"type": "anthropic", "options": {"model": "m", "key": "k"}}'})
-    for name, said in (("nobody", 'Cannot find connector "nobody"'), ("claude", "connectors of type anthropic have none")):
+    for name, said in (
+        ("nobody", 'Cannot find connector "nobody"'),
+        ("claude", "connectors of type anthropic have none"),
+    ):
         run = here.run("-i", case_file(), "--embedding-connector", name)
         assert run.code == 2 and said in run.stderr

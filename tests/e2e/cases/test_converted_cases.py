@@ -251,4 +251,4 @@ tests: [{vars: {a: hi, b: " Ho ", c: {n: 1}}}]
     assert first["input"] == 'HI ho {"n":1} 1 4 '
     assert second["input"] == "{% if a %}{{ a }}{% endif %}"
     assert first["options"] == second["options"] == {"temperature": 0.2, "max_tokens": 9}
-    assert "a template with more than {{ name }}: write out what it gives (test-1-prompt-2)" in run.stderr
+    assert "a template with more than {{ name }}: write out its result (test-1-prompt-2)" in run.stderr

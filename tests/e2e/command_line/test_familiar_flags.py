@@ -75,10 +75,7 @@ def test_a_team_that_is_the_name_of_a_test_is_pointed_out(here: Application, nam
     run = here.run("-i", "scripts.demo.one", "-i", "assistants/demo/tests/good.jsonl", "-t", team, "--dry-run")
 
     assert run.code == 0
-    assert (
-        f"Warning: -t {team} sets the team of the test user; to select that test, use --run {team}\n"
-        in run.stdout
-    )
+    assert f"Warning: -t {team} sets the team of the test user; to select that test, use --run {team}\n" in run.stdout
 
 
 @pytest.mark.parametrize("team", ["ops-team", "Test", "TestBet", "TestBetaThree"])

@@ -288,4 +288,4 @@ def test_coding_agents_get_ten_lines_unless_there_are_others(tmp_path: Path) -> 
     assert text.count("\n") == 10
     assert {"run_tests", "explain_failure", "last_failed"} <= {*text.split("`")}
     (app.root / "AGENTS.md").write_text("Ours\n")
-    assert "Left as it is AGENTS.md\n" in app.run("init").stdout
+    assert "Kept AGENTS.md\n" in app.run("init").stdout

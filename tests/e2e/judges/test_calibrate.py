@@ -231,7 +231,10 @@ def test_the_terminal_asks_with_one_key(here: Application) -> None:
 
 MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "no judges": (("calibrate", "plain.jsonl"), "Cannot calibrate plain.jsonl: it has no judge verdicts"),
-    "nothing to label": (("label", "plain.jsonl", "-o", "x.jsonl"), "Cannot label plain.jsonl: it has no judge verdicts"),
+    "nothing to label": (
+        ("label", "plain.jsonl", "-o", "x.jsonl"),
+        "Cannot label plain.jsonl: it has no judge verdicts",
+    ),
     "foreign labels": (("calibrate", "r.jsonl", "foreign.jsonl"), "none of its answers has a label in foreign.jsonl"),
     "empty labels": (("calibrate", "r.jsonl", "empty.jsonl"), "empty.jsonl has no labels yet"),
     "no JSON": (("calibrate", "r.jsonl", "bad.jsonl"), "Cannot read the labels bad.jsonl:2: it is not JSON"),
@@ -243,7 +246,10 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
         ("calibrate", "r.jsonl", "l", "--min-kappa", "nan"),
         "nan is not a number",
     ),
-    "a run without end": (("calibrate", "r.jsonl", "endless.jsonl"), "endless.jsonl:1: inf is not a run or turn number"),
+    "a run without end": (
+        ("calibrate", "r.jsonl", "endless.jsonl"),
+        "endless.jsonl:1: inf is not a run or turn number",
+    ),
     "no criterion": (("label", "r.jsonl", "--criterion", "tall", "-o", "x.jsonl"), 'Cannot label "tall" in r.jsonl'),
     "labels of another report": (("label", "r.jsonl", "-o", "foreign.jsonl"), "Cannot write to foreign.jsonl"),
 }

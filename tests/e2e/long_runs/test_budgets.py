@@ -170,7 +170,9 @@ def test_a_host_that_is_silent_costs_a_few_timeouts_and_not_one_for_each_case(ap
     errors = [record["error"] for record in lines_of(path) if record["type"] == "result"]
     assert errors[:5] == ["timeout after 500ms"] * 5
     assert asked == 5
-    assert [error.partition(", so this call")[0] for error in errors[5:]] == ["agent error: local: the host is down"] * 25
+    assert [error.partition(", so this call")[0] for error in errors[5:]] == [
+        "agent error: local: the host is down"
+    ] * 25
     assert "sent nothing until the case timed out" in errors[-1]
 
 

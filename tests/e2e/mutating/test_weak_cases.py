@@ -57,12 +57,12 @@ def test_the_weakest_come_first_and_the_threshold_decides(desk: Application) -> 
     assert run.code == 1
     assert run.stdout == (
         "assistants/desk/tests/desk.jsonl  50.0 %  12 of 24 noticed\n\n"
-        "  anything  0 of 8  checks nothing that matters: it passes with every changed answer\n"
+        "  anything  0 of 8  checks nothing relevant: it passes with every changed answer\n"
         "  number    4 of 8  still passes with: dates, negation, half, secret\n"
         "  exact     8 of 8\n\n"
         "Missed, with the number of cases: dates (2), negation (2), half (2), secret (2), numbers (1), language (1),"
         " empty (1), apology (1)\n"
-        "Answers of scripted or recorded models, asked now. Score 50.0 %. 1 case would pass with any answer\n"
+        "Answers of scripted or recorded models, produced now. Score 50.0 %. 1 case would pass with any answer\n"
         f"The score 50.0 % of {FILE} is below the threshold 60.0 %\n"
     )
     assert desk.run("mutate", "-i", FILE, "--threshold", "0.5").code == 0
@@ -129,7 +129,7 @@ def test_cases_that_nobody_named_are_left_out_where_no_run_of_them_is_kept(desk:
 
     assert run.code == 0, run
     other = "assistants/other/tests/other.jsonl"
-    why = f"no run of {other} is kept; run it once, with --store or -o"
+    why = f"no run of {other} is kept; run it once with --store or -o"
     assert f"  anything  left out: {why}\n" in run.stdout
     assert f"{FILE}  50.0 %" in run.stdout
     assert "assistants/other/src/half.ts" in run.stdout
@@ -166,7 +166,7 @@ def test_real_judges_are_asked_only_if_that_is_said(desk: Application) -> None:
         said = desk.run("mutate", FILE, "--ask-judges").stderr
         opened = cases_of(desk, "--ask-judges")
 
-    assert "real models are asked only with --ask-judges" in closed["left out"]["polite"]
+    assert "real models are called only with --ask-judges" in closed["left out"]["polite"]
     assert opened["polite"]["checks_nothing"] is True
     number = len(opened["polite"]["changes"])
     assert said == f"Judges ask real models up to {number} times, for an unknown amount\n"

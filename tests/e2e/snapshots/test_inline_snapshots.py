@@ -172,7 +172,7 @@ def test_ci_writes_nothing(app: Application, flags: tuple[str, ...]) -> None:
     ("body", "said"),
     [
         ("for (const v of [1, 2]) t.snapshot.inline(v);", "the same call had another value before; for several values"),
-        ("outside(t);", "the call is not in the test file: write it there, or use t.snapshot(value, name)"),
+        ("outside(t);", "the call is not in the test file: move it there, or use t.snapshot(value, name)"),
         ("const f = t.snapshot.inline; f(1);", "its call cannot be found there: write it as t.snapshot.inline(value)"),
         ("t.snapshot.inline();", "t.snapshot.inline takes (value, text?)"),
         ("t.snapshot.inline(1, 1);", "t.snapshot.inline takes (value, text?)"),
@@ -229,7 +229,7 @@ def test_a_file_that_changed_since_it_was_compiled_is_left_alone(tmp_path: Path)
 
     with pytest.raises(SnapshotError) as error:
         snapshots.save()
-    said = f"Cannot write inline snapshots into {path}: it has changed since it was compiled; run again"
+    said = f"Cannot write inline snapshots into {path}: it changed after it was compiled; rerun the tests"
     assert (str(error.value), path.read_bytes()) == (said, b"// mine")
     assert list(tmp_path.iterdir()) == [path]
     path.write_bytes(source)

@@ -93,7 +93,7 @@ def test_a_long_report_fits_the_summary_of_a_job_and_says_what_is_left_out() -> 
 
     assert LIMIT - 1000 < len(text.encode()) <= LIMIT < JOB_SUMMARY
     assert text.count("### ❌") == 200
-    left_out = re.search(r"Left out, because the report would be too long: (\d+) passed\.", text)
+    left_out = re.search(r"Omitted to limit the length of the report: (\d+) passed\.", text)
     assert left_out and int(left_out[1]) + text.count("### ✅") == 6000
     assert_tame(text[: 100_000 + text[100_000:].index("### ")])
 
