@@ -51,7 +51,9 @@ def weak_cases(
     options, environment = request.options, request.environment
     for path in paths:
         if path.suffix.lower() != ".json":
-            raise ConfigurationError(f"Cannot write {path}: what cases notice is written as .json", "Name such a file")
+            raise ConfigurationError(
+                f"Cannot write {path}: the report on cases is a .json file", "Choose a file name that ends in .json"
+            )
 
     def read(name: str) -> Report:
         return read_report(environment, name, quiet=True, store=options.store)
