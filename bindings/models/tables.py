@@ -241,7 +241,7 @@ def _condition(item: Mapping[str, Json], place: FindColumn, warn: Warn) -> Condi
     if op not in _KNOWN:
         warn(f'the condition on {column} compares with "=": unknown op "{item["op"]}"')
     if isinstance(item.get("value"), list) and op not in ("in", "like", "match", "null", "notnull"):
-        warn(f"the condition on {column} only compares with the first value of its list: use op " in " for all")
+        warn(f"the condition on {column} only compares with the first value of its list: use op in for all")
     return compared(
         name, op, item.get("value"), lambda: warn(f"the condition on {column} is dropped: its value is not a string")
     )
