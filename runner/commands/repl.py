@@ -52,7 +52,7 @@ _NAMES = frozenset(
     (
         *("app", "profile", "user", "team", "locale", "ctx", "env-file", "connector", "replay", "record-missing"),
         *("timeout", "seed", "db", "strict-db", "allow-net", "allow-exec", "sandbox", "require-trust", "trust-from"),
-        *("max-cost", "max-tokens", "no-color"),
+        *("max-cost", "max-tokens", "no-models", "no-writes", "no-color"),
     )
 )
 OWN = [flag for flag in FLAGS if flag.name in _NAMES]

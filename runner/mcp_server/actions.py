@@ -205,7 +205,7 @@ class Actions:
 
     async def try_script(self, call: Call, code: str, module: str) -> Answer:
         """What code comes to in the realm of a script."""
-        words = ["repl", "--timeout=30s", "--no-color", *self._models(), "--", module]
+        words = ["repl", "--timeout=30s", "--no-color", "--no-writes", *self._models(), "--", module]
         ended = await self.calls.command(words, call, given=f"{code}\n")
         if ended.code not in (exit_codes.PASSED, exit_codes.FAILED):
             raise _error_in([], ended)

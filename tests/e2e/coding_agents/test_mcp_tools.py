@@ -265,3 +265,19 @@ def test_modules_that_do_not_load_and_subtests_are_explained(app: MakeApplicatio
     assert (told(part)["expected"], told(part)["actual"]) == (1, 2)
     assert told(part)["message"] == "TestParts/part_(2): Not equal"
     assert 'Did you mean "TestParts"?' in text_of(nothing)
+
+
+def test_a_script_is_tried_in_a_realm_of_its_own(shop: Application) -> None:
+    module = {"module": "scripts.demo.discount"}
+    code = "const ten = Discount(200);\nfor (const n of [1, 2]) {\n  console.log(n);\n}\nawait Promise.resolve(ten)"
+    right, wrong, unknown, bare = asked(
+        shop,
+        ("try_script", {**module, "code": code}),
+        ("try_script", {**module, "code": "nothing()"}),
+        ("try_script", {"module": "scripts.demo.discuont", "code": "1"}),
+        ("try_script", {"code": "1"}),
+    )
+    assert told(right) == {"ok": True, "output": "1\n2\n10"}
+    assert told(wrong) == {"ok": False, "output": "", "error": "Uncaught ReferenceError: nothing is not defined"}
+    assert 'Did you mean "scripts.demo.discount"?' in text_of(unknown)
+    assert "try_script needs module" in text_of(bare)
