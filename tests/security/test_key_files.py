@@ -153,12 +153,12 @@ def test_the_configuration_opens_what_it_names(app: MakeApplication) -> None:
 
 
 WRONG = {
-    '["../out"]': "a place outside of the application",
-    '["/etc"]': "a place outside of the application",
+    '["../out"]': "a place outside the application",
+    '["/etc"]': "a place outside the application",
     '["."]': "the whole application",
     '[".env"]': ".env, which is never open to scripts",
     '["connectors/a.conn.yao"]': "never open to scripts",
-    "[1]": "readable is a list of paths",
+    "[1]": "readable must be a list of paths",
 }
 
 
