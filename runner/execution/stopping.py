@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Callable
 from types import FrameType
@@ -165,12 +166,18 @@ class UndoneAtOnce:
 
 def leave(number: int, _: FrameType | None = None) -> None:
     """Ends the process at once, from a signal handler, and shows the cursor of the terminal again. Child processes end
-    by themselves."""
-    for undo in _UNDONE_AT_ONCE:
-        from contextlib import suppress
+    by themselves. With `--json`, says as JSON that it was interrupted."""
+    from contextlib import suppress
 
+    for undo in _UNDONE_AT_ONCE:
         with suppress(Exception):
             undo()
+    forms = [word for word in sys.argv[1:] if word.partition("=")[0] == "--json"]
+    with suppress(Exception):  # while modules are loaded, or nobody reads
+        if forms:
+            from runner.execution.outcome import refusal
+
+            os.write(1, refusal("Interrupted", None, 128 + number, lines=forms[0] != "--json").encode())
     if os.isatty(2):
         os.write(2, b"\x1b[?25h")
     os._exit(128 + number)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -180,6 +182,16 @@ def test_an_interrupted_run_ends_its_output(app: MakeApplication, schema: Any, f
     last = json.loads(run.stdout if form == "--json" else run.stdout.splitlines()[-1])
     jsonschema.validate(last, schema)
     assert (run.code, last["status"], last["exit_code"]) == (130, "interrupted", 130)
+
+
+@pytest.mark.parametrize("form", ["--json", "--json=lines"])
+def test_an_interrupt_before_a_run_begins_is_json(schema: Any, form: str) -> None:
+    code = f"import sys; sys.argv[1:] = ['history', '{form}']; from runner.execution.stopping import leave; leave(2)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    found = json.loads(done.stdout)
+    jsonschema.validate(found, schema)
+    assert (done.returncode, found["exit_code"], found["status"]) == (130, 130, "interrupted")
 
 
 def test_lines_come_as_results_end(app: MakeApplication) -> None:
