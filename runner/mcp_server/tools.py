@@ -230,7 +230,7 @@ TOOLS = (
         title="Describe the script API",
         description="Declarations, in TypeScript with comments, of what scripts and tests may call: t.assert, t.mock, "
         "ctx, Process, http, and others.",
-        takes={"name": ("string", "Such as Equal, t.mock, ctx.memory or Process. Default: all names.")},
+        takes={"name": ("string", "For example: Equal, t.mock, ctx.memory or Process. Default: all names.")},
         gives={"found": [{"name": "string", "kind": "string", "text": "string"}]},
     ),
     Tool(

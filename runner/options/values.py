@@ -170,7 +170,7 @@ def read_watch_expr(text: str, where: str) -> tuple[WatchExpr]:
     match = re.fullmatch(r"(.+?):(\d{1,7}):\s*(\S[^\n]*)", text)
     if match is None or not int(match[2]):
         message = f'Cannot read {where} "{text}": it must be FILE:LINE:EXPRESSION'
-        raise ConfigurationError(message, "Such as assistants/expense/src/setup.ts:12:total")
+        raise ConfigurationError(message, "For example: assistants/expense/src/setup.ts:12:total")
     return (WatchExpr(file=match[1], line=int(match[2]), expression=match[3].strip()),)
 
 

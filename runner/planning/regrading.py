@@ -104,7 +104,7 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
             refused.setdefault(key.test, "not all of its runs have a transcript")
     if not found:
         why = f", such as {next(iter(refused))}: {next(iter(refused.values()))}" if refused else ""
-        raise ConfigurationError(f"Cannot regrade {shown}: none of its results has a transcript{why}", "Run it again")
+        raise ConfigurationError(f"Cannot regrade {shown}: none of its results has a transcript{why}", "Rerun it")
     ids = start_in(start).all_run_ids
     return Transcripts(
         report=shown, suites=list(suites.values()), results=found, refused=refused, looks=looks, run_ids=ids

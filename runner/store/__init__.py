@@ -1,1 +1,1 @@
-"""Runs that are kept: a store of results, traces, fingerprints and labels in a folder, on SQLite."""
+"""Run history: a store of results, traces, fingerprints and labels in a folder, on SQLite."""
