@@ -79,7 +79,7 @@ export default function (core: Core): Recorder {
     const { failures, skipped, todo, assertions } = outcome;
     const fails = failures.length > 0;
     const passed = !fails && !skipped && (!todo || assertions > 0);
-    if (todo && passed) warn("todo", name + " passesbut is marked with t.todo: remove t.todo", todo);
+    if (todo && passed) warn("todo", name + " passes but is marked with t.todo: remove t.todo", todo);
     if (todo && fails) core.log("info", "t.todo: " + name + " fails: " + (std.String(failures[0].message) || std.String(failures[0].kind)));
     const steps = std.list<Raw>();
     for (let i = 0; i < outcome.steps.length; i++) steps[i] = new Raw(outcome.steps[i]());

@@ -39,7 +39,7 @@ BOUNDS = {
     "TestUnknownProcess": (
         'Process("models.user.Find", 1);',
         'Process "models.user.Find" is not available here: mock it with t.mock.process("models.user.Find", ...), '
-        "or use a host a host that provides models.*",
+        "or use a host that provides models.*",
     ),
     "TestProcessWithEmptyName": ('Process("");', "Process takes a name as its first argument"),
     "TestProcessOfNoGroup": (

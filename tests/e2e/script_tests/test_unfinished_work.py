@@ -89,7 +89,7 @@ PASSES: dict[str, tuple[str, list[str]]] = {
 }  # fmt: skip
 
 CLEAR = "clear it in the test or in t.cleanup"
-WAITING = "is still waiting: await it, and let what it waits for happen"
+WAITING = "is still waiting: await it, or settle what it waits for"
 WARNS: dict[str, tuple[str, list[str]]] = {
     "TestInterval": ("(t) => { setInterval(() => {}, 10); }", ["An interval is still set: " + CLEAR]),
     "TestLater": ("(t) => { setTimeout(() => t.fail('no'), 1001 + 50); }", ["A timer of 1051 ms is still set: clear it, or await what it settles"]),

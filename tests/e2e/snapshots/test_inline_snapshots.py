@@ -196,7 +196,7 @@ def test_a_text_that_is_computed_is_not_replaced(app: Application) -> None:
     failed, kept = run(app, source, "--update-snapshots")
 
     assert (failed.code, kept) == (1, source)
-    assert failed.stdout.count("what it is compared with is not a plain text: write a text there") >= 2
+    assert failed.stdout.count("its second argument is not a plain string: write a string") >= 2
 
 
 def test_two_tests_with_values_of_their_own_in_one_call_are_told(app: Application) -> None:
@@ -229,7 +229,7 @@ def test_a_file_that_changed_since_it_was_compiled_is_left_alone(tmp_path: Path)
 
     with pytest.raises(SnapshotError) as error:
         snapshots.save()
-    said = f"Cannot write inline snapshots into {path}: it changed after it was compiled; rerun the tests"
+    said = f"Cannot write inline snapshots into {path}: it changed after compilation; rerun the tests"
     assert (str(error.value), path.read_bytes()) == (said, b"// mine")
     assert list(tmp_path.iterdir()) == [path]
     path.write_bytes(source)
