@@ -15,14 +15,14 @@ from scripttest.values import Value
 
 _NUMBER = (int, float)
 _FIELDS: dict[str, tuple[tuple[type, ...], str]] = {
-    "host": ((str,), "a text"),
-    "proxy": ((str,), "a text"),
-    "key": ((str,), "a text"),
-    "model": ((str,), "a text"),
-    "version": ((str,), "a text"),
-    "assistant": ((str,), "a text"),
+    "host": ((str,), "a string"),
+    "proxy": ((str,), "a string"),
+    "key": ((str,), "a string"),
+    "model": ((str,), "a string"),
+    "version": ((str,), "a string"),
+    "assistant": ((str,), "a string"),
     "embedding": ((str,), "the id of a connector"),
-    "auth_mode": ((str,), "a text"),
+    "auth_mode": ((str,), "a string"),
     "temperature": (_NUMBER, "a number"),
     "max_tokens": ((int,), "a whole number"),
     "capabilities": ((dict,), "an object"),

@@ -86,7 +86,7 @@ def test_a_scripted_runner_answers_and_writes_files(app: MakeApplication) -> Non
     }
     assert records["nothing"]["output"]["completion"] == {"role": "assistant", "finish_reason": "stop"}
     assert records["nothing"]["output"]["files"] == ["seen"]
-    said = [line for line in records["nothing"]["logs"] if "runner.yml stands for its runner claude" in line]
+    said = [line for line in records["nothing"]["logs"] if "runner.yml replaces its runner claude" in line]
     assert len(said) == 1
     calls = {(call["call"], call["answered"]) for call in records["readme"]["outside"]}
     assert ("exec unzip -o game.zip", "mocked") in calls
@@ -187,7 +187,7 @@ def test_a_failing_step_of_prepare_fails_the_request(app: MakeApplication) -> No
     records = run_cases(application, code=1)
     assert records["ok"]["output"]["files"] == [".yao", "seen", "work"]
     assert "runner.Prepare: prepare step 1 (exec): exec: exit 1: no net" in records["bad"]["error"]
-    assert any('"npm install" is left out' in line for line in records["left"]["logs"])
+    assert any('"npm install" was skipped' in line for line in records["left"]["logs"])
 
 
 TESTS = """

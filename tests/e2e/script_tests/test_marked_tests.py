@@ -173,7 +173,7 @@ def test_todo_runs_and_does_not_fail(marked: Application) -> None:
         ["skipped", False, "why"],
     ]
     [warning] = results["TestPasses"]["warnings"]
-    assert warning["kind"] == "todo" and "remove the mark" in warning["message"]
+    assert warning["kind"] == "todo" and "remove t.todo" in warning["message"]
 
 
 def test_a_todo_that_passes_fails_with_strict(marked: Application) -> None:
