@@ -1,4 +1,4 @@
-"""The server over HTTP, at one address of this machine, for who has the token."""
+"""The server over HTTP, at one address of this machine, for whoever has the token."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Listening:
         self._socket = listening(port)
         port = int(self._socket.getsockname()[1])
         self.address = f"http://{ADDRESS}:{port}/mcp"
-        self._server = _Server(config_of(Guard(self._sessions.handle_request, token, port, said=REFUSED)))
+        guarded = Guard(self._sessions.handle_request, f"Bearer {token}", port, header=b"authorization", said=REFUSED)
+        self._server = _Server(config_of(guarded))
 
     async def serve(self) -> None:
         """Answers until the process ends."""

@@ -262,15 +262,25 @@ class Guard:
     | request | refused with |
     | --- | --- |
     | to another host name than the loopback address, as after DNS rebinding | 421 |
-    | for something of the store, without the token of the link or with a wrong one, also as a bearer's | 403 |
+    | for something of the store, without the token of the link or with a wrong one | 403 |
     | to change something, from a page of another origin | 403 |
 
     Pages, script and style are the same for everybody and contain nothing about a run. Everything else needs the token
     in a header, which no page of another origin can send.
     """
 
-    def __init__(self, app: ASGIApp, token: str, port: int, public: Collection[str] = (), said: str = REFUSED) -> None:
-        """`public` are the paths that everybody gets, who may only read them; `said` answers who has no token."""
+    def __init__(
+        self,
+        app: ASGIApp,
+        token: str,
+        port: int,
+        public: Collection[str] = (),
+        header: bytes = TOKEN_HEADER,
+        said: str = REFUSED,
+    ) -> None:
+        """`public` are the paths that everybody gets, who may only read them; `header` has the token; `said` answers
+        whoever has none."""
+        self._header = header
         self._said = said
         self._app = app
         self._public = frozenset(public)
@@ -305,8 +315,7 @@ class Guard:
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             return 421, "This server answers for 127.0.0.1 only.\n"
         if scope["path"] not in self._public:
-            bearer = [value.removeprefix(b"Bearer ") for value in headers.get(b"authorization", [])]
-            given = headers.get(TOKEN_HEADER, bearer)
+            given = headers.get(self._header, [])
             if len(given) != 1 or not hmac.compare_digest(given[0], self._token):
                 return 403, self._said
         if scope["method"] not in SAFE_METHODS:
