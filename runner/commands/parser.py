@@ -179,7 +179,7 @@ class Command(click.Command):
         for flag, count in Counter(single).items():
             if count > 1:
                 times = "twice" if count == 2 else f"{count} times"
-                raise click.UsageError(f"{flag.opts[0]} is given {times}, but takes only one value", ctx)
+                raise click.UsageError(f"{flag.opts[0]} is set {times}, but takes only one value", ctx)
         return super().parse_args(ctx, args)
 
 

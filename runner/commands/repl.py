@@ -48,14 +48,7 @@ from scripttest.values import fields_of
 if TYPE_CHECKING:
     from runner.application.application import Application, TestModule
 
-_NAMES = frozenset(
-    (
-        *("app", "profile", "user", "team", "locale", "ctx", "env-file", "connector", "replay", "record-missing"),
-        *("timeout", "seed", "db", "strict-db", "allow-net", "allow-exec", "sandbox", "require-trust", "trust-from"),
-        *("max-cost", "max-tokens", "no-models", "no-writes", "no-color"),
-    )
-)
-OWN = [flag for flag in FLAGS if flag.name in _NAMES]
+OWN = [flag for flag in FLAGS if flag.repl]
 """The flags of a run that the command has, too."""
 LONGEST = 24 * 3600.0
 """Seconds that an input may take without `--timeout`."""

@@ -26,6 +26,7 @@ from runner.reporters.document import write_whole
 from runner.reporters.markdown_pieces import body, heading
 from runner.security.files import check_target
 from runner.security.walk import TABLES
+from scripttest import Status
 from scripttest.typing_names import Record
 
 
@@ -188,7 +189,7 @@ def _case_of(result: TestResult, line: Record) -> Record:
         return dict(stored)
     case = {name: line.get(name) for name in ("expected", "tags", "metadata")}
     reason = line.get("skip_reason") or "true"
-    if line["status"] == "skipped" and not line.get("messages_count") and not reason.startswith("depends on "):
+    if line["status"] == Status.SKIPPED and not line.get("messages_count") and not reason.startswith("depends on "):
         case["skip"] = reason
     kept = ("type", "value", "path")
     checks = [{name: check[name] for name in kept if name in check} for check in line.get("assertions", ())]

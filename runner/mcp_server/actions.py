@@ -22,8 +22,10 @@ from runner.mcp_server.running import Call, Calls, Ended, objects_in
 from runner.mcp_server.script_api import declarations, named
 from runner.mutation.documents import LAST
 from runner.planning.inputs import is_generator
+from runner.record.verdict import Verdict
 from runner.reporters.console.rerun_command import pattern_of
 from runner.reporters.console.style import count
+from scripttest import Status
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
@@ -112,7 +114,7 @@ class Actions:
                 if not error.message.startswith("No test"):
                     raise
                 found, note = RunLines(), ""
-            if kept is not None and kept.result.verdict == "failed" and not found.failures_of(name):
+            if kept is not None and kept.result.verdict == Verdict.FAILED and not found.failures_of(name):
                 found, note = self.kept.run(kept), f"it passes now; this is how it failed in run {kept.result.run}"
             if not any(line["test"] == name for line in found.results):
                 names = [str(one["test"]) for one in (await self._listed(call, self._input(input)))["tests"]]
@@ -272,7 +274,7 @@ class Actions:
             if line.startswith('{"type": "result"'):
                 record = json.loads(line)
                 seen[""] += 1
-                seen["failed"] += record["status"] == "failed"
+                seen["failed"] += record["status"] == Status.FAILED
                 call.said = f"{count(seen[''], 'test')} ended, {seen['failed']} failed"
                 self._spend(record.get("usage"))
 

@@ -11,6 +11,7 @@ from runner.options.options import RunOptions
 from runner.record.coverage import coverage_in, figures, totals, uncovered
 from runner.record.model import Suite, suite_in
 from runner.record.story import shown_lines
+from scripttest import Status
 from scripttest.typing_names import Record
 
 MESSAGE, VALUE = 700, 500
@@ -57,7 +58,7 @@ class RunLines(JsonLines):
     @property
     def failures(self) -> list[Record]:
         """The results of tests that failed or broke."""
-        return sorted((one for one in self.results if one["status"] == "failed"), key=self._place)
+        return sorted((one for one in self.results if one["status"] == Status.FAILED), key=self._place)
 
     @property
     def coverage(self) -> Mapping[str, Record]:
@@ -84,9 +85,9 @@ def run_answer(run: RunLines) -> Answer:
         {"input": run.input_of(line), "test": line["test"], "status": line["status"]}
         | ({"message": bounded(line["skip_reason"], MESSAGE)} if "skip_reason" in line else {})
         for line in run.results
-        if line["status"] != "failed"
+        if line["status"] != Status.FAILED
     ]
-    others.sort(key=lambda item: item["status"] == "passed")
+    others.sort(key=lambda item: item["status"] == Status.PASSED)
     counts = {key: int(summary.get(key) or 0) for key in ("total", "passed", "failed", "skipped", "errors")}
     said = bounded([*run.said, *([f"stopped: {summary['stopped']}"] if summary.get("stopped") else [])])
     head: Record = {"run": run.run, "status": str(summary.get("status", "interrupted")), **counts}
@@ -132,7 +133,7 @@ def _problem(line: Record) -> Record:
 
 def line_of(item: Record, several: bool) -> str:
     """A result in one line, as text."""
-    if item["status"] in ("passed", "skipped"):
+    if item["status"] != Status.FAILED:
         reason = f"  {item['message']}" if "message" in item else ""
         return f"{item['status']}  {item['input']}  {item['test']}{reason}"
     return "  ".join(

@@ -102,6 +102,8 @@ class Flag(Value):
     regrade: str = Regrade.NO
     mutate: bool = False
     """Whether `mutate` has it, too."""
+    repl: bool = False
+    """Whether `repl` has it, too."""
 
     @property
     def changes_results(self) -> bool:

@@ -236,7 +236,11 @@ def test_prompts_that_the_command_line_names_are_approved_too(app: MakeApplicati
     variants = ("--variant", "old", "--variant", "new=prompts:trials/p.yml")
     here.run("trust")
     run = here.run("-i", CASES, "--require-trust", *variants)
-    assert (run.code, "trials/p.yml (new)" in run.stderr, "yao-test.toml names them" in run.stderr) == (2, True, True)
+    assert (run.code, "trials/p.yml (new)" in run.stderr, "in files named in yao-test.toml" in run.stderr) == (
+        2,
+        True,
+        True,
+    )
     here.write({"/yao-test.toml": 'variant = ["old", "new=prompts:trials/p.yml"]'})
     here.run("trust")
     assert here.run("-i", CASES, "--require-trust", *variants).code == 0

@@ -238,7 +238,7 @@ def test_nothing_is_written_through_a_link_out_of_the_application(here: Applicat
     (outside / "victim").write_text("alive")
     (here.root / name).parent.mkdir(parents=True, exist_ok=True)
     (here.root / name).symlink_to(outside / "victim" if is_file else outside)
-    refused(here.run(*arguments), SAYS, "name the place itself")
+    refused(here.run(*arguments), SAYS, "use the actual path")
     assert [(path.name, path.read_text()) for path in outside.iterdir()] == [("victim", "alive")]
 
 

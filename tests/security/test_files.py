@@ -308,8 +308,8 @@ def test_an_ordinary_user_imports_nothing_from_outside_either(application: Appli
 
 EXTENDED = {
     "the environment file": ('{"extends": "./.env"}', "it is not open to scripts"),
-    "a file outside that is not JSON": ('{"extends": "../secret.txt"}', "what is wrong in it is not shown"),
-    "one of several": ('{"extends": ["./none.json", "../broken"]}', "what is wrong in it is not shown"),
+    "a file outside that is not JSON": ('{"extends": "../secret.txt"}', "its error is not shown"),
+    "one of several": ('{"extends": ["./none.json", "../broken"]}', "its error is not shown"),
 }
 
 

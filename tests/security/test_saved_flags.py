@@ -113,7 +113,7 @@ def test_a_resumed_run_opens_no_wall_that_nobody_typed(
     shown = words.replace("<home>", str(here.home))
     assert (run.code, run.stdout) == (2, ""), run
     assert f"it was made with {words}, which cannot be taken from a report\n" in run.stderr
-    (line,) = [line.partition("type: ")[2] for line in run.stderr.splitlines() if line.startswith("Hint: ")]
+    (line,) = [line.partition("run: ")[2] for line in run.stderr.splitlines() if line.startswith("Hint: ")]
     program, *typed = shlex.split(line.replace("<home>", str(here.home)).replace("<app>", str(here.root)))
     assert program == "yao-test" and typed[:2] == ["--resume", "r.jsonl"] and "--verbose" in typed
     assert " ".join(shlex.split(shown)) in " ".join(typed)

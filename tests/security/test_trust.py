@@ -244,8 +244,8 @@ def test_a_revision_that_is_none_is_refused(approved: Application, revision: str
     ("text", "said"),
     [
         (None, "Cannot read <app>/yao-test.trust: No such file"),
-        ("nonsense\n", "Cannot read yao-test.trust:1: a line must be"),
-        (f"# x\n{'0' * 64}  a\n{'1' * 64}  a\n", "Cannot read yao-test.trust:3: a line must be"),
+        ("nonsense\n", "Cannot read yao-test.trust:1: each line must be"),
+        (f"# x\n{'0' * 64}  a\n{'1' * 64}  a\n", "Cannot read yao-test.trust:3: each line must be"),
         ("", "not as approved in yao-test.trust: .env (new), agent/prompts.yml (new)"),
     ],
 )

@@ -90,7 +90,7 @@ def test_variables_of_a_file_reach_workers_of_this_machine_alone(app: MakeApplic
     assert here.run("-i", "scripts.demo.a", "-e", "own.env", "--cluster", "local:1").code == 0
     refused = here.run("-i", "scripts.demo.a", "-e", "own.env", "--cluster", "tcp://127.0.0.1:9")
     assert (refused.code, refused.stdout) == (2, "")
-    assert "Error: -e and --cluster ADDRESS cannot be used together\nHint: Variables do not travel: " in refused.stderr
+    assert "Error: -e and --cluster ADDRESS cannot be used together\nHint: Variables are not sent: " in refused.stderr
 
 
 def test_an_address_where_nobody_listens(app: MakeApplication) -> None:
@@ -140,7 +140,10 @@ def test_a_case_file_that_does_not_travel(app: MakeApplication, empty: DaskClust
     here = app({**CASES, "/.hidden/cases.jsonl": '{"id": "a", "input": "x"}'})
     run = here.run("-i", ".hidden/cases.jsonl", "-n", "demo", "--cluster", empty.address)
     assert run.code == 2
-    assert "Cannot use .hidden/cases.jsonl with --cluster: <app>/.hidden/cases.jsonl does not travel" in run.stderr
+    assert (
+        "Cannot use .hidden/cases.jsonl with --cluster: <app>/.hidden/cases.jsonl is not sent to the workers"
+        in run.stderr
+    )
 
 
 NO_LANDLOCK = """\
@@ -180,7 +183,7 @@ def test_workers_that_lack_what_a_run_needs_are_named(app: MakeApplication, empt
         empty.kill(worker)
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr.startswith(f"Error: Cannot run on {len(names)} workers of the cluster: ")
-    assert f" has yao-test 0.0.9, but this is {VERSION}" in run.stderr
+    assert f" has yao-test 0.0.9, and this is {VERSION}" in run.stderr
     assert (
         " lacks optional parts that are installed here: formats (pip install 'markdownify>=1.1' 'xmltodict>=0.14')"
         in run.stderr
@@ -235,7 +238,9 @@ def test_a_worker_that_comes_late_is_looked_at_too(app: MakeApplication, tmp_pat
             late = cluster.add_worker({"PYTHONPATH": str(tmp_path / "open"), "WORKER_KEY": ""})
             cluster.workers.append(late)
             try:
-                eventually(lambda: "lacks a wall" in (here.root / "r.jsonl").read_text(), "what the late worker lacks")
+                eventually(
+                    lambda: "lacks a sandbox wall" in (here.root / "r.jsonl").read_text(), "what the late worker lacks"
+                )
             finally:
                 is_open.set()
             here.finish(command)

@@ -260,7 +260,7 @@ OPINIONS = {
     "it says both": (
         '\'{"goal_achieved": false, "goal_achieved": true}\'',
         "agent completed, and whether the goal is reached is unknown: the answer of scripts:play cannot be evaluated, "
-        'since it has "goal_achieved" twice',
+        'because it has "goal_achieved" twice',
     ),
 }
 

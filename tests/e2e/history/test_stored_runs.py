@@ -160,7 +160,7 @@ def test_a_run_without_a_report_that_was_killed_goes_on(here: Application) -> No
             command.wait()
     here.write({"slow_test.ts": SLOW.replace("60000", "1")})
     listed = here.run("store", "list", "--store", "my store").stdout
-    (again,) = re.findall(r"was cut short. To continue it: (.*)\n", listed)
+    (again,) = re.findall(r"was interrupted. To continue it: (.*)\n", listed)
     for part in again.split(" && "):
         assert here.run(*shlex.split(part)[1:]).code == 0, part
     with kept(here, "my store") as store:

@@ -40,7 +40,7 @@ export function TestWrong(t, ctx) {
   for (const reply of wrong) t.assert.Panic(() => t.mock.exec("git", reply), JSON.stringify(reply));
   t.mock.exec("git", () => 5);
   t.assert.Contains(tried(() => ctx.computer.Exec("git init")), "a reply is a string, or an object that may have stdout");
-  for (const place of ["hook", "script"]) t.assert.Contains(ask(place), "a reply is a text");
+  for (const place of ["hook", "script"]) t.assert.Contains(ask(place), "a reply is a string");
   t.assert.Equal(tried(() => t.mock.http("*", { status: "x" })), 't.mock.http("*"): status must be a whole number, such as 404');
 }
 """

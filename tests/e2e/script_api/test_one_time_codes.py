@@ -22,7 +22,7 @@ export function TestCaptcha(t) {
   const old = Process("xiang.helper.Captcha", {});
   t.assert.Equal(tried(() => Process("xiang.helper.CaptchaValidate", old.id, "x")), "Invalid captcha.");
   t.assert.Equal(Process("utils.captcha.Get", old.id), "");
-  t.assert.Contains(tried(() => Process("utils.captcha.Make", { type: "audio" })), "only pictures are made here, no audio: mock it with t.mock.process(");
+  t.assert.Contains(tried(() => Process("utils.captcha.Make", { type: "audio" })), "audio is not supported, only images: mock it with t.mock.process(");
   t.assert.Contains(tried(() => Process("utils.captcha.Make", { width: -1 })), "width must be a whole number from 1 to 2000, got -1");
   t.log(code + " " + content.split(",")[1]);
 }

@@ -85,8 +85,7 @@ export async function TestNever(t) { const gate = new Promise(() => {}); await g
         }
     )
     found = stories(made, "--timeout", "1s")
-    last = found["TestForever"][-2:]
-    assert [line["kind"] for line in last] == ["turn", "assigned"] or last[-1]["turn"] == last[-1]["turns"] > 100
+    assert found["TestForever"][-1]["assigned"]["n"] > 100
     assert {"gate": "Promise {<pending>}"} in [line.get("assigned") for line in found["TestNever"]]
     assert found["broken"][-1] | {"file": ""} == {
         "file": "",

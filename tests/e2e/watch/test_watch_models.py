@@ -41,7 +41,7 @@ def test_a_real_model_is_asked_once_and_then_only_by_a_key(app: MakeApplication)
             assert len(server.requests) == 1
             here.write({"/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Something else"}\n'})
             shown = terminal.wait(WAITING)
-            assert "which only a key starts while files are watched: press Enter" in " ".join(shown.split()), shown
+            assert "watch mode does that only on a key: press Enter" in " ".join(shown.split()), shown
             assert "Recordings in" not in shown
             assert "No recorded response" not in shown
             assert len(server.requests) == 1

@@ -88,7 +88,7 @@ REFUSED = {
     ),
     "unknown on_missing_input": (
         '{"id": "C", "turns": [{"input": "a"}], "on_missing_input": "ignore"}',
-        ':1:40: case "C": unknown on_missing_input "ignore" [It must be one of skip, fail, end]',
+        ':1:40: case "C": unknown on_missing_input "ignore" [It is one of skip, fail, end]',
     ),
     "final assertion": (
         '{"id": "C", "turns": [{"input": "a"}], "final_assertions": [{"type": "json_path"}]}',
