@@ -69,7 +69,8 @@ class Terminal:
 
     def ends(self) -> int:
         """Waits for the end of the command; its exit code."""
-        while self._read(PATIENCE):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end and self._read(1.0):
             pass
         return self.process.wait(PATIENCE)
 

@@ -154,6 +154,7 @@ def test_a_terminal_has_completion_several_lines_and_ctrl_c(terminal: Terminal) 
     terminal.wait("> ")
     terminal.press("half(10)\r")
     terminal.wait(r"^5$")
+    terminal.wait("> ")  # before that, a terminal in its usual mode takes Ctrl-D for the end of a line
     terminal.press("\x04")
     assert terminal.ends() == 0
 
@@ -165,5 +166,6 @@ def test_history_stays_across_sessions(here: Application) -> None:
             terminal.wait("> ")
             terminal.press(keys)
             terminal.wait(r"^22$")
+            terminal.wait("> ")
             terminal.press("\x04")
             assert terminal.ends() == 0
