@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 ROOT = Path(__file__).parents[3]
 ACTION = ROOT / ".github/actions/yao-test"
 COMPONENT = ROOT / "templates/yao-test.yml"
-SHIM = f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m runner "$@"\n'
+SHIM = f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -P -m runner "$@"\n'
 PIP = """import os, sys
 open(os.environ['PIP_LOG'], 'a').write(repr(sys.argv[1:]) + '\\n')
 for name in ("requirements-test.txt", "wheels/own.whl"):

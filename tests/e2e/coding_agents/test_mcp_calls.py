@@ -96,8 +96,11 @@ def test_a_call_that_is_cancelled_ends_its_run_and_the_server_goes_on(app: MakeA
     app = slow(app, 60)
 
     async def ask() -> tuple[Any, set[int], set[int]]:
+        before = descendants_here()
         async with session(app) as client:
-            (here,) = [pid for pid in descendants_here() if b"mcp" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+            (here,) = [
+                pid for pid in descendants_here() - before if b"mcp" in Path(f"/proc/{pid}/cmdline").read_bytes()
+            ]
             running = asyncio.ensure_future(client.call_tool("run_tests", {}))
             processes = await asyncio.to_thread(started, here, 3)
             params = CancelledNotificationParams(requestId=1, reason="enough")
