@@ -30,6 +30,8 @@ TOP = {
     "transform": "a Next hook of the agent",
 }
 """Field of the configuration → what there is instead."""
+OF_AGENT = frozenset(("tools", "tool_choice"))
+"""Parameters that are the agent's own here."""
 READ = (
     "description",
     "prompts",
@@ -77,7 +79,11 @@ class Promptfoo:
         one = providers[0] if isinstance(providers, list) and len(providers) == 1 else providers
         config = one.get("config") if isinstance(one, dict) else None
         if isinstance(config, dict):
-            self._parameters = {name: value for name, value in config.items() if is_parameter(name, value)}
+            for name in sorted(OF_AGENT & config.keys()):
+                self.converted.lacks(f"`{name}` of the provider: an agent has its own tools")
+            self._parameters = {
+                name: value for name, value in config.items() if name not in OF_AGENT and is_parameter(name, value)
+            }
         prompts = list(self._prompts(self._config.get("prompts") or ["{{prompt}}"]))
         default = self._read(self._config.get("defaultTest") or {})
         tests = [*self._tests(self._config.get("tests") or []), *self._scenarios()]

@@ -242,7 +242,7 @@ def test_filters_of_promptfoo_are_applied_and_parameters_of_its_only_provider_ar
 prompts:
   - "{{ a | upper }} {{b|trim|lower}} {{ c | dump }} {{ c.n }} {{ b | length }} {{ none }}"
   - "{% if a %}{{ a }}{% endif %}"
-providers: [{id: openai:gpt-4o, config: {temperature: 0.2, max_tokens: 9, apiKey: k, seed: many}}]
+providers: [{id: openai:gpt-4o, config: {temperature: 0.2, max_tokens: 9, apiKey: k, seed: many, tools: [{type: function}]}}]
 tests: [{vars: {a: hi, b: " Ho ", c: {n: 1}}}]
 """
     here = app({"/promptfooconfig.yaml": configuration})
@@ -251,4 +251,5 @@ tests: [{vars: {a: hi, b: " Ho ", c: {n: 1}}}]
     assert first["input"] == 'HI ho {"n":1} 1 4 '
     assert second["input"] == "{% if a %}{{ a }}{% endif %}"
     assert first["options"] == second["options"] == {"temperature": 0.2, "max_tokens": 9}
+    assert "`tools` of the provider: an agent has its own tools" in run.stderr
     assert "a template with more than {{ name }}: write out its result (test-1-prompt-2)" in run.stderr
