@@ -60,6 +60,19 @@ class Terminal:
             if time.monotonic() > end or not self._read(1.0):
                 raise AssertionError(f"never shown: {pattern}\n--- since then:\n{self.output[self._seen :]}")
 
+    def insist(self, keys: str, pattern: str) -> str:
+        """Types keys as a person does who sees nothing happen: again each second until the pattern is shown. For
+        Ctrl-C at a prompt: readline forgets an interrupt that comes while it handles the key before."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            self.press(keys)
+            again = time.monotonic() + 1
+            while time.monotonic() < again and self._read(0.1):
+                if re.search(pattern, self.output[self._seen :], re.M):
+                    return self.wait(pattern)
+            if time.monotonic() > end:
+                raise AssertionError(f"never shown: {pattern}\n--- since then:\n{self.output[self._seen :]}")
+
     @property
     def echoes(self) -> bool:
         """Whether the terminal shows what is typed, as it does before and after."""
