@@ -33,7 +33,7 @@ ATTEMPTS = {
     "a signal to a thread": "call('tgkill', VICTIM, VICTIM, 0)",
     "a signal by a descriptor": "fcntl.fcntl(0, fcntl.F_SETOWN, VICTIM)",
     "limits of a process": "resource.prlimit(VICTIM, resource.RLIMIT_CORE)",
-    "the priority of a process": "os.setpriority(os.PRIO_PROCESS, VICTIM, 1)",
+    "the priority of a process": "os.setpriority(os.PRIO_PROCESS, VICTIM, 19)",
     "the class of a process": "os.sched_setscheduler(VICTIM, os.SCHED_IDLE, os.sched_param(0))",
     "the processors of a process": "os.sched_setaffinity(VICTIM, os.sched_getaffinity(VICTIM))",
     "a letter to a socket": "socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b'x', 'LETTERS')",
