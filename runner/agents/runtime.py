@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -39,11 +39,8 @@ REFUSALS = (400, 413, 422)
 class UsedParts(Protocol):
     """Gives digests of what is used; see `runner.fingerprints.parts`."""
 
-    def of(self, part: Dependency) -> str:
-        """The digest of a part."""
-
-    def along_with(self, part: Dependency) -> Iterable[Dependency]:
-        """The parts that are used where a part is."""
+    def used_with(self, part: Dependency) -> Mapping[Dependency, str]:
+        """The digests of a part, and of the parts that are used where it is."""
 
     def take(self, compiled: Compiled) -> None:
         """Takes note of a script that was compiled."""
@@ -130,13 +127,10 @@ class Runtime:
 
     def note(self, chat: Chat, *parts: Dependency) -> None:
         """Notes that a chat uses parts, and what goes with them: environment variables, programs."""
-        for part in parts if self._parts is not None else ():
-            if part in chat.parts:
-                continue
-            assert self._parts is not None
-            chat.parts[part] = self._parts.of(part)
-            for other in self._parts.along_with(part):
-                chat.parts[other] = self._parts.of(other)
+        if self._parts is not None:
+            for part in parts:
+                if part not in chat.parts:
+                    chat.parts |= self._parts.used_with(part)
 
     async def _note_scripts(self, call: FunctionCall, chat: Chat) -> None:
         """Notes the script of a function, and those that it has called."""

@@ -21,6 +21,7 @@ import errno
 import os
 from codecs import BOM_UTF8
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from functools import cache
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -139,6 +140,7 @@ def endpoint_of(url: str) -> Endpoint | None:
     return Endpoint(address=parts.hostname, port=port) if parts.hostname else None
 
 
+@cache
 def vendor_of(type: str, host: str) -> str:
     """The vendor of a connector's model, by its host, else its type: many hosts offer the API of another vendor. In the
     words of OpenTelemetry: `gen_ai.provider.name` (opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai)."""

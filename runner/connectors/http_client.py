@@ -39,6 +39,8 @@ class Response:
         self.status = answer.status
         self.headers = answer.headers
         """By lower-case name."""
+        self._length = answer.headers.get("content-length")
+        self._is_whole = False
         self._body = self._read(host, answer.chunks, limit, heard)
 
     def chunks(self) -> AsyncIterator[bytes]:
@@ -54,6 +56,7 @@ class Response:
             size += len(chunk)
             if size > limit:
                 raise AnswerTooLarge(f"the response from {host} is larger than {limit >> 20} MB")
+            self._is_whole = str(size) == self._length
             yield chunk
 
     async def read(self) -> bytes:
@@ -63,7 +66,7 @@ class Response:
     async def drain(self) -> None:
         """Reads what little may be left of the body, so that the connection can be used again."""
         with suppress(TimeoutError, HttpError):
-            async with asyncio.timeout(DRAIN_SECONDS):
+            async with asyncio.timeout(None if self._is_whole else DRAIN_SECONDS):
                 await self.read()
 
 

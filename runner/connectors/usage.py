@@ -96,10 +96,12 @@ def merged(known: Any, said: Any, together: Sequence[str] = ()) -> Any:
     """A usage after a later one of the same call, which may be the sum so far, or repeat some figures. A figure that is
     missing, or lower than the known one, changes nothing. `together` are fields between which tokens may move: they
     change together, or not at all."""
+    if said is None or known is None:
+        return known if said is None else said
     if not isinstance(known, dict) or not isinstance(said, dict):
         before, after = _read(known), _read(said)
         lower = before is not None and after is not None and after < before
-        return known if said is None or lower or (known and not said) else said
+        return known if lower or (known and not said) else said
     result = {**known, **{name: merged(known.get(name), value) for name, value in said.items()}}
     moved = {name: known.get(name) if said.get(name) is None else said[name] for name in together}
     figures = [[_read(values.get(name) or 0) for name in together] for values in (known, moved)]

@@ -103,7 +103,7 @@ class PartDigests:
         """What values of variables are hashed with; reports keep it."""
         self._recordings = recordings
         self._known: dict[Dependency, str] = {}
-        self._along: dict[Dependency, tuple[Dependency, ...]] = {}
+        self._used: dict[Dependency, dict[Dependency, str]] = {}
         self.files: dict[Dependency, frozenset[str]] = {}
         """Script that was compiled, or attachments, which have their digest as a name → the absolute paths of all files
         that it was made of."""
@@ -118,14 +118,14 @@ class PartDigests:
                 self._known[part] = ""
         return self._known[part]
 
-    def along_with(self, part: Dependency) -> tuple[Dependency, ...]:
-        """The parts that are used where a part is: the connector of an agent, the environment variables that it names
-        as `$ENV.NAME`, but for those of keys, and the program of an MCP server."""
-        if part not in self._along:
-            self._along[part] = tuple(self._used_with(part))
-        return self._along[part]
+    def used_with(self, part: Dependency) -> Mapping[Dependency, str]:
+        """The digests of a part, and of the parts that are used where it is: the connector of an agent, the environment
+        variables that it names as `$ENV.NAME`, but for those of keys, and the program of an MCP server."""
+        if part not in self._used:
+            self._used[part] = {one: self.of(one) for one in (part, *self._along_with(part))}
+        return self._used[part]
 
-    def _used_with(self, part: Dependency) -> Iterable[Dependency]:
+    def _along_with(self, part: Dependency) -> Iterable[Dependency]:
         kind, name = part.kind, part.name
         try:
             if kind == "agent":
@@ -150,6 +150,7 @@ class PartDigests:
         codes = (text.encode("utf-8", "replace") for text in texts)
         part = part_of(compiled.source, self.root)
         self._known[part] = digest_of_bytes(*codes)
+        self._used.pop(part, None)
         root = str(self.root)
         self.files[part] = frozenset(os.path.normpath(f"{root}/{path}") for path in compiled.inputs)
 

@@ -73,11 +73,7 @@ def line_text(result: TestResult, suite: Suite) -> str:
     kept_in = result.__dict__
     text: str = kept_in.get("_text", "")
     if not text:
-        line = kept_in.get("_line") or kept_in.get("_made") or _line(result, suite)
-        text = json_line(line)
-        if ";base64," in text or "input_audio" in text or '"data": "' in text or ("\\" in text and r"\\ud" in text):
-            line = _cleaned(line)
-            text = json_line(line)
+        line, text = _clean_text(kept_in.get("_line") or kept_in.get("_made") or _line(result, suite))
         if "_line" not in kept_in:
             kept_in["_made"] = line
         if len(text) < LONG:
@@ -88,7 +84,7 @@ def line_text(result: TestResult, suite: Suite) -> str:
 def stored_text(result: TestResult, suite: Suite, with_fingerprint: bool = True) -> str:
     """The same with what only `.jsonl` reports and stores have: what grading it again needs, and its fingerprint."""
     text, further = line_text(result, suite), _further(result, with_fingerprint)
-    return f"{text[:-1]}, {json_line(further)[1:]}" if further else text
+    return f"{text[:-1]}, {_clean_text(further)[1][1:]}" if further else text
 
 
 def is_long(result: TestResult) -> bool:
@@ -99,14 +95,14 @@ def is_long(result: TestResult) -> bool:
 
 def stored_pieces(result: TestResult, suite: Suite) -> list[str]:
     """The same as `stored_text`, in pieces."""
-    return json_pieces({**line_of(result, suite), **_further(result, True)})
+    return json_pieces({**line_of(result, suite), **_clean_text(_further(result))[0]})
 
 
-def _further(result: TestResult, with_fingerprint: bool) -> Record:
+def _further(result: TestResult, with_fingerprint: bool = True) -> Record:
     if result.is_read:
         return {}
-    found = {"regrade": _regradable(result), "fingerprint": result.fingerprint if with_fingerprint else None}
-    return {key: value for key, value in found.items() if value}
+    found = {} if result.regradable is None else {"regrade": json_of(result.regradable)}
+    return found | ({"fingerprint": result.fingerprint} if with_fingerprint and result.fingerprint else {})
 
 
 def result_of(line: Record, **known: Any) -> TestResult:
@@ -127,16 +123,7 @@ def as_read(result: TestResult, suite: Suite, name: str | None = None) -> TestRe
     None: what this run calls it."""
     if result.is_read:
         return result
-    line = line_of(result, suite) | {"suite": name or suite.name}
-    more = {"regrade": _regradable(result), "fingerprint": result.fingerprint}
-    return result_of({**line, **{key: value for key, value in more.items() if value}})
-
-
-def _regradable(result: TestResult) -> Record | None:
-    if result.regradable is None:
-        return None
-    cleaned: Record = without_content(json_of(result.regradable))
-    return cleaned
+    return result_of(line_of(result, suite) | {"suite": name or suite.name} | _clean_text(_further(result))[0])
 
 
 def _line(result: TestResult, suite: Suite) -> Record:
@@ -235,6 +222,15 @@ def from_seed(line: Record) -> Record:
         names = {BROKEN_RUNS if key == "errors" else name: key for name, key in names.items()}
     rest = {key: value for key, value in line.items() if key not in names}
     return {**rest, "runs": {key: line[name] for name, key in names.items() if name in line}}
+
+
+def _clean_text(line: Record) -> tuple[Record, str]:
+    """A line as it may be written, and as JSON."""
+    text = json_line(line)
+    if ";base64," in text or "input_audio" in text or '"data": "' in text or ("\\" in text and r"\\ud" in text):
+        line = _cleaned(line)
+        text = json_line(line)
+    return line, text
 
 
 def _cleaned(line: Record) -> Record:

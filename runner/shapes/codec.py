@@ -221,7 +221,7 @@ def json_of(value: Value) -> Record:
                 record[member.key] = found
             continue
         given = getattr(value, member.name)
-        if member.leaves_out(given):
+        if (given is member.default and not member.is_always) or member.leaves_out(given):
             continue
         if member.key == "cost":
             record |= cost_record(given)
