@@ -67,11 +67,11 @@ if TYPE_CHECKING:
     from scripttest.syntax.watching import Watch, Watching, WatchProblem
     from scripttest.walls.jailed import ProgramResult, run_jailed
     from scripttest.walls.machine import Wall, hide_environment, missing_walls, sandbox_of, system_walls
-    from scripttest.workers.functions import FunctionPool, FunctionServices
+    from scripttest.workers.functions import FunctionPool, FunctionServices, Switches
     from scripttest.workers.host import ScriptHost
     from scripttest.workers.launch import end_ahead, launch_ahead, worker_command
     from scripttest.workers.module_run import Module
-    from scripttest.workers.mutant_host import MutantHost, Trial, Tried, Walked
+    from scripttest.workers.mutant_host import CalledFunctions, MutantHost, Trial, Tried, Walked
     from scripttest.workers.repl_host import ReplHost, Said
     from scripttest.workers.services import (
         FunctionCall,
@@ -90,6 +90,7 @@ __all__ = [
     "BENCHMARK",
     "Belongings",
     "Broken",
+    "CalledFunctions",
     "Cause",
     "CompileError",
     "Compiled",
@@ -146,6 +147,7 @@ __all__ = [
     "Started",
     "Status",
     "StoryHost",
+    "Switches",
     "TestKey",
     "ToldLine",
     "ToldStory",
@@ -240,11 +242,11 @@ __getattr__ = lazy_names(
         "syntax.watching": "Watch WatchProblem Watching",
         "walls.jailed": "ProgramResult run_jailed",
         "walls.machine": "Wall hide_environment missing_walls sandbox_of system_walls",
-        "workers.functions": "FunctionPool FunctionServices",
+        "workers.functions": "FunctionPool FunctionServices Switches",
         "workers.host": "ScriptHost",
         "workers.launch": "end_ahead launch_ahead worker_command",
         "workers.module_run": "Module",
-        "workers.mutant_host": "MutantHost Trial Tried Walked",
+        "workers.mutant_host": "CalledFunctions MutantHost Trial Tried Walked",
         "workers.repl_host": "ReplHost Said",
         "workers.services": "FunctionCall FunctionError ReplyChannel MissingFunctionError Returned Selected Services",
         "workers.story_host": "StoryHost ToldLine ToldStory",

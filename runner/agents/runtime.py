@@ -92,8 +92,8 @@ class Runtime:
         """Why real models are not asked; None: they are."""
         self._boxes: dict[str, ToolBox] = {}
         self._shown: dict[str, Dependency] = {}  # key of a script that functions have called → the part that it is
-        self._evaluated: set[str] = set()
-        """Agents whose scripts have no hook, and were evaluated."""
+        self._evaluated: set[tuple[str, int]] = set()
+        """Agents whose scripts have no hook, and were evaluated with a mutant, 0: with none."""
         self._varied: dict[str, Connectors] = {}
         """Variant → its connectors, of those that have variables of their own."""
         self.usage: UsageCounter | None = None
@@ -155,7 +155,8 @@ class Runtime:
         that fails."""
         assistant = scope.assistant
         assert assistant is not None and assistant.script is not None
-        if assistant.id in self._evaluated:
+        evaluated = assistant.id, scope.chat.world.key.mutant
+        if evaluated in self._evaluated:
             return
         call = FunctionCall(
             script=assistant.script,
@@ -167,7 +168,7 @@ class Runtime:
         try:
             await self.functions.call(call, scope)
         except MissingFunctionError:
-            self._evaluated.add(assistant.id)
+            self._evaluated.add(evaluated)
         except FunctionError as error:
             scope.chat.logs += error.logs
             raise _script_error(assistant.id, error) from error

@@ -78,6 +78,17 @@ class Application:
             if "package.yao" in folder.files:
                 yield AgentFolder(id=_dotted(folder.path[len(str(self.assistants)) + 1 :]), folder=Path(folder.path))
 
+    def files_of_scripts(self) -> list[str]:
+        """The paths of all files below `assistants/` and `scripts/`, but for packages."""
+        folders = walk(
+            self.root / "assistants",
+            self.root / "scripts",
+            root=self.root,
+            enters=lambda _, name: name != "node_modules" and not name.startswith("."),
+            follows=False,
+        )
+        return [f"{one.path}/{name}" for one in folders for name in one.files]
+
     def modules(self) -> Iterator[TestModule]:
         """All test modules of all agents, sorted by id."""
         for agent in self.agents():

@@ -145,8 +145,11 @@ def mutate(
     of_cases = weak_cases(request, least, paths, origin=origin, ask_judges=ask_judges) if cases else exit_codes.PASSED
     if not modules:
         return of_cases
+    patterns = files or tuple(said.get("files", ()))
+    is_whole = not (found.options.inputs or found.options.run or found.options.tags)
     own = MutationOptions(
-        files=files or tuple(said.get("files", ())),
+        files=patterns,
+        adds=bool(files or is_whole) and not all(pattern.startswith("!") for pattern in patterns),
         ignore_calls=tuple(said.get("ignore-calls", ())),
         mutators=mutators_of(mutators),
         since=since,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from runner.options.options import RunOptions
     from runner.parts import Dependency
     from runner.planning.plan import RunRequest
-    from scripttest import Coverage, FunctionPool, FunctionServices, Instrument, TestKey
+    from scripttest import Coverage, FunctionPool, FunctionServices, Instrument, Switches, TestKey
 
 
 class RunServices:
@@ -66,6 +66,8 @@ class RunServices:
         application, options = request.application, request.options
         self.instrument = self._instrument()
         """What changes the compiled code of files, to count what runs or to watch values; None: nothing does."""
+        self.switches: Switches | None = None
+        """Of mutants in hooks and tools; None: there are none."""
         self.worlds = Worlds(options.seed)
         """The worlds of the script tests."""
         self.databases: RunDatabases | None = None
@@ -180,13 +182,14 @@ class RunServices:
 
         return FunctionPool(
             self._request.application.root,
-            worker_command(SCRIPT_PARTS, self._coverage.folder if self._coverage is not None else None),
+            worker_command(SCRIPT_PARTS, "" if self.switches else self._coverage.folder if self._coverage else None),
             services,
             SCRIPT_GLOBALS,
             self._request.environment.cpus,
             uncounted,
             is_case_late,
             self.instrument,
+            self.switches,
         )
 
     def _instrument(self) -> Instrument | None:

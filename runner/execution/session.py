@@ -175,13 +175,11 @@ class Session:
         from runner.application.application import repository_of
         from runner.options.values import misses_in
         from runner.record.coverage import CoverageReport
-        from runner.security.walk import walk
 
         root = self._plan.application.root
         folder = os.path.relpath(root, repository_of(root))
-        folders = walk(root / "assistants", root / "scripts", root=root, enters=_holds_scripts, follows=False)
-        there = [f"{one.path}/{name}" for one in folders for name in one.files]
-        found = CoverageReport(files=self._run.coverage.finish(there), folder="" if folder == os.curdir else folder)
+        there = self._run.coverage.finish(self._plan.application.files_of_scripts())
+        found = CoverageReport(files=there, folder="" if folder == os.curdir else folder)
         self._coverage = found.replace(misses=misses_in(found.miss, self._options.coverage_thresholds))
         for miss in self._coverage.misses:
             self._send(Warned(message=miss))
@@ -304,10 +302,6 @@ class Session:
 
 def _result_flags(options: RunOptions) -> tuple[str, ...]:
     return tuple(options.words(lambda flag: flag.changes_results))
-
-
-def _holds_scripts(_: str, name: str) -> bool:
-    return name != "node_modules" and not name.startswith(".")
 
 
 def _collect_garbage() -> None:

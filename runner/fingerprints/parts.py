@@ -61,8 +61,8 @@ _KINDS = {
 SIZE = 8
 """Bytes of a digest."""
 _VARIABLE = re.compile(r"\$ENV\.(\w+)")
-_COUNTER = r"(?<=\$yaoHits\[)\d+(?=\])"
-"""The number of a counter of `--coverage`: files get theirs in the order in which they are loaded."""
+_NUMBERS = re.compile(r"(\$yaoHits\[|\$yaoM === |\$yao[RV]\()\d+")
+"""The numbers of counters of `--coverage`, and of mutants: files get theirs in the order in which they are loaded."""
 _OF_SECRETS = ("key",)
 """Options of a connector that do not count."""
 _OF_SCRIPTS = ("scripts.", "services.", "agents.", "assistants.")
@@ -81,6 +81,11 @@ def digest_of_bytes(*content: bytes) -> str:
         digest.update(len(piece).to_bytes(8, "big"))
         digest.update(piece)
     return digest.hexdigest()
+
+
+def without_numbers(code: str) -> str:
+    """Compiled code without the numbers of counters and mutants."""
+    return _NUMBERS.sub(r"\1", code)
 
 
 class PartDigests:
@@ -146,7 +151,7 @@ class PartDigests:
         """Takes note of a script that was compiled."""
         from scripttest import without_comments
 
-        texts = (re.sub(_COUNTER, "", without_comments(script.code)) for script in compiled.scripts)
+        texts = (without_numbers(without_comments(script.code)) for script in compiled.scripts)
         codes = (text.encode("utf-8", "replace") for text in texts)
         part = part_of(compiled.source, self.root)
         self._known[part] = digest_of_bytes(*codes)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from pathlib import Path
 
+from runner.fingerprints.parts import without_numbers
 from runner.mutation.verdicts import Status, Verdict
 from runner.security.files import check_target
 from runner.version import VERSION
@@ -23,7 +24,6 @@ from scripttest.values import Value
 
 FORMAT = 1
 NAME = "mutants.json"
-_NUMBERS = re.compile(r"(\$yaoM === |\$yaoM \? \$yaoM === |\$yao[RV]\()\d+")
 _BLANK = re.compile(r"\n\s*")
 _LETTERS = {Status.KILLED: "k", Status.TIMEOUT: "t", Status.SURVIVED: "s"}
 
@@ -32,7 +32,7 @@ def digest_of(*texts: str) -> str:
     """A digest of texts, in which neither the numbers of mutants nor empty lines matter."""
     digest = blake2b(digest_size=12)
     for text in texts:
-        digest.update(_BLANK.sub("\n", _NUMBERS.sub(r"\1", text)).encode())
+        digest.update(_BLANK.sub("\n", without_numbers(text)).encode())
         digest.update(b"\0")
     return digest.hexdigest()
 

@@ -59,7 +59,7 @@ def points_of(
         limit: the time limit of a test in seconds.
     """
     looks = [_Look(mutant, walks[mutant.number]) for mutant in islice(survivors, MOST) if mutant.noted]
-    waiting = deque((look, 0) for look in looks)
+    waiting = deque((look, -look.mutant.number) for look in looks)  # which is none, in a world of its own
     asked: dict[int, _Look] = {}
 
     def following(module: str) -> Trial | None:
@@ -76,9 +76,9 @@ def points_of(
 
     for tried in host.try_all(following, left):
         look = asked.pop(id(tried.trial))
-        if not tried.trial.mutant:
+        if tried.trial.mutant < 0:
             look.without = tried.values
             waiting.append((look, look.mutant.number))
         elif look.take(tried.values):
-            waiting.append((look, 0))
+            waiting.append((look, -look.mutant.number))
     return {look.mutant.number: look.point for look in looks if look.point is not None}

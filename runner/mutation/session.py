@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -21,7 +22,8 @@ from runner.mutation.trials import Trials, Walk
 from runner.mutation.verdicts import Status, Verdict, place_of
 from runner.planning.last_failed import memory_of, store_of
 from runner.planning.planner import make_plan, with_contexts
-from scripttest import Broken, Ended, Listed, MutantHost, Mutants, TestKey, Walked, start_processes
+from runner.security.files import read_bytes
+from scripttest import Broken, CalledFunctions, Ended, Listed, MutantHost, Mutants, TestKey, Walked, start_processes
 from scripttest import Status as TestStatus
 from scripttest.values import Value
 
@@ -39,6 +41,8 @@ class MutationOptions(Value):
 
     files: tuple[str, ...] = ()
     """Patterns of paths of handlers from the root; empty: those that the tests load."""
+    adds: bool = False
+    """Whether they also name handlers that no test loads."""
     ignore_calls: tuple[str, ...] = ()
     """Names of functions in whose arguments nothing is planted."""
     mutators: frozenset[str] = STRYKER | OWN
@@ -100,14 +104,16 @@ def run_mutants(
     looking = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
     path = _place_of_kept(request) if options.keeps else None
     request = with_contexts(request.replace(environment=looking, options=request.options.replace(runs=1)))
+    mutants = Mutants(str(request.application.root), _wanted(options.files), options.ignore_calls)
+    functions = CalledFunctions(lambda scope: scope.chat.world.key)
     with Signals(stop), RunServices(request) as services:
+        services.instrument, services.switches = mutants.instrument, functions
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
         if not plan.modules:
             raise ConfigurationError(
                 "Cannot plant mutants: the inputs have no script tests",
                 "Pass test modules, such as -i scripts.expense.setup",
             )
-        mutants = Mutants(str(plan.application.root), _wanted(options.files), options.ignore_calls)
         run = Run(plan, services, stop)
         run.router.judged = {}
         budgets = Budgets(plan.options, stop)
@@ -115,7 +121,9 @@ def run_mutants(
         with run.open_host_of(MutantHost, processes, mutants.instrument) as host, Woken(host.wake_descriptor), run:
             stop.heeded = True
             try:
-                return _Session(run, options, mutants, host, path, told).run()
+                session = _Session(run, options, mutants, host, path, told)
+                host.keep(session.walk, session.close_world, functions)
+                return session.run()
             finally:
                 budgets.end()
 
@@ -167,7 +175,6 @@ class _Session:
         self._warnings: list[str] = []
         self._known: list[str] = []
         """The names of all tests, chosen or not."""
-        host.keep(self._walk, self._close_world)
 
     def run(self) -> Outcome:
         stop, root = self._stop, self._plan.application.root
@@ -184,7 +191,14 @@ class _Session:
         is_of_cases = self._plan.matched and self._plan.sources
         if not (self._failed or self._seconds or stop.reason or is_of_cases):
             raise self._nothing()
+        if self._options.adds and not self._failed:
+            self._add_handlers()
         files = self._mutants.files
+        if self._options.adds and not (files or self._failed):
+            raise ConfigurationError(
+                f"No handler matches {', '.join(self._options.files)}",
+                "--mutate takes paths below the application, such as 'assistants/expense/**'",
+            )
         texts = {name: file.text for name, file in files.items()}
         if self._failed or stop.reason:
             return Outcome(failed=tuple(self._failed), texts=texts, stopped=stop.reason, code=stop.code)
@@ -194,7 +208,7 @@ class _Session:
             variables = self._run.environment.variables
             change = change_since(self._options.since, root, texts, tests, variables)
         walks = self._walks()
-        verdicts = self._verdicts(walks, change)
+        verdicts = self._verdicts(walks, change, frozenset().union(*tests.values()))
         if self._options.values and not stop.reason:
             survivors = {one.mutant.number: one for one in verdicts if one.status is Status.SURVIVED}
             reached = {number: [walks[key] for key in one.reached_by] for number, one in survivors.items()}
@@ -222,13 +236,19 @@ class _Session:
         selection = self._plan.selection
         return ConfigurationError(NO_TESTS, NO_TESTS_HINT) if selection is None else selection.nothing(self._known)
 
-    def _verdicts(self, walks: dict[TestKey, Walk], change: Change | None) -> list[Verdict]:
-        """Tries what is to be tried, and keeps the verdicts."""
+    def _add_handlers(self) -> None:
+        """Plants in handlers that no test has loaded, too."""
+        for path in self._plan.application.files_of_scripts():
+            with suppress(OSError):  # such as a link that leads nowhere
+                self._mutants.instrument(path, read_bytes(Path(path), None))
+
+    def _verdicts(self, walks: dict[TestKey, Walk], change: Change | None, loaded: frozenset[str]) -> list[Verdict]:
+        """Tries what is to be tried, and keeps the verdicts. `loaded` are the paths of what tests include."""
         options = self._options
         seed = self._run.options.seed or SEED
         everything = [mutant for file in self._mutants.files.values() for mutant in file.mutants]
-        only_loaded = frozenset[str]() if change is not None else self._only_loaded()
-        every = [one for one in everything if one.mutator in options.mutators and one.file not in only_loaded]
+        aside = self._aside(loaded, of_change=change is not None)
+        every = [one for one in everything if one.mutator in options.mutators and one.file not in aside]
         planted = chosen((one for one in every if one.number), change, options.sample, seed, options.shard)
         verdicts = [
             Verdict(mutant=mutant, status=Status.IGNORED, reason=mutant.ignored or "")
@@ -263,23 +283,27 @@ class _Session:
             self._warnings.append(f"Cannot save the verdicts for the next run: {error.filename}: {error.strerror}")
         return verdicts
 
-    def _only_loaded(self) -> frozenset[str]:
-        """Handlers that the chosen tests load while none of their functions runs: other tests are theirs."""
-        options = self._run.options
-        if self._options.files or not (options.inputs or options.run or options.tags):
+    def _aside(self, loaded: frozenset[str], *, of_change: bool) -> frozenset[str]:
+        """Handlers that are not for the chosen tests: those that only case files name, and in a run of some tests those
+        of which none runs a function."""
+        if self._options.files:
             return frozenset()
+        options = self._run.options
+        some = not of_change and (options.inputs or options.run or options.tags)
         reached = {place for walked in self._walked.values() for place in walked.mutants}
-        found = []
+        found, named = [], []
         for name, file in self._mutants.files.items():
-            within = {one.site for one in file.mutants if one.within and one.number}
-            if within and not within & reached:
+            sites = {one.site: one.within for one in file.mutants if one.number}
+            if name not in loaded and not sites.keys() & reached:
+                named.append(name)
+            elif some and any(sites.values()) and not any(sites[one] for one in sites.keys() & reached):
                 found.append(name)
         if found:
             self._warnings.append(
                 f"These tests load {', '.join(sorted(found))} and run none of the functions there: nothing is planted"
                 " there but with --mutate"
             )
-        return frozenset(found)
+        return frozenset(found + named)
 
     def _try(self, trials: Trials) -> Iterator[Verdict]:
         clock = self._run.environment.monotonic
@@ -291,7 +315,8 @@ class _Session:
                 self._told(Progress(done=done, left=trials.left, seconds=clock() - began))
                 yield verdict
 
-    def _walk(self, walked: Walked) -> None:
+    def walk(self, walked: Walked) -> None:
+        """A test has ended without a mutant."""
         self._walked[walked.test] = walked
 
     def _end(self, record: Ended) -> None:
@@ -303,9 +328,10 @@ class _Session:
         else:
             self._seconds[key] = outcome.milliseconds / 1000
             self._used[key] = self._digest_of_use(key) if self._kept_at is not None else None
-        self._close_world(key)
+        self.close_world(key)
 
-    def _close_world(self, test: TestKey) -> None:
+    def close_world(self, test: TestKey) -> None:
+        """A test has ended."""
         self._run.services.worlds.end(test)
 
     def _digest_of_use(self, test: TestKey) -> str | None:

@@ -162,7 +162,11 @@ class Worker:
                 self._settings = parts[0]
             elif kind == "invoke":
                 self._send("start")
-                self._send("returned", self._worked("call", self._invoke, *parts))
+                self._take_limits()
+                self._count_again()
+                answer = self._worked("call", self._invoke, *parts)
+                self._tell_reached()
+                self._send("returned", answer)
                 self._make_ready()
             elif kind == "spare":
                 self._spares.pause()
@@ -227,17 +231,11 @@ class Worker:
         self._send("start", indexes[0])
         following = [*indexes[1:], ""]
         for index, plan, pieces, next in zip(indexes, parts[1::3], parts[2::3], following, strict=True):
-            if self._limits:
-                self._rounds, patience, *self._limits = self._limits
-                self.alarm.patience = patience / 1000
+            self._take_limits()
             outcome = self._worked(index, self._test, plan, pieces)
-            if self._counters is not None:
-                left, reached = self._counters.read()
-                endless = left <= 1 or (self.alarm.patience or 0) < 0
-                said = " ".join(map(str, reached)), "endless" * endless, self._counters.noted()
-                self._send("reached", str(self._rounds - left), *said)
-                has_failed = outcome.partition('"status":"')[2].startswith("failed")
-                next = "" if self._mutant and (has_failed or endless) else next
+            endless = self._tell_reached()
+            if self._mutant and (endless or outcome.partition('"status":"')[2].startswith("failed")):
+                next = ""
             self._tell()
             self._send("result", index, outcome, next)
             if not next:
@@ -247,6 +245,22 @@ class Worker:
         """Sends the story of what has ended."""
         if self._story is not None:
             self._send("story", self._story.lines())
+
+    def _take_limits(self) -> None:
+        """Takes those of the next test, or function."""
+        if self._limits:
+            self._rounds, patience, *self._limits = self._limits
+            self.alarm.patience = patience / 1000
+
+    def _tell_reached(self) -> bool:
+        """Sends where scripts with mutants got to; returns whether they met a limit."""
+        if self._counters is None:
+            return False
+        left, reached = self._counters.read()
+        endless = left <= 1 or (self.alarm.patience or 0) < 0
+        said = " ".join(map(str, reached)), "endless" * endless, self._counters.noted()
+        self._send("reached", str(self._rounds - left), *said)
+        return endless
 
     def _count_again(self) -> None:
         if self._counters is not None:

@@ -20,7 +20,16 @@ from scripttest.protocol import MessageError, encode
 from scripttest.results import Cause, CompileError, HostError, Location, LogLine, MockedCalls, StackFrame
 from scripttest.shortcuts.slicing import BootConfig
 from scripttest.values import Value
-from scripttest.workers.answers import Begun, EarlyFailure, FunctionResult, HostCall, Logged, Message, mocked_of
+from scripttest.workers.answers import (
+    Begun,
+    EarlyFailure,
+    FunctionResult,
+    HostCall,
+    Logged,
+    Message,
+    Reached,
+    mocked_of,
+)
 from scripttest.workers.pool import Libraries, Loss, WorkerPool, WorkerSlot
 from scripttest.workers.services import FunctionCall, FunctionError, MissingFunctionError, Returned
 from scripttest.workers.worker import LAST_WORDS
@@ -64,6 +73,16 @@ class FunctionServices(Protocol):
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
 
 
+class Switches(Protocol):
+    """Switches mutants on and off in the functions that run."""
+
+    def lead(self, owner: Owner) -> bytes:
+        """The frame before a call of a function: its mutant, and its limits."""
+
+    def reached(self, owner: Owner, message: Reached) -> None:
+        """Called when a function has ended, with where it got to."""
+
+
 class FunctionPool:
     """Runs functions of scripts in workers. Belongs to one event loop, and has to be closed in it."""
 
@@ -77,6 +96,7 @@ class FunctionPool:
         waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
         is_late: Callable[[], bool] = lambda: False,
         instrument: Instrument | None = None,
+        switches: Switches | None = None,
     ) -> None:
         """Starts nothing yet.
 
@@ -88,6 +108,7 @@ class FunctionPool:
             waiting: entered while a function waits for its turn.
             is_late: whether a call was cancelled because its time is up.
             instrument: changes the compiled code of files, to measure coverage.
+            switches: of mutants, in a run that has some.
         """
         self._root = root
         self._services = services
@@ -95,6 +116,7 @@ class FunctionPool:
         self._workers = workers
         self._waiting = waiting
         self._is_late = is_late
+        self._switches = switches
         self._running = asyncio.Semaphore(workers)
         self._unrested = 0
         """How often the only worker has begun a function without a pause before it."""
@@ -134,6 +156,8 @@ class FunctionPool:
         work = slot.work = _Call(owner)
         frames = [] if slot.loaded == key else [loaded.module_frame]
         slot.module = slot.loaded = key
+        if self._switches is not None:
+            frames.append(self._switches.lead(owner))
         try:
             slot.worker.send(*frames, loaded.frame(call))
             while isinstance(event := await work.events.get(), HostCall):
@@ -194,6 +218,8 @@ class FunctionPool:
         elif isinstance(message, FunctionResult) and not work.returned:
             work.events.put_nowait(message)
             work.returned = True
+        elif isinstance(message, Reached) and self._switches is not None:
+            self._switches.reached(work.owner, message)
         elif not isinstance(message, EarlyFailure):
             raise MessageError(f"unexpected {message.kind}")
 

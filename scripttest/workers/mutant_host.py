@@ -18,6 +18,7 @@ from scripttest.workers.work import Assignment, Job, Slot, start_clock
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from scripttest.results import Broken
+    from scripttest.workers.functions import Owner
 
 
 class Trial(Job):
@@ -57,13 +58,50 @@ class Tried(Value):
     """Those that the last test has noted, see `Reached`."""
 
 
+class CalledFunctions:
+    """The functions that tests have others call, such as hooks of agents, as `Switches` of a `FunctionPool`: each has
+    the mutant and the limits of its test."""
+
+    def __init__(self, test_of: Callable[[Owner], TestKey]) -> None:
+        """`test_of` tells the test for which a function is called."""
+        self._test_of = test_of
+        self._leads: dict[TestKey, bytes] = {}
+        self._met: dict[TestKey, list[answers.Reached]] = {}
+        self.are_there = False
+        """Whether there was such a function."""
+
+    def begin(self, test: TestKey, lead: bytes) -> None:
+        """A test begins, with the frame that switches its mutant on."""
+        if self.are_there:
+            self._leads[test] = lead
+
+    def end(self, test: TestKey) -> list[answers.Reached]:
+        """Where the functions of a test got to that has ended."""
+        self._leads.pop(test, None)
+        return self._met.pop(test, [])
+
+    def lead(self, owner: Owner) -> bytes:
+        """See `Switches`."""
+        return self._leads.get(self._test_of(owner), _OFF)
+
+    def reached(self, owner: Owner, message: answers.Reached) -> None:
+        """See `Switches`."""
+        self.are_there = True
+        self._met.setdefault(self._test_of(owner), []).append(message)
+
+
+_OFF = encode("switch", "0", "0")
+
+
 class MutantHost(ScriptHost):
     """A script host for modules with mutants."""
 
-    def keep(self, walked: Callable[[Walked], None], ended: Callable[[TestKey], None]) -> None:
+    def keep(
+        self, walked: Callable[[Walked], None], ended: Callable[[TestKey], None], functions: CalledFunctions
+    ) -> None:
         """Has to be called first. `walked` is called for each test that has ended without a mutant; `ended` for each
-        that has ended with one."""
-        self._walked, self._test_ended = walked, ended
+        that has ended with one. `functions` are those that tests have others call."""
+        self._walked, self._test_ended, self._functions = walked, ended, functions
         self._kept: dict[str, ModuleRun] = {}
         self._values: dict[int, tuple[str, ...]] = {}
         """Slot → the values that its test has noted."""
@@ -125,10 +163,17 @@ class MutantHost(ScriptHost):
 
     def _switch(self, job: Job) -> list[bytes]:
         if isinstance(job, Trial):
+            assert job.tests is not None
+            on = str(job.mutant), str(job.noted)
             waits = (round(seconds * 1000) for seconds in job.patience)
-            bounds = [str(bound) for pair in zip(job.rounds, waits, strict=True) for bound in pair]
-            return [encode("switch", str(job.mutant), str(job.noted), *bounds)]
-        return [encode("switch", "0", "0")]
+            bounds = [(str(rounds), str(wait)) for rounds, wait in zip(job.rounds, waits, strict=True)]
+            for index, own in zip(job.tests, bounds, strict=True):
+                self._functions.begin(self._test(job, index), encode("switch", *on, *own))
+            return [encode("switch", *on, *(bound for own in bounds for bound in own))]
+        return [_OFF]
+
+    def _test(self, job: Job, index: int) -> TestKey:
+        return TestKey(suite=job.key, test=self._module_runs[job.key].tests[index].name, mutant=job.mutant)
 
     def _close_module(self, key: str, record: Broken | None) -> None:
         if record is None and key in self._module_runs:
@@ -148,9 +193,11 @@ class MutantHost(ScriptHost):
             self._values[id(slot)] = message.values
             if message.is_endless:
                 self._endless.add(id(slot))
-        elif run := self._module_runs.get(work.job.key):
-            test = TestKey(suite=work.job.key, test=run.tests[work.running].name)
-            self._walked(Walked(test=test, rounds=message.rounds, mutants=message.mutants))
+        elif work.job.key in self._module_runs:
+            test = self._test(work.job, work.running)
+            met = [message, *self._functions.end(test)]
+            reached = dict.fromkeys(place for one in met for place in one.mutants)
+            self._walked(Walked(test=test, rounds=sum(one.rounds for one in met), mutants=tuple(reached)))
 
     def _begin(self, slot: Slot, work: Assignment, index: int) -> None:
         if not isinstance(work.job, Trial):
@@ -169,10 +216,10 @@ class MutantHost(ScriptHost):
             return
         if index != work.running:
             raise MessageError("a result for a test that is not running")
-        run = self._module_runs[job.key]
-        name = run.tests[index].name
-        self._test_ended(TestKey(suite=job.key, test=name, mutant=job.mutant))
-        endless = id(slot) in self._endless
+        test = self._test(job, index)
+        self._test_ended(test)
+        met = self._functions.end(test)
+        endless = id(slot) in self._endless or any(one.is_endless for one in met)
         self._endless.discard(id(slot))
         work.finish()
         if ended.next is not None:
@@ -180,8 +227,8 @@ class MutantHost(ScriptHost):
             return
         self._rest(slot)
         failures = tuple(failures_of(ended.record)) if ended.record["status"] == Status.FAILED else ()
-        noticed = name if failures or endless else ""
-        values = tuple(self._values.pop(id(slot), ()))
+        noticed = test.test if failures or endless else ""
+        values = (*self._values.pop(id(slot), ()), *(value for one in met for value in one.values))
         self._tried.append(Tried(trial=job, test=noticed, failures=failures, is_endless=endless, values=values))
 
     def _blame(self, work: Assignment, failure: Failure) -> None:
@@ -190,8 +237,8 @@ class MutantHost(ScriptHost):
         if not isinstance(job, Trial):
             super()._blame(work, failure)
             return
-        run, index = self._module_runs[job.key], work.running
-        name = run.tests[index].name if index is not None else ""
-        if index is not None:
-            self._test_ended(TestKey(suite=job.key, test=name, mutant=job.mutant))
-        self._tried.append(Tried(trial=job, test=name or "?", failures=(failure,)))
+        test = None if work.running is None else self._test(job, work.running)
+        if test is not None:
+            self._test_ended(test)
+            self._functions.end(test)
+        self._tried.append(Tried(trial=job, test=test.test if test is not None else "?", failures=(failure,)))

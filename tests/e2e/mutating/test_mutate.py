@@ -183,5 +183,51 @@ export const answer = async (job: Job): Promise<"yes" | "no"> => (job.mode !== "
 
 
 def test_only_named_handlers_get_mutants(road: Application) -> None:
-    run = mutated(road, "--mutate", "assistants/other/**")
+    run = mutated(road, "--mutate", "!assistants/demo/**")
     assert "0 mutants: none" in run.stdout
+
+
+HOOKS = {
+    "/assistants/desk/package.yao": '{"name": "Desk", "connector": "scripted"}',
+    "/assistants/desk/prompts.yml": "- role: system\n  content: Be kind.\n",
+    "/assistants/desk/replies.yml": "- reply: It is on its way.\n",
+    "/assistants/desk/src/index.ts": """export function Next(ctx: agent.Context, payload: agent.Payload): agent.Next {
+  const text = payload.completion?.content;
+  for (let round = 0; round < 1; round++) text;
+  return { data: { text: `Hello: ${text}`, words: 4 + 1 } };
+}
+""",
+    "/assistants/desk/src/spare.ts": "export function Spare() {\n  return 1 + 1;\n}\n",
+    "/assistants/desk/src/desk_test.ts": """export function TestDesk(t: testing.T, ctx: agent.Context) {
+  const answer = ctx.agent.Call("desk", [{ role: "user", content: "Where?" }]);
+  t.assert.Contains(JSON.stringify(answer), "Hello: It is on its way.");
+}
+""",
+}
+
+
+def test_hooks_of_agents_that_tests_call_have_mutants(app: MakeApplication) -> None:
+    made = app(HOOKS)
+
+    def found() -> dict[tuple[str, str], dict[str, object]]:
+        missed = json.loads(made.run("mutate", "-i", "scripts.desk", "--json", "--store", ".yao-test").stdout)
+        counts.append(missed["counts"])
+        return {(one["mutator"], one["replacement"]): one for one in missed["mutants"]}
+
+    counts: list[dict[str, int]] = []
+    missed = found()
+    sum_of_words = missed["ArithmeticOperator", "4 - 1"]
+    assert (sum_of_words["status"], sum_of_words["line"]) == ("survived", 4)
+    assert sum_of_words["values"] == {"test": "scripts.desk.desk TestDesk", "without": "5", "mutated": "3"}
+    assert ("StringLiteral", "``") not in missed
+    assert counts[0]["timeout"] == 1  # round--
+    assert found() == missed
+    made.write({"/assistants/desk/src/index.ts": HOOKS["/assistants/desk/src/index.ts"].replace("Hello: $", "$")})
+    assert made.run("mutate", "-i", "scripts.desk", "--store", ".yao-test").code == 1  # the test fails now
+
+
+def test_named_handlers_that_no_test_loads_are_not_reached(app: MakeApplication) -> None:
+    made = app(HOOKS)
+    run = made.run("mutate", "-i", "scripts.desk", "--mutate", "assistants/desk/src/s*.ts", "--json")
+    assert json.loads(run.stdout)["counts"] == {"no coverage": 5}
+    assert "No handler matches assistants/nobody/**" in made.run("mutate", "--mutate", "assistants/nobody/**").stderr
