@@ -21,6 +21,7 @@ from command import Application, MakeApplication
 from declarations.examples import Example, examples
 from declarations.markdown import anchor
 from declarations.reader import TYPES, Declaration, load
+from declarations.reference import WORTH_TELLING, is_second_name
 
 ROOT = Path(__file__).parents[1]
 HELPERS = Path(__file__).with_name("declarations")
@@ -191,6 +192,8 @@ def seen(app: Application, records: dict[str, list[dict[str, Any]]]) -> Seen:
     )
 
 
+NAMED = ("var", "function", "interface", "type", "method", "field", "get")
+"""Kinds of declarations whose names the pages have."""
 LOOKED_AT = [
     *re.findall(r'^    "?([\w.]+)"?: ', (HELPERS / "members_test.ts").read_text("utf-8"), re.MULTILINE),
     "testing.F",
@@ -317,9 +320,11 @@ def test_the_reference_has_a_place_for_every_declaration() -> None:
 
     assert sorted(name for name in set(anchors) if anchors.count(name) > 1) == []
     platform = {id(part) for part in FILES["platform.d.ts"].walk()}
-    told = [part for part in DECLARATIONS if part.doc and id(part) not in platform]
-    assert [part.path for part in told if part.doc.summary not in text] == []
-    called = [part for part in DECLARATIONS if part.kind in ("function", "method")]
+    ours = [part for part in DECLARATIONS if id(part) not in platform]
+    told = [part for part in ours if part.doc and len(part.doc.summary.split()) >= WORTH_TELLING]
+    assert [part.path for part in told if part.doc.summary not in text and not is_second_name(part.doc.summary)] == []
+    assert [part.path for part in ours if part.doc and part.kind in NAMED and part.name not in text] == []
+    called = [part for part in ours if part.kind in ("function", "method")]
     assert [part.signature for part in called if " ".join(part.signature.split()) not in text] == []
 
 

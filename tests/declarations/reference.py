@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from declarations.markdown import described, entry, link, page
+from declarations.markdown import anchor, described, entry, link, page
 from declarations.reader import Declaration, File, load
 
 EXPRESSIONS = {
@@ -53,8 +53,21 @@ MADE = "<!-- made from bindings/types by: python tests/declarations/reference.py
 INTRODUCTION = """[Writing script tests](script-tests.md) says how. This is everything that a script test and the scripts it calls can use. There is nothing else: no `fetch`, no `require`,
 no Node modules. [The editor](editor.md) shows the same texts, in full. Examples are the body of a test with
 `t` and `ctx`, or a whole file; the editor has one for nearly everything."""
-TELLING = 3
+TELLING = 5
 """Words of a parameter that repeat its name."""
+WORTH_TELLING = 7
+"""Words of a text that tells more than a name; the editor shows shorter ones."""
+KNOWN = 10
+"""Words of a text that is told of a function which everybody knows from browsers."""
+EMPTY = set(
+    "a an and are as at be by each for from further free given how if in is it its member number of on one or other "
+    "that the there they this to value whether what which with".split()
+)
+"""Words that add nothing to a name, in the singular."""
+REST = {"testing": "Other types of tests", "agent": "Other types of hooks", "yao": "Other types of Yao"}
+"""Page → the heading of its types without fields."""
+GUIDES = {"testing.F": "fuzzing.md", "testing.B": "benchmarks.md"}
+"""Interface → the page that has its examples."""
 ASSERTIONS = "assertions.md"
 """The page that describes the members of `t.assert`."""
 
@@ -87,11 +100,28 @@ class Section:
         return next((member for member in self.statics if member.kind == "new"), None)
 
     @property
+    def is_line(self) -> bool:
+        """Whether it is a type that a line describes."""
+        return self.main.kind == "type" and not self.variable and "/**" not in self.main.signature
+
+    @property
     def summary(self) -> str:
         """What it is, in a sentence."""
         owner = self.variable if self.variable and not self.constructor else self.main
         assert owner.doc is not None
         return owner.doc.summary
+
+
+@dataclass(frozen=True)
+class Line:
+    """A member in a list."""
+
+    name: str
+    """Markdown, with its type."""
+    text: str = ""
+    """What there is to tell of it."""
+    place: str = ""
+    """The title of the section that tells it."""
 
 
 class Reference:
@@ -102,6 +132,13 @@ class Reference:
         self.groups = {name: sections(files[name]) for name in TITLES}
         self.titles = {part.main.path: part.title for parts in self.groups.values() for part in parts}
         self.places = {part.title: PAGES[name] for name, parts in self.groups.items() for part in parts}
+        self.lines = {part.title for parts in self.groups.values() for part in parts if part.is_line}
+        self.told: dict[tuple[str, str], str] = {}
+        for parts in self.groups.values():
+            for part in parts:
+                for member in [*part.statics, *part.main.members]:
+                    if member.doc:
+                        self.told.setdefault((member.name, text_of(member)), part.title)
 
     def page(self, name: str) -> str:
         """The page of one of the files; that of tests leads to all names."""
@@ -124,7 +161,12 @@ class Reference:
 
     def link(self, title: str, text: str = "") -> str:
         """A link to a section, on whichever page it is."""
-        return link(title, self.places[title], text)
+        page = self.places[title]
+        if title in self.lines:
+            return (
+                f"[`{text or title}`]({page}#{anchor(REST[next(key for key in REST if PAGES[f'{key}.d.ts'] == page)])})"
+            )
+        return link(title, page, text)
 
     def group(self, name: str) -> Iterator[str]:
         """What belongs to one file of declarations."""
@@ -135,10 +177,15 @@ class Reference:
             if namespace.kind == "namespace" and namespace.doc:
                 yield from [namespace.doc.summary] if name == "testing.d.ts" else described(namespace.doc)
         for part in parts:
+            if part.is_line:
+                continue
             yield f"## `{part.title}`"
             if part.variable and part.main.kind != "interface":
                 yield from described(part.variable.doc)
             yield from self.section(part) if part.main.kind == "interface" else briefly(part.main)
+        if rest := [part.main for part in parts if part.is_line]:
+            yield f"## {REST[name.partition('.')[0]]}"
+            yield "\n".join(line_of_type(part) for part in rest)
         for module in file.declarations:
             if module.kind == "module" and module.doc:
                 yield f'## `import ... from "{module.name}"`'
@@ -155,64 +202,68 @@ class Reference:
             yield from described(file.header)
         lines = []
         for part in self.groups["platform.d.ts"]:
-            inner = [member for member in [*part.statics, *part.main.members] if member.kind in ("method", "new")]
-            names = part.main.signature.splitlines() if part.main.kind == "function" else [part.title]
-            lines.append(f"- {_inline(names)}: {part.summary}")
-            lines += [f"  - {_inline([member.signature])}: {member.doc.summary}" for member in inner if member.doc]
+            doc, inner = part.main.doc, [member.name for member in part.main.members if member.kind == "method"]
+            told = doc and (" ".join(doc.text.split()) if "browser" in doc.text else doc.summary)
+            is_class = part.main.kind != "function"
+            text = told if told and not is_class and len(told.split()) >= KNOWN else ""
+            names = f" with {_inline([*[own.name for own in part.statics if own.kind == 'method'], *inner])}"
+            lines.append(f"- `{part.title}`{names if inner else ''}{f': {text}' if text else ''}")
         yield "\n".join(lines)
 
     def section(self, part: Section) -> Iterator[str]:
         """An interface with its members."""
         main, variable, constructor = part.main, part.variable, part.constructor
-        yield from described(main.doc)
+        guide = GUIDES.get(main.path)
+        yield from described(main.doc and replace(main.doc, example="" if guide else main.doc.example))
+        if guide:
+            yield f"[Examples]({guide})."
         if main.path == "testing.Assert":
             yield f"{', '.join(link(member.name, ASSERTIONS) for member in main.members)}."
             return
         if variable and not constructor:
             yield from described(variable.doc)
         for base in main.bases:
-            yield f"Has the members of {self.name_of(base, main)} too."
-        entries = [member for member in [*part.statics, *main.members] if is_entry(member)]
-        lines = [line for member in main.members if not is_entry(member) for line in self.fields(member, main)]
-        if lines:
-            yield "\n".join(lines)
+            yield f"Extends {self.name_of(base, main)}."
+        members = [*part.statics, *main.members]
+        fields = [line for member in members if not is_entry(member) for line in self.fields(member, part)]
+        methods = [self.method(member, part) for member in members if is_entry(member)]
         if variable and constructor:
             yield f"### `new {part.title}`"
             signature = constructor.signature.replace("new ", f"new {part.title}", 1)
             yield from briefly(replace(variable, signature=signature))
-        if entries:
-            yield "\n".join(self.method(member, part) for member in entries)
+        yield from self.listed([*fields, *methods])
 
-    def method(self, member: Declaration, part: Section) -> str:
+    def listed(self, members: list[Line]) -> Iterator[str]:
+        """Members: what tells nothing by names alone, what stands elsewhere with its place, the rest a line each."""
+        for place in dict.fromkeys(member.place for member in members if not member.text):
+            names = [member.name for member in members if not member.text and member.place == place]
+            yield f"{f'As in {self.link(place)}: ' if place else ''}{', '.join(names)}."
+        if lines := [f"- {member.name}: {member.text}" for member in members if member.text]:
+            yield "\n".join(lines)
+
+    def method(self, member: Declaration, part: Section) -> Line:
         """The line of a method: in full where the editor has an example of it, else its summary."""
-        doc = member.doc
-        assert doc is not None
         own = f"{part.title}." if member in part.statics else ""
-        texts = [f"- {_inline([own + member.signature])}: {doc.summary}"]
-        if doc.example:
-            told = {name: text for name, text in doc.params.items() if len(text.split()) > TELLING}
-            texts = [f"- {_inline([own + member.signature])}: {' '.join(doc.text.split())}"]
-            texts += [f"`{name}`: {text}" for name, text in told.items()]
-        texts += [re.sub(r"^{(.*?)} *", r"Throws \1: ", doc.throws)] if doc.throws else []
-        texts += (
-            [f"Returns {doc.returns[0].lower()}{doc.returns[1:]}"]
-            if doc.returns and (doc.example or member.kind != "method")
-            else []
-        )
-        return " ".join(texts)
+        return self.line(member, part, _inline([own + member.signature]))
 
-    def fields(self, member: Declaration, owner: Declaration, prefix: str = "") -> Iterator[str]:
+    def line(self, member: Declaration, part: Section, name: str) -> Line:
+        """A member with its text, if it tells something that stands nowhere else."""
+        text, place = text_of(member), self.told.get((member.name, text_of(member)), part.title)
+        if says_nothing(member, part) or (place != part.title and not is_entry(member)):
+            return Line(name=name)
+        return Line(name=name, text=text) if place == part.title else Line(name=name, place=place)
+
+    def fields(self, member: Declaration, part: Section, prefix: str = "") -> Iterator[Line]:
         """The line of a field, and those of the fields within it."""
-        if member.kind == "set":
-            return  # stands with its getter
+        if member.kind == "set" or member.doc is None:
+            return  # stands with its getter, or with the type that it is in
         fields = [inner for inner in member.members if not inner.inline]
-        assert member.doc is not None
         name = f"{prefix}{member.name}{'?' if member.optional else ''}"
-        title = self.title_of(" ".join(member.type.split()), owner)
+        title = self.title_of(" ".join(member.type.split()), part.main)
         text = f"{name}: {'object' if fields else self.type_of(member)}"
-        yield f"- {self.link(title, text) if title else f'`{text}`'}: {member.doc.summary}"
+        yield self.line(member, part, self.link(title, text) if title else f"`{text}`")
         for inner in fields:
-            yield from self.fields(inner, owner, f"{prefix}{member.name}.")
+            yield from self.fields(inner, part, f"{prefix}{member.name}.")
 
     def type_of(self, member: Declaration) -> str:
         """The type of a field."""
@@ -250,6 +301,50 @@ def sections(file: File) -> list[Section]:
     for variable in variables:
         found[variable.path if variable.path in found else variable.type].variable = variable
     return sorted(found.values(), key=lambda part: not part.is_value)
+
+
+def text_of(member: Declaration) -> str:
+    """What a line tells of a member: of a method with an example everything, else its summary."""
+    doc = member.doc
+    assert doc is not None
+    if not is_entry(member):
+        return doc.summary
+    texts = [doc.summary]
+    if doc.example:
+        told = {name: text for name, text in doc.params.items() if len(text.split()) > TELLING}
+        texts = [" ".join(doc.text.split()), *(f"`{name}`: {text}" for name, text in told.items())]
+    texts += [re.sub(r"^{(.*?)} *", r"Throws \1: ", doc.throws)] if doc.throws else []
+    if doc.returns and (doc.example or member.kind != "method"):
+        texts.append(f"Returns {doc.returns[0].lower()}{doc.returns[1:]}")
+    return " ".join(texts)
+
+
+def says_nothing(member: Declaration, part: Section) -> bool:
+    """Whether the text of a member only repeats its name, its type and what it belongs to."""
+    text = text_of(member)
+    if len(text.split()) < WORTH_TELLING and not re.search(r"[`\d]", text):
+        return True
+    if is_second_name(text):
+        return True
+    return not _words(text) - _words(f"{member.name} {member.type} {part.title} {part.summary}") - EMPTY
+
+
+def is_second_name(text: str) -> bool:
+    """Whether a text says that a value has a second name, which differs in capitals."""
+    return re.fullmatch(r"The same (?:object )?as `[a-z_.]+`\.", text) is not None
+
+
+def line_of_type(part: Declaration) -> str:
+    """A type without fields in a line."""
+    assert part.doc is not None
+    stands_for = "" if "\n" in part.signature else f" = `{part.type}`"
+    return f"- `{part.path}`{stands_for}: {' '.join(part.doc.text.split())}"
+
+
+def _words(text: str) -> set[str]:
+    """Words in the singular, those within names too."""
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", text)
+    return {re.sub(r"(?<=[a-z]{2})s$", "", part.lower()) for part in parts}
 
 
 def briefly(part: Declaration) -> Iterator[str]:
