@@ -9,18 +9,18 @@ if TYPE_CHECKING:
     from bindings.errors import ProcessError
     from bindings.host_processes import DATABASE, HostProcesses, is_served
     from bindings.inline_snapshots import InlineSnapshots
-    from bindings.kept_calls import KeptCall, KeptCalls
-    from bindings.ledger import AnsweredBy, OutsideCall, called
+    from bindings.ledger import SCRIPT_GLOBALS, SCRIPT_PARTS, AnsweredBy, OutsideCall, agent_id, called
     from bindings.mocks import Mock, Mocks, given_mocks
     from bindings.models.built_in import built_in_models
     from bindings.models.database import APPLICATION_ID
     from bindings.models.databases import Contents, Databases, Fixture, ModelFiles
     from bindings.models.definition import Model, ModelFileError, read_definition
     from bindings.models.own_database import OwnDatabase
-    from bindings.names import SCRIPT_GLOBALS, SCRIPT_PARTS, agent_id
     from bindings.patterns import Pattern, PatternError, compile
     from bindings.policy import HostCall, HostFunction, Policy, Written, host_problem
     from bindings.process_router import (
+        KeptCall,
+        KeptCalls,
         ProcessRouter,
         Provider,
         TestKind,
@@ -97,19 +97,17 @@ __getattr__ = lazy_names(
         "errors": "ProcessError",
         "host_processes": "DATABASE HostProcesses is_served",
         "inline_snapshots": "InlineSnapshots",
-        "kept_calls": "KeptCall KeptCalls",
-        "ledger": "AnsweredBy OutsideCall called",
+        "ledger": "AnsweredBy OutsideCall SCRIPT_GLOBALS SCRIPT_PARTS agent_id called",
         "mocks": "Mock Mocks given_mocks",
         "models.built_in": "built_in_models",
         "models.database": "APPLICATION_ID",
         "models.databases": "Contents Databases Fixture ModelFiles",
         "models.definition": "Model ModelFileError read_definition",
         "models.own_database": "OwnDatabase",
-        "names": "SCRIPT_GLOBALS SCRIPT_PARTS agent_id",
         "patterns": "Pattern PatternError compile",
         "policy": "HostCall HostFunction Policy Written host_problem",
-        "process_router": "ProcessRouter Provider TestKind Worlds answered_value arguments_text envelope enveloped"
-        " failure_envelope revived",
+        "process_router": "KeptCall KeptCalls ProcessRouter Provider TestKind Worlds answered_value arguments_text"
+        " envelope enveloped failure_envelope revived",
         "run_snapshots": "RunSnapshots",
         "snapshots": "SnapshotError",
         "workspace": "Workspace opened_workspace workspace_of",

@@ -6,15 +6,16 @@ A call that begins is pending until its end is noted. What is pending when the t
 from __future__ import annotations
 
 import _thread
+import os
 from collections.abc import Sequence
 from enum import StrEnum
 
-from bindings.names import agent_id
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
 
 UNANSWERED = "it was not answered before the test ended or cancelled it"
 MOST = 1000
@@ -165,3 +166,41 @@ def called(name: str, args: Sequence[Any]) -> str:
     if group in ("llm", "mcp"):
         return " ".join([name, *filter(None, texts[: 2 if lower == "mcp.calltool" else 1])])
     return name
+
+
+SCRIPT_PARTS = os.path.join(os.path.dirname(os.path.realpath(__file__)), "js")
+"""The folder of the parts."""
+_NAMES_OF_PART = {
+    "process": "Process Exception",
+    "promise": "Promise __yaoAsync",
+    "url": "URL URLSearchParams",
+    "encoding": "TextEncoder TextDecoder atob btoa",
+    "clone": "structuredClone",
+    "console": "console log",
+    "timers": "setTimeout setInterval setImmediate clearTimeout clearInterval clearImmediate",
+    "fs": "FS",
+    "http": "http",
+    "nodes": "sandbox workspace",
+    "watch": "$yaoWatch",
+    "repl": "$yaoRepl",
+    "yao": "Store Query Job Plan WebSocket MCP Use Eval All Any Race Authorized $L Trace time",
+    "intl": "Intl",
+    "locale": "toLocaleString toLocaleDateString toLocaleTimeString localeCompare toLocaleUpperCase toLocaleLowerCase",
+    "zone": "Date",
+    "functions": "constructor getPrototypeOf toString toStringTag",
+    "early": "__yaoEarly catch then allSettled",
+}
+
+SCRIPT_GLOBALS = {name: part for part, names in _NAMES_OF_PART.items() for name in names.split()}
+"""Global name → part; for `locale`, `zone` and `functions`, what names the methods of built-ins that they put in
+place; for `early`, the words of which a script needs one to see an error."""
+
+
+PREFIX = "agents:"
+"""Says that a name is that of an agent, where it could be that of a script."""
+
+
+def agent_id(name: str) -> str:
+    """The id of an agent, which may be written with `agents:` before it. What cases, flags and scripts say goes through
+    here once; from there on it is the id."""
+    return name.removeprefix(PREFIX)

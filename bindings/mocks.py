@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from bindings.names import agent_id
+from bindings.ledger import agent_id
 from scripttest.values import Value
 
 SEARCHES = {"web": "search.Web", "kb": "search.KB", "db": "search.DB"}

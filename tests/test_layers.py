@@ -158,7 +158,7 @@ DOORS = {
     "scripttest/realm": "engine",
     "scripttest/syntax": "coverage mutants parser prompt recording watching",
     "scripttest/__init__": "__init__",
-    "bindings": "errors inline_snapshots json_path kept_calls ledger mocks names patterns policy rooted snapshots workspace world",
+    "bindings": "errors inline_snapshots json_path ledger mocks patterns policy rooted snapshots workspace world",
     "bindings/processes": "__init__ formats http schemas text",
     "bindings/models": "answers built_in database databases definition own_database store",
     "bindings/router": "__init__",
@@ -180,7 +180,7 @@ DOORS = {
     "runner/agents": "answer assistant call chat helpers prompts references runtime service",
     "runner/agents/mcp": "base servers toolbox",
     "runner/fingerprints": "fingerprints parts",
-    "runner/record": "case_result checks combining coverage differences events fingerprint_changes fold keys line_file lines model outcomes repeating replay report result_schema result_texts saved stability story summary texts verdict votes",
+    "runner/record": "case_result checks combining coverage events fingerprint_changes fold keys line_file lines model outcomes repeating report result_schema result_texts saved stability story summary texts verdict votes",
     "runner/compare": "change_report change_verdict comparison histories judged_cases variants",
     "runner/judging": "calibration judgements labels",
     "runner/modes": "base case_environment interactive outcome tracing transcripts",
@@ -197,7 +197,7 @@ DOORS = {
     "runner/mcp_server": "actions over_http running server",
     "runner/mutation": "chosen console documents on_cluster session verdicts",
     "runner/weak_cases": "console grading prompt_rules",
-    "runner/conversion": "converted datasets formats sources",
+    "runner/conversion": "datasets formats sources",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""
 WORKER_MODULES = [

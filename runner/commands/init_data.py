@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from runner.cells import as_cell
-from runner.conversion.converted import JUDGE, SAME_MEANING
-from runner.conversion.sources import TABLES, value_of
+from runner.conversion.sources import JUDGE, SAME_MEANING, TABLES, value_of
 from runner.errors import ConfigurationError
 from runner.security.files import read_bytes
 

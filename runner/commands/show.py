@@ -80,7 +80,7 @@ def show(
 def _on_console(environment: Environment, report: Report, verbose: int, quiet: bool, no_color: bool) -> None:
     from runner.options.options import RunOptions
     from runner.record.fold import Execution
-    from runner.record.replay import events_of
+    from runner.record.report import events_of
     from runner.reporters.console.console import ConsoleReporter
 
     options = RunOptions(inputs=(), runs=report.start.runs, verbose=verbose, quiet=quiet, no_color=no_color)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from string import ascii_uppercase
 from typing import Any
 
-from runner.conversion.converted import SAME_MEANING, Converted, Record, judged, one_of
+from runner.conversion.sources import SAME_MEANING, Converted, Record, judged, one_of
 
 SCORERS = ("includes", "match", "exact", "pattern", "model_graded_qa")
 """An answer contains the target, ends with it (of OpenAI evals: begins), is it, matches it, means it."""

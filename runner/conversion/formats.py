@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from runner.conversion.converted import Converted, Record
-from runner.conversion.sources import value_of
+from runner.conversion.sources import Converted, Record, value_of
 from runner.errors import ConfigurationError
 
 FORMATS = ("promptfoo", "inspect", "deepeval", "openai-evals")

@@ -11,9 +11,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from runner.conversion.converted import Converted, Record
 from runner.conversion.promptfoo_assertions import Assertions, expected_in
-from runner.conversion.sources import CODE, TABLES, value_of
+from runner.conversion.sources import CODE, TABLES, Converted, Record, value_of
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
 from runner.shapes.model_parameters import is_parameter

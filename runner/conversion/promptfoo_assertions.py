@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from runner.assertions import TYPES
-from runner.conversion.converted import Record, judged, pattern_problem
+from runner.conversion.sources import Record, judged, pattern_problem
 
 PLAIN = {name: name.replace("-", "_") for name in ("equals", "contains", "icontains", "starts-with", "regex")}
 LISTS = {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+from pathlib import Path
 
 from runner.errors import shown_path
 from runner.execution.ending import ErrorsBecomeEvents, ending_of, exit_code_of, name_written, write_comparison
 from runner.execution.listeners import open_stream
 from runner.execution.repetition import Repetition
 from runner.options.readers import LINES
+from runner.planning.last_failed import memory_of
 from runner.record.events import ONCE, InterimLooks, RunEnd, RunStart, RunStatus, Warned
 from runner.reporters.console.rerun_command import flags_of
 from runner.reporters.opening import Console
@@ -29,8 +31,10 @@ if TYPE_CHECKING:
     from runner.execution.stopping import Budgets
     from runner.execution.tally import Rounds
     from runner.options.options import RunOptions
+    from runner.planning.plan import RunPlan
     from runner.record.coverage import CoverageReport
     from runner.record.events import SnapshotCounts
+    from runner.record.fold import Execution
 
 
 class Session:
@@ -294,8 +298,6 @@ class Session:
         if self._database is not None and not options.quiet:
             self._console.write(f"Wrote {shown_path(self._database, environment.directory)}\n")
         if environment.terminal and not options.quiet:
-            from runner.execution.advice import advice
-
             self._console.write(advice(self._plan, stream.execution))
         return exit_code_of(stream.execution, options, environment, run.stop)
 
@@ -318,3 +320,50 @@ def _user_of(context: Mapping[str, Any]) -> dict[str, str]:
     """Whose context it is."""
     user = context["authorized"]
     return {"user_id": user["user_id"], "team_id": user["team_id"], "locale": context["locale"]}
+
+
+FILE = "advice"
+"""Remembers what has been said, a word in each line: in the store, else where failures are remembered."""
+_LINES = {
+    "failed": "Next: yao-test --last-failed -v reruns failed tests; yao-test watch reruns tests as you save\n",
+    "ran": "Next: yao-test watch reruns tests as you save; yao-test view shows all runs\n",
+}
+
+
+def advice(plan: RunPlan, run: Execution) -> str:
+    """The line, and that it has been said is kept; empty where it has been said, where nothing can be kept, and where
+    nobody or no person reads it."""
+    options, environment = plan.options, plan.environment
+    is_quiet = options.quiet or options.json or options.watch or options.no_writes
+    if not environment.terminal or is_quiet or not run.counts.total:
+        return ""
+    what = "failed" if run.counts.failed else "ran"
+    store = plan.store.folder if plan.store is not None else None
+    memory = store / FILE if store is not None else memory_of(plan.application.root, environment)
+    if memory is None:
+        return ""
+    path = memory if store is not None else memory.with_name(FILE)
+    said = _said(path)
+    if what in said or not _keep(path, {*said, what, "ran"}):
+        return ""
+    return _LINES[what]
+
+
+def _said(path: Path) -> set[str]:
+    try:
+        return set(path.read_text("utf-8").split())
+    except (OSError, ValueError):
+        return set()
+
+
+def _keep(path: Path, said: set[str]) -> bool:
+    """Whether it can be kept."""
+    from runner.security.files import check_target
+
+    try:
+        check_target(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{word}\n" for word in sorted(said)), "utf-8")
+    except OSError:
+        return False
+    return True

@@ -17,8 +17,7 @@ from runner.mcp_server.answers import nearest
 from runner.mcp_server.results import RunLines
 from runner.record.fold import Execution
 from runner.record.model import Suite
-from runner.record.replay import events_of
-from runner.record.report import Report
+from runner.record.report import Report, events_of
 from runner.reporters.console.change_lines import fact_of
 from runner.reporters.console.verdict_lines import sentences
 from runner.store.places import FILE

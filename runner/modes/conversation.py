@@ -44,7 +44,7 @@ def mode_of(attempt: CaseAttempt) -> Mode:
     assert isinstance(case, ConversationCase)
     if case.is_written:
         return _WrittenConversation(attempt, case)
-    from runner.modes.simulated_conversation import SimulatedConversation
+    from runner.modes.multi_turn import SimulatedConversation
 
     return SimulatedConversation(attempt, case)
 

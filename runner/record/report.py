@@ -1,14 +1,26 @@
 """The report of a whole run as one value. All documents (JSON, Markdown, HTML, JUnit ...) are made from it, at the end
-of a run or from a saved file."""
+of a run or from a saved file, whose events it can make again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStart, TestEnd, TestStart, Warned
+from runner.record.events import (
+    AttemptEnd,
+    Event,
+    RunEnd,
+    RunError,
+    RunStart,
+    SuiteEnd,
+    SuiteStart,
+    TestEnd,
+    TestStart,
+    Warned,
+)
 from runner.record.fold import Counts, Execution, counted
-from runner.record.lines import runs_of, stored_text
+from runner.record.lines import result_of, runs_of, stored_text
 from runner.record.model import Suite, TestResult
+from runner.record.outcomes import outcome_in
 from runner.record.summary import Certainty, certainty_of, counts_record, usage_record
 from runner.record.texts import json_line, without_root
 from runner.shapes.codec import json_of
@@ -258,3 +270,25 @@ def _stability(result: TestResult, suite: Suite) -> str | None:
     return json_line(
         {**head, "status": result.outcome.status, **runs_of(result.stability, repeat=result.repeat), **not_judged}
     )
+
+
+def events_of(report: Report) -> Iterator[Event]:
+    """The events of a run that was saved, suite after suite."""
+    by_suite = [
+        (suite.replace(multi_turn=suite.multi_turn or any(one.case and one.case.in_turns for one in results)), results)
+        for suite, results in report.by_suite()
+    ]
+    yield report.start.replace(suites=tuple(suite for suite, _ in by_suite))
+    yield from (Warned(message=text) for text in report.warnings if text not in report.damage)
+    partial = {suite.id: suite for suite in report.partial}
+    for suite, results in by_suite:
+        known = partial.get(suite.id) or PartialSuite(id=suite.id, selected=len(results), total=len(results))
+        if known.selected is not None:
+            yield SuiteStart(suite=suite.id, selected=known.selected, total=known.total or 0)
+        for position, result in enumerate(results):
+            placed = {"outcome": outcome_in(result.line, report.root)} if report.root else {}
+            yield TestEnd(result=result_of({**result.line, "position": position}, suite=suite.id, **placed))
+        if known.ended:
+            yield SuiteEnd(suite=suite.id)
+    yield from (RunError(message=text, hint=report.hints.get(text)) for text in report.errors)
+    yield report.end

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from runner.amounts import cost_in, dollars
-from runner.record.differences import HEAD
 from runner.record.lines import sizes
 from runner.record.outcomes import error_text, log_members, place, stack_trace
 from runner.record.result_texts import (
+    HEAD,
     as_text,
     case_line,
     cut,

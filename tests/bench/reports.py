@@ -29,8 +29,7 @@ from report_runs import formats, live
 from tables import duration, megabytes, table, verdict
 
 from runner.record.fold import Execution
-from runner.record.replay import events_of
-from runner.record.report import Report
+from runner.record.report import Report, events_of
 from runner.record.saved import load
 from runner.reporters import maker_for_file
 

@@ -29,7 +29,7 @@ from runner.record.events import InterimLooks, RunEnd, RunError, RunStart, Suite
 from runner.record.fold import Execution
 from runner.record.lines import line_of, result_of
 from runner.record.model import Suite, SuiteKind
-from runner.record.replay import events_of
+from runner.record.report import events_of
 from runner.record.saved import load
 from runner.reporters import maker_for_file
 from runner.reporters.console.console import ConsoleReporter

@@ -58,7 +58,7 @@ class Style:
 
     def compared(self, check: Failure | AssertionResult) -> list[str]:
         """What a check compared, a diff in colours."""
-        from runner.record.differences import HEAD, compared
+        from runner.record.result_texts import HEAD, compared
 
         told = compared(check)
         if told[:1] != [HEAD]:
@@ -68,7 +68,7 @@ class Style:
 
     def difference(self, check: AssertionResult) -> list[str]:
         """How values differ that should be equal."""
-        from runner.record.differences import difference_of
+        from runner.record.result_texts import difference_of
 
         return self.compared(check) if difference_of(check) else []
 

@@ -20,11 +20,10 @@ from pathlib import Path
 
 from runner.record.case_result import json_of
 from runner.record.coverage import METRICS, CoverageReport, Figure, figures, lines, totals, uncovered
-from runner.record.differences import difference_in
 from runner.record.events import RunStart
 from runner.record.model import Suite, TestResult
 from runner.record.report import Report
-from runner.record.result_texts import message_text
+from runner.record.result_texts import difference_in, message_text
 from runner.record.stability import normalised
 from runner.record.texts import json_line
 from runner.record.verdict import Verdict, verdict_in, verdict_of

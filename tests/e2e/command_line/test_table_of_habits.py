@@ -12,9 +12,8 @@ import pytest
 from runner.assertions import TYPES
 from runner.cases.kinds import further_models
 from runner.cases.model import Case
-from runner.commands.habits import refuse_habits
 from runner.commands.main import COMMANDS
-from runner.commands.words import VERBS
+from runner.commands.words import VERBS, refuse_habits
 from runner.errors import ConfigurationError
 from runner.options.options import FLAGS, options_from, texts_in
 from runner.shapes.fields import known_fields

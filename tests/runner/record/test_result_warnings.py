@@ -20,7 +20,7 @@ from runner.record import model
 from runner.record.case_result import CaseResult
 from runner.record.events import RunEnd, RunStart, SuiteEnd, SuiteStart
 from runner.record.model import Suite, SuiteKind
-from runner.record.replay import events_of
+from runner.record.report import events_of
 from runner.record.saved import load
 from runner.reporters import maker_for_file
 from runner.reporters.console.console import ConsoleReporter

@@ -12,7 +12,7 @@ import pytest
 from runner.errors import ConfigurationError
 from runner.record.case_result import ScoreVerdict
 from runner.record.events import RunStatus
-from runner.record.replay import events_of
+from runner.record.report import events_of
 from runner.record.saved import load
 from runner.record.verdict import Verdict
 from scripttest import Cause, Status
