@@ -127,6 +127,9 @@ def configured(
             raise ConfigurationError(f"Cannot use --profile {options.profile}: there is no {application.root / FILE}")
         return ConfiguredOptions(options=options)
 
+    if options.no_writes:  # a store is then named on the command line
+        given |= {"store"}
+
     def settings(agent: str | None = None) -> dict[str, Setting]:
         found = file.settings(given, options.profile, agent)
         return {name: one for name, one in found.items() if name in wanted}

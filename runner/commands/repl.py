@@ -23,7 +23,7 @@ from runner.errors import ConfigurationError, meant_or_listed, shown_path
 from runner.execution.run import Run
 from runner.execution.services import RunServices
 from runner.execution.start import check_sandbox, check_trust
-from runner.execution.stopping import Stop
+from runner.execution.stopping import Budgets, Stop
 from runner.options.options import FLAGS, options_from
 from runner.planning.inputs import resolve_application
 from runner.planning.last_failed import memory_of
@@ -109,6 +109,7 @@ class _Prompt:
     def __init__(self, request: RunRequest, module: TestModule) -> None:
         self._request, self._module = request, module
         self._environment = request.environment
+        self._budgets = Budgets(request.options, Stop())
         self._asks = sys.stdin is not None and sys.stdin.isatty() and request.environment.stdout.isatty()
         """Whether a person types."""
         self._code = exit_codes.PASSED
@@ -153,6 +154,7 @@ class _Prompt:
             }
         )
         with RunServices(request) as services:
+            services.count_usage(self._budgets)
             run = Run(plan, services, Stop())
             code = PromptCode(str(module.test))
             context = plan.context_of(module.agent)

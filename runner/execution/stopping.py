@@ -36,6 +36,10 @@ _UNDONE_AT_ONCE: list[Callable[[], None]] = []
 REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "the terminal was closed"}
 
 
+def on_spent(tokens: int, cost: float) -> object:
+    """Called for each answer of a real model, where a budget is set; `cost` is in US dollars. Others may replace it."""
+
+
 class Interrupted(KeyboardInterrupt):
     """A signal stopped the run."""
 
@@ -211,17 +215,21 @@ class Budgets:
         """See `runner.agents.runtime.UsageCounter`."""
         from runner.amounts import dollars
 
-        self._tokens += usage.input_tokens + usage.output_tokens
-        self._cost += usage.cost or 0.0
+        if free:
+            return
+        tokens, cost = usage.input_tokens + usage.output_tokens, usage.cost or 0.0
+        self._tokens += tokens
+        self._cost += cost
+        on_spent(tokens, cost)
         if self._cost_limit is not None:
             budget = f"--max-cost {self._cost_limit:g}"
-            if usage.cost is None and not free:
+            if usage.cost is None:
                 self._give_up(budget, f"what a call of {connector} cost is not known, {_why(usage)}")
             elif self._cost >= self._cost_limit:
                 self._end_with(f"{budget} is used up ({dollars(self._cost)})")
         if self._token_limit is not None:
             budget = f"--max-tokens {self._token_limit}"
-            if usage.unknown and not free:
+            if usage.unknown:
                 self._give_up(budget, f"what a call of {connector} used is not known, {_why(usage)}")
             elif self._tokens >= self._token_limit:
                 self._end_with(f"{budget} is used up ({self._tokens})")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from runner import exit_codes
 from runner.application.application import Application
@@ -56,7 +55,6 @@ class Actions:
         self.kept = KeptRuns(store, environment)
         self.store = store
         self._root, self._limits = application.root, limits
-        self._cost, self._tokens = 0.0, 0
 
     def of(self, tool: str) -> Callable[..., Awaitable[Answer]]:
         """What makes the answer of a tool, of a call and its arguments. Raises RunnerError."""
@@ -268,7 +266,6 @@ class Actions:
     async def _run(self, call: Call, words: Sequence[str], *, is_kept: bool = True) -> RunLines:
         """Runs tests. Raises ConfigurationError when nothing could run."""
         seen = {"": 0, "failed": 0}
-        begun = self._cost, self._tokens
 
         def on_line(line: str) -> None:
             if line.startswith('{"type": "result"'):
@@ -276,7 +273,6 @@ class Actions:
                 seen[""] += 1
                 seen["failed"] += record["status"] == Status.FAILED
                 call.said = f"{count(seen[''], 'test')} ended, {seen['failed']} failed"
-                self._spend(record.get("usage"))
 
         flags = ["--json=lines", "--no-writes", *self._models(), *self._limits.flags]
         flags += [f"--store={self.store}"] if is_kept else []
@@ -286,24 +282,16 @@ class Actions:
             raise _error_in([one for one in objects_in(ended) if one["type"] == "error"], ended)
         if any(NO_MODELS in line["message"] for line in run.failures):
             run.said.append(USED_UP if self._limits.allow_models else NOT_ALLOWED)
-        if usage := run.summary.get("usage"):  # with judges and simulators
-            self._cost, self._tokens = begun
-            self._spend(usage)
         return run
-
-    def _spend(self, usage: Mapping[str, Any] | None) -> None:
-        if usage:
-            self._cost += usage.get("cost") or 0
-            self._tokens += (usage.get("input_tokens") or 0) + (usage.get("output_tokens") or 0)
 
     def _models(self) -> list[str]:
         """What a run may spend on models: what is left."""
         limits = self._limits
         left: dict[str, float] = {}
         if limits.max_cost is not None:
-            left["--max-cost"] = round(limits.max_cost - self._cost, 6)
+            left["--max-cost"] = round(limits.max_cost - self.calls.cost, 6)
         if limits.max_tokens is not None:
-            left["--max-tokens"] = limits.max_tokens - self._tokens
+            left["--max-tokens"] = limits.max_tokens - self.calls.tokens
         if not limits.allow_models or min(left.values()) <= 0:
             return [NO_MODELS]
         return [f"{flag}={number}" for flag, number in left.items()]

@@ -7,15 +7,17 @@ import asyncio
 import json
 import os
 import signal
+import socket
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
-from runner.view.reruns import PROGRAM
 from scripttest import hold
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
+PROGRAM = (sys.executable, "-P", "-m", "runner.mcp_server.command")
 BEAT = 10
 """Seconds after which a client hears again that a call goes on."""
 LOOK = 0.5
@@ -65,6 +67,8 @@ class Calls:
         self._turn = asyncio.Lock()
         self._processes: set[asyncio.subprocess.Process] = set()
         self._hurries = False
+        self.cost, self.tokens = 0.0, 0
+        """What real models have cost so far, in US dollars, and how many tokens they took."""
 
     async def answer(
         self,
@@ -146,16 +150,21 @@ class Calls:
         await asyncio.gather(*map(self._stop, tuple(self._processes)))
 
     async def _command(self, words: Sequence[str], on_line: Callable[[str], None], given: str) -> Ended:
-        process = await asyncio.create_subprocess_exec(
-            *PROGRAM,
-            *words,
-            cwd=self._root,
-            env=dict(self._variables),
-            stdin=asyncio.subprocess.PIPE if given else asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = await asyncio.create_subprocess_exec(
+                *PROGRAM,
+                str(theirs.fileno()),
+                *words,
+                cwd=self._root,
+                env=dict(self._variables),
+                stdin=asyncio.subprocess.PIPE if given else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+                pass_fds=(theirs.fileno(),),
+            )
+        spent = asyncio.ensure_future(self._count(ours))
         assert process.stdout is not None and process.stderr is not None
         self._processes.add(process)
         errors = asyncio.ensure_future(_tail(process.stderr))
@@ -178,6 +187,17 @@ class Calls:
                 await asyncio.shield(asyncio.ensure_future(self._stop(process)))
             errors.cancel()
             self._processes.discard(process)
+            await asyncio.wait({spent}, timeout=1)  # it ends with the command
+            spent.cancel()
+
+    async def _count(self, ours: socket.socket) -> None:
+        """Counts what a command says on its socket, until it ends."""
+        reader, writer = await asyncio.open_connection(sock=ours)
+        with closing(writer):
+            async for said in reader:
+                tokens, cost = said.split()
+                self.tokens += int(tokens)
+                self.cost += float(cost)
 
     async def _stop(self, process: asyncio.subprocess.Process) -> None:
         """Ends a command: it is asked to, and killed with all that it started if it does not."""

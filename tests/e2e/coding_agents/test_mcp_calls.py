@@ -66,8 +66,8 @@ def started(pid: int, least: int) -> set[int]:
 
 
 def alive(processes: set[int]) -> set[int]:
-    """Those that still run, for a moment."""
-    end = time.monotonic() + 2
+    """Those that still run after a while: what has lost its server has some seconds to end."""
+    end = time.monotonic() + PATIENCE
     while left := {pid for pid in processes if Path(f"/proc/{pid}/exe").exists()}:
         if time.monotonic() > end:
             return left
@@ -168,15 +168,18 @@ def test_a_session_in_one_piece_gets_its_answers(app: MakeApplication) -> None:
     assert answers[3]["isError"] is True
 
 
-def test_a_signal_ends_the_server_with_all_its_processes(app: MakeApplication) -> None:
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGKILL, -signal.SIGKILL)]
+)
+def test_a_signal_ends_the_server_with_all_its_processes(number: int, code: int, app: MakeApplication) -> None:
     app = slow(app, 60)
     with server(app) as process:
         assert process.stdin is not None
         process.stdin.write(lines(HELLO, READY, call(2, "run_tests")))
         process.stdin.flush()
         processes = started(process.pid, 3)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE) == 128 + signal.SIGTERM
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == code
         assert alive(processes) == set()
 
 

@@ -227,6 +227,28 @@ def test_nothing_is_written_but_the_store(app: MakeApplication) -> None:
     }
 
 
+def test_what_is_no_run_tests_is_kept_nowhere(app: MakeApplication) -> None:
+    app = app({**FILES, "/yao-test.toml": 'store = "runs"\n'})
+    one, *_ = asked(
+        app,
+        ("run_tests", {"input": "scripts.demo"}),
+        ("explain_failure", {"test": "TestAtTheBorder"}),
+        ("uncovered_lines", {"input": "scripts.demo"}),
+        ("try_script", {"module": "scripts.demo.discount", "code": "Discount(1)"}),
+        ("list_tests", {}),
+    )
+    history = json.loads(app.run("history", "--json").stdout)
+    assert [run["id"] for run in history["runs"]] == [told(one)["run"]]
+
+
+def test_scripted_models_use_up_no_budget(shop: Application) -> None:
+    async def ask(client: ClientSession) -> list[CallToolResult]:
+        return [await client.call_tool("run_tests", {"input": "desk"}) for _ in range(2)]
+
+    for answer in talk(shop, ask, "--allow-models", "--max-tokens", "1"):
+        assert (told(answer)["passed"], told(answer)["failed"]) == (1, 1)
+
+
 def test_a_real_model_needs_the_word_of_a_person_and_a_budget_for_all_runs(app: MakeApplication) -> None:
     with ModelServer() as server:
         app = app({**agent(package={"connector": "local"}, cases=[{"id": "one", "input": "x"}]), **with_model(server)})
