@@ -58,6 +58,7 @@ export const values = {
   setHas: uncurry(Set.prototype.has) as (self: unknown, item: unknown) => boolean,
   setAdd: uncurry(Set.prototype.add) as (self: unknown, item: unknown) => unknown,
   setForEach: uncurry(Set.prototype.forEach) as (self: unknown, visit: (item: unknown, same: unknown) => void) => void,
+  dataLength: getter(DataView.prototype, "byteLength") as (self: unknown) => number,
   viewLength: getter(typedArray, "length") as (self: unknown) => number,
   /** The primitive value of a wrapper object. A wrong receiver throws. */
   numberValue: uncurry(Number.prototype.valueOf) as (self: unknown) => number,

@@ -30,6 +30,10 @@ export interface Shown {
   isJson: boolean;
 }
 
+/** At most this long are lists in which fields besides the items are looked for. */
+const searched = 200;
+const index = /^\d+$/;
+const isShown = (_: PropertyKey, found: PropertyDescriptor): boolean => found.enumerable === true;
 const usual: Limits = { depth: 3, items: 12, text: 120, length: 320 };
 
 export default function (core: Core): Shown {
@@ -65,9 +69,17 @@ export default function (core: Core): Shown {
     return inexact(std.stringify(std.slice(text, 0, most)) + "… " + (text.length - most) + " more");
   }
 
+  function clip(text: string): string {
+    const more = text.length - limits.text;
+    return more > 0 ? std.slice(text, 0, limits.text) + "… " + more + " more" : text;
+  }
+
+  /** A text without quotes, in one line. */
+  const cut = (text: string): string => inexact(std.slice(std.stringify(clip(text)), 1, -1));
+
   function named(prefix: string, it: object): string {
     const name = field(it, "name");
-    return inexact("[" + prefix + (typeof name === "string" && name ? " " + std.slice(name, 0, 60) : "") + "]");
+    return inexact("[" + prefix + (typeof name === "string" && name ? " " + cut(std.slice(name, 0, 60)) : "") + "]");
   }
 
   function print(it: unknown): string {
@@ -85,9 +97,9 @@ export default function (core: Core): Shown {
       case "boolean":
         return it ? "true" : "false";
       case "bigint":
-        return inexact(std.slice(std.bigIntText(it), 0, limits.text) + "n");
+        return cut(std.bigIntText(it)) + "n";
       case "symbol":
-        return inexact(std.slice(std.symbolText(it), 0, limits.text));
+        return cut(std.symbolText(it));
       case "undefined":
         return inexact("undefined");
       case "function":
@@ -106,7 +118,12 @@ export default function (core: Core): Shown {
         const inner = said === "pending" ? "<pending>" : "<" + said + ">: " + print(result);
         return inexact("Promise {" + inner + "}");
       }
-      return object(it as object);
+      const [name, kind] = classOf(it as object);
+      try {
+        return object(it as object, name, kind);
+      } catch {
+        return plain(it as object, name || kind); // an object that only says that it is of that class
+      }
     } catch {
       return inexact("[Object]");
     } finally {
@@ -120,22 +137,20 @@ export default function (core: Core): Shown {
     let proto = std.getPrototypeOf(it) as object | null;
     if (proto === std.objectPrototype) return ["", ""];
     for (let i = 0; proto !== null && i < 50; i++) {
-      if (look(proto) === "proxy") return [name || "Object", ""];
+      if (look(proto) === "proxy") return [name, ""];
       const maker = field(proto, "constructor");
-      if (name === "" && typeof maker === "function" && look(maker) !== "proxy") {
-        const given = field(maker, "name");
-        if (typeof given === "string") name = std.slice(given, 0, 60);
-      }
+      const isClass = typeof maker === "function" && look(maker) !== "proxy";
+      const given = isClass ? field(maker, "name") : field(proto, std.Symbol.toStringTag);
+      if (name === "" && typeof given === "string") name = std.slice(given, 0, 60);
       for (let at = 0; at < classes.length; at++) if (proto === std[classes[at]].prototype) return [name, classes[at]];
       proto = std.getPrototypeOf(proto) as object | null;
     }
     return [name === "Object" ? "" : name, ""];
   }
 
-  function object(it: object): string {
-    if (std.isArray(it)) return list(it as unknown[]);
+  function object(it: object, name: string, kind: string): string {
+    if (std.isArray(it)) return list(it as unknown[], name);
     if (std.getPrototypeOf(it) === core.T.prototype) return inexact("testing.T");
-    const [name, kind] = classOf(it);
     if (std.isView(it) && kind !== "DataView") return bytes(it as Uint8Array, name);
     switch (kind) {
       case "Map": {
@@ -156,7 +171,7 @@ export default function (core: Core): Shown {
       }
       case "RegExp": {
         const index = field(it, "lastIndex");
-        return inexact("/" + std.slice(std.String(std.regexpSource(it)), 0, limits.text) + "/" + std.regexpFlags(it) + (index ? " {lastIndex: " + print(index) + "}" : ""));
+        return inexact("/" + clip(std.String(std.regexpSource(it))) + "/" + std.regexpFlags(it) + (index ? " {lastIndex: " + print(index) + "}" : ""));
       }
       case "Error":
         return error(it, name);
@@ -166,12 +181,21 @@ export default function (core: Core): Shown {
         return inexact(name + "(" + print(std.stringValue(it)) + ")");
       case "Boolean":
         return inexact(name + "(" + print(std.booleanValue(it)) + ")");
+      case "BigInt":
+        return name + "(" + cut(std.bigIntText(it)) + "n)";
+      case "Symbol":
+        return name + "(" + print(std.symbolValue(it)) + ")";
       case "ArrayBuffer":
+        return bytes(new std.Uint8Array(it as ArrayBuffer), name);
       case "DataView":
-        return inexact("[" + name + "]");
+        return inexact(name + "(" + std.dataLength(it) + ")");
     }
+    return plain(it, name);
+  }
+
+  function plain(it: object, name: string): string {
     if (name) inexact("");
-    return (name && name + " ") + fields(it);
+    return (name && name + " ") + "{" + fields(it, isShown) + "}";
   }
 
   function several(count: number, size: number, item: (at: number) => string): string {
@@ -182,14 +206,15 @@ export default function (core: Core): Shown {
     return at < size ? inexact(text + (at ? ", " : "") + "… " + (size - at) + " more") : text;
   }
 
-  function list(items: unknown[]): string {
-    const [name] = std.getPrototypeOf(items) === std.arrayPrototype ? [""] : classOf(items);
+  function list(items: unknown[], name: string): string {
     const { length } = items;
     const text = several(std.min(length, limits.items), length, (at) => {
       const found = std.descriptor(items, at);
       return found ? member(found) : inexact("<empty>");
     });
-    return (name && name !== "Array" ? inexact(name + "(" + length + ") ") : "") + "[" + text + "]";
+    const more = length > searched ? "" : fields(items, (key, found) => isShown(key, found) && (typeof key === "symbol" || !std.exec(index, key as string)));
+    if (more) inexact("");
+    return (name && name !== "Array" ? inexact(name + "(" + length + ") ") : "") + "[" + text + (text && more && ", ") + more + "]";
   }
 
   function bytes(view: Uint8Array, name: string): string {
@@ -204,29 +229,36 @@ export default function (core: Core): Shown {
       title = field(from, "name");
     }
     const message = field(it, "message");
-    const said = typeof message === "string" ? std.slice(message, 0, limits.text) : "";
-    return inexact((typeof title === "string" && title !== "Error" ? title : name) + (said && ": " + std.slice(std.stringify(said), 1, -1)));
+    const said = typeof message === "string" && message ? ": " + cut(message) : "";
+    const more = fields(it, (key, found) =>
+      isShown(key, found) ? key !== "name" && key !== "message" && key !== "stack" : key === "cause" || key === "errors",
+    );
+    return inexact((typeof title === "string" && title !== "Error" ? title : name) + said + (more && " {" + more + "}"));
   }
 
-  const member = (found: PropertyDescriptor): string => (std.hasOwn(found, "value") ? print(found.value) : inexact("[Getter]"));
+  function member(found: PropertyDescriptor): string {
+    if (std.hasOwn(found, "value")) return print(found.value);
+    return inexact("[" + (found.get ? "Getter" : "") + (found.get && found.set ? "/" : "") + (found.set ? "Setter" : "") + "]");
+  }
 
-  function fields(it: object): string {
+  /** The fields that are wanted, without braces. */
+  function fields(it: object, isWanted: (key: PropertyKey, found: PropertyDescriptor) => boolean): string {
     const all = std.ownKeys(it);
     const keys = std.list<PropertyKey>();
     let size = 0;
     for (let i = 0; i < all.length; i++) {
-      if (!std.descriptor(it, all[i])?.enumerable) continue;
+      const found = std.descriptor(it, all[i]);
+      if (!found || !isWanted(all[i], found)) continue;
       if (size++ < limits.items) keys[keys.length] = all[i];
     }
-    const text = several(keys.length, size, (at) => {
+    return several(keys.length, size, (at) => {
       const key = keys[at];
-      if (typeof key === "symbol") return inexact("[" + std.symbolText(key) + "]: " + member(std.descriptor(it, key)!));
+      if (typeof key === "symbol") return "[" + cut(std.symbolText(key)) + "]: " + member(std.descriptor(it, key)!);
       const name = std.exec(identifier, key as string) ? (key as string) : std.stringify(key);
       const found = std.descriptor(it, key)!;
       if (found.value !== undefined && shown.hides(key as string)) return name + ': "***"';
       return name + ": " + member(found);
     });
-    return "{" + text + "}";
   }
 
   const shown = ((value: unknown, given = usual) => {

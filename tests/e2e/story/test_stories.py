@@ -85,7 +85,7 @@ export async function TestNever(t) { const gate = new Promise(() => {}); await g
         }
     )
     found = stories(made, "--timeout", "1s")
-    assert found["TestForever"][-1]["assigned"]["n"] > 100
+    assert max(line.get("assigned", {}).get("n", 0) for line in found["TestForever"][-3:]) > 100
     assert {"gate": "Promise {<pending>}"} in [line.get("assigned") for line in found["TestNever"]]
     assert found["broken"][-1] | {"file": ""} == {
         "file": "",
