@@ -124,17 +124,23 @@ class Cluster:
         return Dispatch(run, repetition, rounds, self._connection, self._preflight, self._found, self._job).run()
 
     def run_each(
-        self, function: Callable[..., Any], make: Callable[[int, int], Any], is_over: Callable[[], bool]
+        self,
+        function: Callable[..., Any],
+        make: Callable[[int, int], Any],
+        is_over: Callable[[], bool],
+        heard: Callable[[Any], None],
     ) -> list[Any] | None:
-        """What a function of `worker_side` makes of each part of some work: it gets `(application, setup, part)`, see
-        `Job`, where `make` has made the part, by its number, from 1, of so many. Else as `Connection.run_each`."""
+        """What a function of `worker_side` makes of each part of some work: it gets `(application, setup, topic,
+        number, part)`, see `Job`, where `make` has made the part, by its number, from 1, of so many; `heard` gets what
+        it sends under the topic. Else as `Connection.run_each`."""
         assert self._connection and self._found and self._job
         for warning in self._found.warnings:
             self._environment.stderr.write(f"Warning: {warning}\n")
         usable, job = self._found.usable, self._job
         parts = sum(worker.threads for worker in usable.values())
-        items = [(job.application, job.setup, make(number, parts)) for number in range(1, parts + 1)]
-        return self._connection.run_each(function, items, is_over, workers=list(usable))
+        items = [(job.application, job.setup, job.topic, number, make(number, parts)) for number in range(1, parts + 1)]
+        self._connection.listen(job.topic)
+        return self._connection.run_each(function, items, is_over, heard, workers=list(usable))
 
     def _setup(self, plan: RunPlan, listed: tuple[str, ...] | None) -> Setup:
         from runner.cluster.messages import Setup

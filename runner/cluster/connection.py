@@ -164,24 +164,37 @@ class Connection:
         return future
 
     def run_each(
-        self, function: Callable[..., Any], items: list[Any], is_over: Callable[[], bool], *, workers: list[str]
+        self,
+        function: Callable[..., Any],
+        items: list[Any],
+        is_over: Callable[[], bool],
+        heard: Callable[[Any], None],
+        *,
+        workers: list[str],
     ) -> list[Any] | None:
         """What a function makes of each of some items on workers, again where one is lost; blocks. None when it is
-        given up because it `is_over`. Raises what the function raises, and RunnerError when the scheduler is gone."""
+        given up because it `is_over`; `heard` gets the events that come meanwhile. Raises what the function raises, and
+        RunnerError when the scheduler is gone."""
 
         async def call() -> list[Any]:
             return list(await asyncio.gather(*(future.result() for future in futures)))
 
         futures = [self._client.submit(function, item, workers=workers, pure=False) for item in items]
         asked = self._thread.start(call)
-        while not wait([asked], LOOK).done:
+        while True:
+            is_done = wait([asked], LOOK).done
+            while not self.inbox.empty():
+                kind, *event = self.inbox.get()
+                if kind == "events":
+                    heard(*event)
+            if is_done:
+                return asked.result()
             if is_over():
                 asked.cancel()
                 self.cancel(futures)
                 return None
             if self.is_lost:
                 raise gone(self.address)
-        return asked.result()
 
     def cancel(self, futures: list[Future[Any]]) -> None:
         """Gives calls up."""

@@ -152,12 +152,12 @@ def work(job: Job) -> str:
             process.end()
 
 
-def mutate(item: tuple[str, bytes, bytes]) -> bytes:
-    """Plants and tries a part of the mutants of a run, in a process of its own: the application, its setup and the
-    part; see `runner.mutation.on_cluster`."""
+def mutate(item: tuple[str, bytes, str, int, bytes]) -> bytes:
+    """Plants and tries a part of the mutants of a run, in a process of its own: the application, its setup, the topic
+    under which its progress is told, the number of the part, and the part; see `runner.mutation.on_cluster`."""
     worker = get_worker()
     key = worker.get_current_task()
-    application, setup, part = item
+    application, setup, topic, number, part = item
     given: bytes | None = packed((str(_place(worker, application)), setup, part))
     child = subprocess.Popen(
         [sys.executable, "-P", "-c", "from runner.mutation.on_cluster import main; main()"],
@@ -166,17 +166,28 @@ def mutate(item: tuple[str, bytes, bytes]) -> bytes:
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
+    told = ""
+
+    def tell(said: bytes | None) -> None:
+        nonlocal told
+        lines = (said or b"").decode("utf-8", "replace").split("\n")
+        if len(lines) > 1 and lines[-2] != told:
+            told = lines[-2]
+            worker.log_event(topic, {"part": number, "said": told})
+
     while True:
         try:
             answer, said = child.communicate(given, LOOK)
-        except subprocess.TimeoutExpired:
+        except subprocess.TimeoutExpired as waiting:
             given = None
+            tell(waiting.stderr)
             task = worker.state.tasks.get(key)
             if task is None or task.state != "executing" or worker.status in _ENDED:
                 child.kill()
             continue
         if child.returncode:
             raise RuntimeError(said.decode("utf-8", "replace").strip().rpartition("\n")[2])
+        tell(said)
         return answer
 
 

@@ -25,7 +25,7 @@ from runner.execution.start import check_sandbox, check_trust
 from runner.mutation.chosen import mutators_of
 from runner.mutation.console import Bar, below_text, failed_text, summary_text, survivors_text
 from runner.mutation.documents import FORMATS, LAST, annotation_lines, as_record
-from runner.mutation.session import MutationOptions, Outcome, run_mutants
+from runner.mutation.session import MutationOptions, Outcome, keeping, run_mutants
 from runner.mutation.verdicts import Status, score_of
 from runner.options.options import FLAGS, RunOptions, options_from, texts_in
 from runner.options.readers import LINES, share_or_percent
@@ -158,14 +158,13 @@ def mutate(
         fresh=fresh,
         values=not found.options.quiet or bool(paths),
     )
+    bar, way = Bar(environment.stderr), run_mutants
     if found.options.cluster is not None:
         from runner.mutation.on_cluster import run_on_cluster
 
-        outcome = run_on_cluster(request, own)
-    else:
-        bar = Bar(environment.stderr)
-        outcome = run_mutants(request, own, bar.show)
-        bar.close()
+        way = run_on_cluster
+    outcome = keeping(request, lambda kept: way(request, own, bar.show, kept))
+    bar.close()
     for warning in outcome.warnings:
         environment.stderr.write(f"Warning: {warning}\n")
     if outcome.failed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from difflib import SequenceMatcher
 from pathlib import Path
 from random import Random
@@ -58,42 +58,45 @@ class Change(Value):
 
 
 def change_since(
-    revision: str,
-    root: Path,
-    texts: Mapping[str, str],
-    tests: Mapping[Path, frozenset[str]],
-    variables: Mapping[str, str],
+    before: Callable[[str], str | None], texts: Mapping[str, str], tests: Mapping[Path, frozenset[str]], root: Path
 ) -> Change:
-    """What has changed since the merge base with a revision, in the working tree; blocks.
+    """What has changed in the working tree.
 
     Args:
-        revision: a branch, a tag or a commit.
-        root: of the application.
+        before: tells what a file was, by its path from the root; None: it was not there.
         texts: path of a handler from the root → its text.
         tests: test file → the paths, from the root, of what it loads.
-        variables: the environment, for `PATH` and `HOME`.
-
-    Raises:
-        ConfigurationError: Git does not know the revision.
+        root: of the application.
     """
-    try:
-        base = merge_base(revision, str(root), variables)
-    except GitError as error:
-        raise ConfigurationError(f"Cannot use --since {revision}: {error}", "Pass a branch or a commit") from error
-    lines = {name: _changed(_before(base, root / name, variables), text) for name, text in texts.items()}
+    lines = {name: _changed(before(name), text) for name, text in texts.items()}
     whole: set[str] = set()
     for path, loaded in tests.items():
-        if _before(base, path, variables) != path.read_text("utf-8", "replace"):
+        if before(os.path.relpath(path, root)) != text_of(path):
             whole |= loaded & texts.keys()
     return Change(lines=lines, whole=frozenset(whole))
 
 
-def _before(commit: str, path: Path, variables: Mapping[str, str]) -> str | None:
-    """The text of a file in a commit; None when it was not there."""
+def text_of(path: Path) -> str:
+    """The text of a script. Raises OSError."""
+    return path.read_bytes().decode("utf-8-sig", "replace")
+
+
+def texts_before(revision: str, root: Path, variables: Mapping[str, str]) -> Callable[[str], str | None]:
+    """What tells what a file was at the merge base with a branch, a tag or a commit, by its path from the root, None
+    when it was not there; blocks. `variables`: the environment, for `PATH` and `HOME`. Raises ConfigurationError when
+    Git does not know the revision."""
     try:
-        return read_at(commit, os.fspath(path), variables)[0].decode("utf-8-sig", "replace")
-    except GitError:
-        return None
+        base = merge_base(revision, str(root), variables)
+    except GitError as error:
+        raise ConfigurationError(f"Cannot use --since {revision}: {error}", "Pass a branch or a commit") from error
+
+    def before(name: str) -> str | None:
+        try:
+            return read_at(base, f"{root}/{name}", variables)[0].decode("utf-8-sig", "replace")
+        except GitError:
+            return None
+
+    return before
 
 
 def _changed(before: str | None, now: str) -> frozenset[int]:

@@ -12,8 +12,10 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from runner.fingerprints.parts import without_numbers
 from runner.mutation.verdicts import Status, Verdict
@@ -22,7 +24,7 @@ from runner.version import VERSION
 from scripttest import Mutant, TestKey
 from scripttest.values import Value
 
-FORMAT = 1
+FORMAT = 2
 NAME = "mutants.json"
 _BLANK = re.compile(r"\n\s*")
 _LETTERS = {Status.KILLED: "k", Status.TIMEOUT: "t", Status.SURVIVED: "s"}
@@ -46,17 +48,27 @@ class Known(Value):
     """The tests that are known to pass with it."""
 
 
+class Kept(Value):
+    """What a file of verdicts has."""
+
+    key: str
+    """What values of variables are hashed with, on which results depend."""
+    rows: Mapping[str, list[str]] = {}
+    """Name of a mutant → a letter for its verdict, and the digests of the tests on which that rests."""
+
+
 class KeptVerdicts:
     """The verdicts of earlier runs."""
 
-    def __init__(self, path: Path | None, tests: Mapping[TestKey, str | None], *, fresh: bool = False) -> None:
-        """Reads a file; None: nothing is kept. `fresh`: nothing is known of earlier runs. `tests`: test → the
-        digest of all that its result depends on; None: it cannot be told."""
-        self._path = path
+    def __init__(
+        self, rows: Mapping[str, list[str]], tests: Mapping[TestKey, str | None], *, fresh: bool = False
+    ) -> None:
+        """Takes those of `Kept`. `fresh`: nothing is known of earlier runs. `tests`: test → the digest of all that its
+        result depends on; None: it cannot be told."""
         self._tests = tests
         self._by_digest = {digest: key for key, digest in tests.items() if digest is not None}
-        self._found: dict[str, list[str]] = {} if path is None else _read(path)
-        self._asked: Mapping[str, list[str]] = {} if fresh else self._found
+        self._found = rows
+        self._asked = {} if fresh else rows
 
     def known(self, mutants: Iterable[Mutant], reached_by: Mapping[int, tuple[TestKey, ...]]) -> dict[int, Known]:
         """Number of a mutant → what is known of it; `reached_by` has the tests that reach it."""
@@ -77,11 +89,9 @@ class KeptVerdicts:
             found[mutant.number] = Known(verdict=verdict, passed=passed)
         return found
 
-    def keep(self, verdicts: Iterable[Verdict], mutants: Iterable[Mutant]) -> None:
-        """Writes the verdicts of a run on some of the mutants of its handlers; what is known of the others, and of
-        those of other handlers, stays. Raises OSError."""
-        if self._path is None:
-            return
+    def after(self, verdicts: Iterable[Verdict], mutants: Iterable[Mutant]) -> dict[str, list[str]]:
+        """The rows after a run that has verdicts on some of the mutants of its handlers; what is known of the others,
+        and of those of other handlers, stays."""
         by_mutant = {verdict.mutant.number: verdict for verdict in verdicts if verdict.mutant.number}
         there = named(mutants)
         files = {mutant.file for mutant in there.values()}
@@ -91,8 +101,7 @@ class KeptVerdicts:
             entry = (verdict and self._entry(verdict)) or self._found.get(name)
             if entry is not None:
                 merged[name] = entry
-        if merged != self._found:
-            _write(self._path, merged)
+        return merged
 
     def _entry(self, verdict: Verdict) -> list[str] | None:
         letter = _LETTERS.get(verdict.status)
@@ -116,28 +125,34 @@ def named(mutants: Iterable[Mutant]) -> dict[str, Mutant]:
     return found
 
 
-def _read(path: Path) -> dict[str, list[str]]:
-    try:
+def read_kept(path: Path) -> Kept:
+    """What a file has; nothing where it is none of this version."""
+    content: Any = None
+    with suppress(OSError, ValueError, RecursionError):
         content = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
-        return {}
     known = isinstance(content, dict) and content.get("format") == FORMAT and content.get("version") == VERSION
-    rows = content.get("verdicts") if known else None
-    if not isinstance(rows, dict):
-        return {}
-    return {
-        name: row
-        for name, row in rows.items()
-        if isinstance(row, list) and row and all(isinstance(text, str) for text in row)
-    }
+    key, rows = (content.get("key"), content.get("verdicts")) if known else (None, None)
+    if not isinstance(key, str) or not isinstance(rows, dict):
+        return Kept(key=os.urandom(8).hex())
+    return Kept(
+        key=key,
+        rows={
+            name: row
+            for name, row in rows.items()
+            if isinstance(row, list) and row and all(isinstance(text, str) for text in row)
+        },
+    )
 
 
-def _write(path: Path, verdicts: Mapping[str, list[str]]) -> None:
+def write_kept(path: Path, kept: Kept) -> None:
+    """Writes such a file. Raises OSError."""
     check_target(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        part.write_text(json.dumps({"format": FORMAT, "version": VERSION, "verdicts": verdicts}), "utf-8")
+        part.write_text(
+            json.dumps({"format": FORMAT, "version": VERSION, "key": kept.key, "verdicts": kept.rows}), "utf-8"
+        )
         os.replace(part, path)
     except BaseException:
         part.unlink(missing_ok=True)

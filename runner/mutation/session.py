@@ -15,8 +15,8 @@ from runner.execution.scripts import broken_failure, host_modules
 from runner.execution.services import RunServices
 from runner.execution.stopping import Budgets, Signals, Stop, Woken
 from runner.fingerprints.parts import parts_of_database, parts_of_world
-from runner.mutation.chosen import OWN, STRYKER, Change, change_since, chosen
-from runner.mutation.kept import NAME, KeptVerdicts, digest_of
+from runner.mutation.chosen import OWN, STRYKER, Change, change_since, chosen, text_of, texts_before
+from runner.mutation.kept import NAME, Kept, KeptVerdicts, digest_of, read_kept, write_kept
 from runner.mutation.points import points_of
 from runner.mutation.trials import Trials, Walk
 from runner.mutation.verdicts import Status, Verdict, place_of
@@ -49,13 +49,13 @@ class MutationOptions(Value):
     """The names of the mutators."""
     since: str | None = None
     """The revision since whose merge base code has changed."""
+    before: Mapping[str, str | None] | None = None
+    """Path from the root → what a script was then that has changed; None: the repository is asked."""
     sample: int | None = None
     """So many mutants are drawn."""
     shard: Shard | None = None
     fresh: bool = False
     """Whether all mutants are asked again."""
-    keeps: bool = True
-    """Whether verdicts are kept for later runs, and those of earlier ones are used."""
     values: bool = True
     """Whether the values at the points of survivors are looked at."""
 
@@ -84,6 +84,8 @@ class Outcome(Value):
     """Why the run ended early."""
     code: int | None = None
     """The exit code, where a signal ended it."""
+    kept: Mapping[str, list[str]] | None = None
+    """The rows that are kept for later runs."""
 
 
 class Progress(Value):
@@ -95,18 +97,19 @@ class Progress(Value):
     """Since the first mutant was tried."""
 
 
-def run_mutants(
-    request: RunRequest, options: MutationOptions, told: Callable[[Progress], None] = lambda _: None
-) -> Outcome:
-    """Runs the tests of a request without mutants, and then with each. Blocks. Raises ConfigurationError."""
+Told = Callable[[Progress], None]
+
+
+def run_mutants(request: RunRequest, options: MutationOptions, told: Told, kept: Kept | None) -> Outcome:
+    """Runs the tests of a request without mutants, and then with each. Blocks. Raises ConfigurationError. `kept` are
+    the verdicts of earlier runs, where they are none of the caller's concern; None: nothing is kept."""
     stop = Stop()
     environment = request.environment
     looking = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
-    path = _place_of_kept(request) if options.keeps else None
     request = with_contexts(request.replace(environment=looking, options=request.options.replace(runs=1)))
     mutants = Mutants(str(request.application.root), _wanted(options.files), options.ignore_calls)
     functions = CalledFunctions(lambda scope: scope.chat.world.key)
-    with Signals(stop), RunServices(request) as services:
+    with Signals(stop), RunServices(request, key=None if kept is None else kept.key) as services:
         services.instrument, services.switches = mutants.instrument, functions
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
         if not plan.modules:
@@ -121,11 +124,26 @@ def run_mutants(
         with run.open_host_of(MutantHost, processes, mutants.instrument) as host, Woken(host.wake_descriptor), run:
             stop.heeded = True
             try:
-                session = _Session(run, options, mutants, host, path, told)
+                session = _Session(run, options, mutants, host, kept, told)
                 host.keep(session.walk, session.close_world, functions)
                 return session.run()
             finally:
                 budgets.end()
+
+
+def keeping(request: RunRequest, run: Callable[[Kept | None], Outcome]) -> Outcome:
+    """What a run comes to that gets the verdicts of earlier ones. Its own are kept for later ones."""
+    path = _place_of_kept(request)
+    kept = read_kept(path) if path is not None else None
+    outcome = run(kept)
+    if path is None or kept is None or outcome.kept is None or outcome.kept == kept.rows:
+        return outcome
+    try:
+        write_kept(path, kept.replace(rows=outcome.kept))
+    except OSError as error:
+        said = f"Cannot save the verdicts for the next run: {error.filename}: {error.strerror}"
+        return outcome.replace(warnings=(*outcome.warnings, said))
+    return outcome
 
 
 def _place_of_kept(request: RunRequest) -> Path | None:
@@ -159,11 +177,12 @@ class _Session:
         options: MutationOptions,
         mutants: Mutants,
         host: MutantHost,
-        kept: Path | None,
-        told: Callable[[Progress], None],
+        kept: Kept | None,
+        told: Told,
     ) -> None:
         self._run, self._options, self._mutants, self._host = run, options, mutants, host
-        self._kept_at, self._told = kept, told
+        self._kept, self._told = kept, told
+        self._rows: Mapping[str, list[str]] | None = None
         self._plan: RunPlan = run.plan
         self._stop = run.stop
         self._seconds: dict[TestKey, float] = {}
@@ -205,8 +224,7 @@ class _Session:
         tests = {module.source.test: self._host.inputs_of(module.source.key) for module in modules}
         change = None
         if self._options.since is not None:
-            variables = self._run.environment.variables
-            change = change_since(self._options.since, root, texts, tests, variables)
+            change = change_since(self._before(self._options.since), texts, tests, root)
         walks = self._walks()
         verdicts = self._verdicts(walks, change, frozenset().union(*tests.values()))
         if self._options.values and not stop.reason:
@@ -229,7 +247,15 @@ class _Session:
             warnings=tuple(self._warnings),
             stopped=stop.reason,
             code=stop.code,
+            kept=self._rows,
         )
+
+    def _before(self, revision: str) -> Callable[[str], str | None]:
+        """What tells what a script was."""
+        root, known = self._plan.application.root, self._options.before
+        if known is None:
+            return texts_before(revision, root, self._run.environment.variables)
+        return lambda name: known[name] if name in known else text_of(root / name)
 
     def _nothing(self) -> ConfigurationError:
         """The error for a run without a test."""
@@ -262,7 +288,7 @@ class _Session:
         reached = {mutant.number: at_place.get(mutant.site, []) for mutant in planted}
         keys = {number: tuple(walk.key for walk in found) for number, found in reached.items()}
         digests = {key: self._digest(walk) for key, walk in walks.items()}
-        kept = KeptVerdicts(self._kept_at, digests, fresh=options.fresh)
+        kept = KeptVerdicts(self._kept.rows if self._kept is not None else {}, digests, fresh=options.fresh)
         numbered = [one for one in everything if one.number]
         known = kept.known(numbered, keys)
         waiting = []
@@ -277,10 +303,8 @@ class _Session:
         trials = Trials(waiting, reached, passed, self._run.options.script_timeout)
         verdicts += self._try(trials)
         verdicts += trials.undecided(self._stop.reason or "it was not tested")
-        try:
-            kept.keep(verdicts, numbered)
-        except OSError as error:
-            self._warnings.append(f"Cannot save the verdicts for the next run: {error.filename}: {error.strerror}")
+        if self._kept is not None:
+            self._rows = kept.after(verdicts, numbered)
         return verdicts
 
     def _aside(self, loaded: frozenset[str], *, of_change: bool) -> frozenset[str]:
@@ -327,7 +351,7 @@ class _Session:
             self._failed.append(FailedTest(name=f"{record.module} {outcome.name}", why=said))
         else:
             self._seconds[key] = outcome.milliseconds / 1000
-            self._used[key] = self._digest_of_use(key) if self._kept_at is not None else None
+            self._used[key] = self._digest_of_use(key) if self._kept is not None else None
         self.close_world(key)
 
     def close_world(self, test: TestKey) -> None:
