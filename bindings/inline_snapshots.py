@@ -2,8 +2,7 @@
 value in `t.snapshot.inline(value, text)`.
 
 A text of one line stands as it is. One of several lines begins and ends with a line break and is indented as the code
-around it is; what all its lines are indented by does not count.
-"""
+around it is; what all its lines are indented by does not count."""
 
 from __future__ import annotations
 
@@ -159,7 +158,8 @@ def edited(source: str, edits: list[Edit]) -> str:
 
 
 def edit_of(source: str, suffix: str, line: int, column: int, value: str, is_given: bool) -> Edit:
-    """The edit that writes a value into the call of `inline` at a position.
+    """The edit that writes a value into the call of `inline` at a position. Raises InlineError: there is no such
+    call, or its second argument is not a plain string.
 
     Args:
         source: content of the file.
@@ -167,11 +167,7 @@ def edit_of(source: str, suffix: str, line: int, column: int, value: str, is_giv
         line: from 1.
         column: from 1, in UTF-16 units; anywhere in the call.
         value: the printed value.
-        is_given: whether the call already has a text.
-
-    Raises:
-        InlineError: there is no such call, or its second argument is not a plain string.
-    """
+        is_given: whether the call already has a text."""
     place = _offset(source, line, column)
     found = [call for call in inline_calls(source, suffix) if call["start"] <= place <= call["end"]]
     if not found:

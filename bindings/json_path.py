@@ -2,8 +2,7 @@
 
 Plain paths (names, indexes and quoted names, with or without `$` at the beginning) are evaluated here, without the
 library: `$.a.b[0].c`, `a.b`, `user-name`, `items[-1]` (from the end), `$["a b"]`, `items.0`. All other paths (`..`,
-`*`, slices, unions, filters) are evaluated by jsonpath-ng, with limits on memory and time.
-"""
+`*`, slices, unions, filters) are evaluated by jsonpath-ng, with limits on memory and time."""
 
 from __future__ import annotations
 
@@ -39,11 +38,8 @@ class JsonPathError(ValueError):
 
 
 def find(value: Json, path: str) -> list[Json]:
-    """All values that a path matches, in document order; none if it matches nothing.
-
-    Raises:
-        JsonPathError: the path is not a JSONPath, or takes too much work for this value.
-    """
+    """All values that a path matches, in document order; none if it matches nothing. Raises JsonPathError: the path
+    is not a JSONPath, or takes too much work for this value."""
     if len(path) > MAX_PATH:
         raise JsonPathError(path, f"it is longer than {MAX_PATH} characters")
     steps = _plain_steps(path.strip())
@@ -51,11 +47,8 @@ def find(value: Json, path: str) -> list[Json]:
 
 
 def places(value: Json, path: str) -> list[list[str | int]]:
-    """The places of all values that a path matches, each as the keys and indexes on the way to it.
-
-    Raises:
-        JsonPathError: as `find` does.
-    """
+    """The places of all values that a path matches, each as the keys and indexes on the way to it. Raises
+    JsonPathError: as `find` does."""
     if len(path) > MAX_PATH:
         raise JsonPathError(path, f"it is longer than {MAX_PATH} characters")
     steps = _plain_steps(path.strip())

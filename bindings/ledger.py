@@ -1,7 +1,6 @@
 """Records the calls of a test to agents, models and other services outside its script, and who answered them.
 
-A call that begins is pending until its end is noted. What is pending when the test is over, stays so in reports.
-"""
+A call that begins is pending until its end is noted. What is pending when the test is over, stays so in reports."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The mocks of a world, newest last: values that a case gives, or functions and values that its script test keeps.
 
 What a mock of a script test answers is made in the realm of the test, which is asked for it: there its function lives,
-and there its calls are recorded.
-"""
+and there its calls are recorded."""
 
 from __future__ import annotations
 

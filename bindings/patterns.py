@@ -89,11 +89,8 @@ class Pattern:
 
 
 def compile(pattern: str) -> Pattern:
-    """Reads a pattern, as for `--run`: it is searched for, not anchored.
-
-    Raises:
-        PatternError: Go would not accept it, or it is too long or too large.
-    """
+    """Reads a pattern, as for `--run`: it is searched for, not anchored. Raises PatternError: Go would not accept
+    it, or it is too long or too large."""
     known = _compiled.get(pattern)
     if known is None:
         if len(pattern) > MAX_LENGTH:

@@ -58,11 +58,8 @@ class Volume(Value):
     """The root of the application; only what belongs to it is read in a volume that is not writable."""
 
     def refusal(self, parts: tuple[str, ...], is_folder: bool = False) -> str | None:
-        """Why scripts may not touch a file or folder, as the end of a sentence; None if they may.
-
-        Args:
-            parts: of its path from the root of the volume, links resolved.
-        """
+        """Why scripts may not touch a file or folder, as the end of a sentence; None if they may. `parts`: of its
+        path from the root of the volume, links resolved."""
         if self.writable or self.application is None:
             return None
         import os
@@ -120,28 +117,18 @@ class Policy(Value):
         }
 
     def check_host(self, url: str) -> None:
-        """Checks by name whether scripts may reach the host of an address.
-
-        Args:
-            url: absolute `http` or `https` address, as the HTTP library will use it
-
-        Raises:
-            ProcessError: code 403; the message names the host, and says how to allow it.
-        """
+        """Checks by name whether scripts may reach the host of an address. `url`: absolute `http` or `https`
+        address, as the HTTP library will use it. Raises ProcessError: code 403; the message names the host, and says
+        how to allow it."""
         self._allowed_by(*_address(url))
 
     def addresses(self, url: str) -> list[str]:
         """The IP addresses at which scripts may reach a URL. A connection must use one of these.
 
         A host that the user has named may have any address. If every host is allowed (`*`), an address that is not
-        public (loopback, private, link-local and the like) is refused unless the user has named it.
-
-        Returns: at least one address, in the order of the resolver.
-
-        Raises:
-            ProcessError: code 403, if the host or all its addresses are refused.
-            OSError: the name cannot be resolved.
-        """
+        public (loopback, private, link-local and the like) is refused unless the user has named it. Returns at least
+        one address, in the order of the resolver. Raises ProcessError: code 403, if the host or all its addresses
+        are refused; OSError: the name cannot be resolved."""
         import socket
 
         host, port = _address(url)

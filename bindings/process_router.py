@@ -1,8 +1,7 @@
 """Finds what answers `Process(...)` calls of script tests: a table of groups, then the host functions.
 
 Mocks, `stores.*` and scripts are answered before, in the realm (`bindings/src/realm/process.ts`).
-Calls and answers travel as JSON.
-"""
+Calls and answers travel as JSON."""
 
 from __future__ import annotations
 
@@ -123,8 +122,7 @@ class ProcessRouter(Services):
             arrange: returns the order in which the tests of a module run, as positions; None: the order of the file.
             kinds: kind of tests, in lower case → a function that returns the object that runs them.
             goes_on: called with the module and name of a test that continues in another realm and world.
-            wanted: that of `Services`.
-        """
+            wanted: that of `Services`."""
         self._kinds = kinds or {}
         self._goes_on = goes_on
         self._host = host

@@ -2,8 +2,7 @@
 
 Paths are opened one folder at a time, and each link on the way is read and checked here. The result is then used by its
 name in the open folder, without following links. So if somebody replaces a folder by a link meanwhile, the call fails,
-and never reaches a file outside.
-"""
+and never reaches a file outside."""
 
 from __future__ import annotations
 
@@ -80,11 +79,8 @@ class Place(Value):
             return False
 
     def open(self, flags: int, mode: int = 0o666) -> int:
-        """Opens the file and returns the descriptor. Only regular files open, so that a pipe cannot block.
-
-        Raises:
-            OSError: as `os.open`; ELOOP for a link.
-        """
+        """Opens the file and returns the descriptor. Only regular files open, so that a pipe cannot block. Raises
+        OSError: as `os.open`; ELOOP for a link."""
         with named(self.parts):
             flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             descriptor = os.open(self.name, flags, mode, dir_fd=self.folder.descriptor)
@@ -166,19 +162,11 @@ class Rooted:
         self._top: Folder | None = None
 
     def find(self, path: str, *, follow: bool = True, make: bool = False) -> Place:
-        """Opens the folder that a path is in.
-
-        Args:
-            path: with or without a leading `/`; `""` and `/` are the root; `..` may not leave the root
-            follow: False: if the last part is a link, it is not followed, so that the link itself can be read or
-                removed
-            make: create missing folders on the way, also the root
-
-        Raises:
-            ProcessError: code 403 if the path leaves the root by `..` or by a link; 400 for a NUL character, or more
-                than `MAX_DEPTH` folders.
-            OSError: a folder on the way is missing, or is not a folder.
-        """
+        """Opens the folder that a path is in. `path`: with or without a leading `/`; `""` and `/` are the root; `..`
+        may not leave the root. `follow`: False: if the last part is a link, it is not followed, so that the link
+        itself can be read or removed. `make`: create missing folders on the way, also the root. Raises ProcessError:
+        code 403 if the path leaves the root by `..` or by a link; 400 for a NUL character, or more than `MAX_DEPTH`
+        folders; OSError: a folder on the way is missing, or is not a folder."""
         top = self._open_top(make)
         folders: list[tuple[Folder, str]] = []
         todo = deque(normal_parts(path))

@@ -24,8 +24,7 @@ class RunSnapshots:
             files: id of a suite → its test or case file.
             update: whether a snapshot that differs is replaced.
             ci: whether a missing snapshot is a failure.
-            redact: removes secrets from texts before they are stored.
-        """
+            redact: removes secrets from texts before they are stored."""
         self.files = files
         """Suite id → its test or case file."""
         self._update = update

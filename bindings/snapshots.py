@@ -11,8 +11,7 @@ text that is easy to review:
       }
 
 Each snapshot is its name in brackets, and below it its value, indented by two spaces. They are sorted by name; numbers
-in names are sorted as numbers. Names are written as in JSON, without the quotes.
-"""
+in names are sorted as numbers. Names are written as in JSON, without the quotes."""
 
 from __future__ import annotations
 
@@ -62,11 +61,8 @@ class Snapshots:
         """Names of those that nothing asks for any more, each with its file, which are still there."""
 
     def match(self, module: str, test: str, args: list[Any]) -> dict[str, Any]:
-        """Provider of `snapshot.Match(key, text)`: `{passed, expected?, reason?}`. Keys of a test begin with its name.
-
-        Raises:
-            ProcessError: the key is that of another test, or the file cannot be used.
-        """
+        """Provider of `snapshot.Match(key, text)`: `{passed, expected?, reason?}`. Keys of a test begin with its
+        name. Raises ProcessError: the key is that of another test, or the file cannot be used."""
         key, text = args
         if not isinstance(key, str) or not isinstance(text, str):
             raise ProcessError("snapshot.Match takes the key of a snapshot and a text", 400)

@@ -1,7 +1,6 @@
 """The translations that `$L` returns, from `langs/<locale>/**/*.yml`, source text → translation.
 
-A locale such as `zh-cn` falls back to its language, `zh`. What is not translated stays as it is.
-"""
+A locale such as `zh-cn` falls back to its language, `zh`. What is not translated stays as it is."""
 
 from __future__ import annotations
 

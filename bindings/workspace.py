@@ -5,8 +5,7 @@ run ends, however it ends. A run that was killed cannot do that: its lock on the
 removes it. A workspace is made when it is first used, and removed with its test.
 
 Reading accepts only clean relative paths; writing accepts any path and puts it below the folder, as Yao does. Links,
-which only programs can make, are not followed out of it.
-"""
+which only programs can make, are not followed out of it."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 Everything that the test calls (`Process`, other scripts, tools, agents, hooks, delegates, judges) gets the same world.
 So they have the same session, stores, memory, mocks, clock, random numbers and database, and write into the same ledger
-of calls that went outside. Its clock is the real one, until a test stops it; then it moves only on request.
-"""
+of calls that went outside. Its clock is the real one, until a test stops it; then it moves only on request."""
 
 from __future__ import annotations
 
@@ -87,8 +86,7 @@ class World:
             stopped_at: the time of a stopped clock, in milliseconds since 1970.
             seed: seed of random numbers; empty: they are not reproducible.
             of_case: whether it belongs to a case, or to hooks around cases, and not to a script test.
-            mocked: whether it may have mocks; what surrounds cases has none.
-        """
+            mocked: whether it may have mocks; what surrounds cases has none."""
         self.key = TestKey(suite=suite, test=test, run=run)
         """The run of the test that it belongs to."""
         self.suite = suite

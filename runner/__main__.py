@@ -1,8 +1,7 @@
 """Entry point of `yao-test`, and of `python -m runner`: quiet from its first line on when a signal ends it.
 
 That line comes before all imports that take time. Before it, in some 10 ms, Python itself starts, and an interrupt
-shows what Python has to say of that.
-"""
+shows what Python has to say of that."""
 
 import os
 import signal

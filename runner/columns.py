@@ -1,7 +1,6 @@
 """Columns of a terminal: how many a text takes, and the cells of tables, which stand below each other.
 
-rich knows which characters take two columns, or none; it is loaded for the first text that is not ASCII.
-"""
+rich knows which characters take two columns, or none; it is loaded for the first text that is not ASCII."""
 
 from __future__ import annotations
 

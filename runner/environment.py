@@ -110,8 +110,7 @@ def environment_of(
         directory: absolute path of the working directory.
         variables: environment variables.
         stdout: None if it is closed.
-        stderr: None if it is closed.
-    """
+        stderr: None if it is closed."""
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     secrets = Secrets(variables)
     keys = take_keys(variables)

@@ -3,8 +3,7 @@
 RunnerError                 base class: a message that starts with what was being done, and a hint
 └── ConfigurationError      the user's input cannot be used: exit code 2
     ├── MissingError        something that is named does not exist
-    └── BrokenError         a file of an agent or a connector cannot be used: cases that need it are broken
-"""
+    └── BrokenError         a file of an agent or a connector cannot be used: cases that need it are broken"""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Two values as texts that cannot be confused: what cannot be seen, or looks like something in the other text, is
 written as an escape, and of long ones the part is shown in which they differ.
 
-`bindings/src/explain/look-alikes.ts` does the same for what scripts compare; `PAIRS` is the same there.
-"""
+`bindings/src/explain/look-alikes.ts` does the same for what scripts compare; `PAIRS` is the same there."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """The script host: compiles TypeScript test modules, and runs each test in a realm of its own inside worker processes.
 
-Names are resolved on first use, so that a worker, which imports submodules of this package, loads nothing else.
-"""
+Names are resolved on first use, so that a worker, which imports submodules of this package, loads nothing else."""
 
 from __future__ import annotations
 

@@ -100,14 +100,10 @@ class Belongings:
         self._readable: tuple[object, tuple[Parts, ...]] = (None, ())
 
     def refused(self, parts: Parts, is_folder: bool = False, near: Parts = ()) -> str | None:
-        """Why a file is not open, as the end of a sentence; None if it is.
-
-        Args:
-            parts: the parts of its real path from the root.
-            is_folder: it is a folder, which is open for listing if something in it can be.
-            near: a folder of which all files belong to the application where there is no Git, such as that of the case
-                file that names it; not the root.
-        """
+        """Why a file is not open, as the end of a sentence; None if it is. `parts`: the parts of its real path from
+        the root. `is_folder`: it is a folder, which is open for listing if something in it can be. `near`: a folder
+        of which all files belong to the application where there is no Git, such as that of the case file that names
+        it; not the root."""
         if not any(parts):
             return None
         last = parts[-1]

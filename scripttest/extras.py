@@ -14,13 +14,9 @@ _REQUIREMENT = r"([\w.-]+)\s*(\[[^\]]*\])?\s*\(?([^;()]*)\)?\s*;.*\bextra\s*==\s
 
 
 def install_command(extra: str, *modules: str) -> str:
-    """The command that installs the missing packages of an optional part, such as `pip install 'xmltodict>=0.14'`; all
-    of its packages when none is missing. Without metadata, it names the folder that this package is used from.
-
-    Args:
-        extra: the name of the part.
-        modules: names of modules that could not be imported.
-    """
+    """The command that installs the missing packages of an optional part, such as `pip install 'xmltodict>=0.14'`;
+    all of its packages when none is missing. Without metadata, it names the folder that this package is used from.
+    `extra`: the name of the part. `modules`: names of modules that could not be imported."""
     from importlib.metadata import PackageNotFoundError, requires
 
     try:

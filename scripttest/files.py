@@ -1,8 +1,7 @@
 """Opening files that somebody names who is not trusted: the real path is judged, and only files are opened, in bounds.
 
 What is judged is the file that was opened, not its name: a link that changes in between gains nothing. A device, a pipe
-or a socket is never opened, so nothing waits and nothing is without end.
-"""
+or a socket is never opened, so nothing waits and nothing is without end."""
 
 from __future__ import annotations
 
@@ -99,16 +98,9 @@ def parts_below(path: str, folder: str) -> tuple[str, ...] | None:
 
 
 def open_file(path: str, judge: Judge, limit: int | None) -> int:
-    """Opens a file for reading and returns the descriptor. Does not block.
-
-    Args:
-        judge: called with the real path; returns why the file may not be read, or None.
-        limit: largest size in bytes; None for files that are read in parts.
-
-    Raises:
-        RefusedFileError: it is not a file, too large, or refused.
-        OSError: as `os.open`.
-    """
+    """Opens a file for reading and returns the descriptor. Does not block. `judge`: called with the real path;
+    returns why the file may not be read, or None. `limit`: largest size in bytes; None for files that are read in
+    parts. Raises RefusedFileError: it is not a file, too large, or refused; OSError: as `os.open`."""
     check_kind(os.stat(path), path, limit)
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:

@@ -125,16 +125,10 @@ def repositories_of(folder: str, variables: Mapping[str, str]) -> list[Repositor
 
 
 def read_at(revision: str, path: str, variables: Mapping[str, str]) -> tuple[bytes, str]:
-    """The content of a file in another revision, and the digest of its commit; blocks.
-
-    Args:
-        revision: a branch, a tag or a commit of the repository.
-        path: where the file is in the checkout; its folder has to exist.
-        variables: the environment, for `PATH` and `HOME`.
-
-    Raises:
-        GitError: there is no repository, no such revision, or no such file in it.
-    """
+    """The content of a file in another revision, and the digest of its commit; blocks. `revision`: a branch, a tag
+    or a commit of the repository. `path`: where the file is in the checkout; its folder has to exist. `variables`:
+    the environment, for `PATH` and `HOME`. Raises GitError: there is no repository, no such revision, or no such
+    file in it."""
     real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
     chain = repositories_of(os.path.dirname(real), variables)
     if not chain:

@@ -11,8 +11,7 @@
 | `command` | first words of command lines | |
 
 Below each line to write are the words for it. What stands in brackets at its end is a reason, and may stand alone. A
-word that ends in `:`, `/` or `.` stands for all that begin so. Who asks has found that a word means nothing else.
-"""
+word that ends in `:`, `/` or `.` stands for all that begin so. Who asks has found that a word means nothing else."""
 
 from __future__ import annotations
 
@@ -23,11 +22,7 @@ from pathlib import Path
 
 def habit(place: str, word: str, **given: str) -> str | None:
     """What to write for a word of another tool, with its reason in parentheses; None for a word without a row.
-
-    Args:
-        place: a heading of the table.
-        given: what stands for `<...>`; `_0` for `<0>`. The rest becomes `...`.
-    """
+    `place`: a heading of the table. `given`: what stands for `<...>`; `_0` for `<0>`. The rest becomes `...`."""
     row = row_of(place, word)
     if row is None:
         return None

@@ -84,15 +84,11 @@ def spawn(
     address_space: int = 0,
     processor_seconds: int = 0,
 ) -> Child:
-    """Starts a program in its own session, so that Ctrl-C reaches only the parent, and it has no terminal. It inherits
-    its pipes and no other descriptor. Raises OSError.
-
-    Args:
-        confine: called in a thread that starts the program and then ends. Rights that it takes from this thread are
-            missing in the program too.
-        address_space: most bytes that the program may map, where the system supports such a limit; 0: no limit.
-        processor_seconds: most processor time, where the system supports such a limit; 0: no limit.
-    """
+    """Starts a program in its own session, so that Ctrl-C reaches only the parent, and it has no terminal. It
+    inherits its pipes and no other descriptor. Raises OSError. `confine`: called in a thread that starts the program
+    and then ends. Rights that it takes from this thread are missing in the program too. `address_space`: most bytes
+    that the program may map, where the system supports such a limit; 0: no limit. `processor_seconds`: most
+    processor time, where the system supports such a limit; 0: no limit."""
     theirs_in, stdin = os.pipe()
     stdout, theirs_out = os.pipe()
     stderr, theirs_err = os.pipe()

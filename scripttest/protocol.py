@@ -31,8 +31,7 @@ A frame is a header line, `<kind> <length> <length>...`, and its parts in UTF-8,
 `world` is JSON of `WorldState` in `bindings/src/mocks/world-state.ts`: the mocks, clock and seed of the test. It is
 empty if the test has none of these.
 
-All texts are made by `JSON.stringify` or by the compiler, so they never contain half of a surrogate pair.
-"""
+All texts are made by `JSON.stringify` or by the compiler, so they never contain half of a surrogate pair."""
 
 from __future__ import annotations
 

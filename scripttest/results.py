@@ -4,8 +4,7 @@ run of a test is known; and errors around scripts. Which functions of a test fil
 ScriptError                     base class: a message, its place, and a hint
 ├── MissingScriptError          there is no script with this name
 ├── CompileError                the compiler refused a module
-└── HostError                   the host itself failed: a worker or the compiler cannot be started or ended by itself
-"""
+└── HostError                   the host itself failed: a worker or the compiler cannot be started or ended by itself"""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 It does what frozen dataclasses do. The command has more than a hundred such classes and should start at once, and
 defining one takes less than a fortieth of the time of a dataclass (`tests/bench/records.py`). A plain script test
-defines some sixty, which as dataclasses would take a quarter more of its processor time.
-"""
+defines some sixty, which as dataclasses would take a quarter more of its processor time."""
 
 from __future__ import annotations
 

@@ -113,10 +113,7 @@ class Database:
     """A SQLite database. Threads may share it; their statements follow one another. To be closed."""
 
     def __init__(self, path: str = ":memory:", now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
-        """Opens it. `now` says what time it is, in UTC.
-
-        Raises: sqlite3.Error.
-        """
+        """Opens it. `now` says what time it is, in UTC. Raises sqlite3.Error."""
         self.now = now
         self._lock = threading.RLock()
         self._ends = 0.0

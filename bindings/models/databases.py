@@ -87,17 +87,14 @@ class Databases:
         strict: bool = False,
         contents: Contents | None = None,
     ) -> Store:
-        """Opens a database. The caller must close it.
+        """Opens a database. The caller must close it. Raises ProcessError, if files of models cannot be read.
 
         Args:
             warn: called with warnings about things that do not work as they are written.
             now: the time, in UTC.
             salt: returns 16 random bytes for the hash of a password.
             strict: whether to refuse what MySQL would refuse.
-            contents: what it has at first; None: the tables of all models and their first rows.
-
-        Raises: ProcessError, if files of models cannot be read.
-        """
+            contents: what it has at first; None: the tables of all models and their first rows."""
         ahead = None
         if contents is None:
             with self._lock:

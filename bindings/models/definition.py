@@ -132,16 +132,13 @@ class Model(Value):
 
 
 def read_definition(id: str, file: str, document: Json, table_prefix: str = "") -> Model:
-    """Reads the model that a file defines.
+    """Reads the model that a file defines. Raises ModelFileError.
 
     Args:
         id: id of the model, such as `user.pet`.
         file: name of the file, for messages and for scripts.
         document: the content of the file.
-        table_prefix: prefix of the table's name, for models of agents and built-in models.
-
-    Raises: ModelFileError.
-    """
+        table_prefix: prefix of the table's name, for models of agents and built-in models."""
     if not isinstance(document, Mapping):
         raise ModelFileError(
             file, "it is not an object", 'Write it as {"name": ..., "table": {"name": ...}, "columns": []}'

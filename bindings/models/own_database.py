@@ -41,8 +41,7 @@ class OwnDatabase:
             salt: returns 16 random bytes for the hash of a password.
             warn: called with warnings about things that do not work as they are written.
             strict: whether to refuse what MySQL would refuse.
-            keep: called when the test ends, with the database as the content of an SQLite file.
-        """
+            keep: called when the test ends, with the database as the content of an SQLite file."""
         self._databases = databases
         self._folder = folder
         self._now = now

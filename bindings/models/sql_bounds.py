@@ -2,8 +2,7 @@
 
 It writes out the views of scripts and the tables of `WITH` once for each time that they are named, also by each other.
 Functions whose work or answer is not in proportion to what they are given are replaced by bounded ones, which give what
-those of SQLite give; above the bounds they raise OverflowError, of which SQLite makes `string or blob too big`.
-"""
+those of SQLite give; above the bounds they raise OverflowError, of which SQLite makes `string or blob too big`."""
 
 from __future__ import annotations
 

@@ -97,8 +97,7 @@ class Store:
             warn: called with warnings about things that do not work as they are written.
             load: `(file below the application, its text or None)` → `(name of the file, document, text)`.
             strict: whether to refuse what MySQL would refuse.
-            salt: returns 16 random bytes for the hash of a password.
-        """
+            salt: returns 16 random bytes for the hash of a password."""
         self.catalog = catalog
         self.database = database
         self.warn = warn

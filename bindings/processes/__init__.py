@@ -6,8 +6,7 @@ libraries when one of them is first called. So importing this package is fast; k
 light parts of the standard library at the top of the modules.
 
 `find` returns None for `scripts.*`, `agents.*`, `stores.*`, `llm.*`, `models.*` and others that need the realm or the
-run.
-"""
+run."""
 
 from __future__ import annotations
 
@@ -69,10 +68,8 @@ _found: dict[str, dict[str, HostFunction]] = {}
 
 
 def find(name: str) -> HostFunction | None:
-    """Looks a process up, importing the module of its namespace on first use.
-
-    Returns: the function, or None when there is no such process.
-    """
+    """Looks a process up, importing the module of its namespace on first use. Returns the function, or None when
+    there is no such process."""
     namespace, _, rest = name.lower().partition(".")
     functions = _functions(namespace)
     return None if functions is None else functions.get(rest)
@@ -84,11 +81,8 @@ def knows(name: str) -> bool:
 
 
 def call(name: str, args: Sequence[Json], host_call: HostCall) -> Json:
-    """Runs a process and waits for its result.
-
-    Raises:
-        ProcessError: code 404 when there is no such process; otherwise what the process raised.
-    """
+    """Runs a process and waits for its result. Raises ProcessError: code 404 when there is no such process;
+    otherwise what the process raised."""
     function = find(name)
     if function is None:
         raise _missing(name, args, host_call.world)

@@ -2,8 +2,7 @@
 
 A module of a namespace has implementations `(given, call) -> result` in a table. `host_functions` wraps each of them,
 so that error messages take the names from the table, and scripts never get a Python exception. Positions are counted
-from 1, as in the messages: `text.Extract: argument 1 must be a string, got null`.
-"""
+from 1, as in the messages: `text.Extract: argument 1 must be a string, got null`."""
 
 from __future__ import annotations
 

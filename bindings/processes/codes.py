@@ -174,8 +174,7 @@ TABLE: dict[str, Callable[[Arguments, HostCall], Json]] = {
 def make_jwt(given: Arguments, call: HostCall) -> Json:
     """`jwt.Make(id, data, {subject, audience, issuer, timeout, sid, expires_at}?)`: `{token, expires_at}`.
 
-    `timeout` is in seconds (3600 by default), `expires_at` in Unix seconds.
-    """
+    `timeout` is in seconds (3600 by default), `expires_at` in Unix seconds."""
     number, data, option = given.integer(1), given.record(2), given.record(3, {})
     now = int(call.world.clock.seconds)
     times = Arguments(given.process, [option.get("timeout"), option.get("expires_at")])
@@ -197,11 +196,8 @@ def make_jwt(given: Arguments, call: HostCall) -> Json:
 
 
 def verify_jwt(given: Arguments, call: HostCall) -> Json:
-    """`jwt.Verify(token)`: the claims.
-
-    Raises:
-        ProcessError: code 401 when the token is malformed, signed otherwise, not valid yet or no longer.
-    """
+    """`jwt.Verify(token)`: the claims. Raises ProcessError: code 401 when the token is malformed, signed otherwise,
+    not valid yet or no longer."""
     from hmac import compare_digest
 
     token = given.string(1)

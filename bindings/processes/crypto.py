@@ -2,8 +2,7 @@
 
 Algorithms have Yao's names (`SHA256`, `SHA3_512`, `BLAKE2b_256`), in upper or lower case. Results are hexadecimal
 unless the argument for the encoding is `base64`. MD4, RIPEMD160 and MD5SHA1 are missing, because not every Python has
-them. RSA (PKCS #1 v1.5) and AES need the library cryptography, which is in the extra `crypto`.
-"""
+them. RSA (PKCS #1 v1.5) and AES need the library cryptography, which is in the extra `crypto`."""
 
 from __future__ import annotations
 

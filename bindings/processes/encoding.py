@@ -28,11 +28,8 @@ def encode_base64(value: bytes) -> str:
 
 
 def decode_base64(text: str) -> bytes:
-    """Standard base64 with padding; line breaks are skipped.
-
-    Raises:
-        ValueError: any other character, or a wrong length.
-    """
+    """Standard base64 with padding; line breaks are skipped. Raises ValueError: any other character, or a wrong
+    length."""
     try:
         return a2b_base64("".join(text.splitlines()), strict_mode=True) if text else b""
     except Error as error:
@@ -40,11 +37,7 @@ def decode_base64(text: str) -> bytes:
 
 
 def decode_hex(text: str) -> bytes:
-    """Pairs of hexadecimal digits.
-
-    Raises:
-        ValueError: anything else.
-    """
+    """Pairs of hexadecimal digits. Raises ValueError: anything else."""
     if any(character.isspace() for character in text):
         raise ValueError("not hexadecimal")
     try:

@@ -4,8 +4,7 @@ These functions raise `ValueError` with a short reason; the caller adds the name
 json-repair and PyYAML, which are imported on first use.
 
 As in Yao and unlike Python, encoded JSON is compact, with `<`, `>` and `&` escaped. YAML is read as by Go's yaml.v3:
-`yes` and `on` are strings, dates become RFC 3339 strings, and one document is read.
-"""
+`yes` and `on` are strings, dates become RFC 3339 strings, and one document is read."""
 
 from __future__ import annotations
 
@@ -58,11 +57,8 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def parse(text: str, hint: str = "") -> Json:
-    """Reads JSON, JSON with comments, or YAML, and repairs broken JSON.
-
-    Args:
-        hint: a file name, an extension or a format (`yaml`, `.yao`); empty: decided by looking at the text
-    """
+    """Reads JSON, JSON with comments, or YAML, and repairs broken JSON. `hint`: a file name, an extension or a
+    format (`yaml`, `.yao`); empty: decided by looking at the text."""
     form = hint.lower() or detect(text)
     if "yaml" in form or "yml" in form:
         return decode_yaml(text)
@@ -145,8 +141,7 @@ def _pieces(text: str) -> Iterator[tuple[bool, str]]:
 def repair(text: str) -> Json:
     """Reads broken JSON as a model may write it: trailing commas, wrong or missing quotes, a truncated end.
 
-    Text after the JSON value is not forgiven, so that prose which starts with a bracket is not JSON.
-    """
+    Text after the JSON value is not forgiven, so that prose which starts with a bracket is not JSON."""
     import json_repair
 
     text = text.strip()
@@ -227,8 +222,7 @@ _loaders: list[Any] = []
 def _yaml_loader() -> Any:
     """A safe loader with the booleans and numbers of YAML 1.2: `yes` and `12:30` are strings, `1e3` is a number.
 
-    It is the one in Python: the one in C has no bound on nesting, and a script could crash the process with it.
-    """
+    It is the one in Python: the one in C has no bound on nesting, and a script could crash the process with it."""
     if not _loaders:
         import yaml
 

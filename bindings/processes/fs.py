@@ -8,8 +8,7 @@ wrote it.
 Differences from Yao: `Abs` returns the path from the root of the volume, so that the machine's own paths stay hidden;
 `ReadCloser` returns the bytes; `Download` returns `{type, content}` with the content in base64; `IsLink` checks the
 link itself; inserting beyond the end appends; a folder that `MkdirTemp` makes without a given place ends with the run.
-`Upload` is missing, because it needs a file that a web server received.
-"""
+`Upload` is missing, because it needs a file that a web server received."""
 
 from __future__ import annotations
 

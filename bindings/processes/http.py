@@ -13,8 +13,7 @@ data}` with data in base64 (Send).
 passes them to the callback.
 
 Differences from Yao: certificates are checked. Proxies and `.netrc` of the machine are not used, because scripts must
-not reach what is behind them.
-"""
+not reach what is behind them."""
 
 from __future__ import annotations
 
@@ -222,8 +221,7 @@ def checked_transport(addresses: Callable[[str], list[str]]) -> httpx.BaseTransp
 def trusted_authorities() -> ssl.SSLContext:
     """The trusted certificates: the usual authorities, those of the system, and those of `SSL_CERT_FILE`.
 
-    Made once: reading the certificates takes longer than a request.
-    """
+    Made once: reading the certificates takes longer than a request."""
     import httpx
 
     context = httpx.create_ssl_context(trust_env=False)

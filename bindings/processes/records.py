@@ -1,7 +1,6 @@
 """Arrays, objects and trees, addresses and query strings: `utils.arr.`, `utils.map.`, `utils.tree.`, `utils.url.`.
 
-Arguments are copies, so changing them changes nothing in the script. Keys keep their order, where Go's is random.
-"""
+Arguments are copies, so changing them changes nothing in the script. Keys keep their order, where Go's is random."""
 
 from __future__ import annotations
 
@@ -67,8 +66,7 @@ def array_tree(given: Arguments, call: HostCall) -> Json:
     """`arr.Tree(records, {primary, parent, children, empty}?)`: nests records below their parents.
 
     Roots are records whose parent is `empty` (0 by default) or is not in the list. Records without the field of the
-    primary key or of the parent are left out, and so are records that are their own ancestors.
-    """
+    primary key or of the parent are left out, and so are records that are their own ancestors."""
     records, option = given.records(1), given.record(2, {})
     primary, parent, children = (
         _name(given, option, name, default)
@@ -218,11 +216,9 @@ def parse_url(given: Arguments, call: HostCall) -> Json:
 
 
 def query_param(given: Arguments, call: HostCall) -> Json:
-    """`url.QueryParam(values)`: the query of a model out of `where.name.eq=x`, `select=a,b`, `order=id.desc`, `with=r`.
-
-    Returns: `{select?, wheres?, orders?, withs?}` as model processes take it; an object without such names comes back
-    empty.
-    """
+    """`url.QueryParam(values)`: the query of a model out of `where.name.eq=x`, `select=a,b`, `order=id.desc`,
+    `with=r`. Returns `{select?, wheres?, orders?, withs?}` as model processes take it; an object without such names
+    comes back empty."""
     values = given.record(1)
     param: dict[str, Any] = {}
     groups: dict[str, list[Json]] = {}

@@ -1,8 +1,7 @@
 """`sandbox.`: what `ctx.workspace` and `ctx.computer` of scripts ask.
 
 Commands are answered by mocks, in the realm. What comes here has none: it runs in a
-jail when `--allow-exec` names its program, and is refused otherwise.
-"""
+jail when `--allow-exec` names its program, and is refused otherwise."""
 
 from __future__ import annotations
 

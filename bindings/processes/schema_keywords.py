@@ -3,8 +3,7 @@
 
 Patterns are Go's regular expressions, for assertions also those of ECMA-262 that Go lacks. Properties and items that no
 other keyword has evaluated are found with a second kind of validator, whose "errors" are the evaluated places. It
-follows the same references as the validator that checks.
-"""
+follows the same references as the validator that checks."""
 
 from __future__ import annotations
 

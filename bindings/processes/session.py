@@ -1,8 +1,7 @@
 """`session.`: values kept for one test, in `call.world.session`.
 
 Another session's id as the last argument reaches values of that session, also kept for the test. Lifetimes are seconds
-of the test's clock.
-"""
+of the test's clock."""
 
 from __future__ import annotations
 

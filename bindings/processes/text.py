@@ -2,8 +2,7 @@
 
 Extraction works as in Yao. If there are fenced blocks, these are used; otherwise the whole text is one block whose type
 is guessed, `text` if nothing fits. JSON and YAML blocks also have their value as `data`. JSON in prose without a fence
-is not found. `start` and `end` count UTF-8 bytes of the trimmed text, as in Yao; a `start` of 0 is left out.
-"""
+is not found. `start` and `end` count UTF-8 bytes of the trimmed text, as in Yao; a `start` of 0 is left out."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 `str.Pinyin` is missing, and so are the parts of `flow.*` that run other processes.
 
 `env.*` sees the variables that the policy allows, and those that the test has set: `env.Set` lasts for one test and
-never changes the environment of the host. `fmt.*` writes to the logger `yao_test.scripts`.
-"""
+never changes the environment of the host. `fmt.*` writes to the logger `yao_test.scripts`."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ that judge.
 
 Calls of scripts are mocked in their realm (`bindings/src/mocks/mocked.ts`). Patterns and replies mean the same on both
 sides. docs/mocking.md, "Replies of agents", describes those of agents;
-`tests/e2e/mocks/test_agent_mocks.py` checks one table of them on both sides.
-"""
+`tests/e2e/mocks/test_agent_mocks.py` checks one table of them on both sides."""
 
 from __future__ import annotations
 
@@ -326,15 +325,9 @@ Heard = tuple[str | None, str]
 
 
 async def ask_test(world: World, name: str, args: list[Any]) -> Any:
-    """Asks the realm of the test, and returns its answer, a JSON value or bytes.
-
-    Args:
-        name: name of a function in `bindings/src/mocks/host-questions.ts`.
-        args: JSON values and bytes.
-
-    Raises:
-        ProcessError: the function threw an error, or the test has ended.
-    """
+    """Asks the realm of the test, and returns its answer, a JSON value or bytes. `name`: name of a function in
+    `bindings/src/mocks/host-questions.ts`. `args`: JSON values and bytes. Raises ProcessError: the function threw an
+    error, or the test has ended."""
     link = world.link
     if link is None:
         raise ProcessError("The test has ended: its mocks no longer answer", 503)

@@ -4,8 +4,7 @@
 | --- | --- |
 | Create | may replace messages, parameters, preset and servers, or delegate; after delegating no other step follows |
 | model, tools | only for agents with prompts or MCP servers: see `model_rounds` |
-| Next | may set the data of the answer, or delegate |
-"""
+| Next | may set the data of the answer, or delegate |"""
 
 from __future__ import annotations
 
@@ -192,12 +191,8 @@ class Call:
 
 
 async def call_agent(runtime: Runtime, request: AgentRequest) -> Answer:
-    """Calls an agent once.
-
-    Raises:
-        AgentError: a hook or the model failed.
-        ConfigurationError: the agent, its prompts or its connector cannot be used.
-    """
+    """Calls an agent once. Raises AgentError: a hook or the model failed; ConfigurationError: the agent, its prompts
+    or its connector cannot be used."""
     chat, caller, options = request.chat, request.caller, request.options
     depth = 0 if caller is None else caller.depth + 1
     if depth > DEPTH_LIMIT:

@@ -2,8 +2,7 @@
 user, generators make cases, reporters write reports. All are asked in the same way, with a payload.
 
 `CaseJudges` is what assertions of a case may call: validators, functions of scripts, snapshots. For `t.assert.Agent`
-the script asks one judge after another, and `count_votes` counts.
-"""
+the script asks one judge after another, and `count_votes` counts."""
 
 from __future__ import annotations
 
@@ -56,17 +55,13 @@ class Helpers:
     async def ask(
         self, agent: str, role: str, payload: Mapping[str, Any], options: Mapping[str, Any], chat: Chat
     ) -> Answer:
-        """Calls a helper once.
+        """Calls a helper once. Raises AgentError: it failed; ConfigurationError: there is no such agent.
 
         Args:
             agent: its id.
             role: `validator`, `simulator`, `generator` or `reporter`; the helper gets it as `test_mode`.
             payload: its message and its metadata, JSON values.
             options: `connector`, `metadata`, `mode`, `search`, `disable_global_prompts`, and parameters of the model.
-
-        Raises:
-            AgentError: it failed.
-            ConfigurationError: there is no such agent.
         """
         metadata = {**payload, **(options.get("metadata") or {}), "test_mode": role}
         connector = options.get("connector")
@@ -315,8 +310,7 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
         connector: connector of judges instead of their own; empty for their own.
         required: `--require-judge`.
         args: `[agent, judge, votes, about]`. Each vote is `{judge, passed?, score?, reason?, failed?, broke?}`; `about`
-            is `{output, criteria?, metadata?, connector?}`.
-    """
+            is `{output, criteria?, metadata?, connector?}`."""
     from runner.assertions.model import JudgeOptions
     from runner.assertions.votes import CastVote, counted, next_judge
 

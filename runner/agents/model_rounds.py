@@ -3,8 +3,7 @@
 | agents | rounds |
 | --- | --- |
 | with a hook script, also one without Next | the model's calls are made once, and again only if they fail |
-| without a script | until the model answers in text; past the limit of the loop a fallback answers |
-"""
+| without a script | until the model answers in text; past the limit of the loop a fallback answers |"""
 
 from __future__ import annotations
 

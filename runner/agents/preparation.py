@@ -6,8 +6,7 @@ from mocks of the processes `search.Web`, `search.KB` and `search.DB`, of which 
 form, from the agent or the tool that `uses.web` names, from rows of the models in `db.models`, and from the fixtures
 that have the names of `kb.collections`. What nothing answers is in the ledger.
 
-An image of a user becomes words if the model does not see: those of the agent or the tool that `uses.vision` names.
-"""
+An image of a user becomes words if the model does not see: those of the agent or the tool that `uses.vision` names."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ of the context or a scalar of its metadata. A missing value becomes an empty tex
 is. `{{ $CTX.NAME }}`, as in Yao's documents, is read as `$CTX.NAME`.
 
 The text of a prompt goes to a model, which may repeat it to anybody. So a prompt may use no secret, and no variable of
-the machine that is not meant for it: both are errors.
-"""
+the machine that is not meant for it: both are errors."""
 
 from __future__ import annotations
 

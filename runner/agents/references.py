@@ -47,19 +47,11 @@ class ScriptReferenceError(Exception):
 async def find_function(
     reference: str, roles: tuple[str, ...], folder: Path | None, application: Application, functions: FunctionPool
 ) -> Reference:
-    """The function that a reference names.
-
-    Args:
-        reference: a module, with or without its function, and with or without `scripts:` or `scripts.` before it. The
-            module is below the application's `scripts/`, below an agent's `src/` (`scripts.expense.tools.Check`), or
-            below `src/` or `tests/` of the tested agent.
-        roles: names of functions to use if the reference has none, the best first; the default export of the module is
-            last.
-        folder: folder of the tested agent.
-
-    Raises:
-        ScriptReferenceError: nothing fits, or the script cannot be compiled.
-    """
+    """The function that a reference names. `reference`: a module, with or without its function, and with or without
+    `scripts:` or `scripts.` before it. The module is below the application's `scripts/`, below an agent's `src/`
+    (`scripts.expense.tools.Check`), or below `src/` or `tests/` of the tested agent. `roles`: names of functions to
+    use if the reference has none, the best first; the default export of the module is last. `folder`: folder of the
+    tested agent. Raises ScriptReferenceError: nothing fits, or the script cannot be compiled."""
     plain = reference.removeprefix("scripts:").removeprefix("scripts.").removeprefix("src/").replace("/", ".")
     module, _, function = plain.rpartition(".")
     missed: ScriptReferenceError | None = None
@@ -106,20 +98,16 @@ async def call_function(
     what: str = "",
     context_at: int | None = None,
 ) -> Any:
-    """Calls the function that a reference names, and returns its result, a JSON value.
+    """Calls the function that a reference names, and returns its result, a JSON value. Raises ScriptReferenceError:
+    nothing fits, or the script cannot be compiled; AgentError: the function threw an error, or took too long;
+    HostError: its worker broke.
 
     Args:
         reference: see `find_function`, as for `roles`; scripts of the scope's agent can be named too.
         arguments: JSON values.
         scope: for whom it is called.
         what: beginning of messages about errors that it throws.
-        context_at: position of the context among the arguments.
-
-    Raises:
-        ScriptReferenceError: nothing fits, or the script cannot be compiled.
-        AgentError: the function threw an error, or took too long.
-        HostError: its worker broke.
-    """
+        context_at: position of the context among the arguments."""
     folder = scope.assistant.folder if scope.assistant else None
     found = await find_function(reference, roles, folder, application, runtime.functions)
     call = FunctionCall(

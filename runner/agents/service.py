@@ -63,8 +63,7 @@ class AgentService:
             timeout: time limit of a call from a script test, in seconds.
             recording: records or answers model calls.
             parts: makes the digests of what chats use.
-            prices: prices of connectors whose files have none.
-        """
+            prices: prices of connectors whose files have none."""
         self._application = application
         self._context = context
         self._timeout = timeout

@@ -1,8 +1,7 @@
 """The form in which answers of models are kept, as JSON: `{content, chunks, tool_calls, finish_reason, usage ...}`.
 
 A text of several lines is stored as a list of its lines, under a name that ends in `_lines`. `chunks` has the lengths
-of the pieces in which the content arrived, or the pieces themselves if together they are not the content.
-"""
+of the pieces in which the content arrived, or the pieces themselves if together they are not the content."""
 
 from __future__ import annotations
 

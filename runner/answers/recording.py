@@ -7,8 +7,7 @@
 | `missing` | is answered from the recording; if it is not in it, it goes to the model and is added |
 
 Only answers are recorded, not failed calls. The nth time that a case sends the same request, it gets the nth recorded
-answer. So it does not matter what other cases do at the same time. The file of a case is read at its first request.
-"""
+answer. So it does not matter what other cases do at the same time. The file of a case is read at its first request."""
 
 from __future__ import annotations
 
@@ -101,12 +100,8 @@ class Recording:
     """The recordings of one run."""
 
     def __init__(self, place: RecordingFolder, mode: Mode, root: Path, redact: Clean = str) -> None:
-        """Reads nothing yet.
-
-        Args:
-            root: the application's root, which recordings have as `<app>`.
-            redact: removes secrets from a text; applied to everything that is written or shown.
-        """
+        """Reads nothing yet. `root`: the application's root, which recordings have as `<app>`. `redact`: removes
+        secrets from a text; applied to everything that is written or shown."""
         self.mode = mode
         self._place = place
         self._root = str(root)

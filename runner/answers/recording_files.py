@@ -15,8 +15,7 @@
       ]
     }
 
-A text of several lines is a list of its lines, as in `completions.py`.
-"""
+A text of several lines is a list of its lines, as in `completions.py`."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ replay of one case, whose requests get the answers of its recording.
 
 A request is first compared with its dates and ids. They are ignored only if that finds nothing. So two requests of a
 case that differ only in a date are told apart as long as they have the recorded dates. Each answer is used once: the
-nth equal request gets the nth answer.
-"""
+nth equal request gets the nth answer."""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@
 
 `readable = ["certs/ca.txt"]`, at the top, opens files to scripts and cases; see `scripttest.belongings`.
 
-A flag of the command line has priority; then come its profile, its agent, and the top of the file, in this order.
-"""
+A flag of the command line has priority; then come its profile, its agent, and the top of the file, in this order."""
 
 from __future__ import annotations
 
@@ -114,13 +113,9 @@ class Configuration(Value):
 def configured(
     options: RunOptions, given: frozenset[str], application: Application, wanted: Collection[str] = tuple(_BY_NAME)
 ) -> ConfiguredOptions:
-    """Completes options with those of the file. Raises ConfigurationError with all problems of the file.
-
-    Args:
-        options: from the command line.
-        given: the names of the flags on the command line.
-        wanted: the flags that the command takes from the file.
-    """
+    """Completes options with those of the file. Raises ConfigurationError with all problems of the file. `options`:
+    from the command line. `given`: the names of the flags on the command line. `wanted`: the flags that the command
+    takes from the file."""
     file = read_configuration(application)
     if file is None:
         if options.profile is not None:

@@ -164,8 +164,7 @@ def yaml_loader() -> Any:
     to much more than what is written. What JSON cannot hold is refused where it stands.
 
     It raises `yaml.YAMLError`, also if aliases expand too much, and RecursionError if the document is nested too
-    deeply. Its nodes are made in Python, because the implementation in C crashes then.
-    """
+    deeply. Its nodes are made in Python, because the implementation in C crashes then."""
     import yaml
     from yaml.composer import Composer
 
@@ -211,12 +210,8 @@ def yaml_loader() -> Any:
 
 
 def repeated_yaml_keys(loader: Any, document: Any, same: Callable[[Any], Any]) -> Iterator[RepeatedKey]:
-    """The keys that occur twice in a mapping of a composed document. Keys that `<<` merges in do not count.
-
-    Args:
-        same: returns what two equal keys have in common; raises TypeError or ValueError for a value that cannot be a
-            key.
-    """
+    """The keys that occur twice in a mapping of a composed document. Keys that `<<` merges in do not count. `same`:
+    returns what two equal keys have in common; raises TypeError or ValueError for a value that cannot be a key."""
     import yaml
 
     seen: set[int] = set()

@@ -2,8 +2,7 @@
 Yao; and the fixtures of its tests.
 
 The id of a model is its path below `models/`: folders are joined with dots, and dots in names are written `_`. Ids of
-models of agents begin with `agents.<agent id>.`, and their tables with `agents_<agent id>_`.
-"""
+models of agents begin with `agents.<agent id>.`, and their tables with `agents_<agent id>_`."""
 
 from __future__ import annotations
 

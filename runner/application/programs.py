@@ -10,8 +10,7 @@ in its repository.
 
 Words are the command, the arguments and the values of `env`, also their parts, as in `--import=./hook.mjs`, and modules
 as Python has them (`-m tools.server`). Left out are packages that are installed in the application (`node_modules`,
-`.venv`), and files from elsewhere, which do not come with it.
-"""
+`.venv`), and files from elsewhere, which do not come with it."""
 
 from __future__ import annotations
 
@@ -63,13 +62,9 @@ _INSTALLED = ("node_modules", ".venv", "venv", ".git")
 
 
 def program_files(definition: Any, root: Path, variables: Mapping[str, str]) -> list[str]:
-    """The real paths of the files of a server's program, sorted; none for a server that is no program.
-
-    Args:
-        definition: the value in the file of the server.
-        root: the application, which is the working directory of the program.
-        variables: what `$ENV.NAME` stands for.
-    """
+    """The real paths of the files of a server's program, sorted; none for a server that is no program. `definition`:
+    the value in the file of the server. `root`: the application, which is the working directory of the program.
+    `variables`: what `$ENV.NAME` stands for."""
     if not isinstance(definition, dict) or not isinstance(definition.get("command"), str):
         return []
     said, env = definition.get("arguments") or definition.get("args"), definition.get("env")

@@ -15,8 +15,7 @@
 | links to folders and files, and what they lead to in their place | everywhere except in `node_modules/`, `data/` |
 | the variables of the application | `.env`: names, and values that are not secret, such as hosts; no keys |
 
-The digest of a link is that of its target path; what it leads to in the application has a line of its own.
-"""
+The digest of a link is that of its target path; what it leads to in the application has a line of its own."""
 
 from __future__ import annotations
 
@@ -78,12 +77,8 @@ class Difference(Value):
 
 def digests_of(root: Path, variants: Iterable[Variant] = (), directory: Path | None = None) -> Digests:
     """The digests of the files as they are now; blocks. Raises ConfigurationError for one that cannot be read, and
-    HostError when there is no compiler.
-
-    Args:
-        variants: beside those in `yao-test.toml`; their prompts in the application count.
-        directory: from which their paths count.
-    """
+    HostError when there is no compiler. `variants`: beside those in `yao-test.toml`; their prompts in the
+    application count. `directory`: from which their paths count."""
     real = os.path.realpath(root)
     found: dict[str, str] = {}
     prompts = [*_prompts(root, root, _variants(root)), *_prompts(root, directory or root, variants)]
@@ -276,15 +271,9 @@ def differences(approved: Digests, now: Digests) -> list[Difference]:
 
 def require(options: RunOptions, root: Path, directory: Path, variables: Mapping[str, str]) -> str:
     """Raises ConfigurationError if a file differs from its approval. Returns the digest of the commit with which the
-    files were compared; empty for the file on disk.
-
-    Args:
-        options: `trust_from` is the revision from which the trust file is taken, such as `origin/main`; None for the
-            file on disk. `variants` are approved too.
-        root: the application.
-        directory: the working directory.
-        variables: the environment, for finding Git.
-    """
+    files were compared; empty for the file on disk. `options`: `trust_from` is the revision from which the trust
+    file is taken, such as `origin/main`; None for the file on disk. `variants` are approved too. `directory`: the
+    working directory. `variables`: the environment, for finding Git."""
     revision = options.trust_from
     where = FILE if revision is None else f"{FILE} of {revision}"
     text, commit = (_here(root), "") if revision is None else _of_revision(root, revision, variables)

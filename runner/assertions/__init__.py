@@ -1,8 +1,7 @@
 """Assertions on an agent's answer: the table of types.
 
 A new type is an `AssertionKind` in `ASSERTIONS` of a module here, its name in `TYPES`, and a section in
-`docs/case-assertions.md`.
-"""
+`docs/case-assertions.md`."""
 
 from __future__ import annotations
 

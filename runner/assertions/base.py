@@ -2,8 +2,7 @@
 
 A type of assertions is a `Kind` in a module of this package; the table in `__init__.py` names the module. If a check
 cannot be made (a wrong pattern, a validator whose answer makes no sense, a script that throws), it raises
-`NotEvaluated`: the assertion fails, also if it is negated.
-"""
+`NotEvaluated`: the assertion fails, also if it is negated."""
 
 from __future__ import annotations
 

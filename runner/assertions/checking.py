@@ -3,8 +3,7 @@ several assertions as one.
 
 If a part could not be evaluated, the whole could not be evaluated either, unless the other parts decide it. If a judge
 could not judge a part, the other parts decide; if there are none, the whole is not judged. With `--require-judge`, the
-whole is not judged either, unless the other parts decide it.
-"""
+whole is not judged either, unless the other parts decide it."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ variables that hooks and tools have set, and then in the state of the conversati
 
 Schemas are of the draft that their `$schema` names (2020-12 without one). Most say types, properties and little more;
 `is_simple_schema` knows those, so that a file of cases is checked without the library, whose loading takes longer than
-all else that is done with the file.
-"""
+all else that is done with the file."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@
 | criteria | those of the case, in conversation mode, if it has any; validators get them as `background` |
 
 Turns are numbered from 1; messages before the first have the turn 0. The content of files is left out; a part only says
-its type.
-"""
+its type."""
 
 from __future__ import annotations
 

@@ -40,8 +40,7 @@ def decide(
         verb: for example `to contain`; `negate` puts "not" before it, or removes it
         wanted: the expected value as text; by default as JSON
         found: the actual value as text; by default as JSON
-        form: says whether only the form of texts differs; see `form_only`
-    """
+        form: says whether only the form of texts differs; see `form_only`"""
     if held is not assertion.negate:
         return CheckResult(passed=held, expected=expected, actual=actual)
     if assertion.negate:
@@ -127,14 +126,9 @@ def result_of(
     path: str | None = None,
     name: str | None = None,
 ) -> AssertionResult:
-    """The result of an assertion, from its verdict.
-
-    Args:
-        required: `--require-judge`: whether an assertion that was not judged fails. Otherwise it passes, also if
-            negated.
-        message: message of a failure, instead of the verdict's.
-        path: as written in the assertion, as is `name`.
-    """
+    """The result of an assertion, from its verdict. `required`: `--require-judge`: whether an assertion that was not
+    judged fails. Otherwise it passes, also if negated. `message`: message of a failure, instead of the verdict's.
+    `path`: as written in the assertion, as is `name`."""
     passed = verdict.passed is not negate if verdict.judged else not required
     if verdict.inconclusive:
         passed = False

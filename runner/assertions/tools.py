@@ -1,7 +1,6 @@
 """Assertions on the calls of tools: which were made and how often, with which arguments, and what came back.
 
-The arguments of `tool_arguments` are held against parts, a whole, a schema, or other assertions.
-"""
+The arguments of `tool_arguments` are held against parts, a whole, a schema, or other assertions."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@ step is a call of a tool, or an agent that was called.
 | `exact` | the same, but only steps at the same positions count |
 | `in_order`, `any_order` | the share of the reference that was done, in its order or in any order |
 | `unordered` | twice the number of common steps, in any order, divided by the number of steps of both together |
-| `subset` | the share of what was done that is in the reference |
-"""
+| `subset` | the share of what was done that is in the reference |"""
 
 from __future__ import annotations
 

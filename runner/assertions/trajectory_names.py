@@ -5,8 +5,7 @@
 | `trajectory:tool-used` | `tool_called` for each of the tools, or `tool_calls` with `min` and `max` |
 | `trajectory:tool-args-match` | `tool_arguments` of any call |
 | `trajectory:tool-sequence` | `tool_sequence` |
-| `trajectory:step-count` | `tool_calls` |
-"""
+| `trajectory:step-count` | `tool_calls` |"""
 
 from __future__ import annotations
 

@@ -193,8 +193,7 @@ def form_only(expected: Any, actual: Any, holds: Holds, spaces: Callable[[str], 
         expected: JSON value, or a pattern.
         actual: JSON value, whose texts are looked at.
         holds: the check.
-        spaces: takes the spaces out of the expected text; by default all of them.
-    """
+        spaces: takes the spaces out of the expected text; by default all of them."""
     if len(value_text(expected)) + len(value_text(actual)) > LONGEST:
         return ""
     for number in range(1, len(_FORMS) + 1):

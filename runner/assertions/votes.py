@@ -54,8 +54,7 @@ async def judged_by(
         payload: what the judges get.
         options: the options of the assertion.
         expected: what is judged, for the result.
-        actual: the output, for the result.
-    """
+        actual: the output, for the result."""
     ballot = _ballot(agent, panel, judges.samples)
     asked_with = {key: value for key, value in options.items() if value} or None
     if judges.connector:
@@ -87,12 +86,8 @@ async def judged_by(
 
 def next_judge(agent: str, panel: JudgeOptions | None, samples: int, votes: Sequence[bool | None]) -> str | None:
     """The next judge, if judges are asked one after another; None if the votes decide, or there are no more.
-
-    Args:
-        agent: as for `judged_by`, as is `panel`.
-        samples: votes of each judge, if the panel does not say.
-        votes: the votes so far; None: the judge broke, or could not judge.
-    """
+    `agent`: as for `judged_by`, as is `panel`. `samples`: votes of each judge, if the panel does not say. `votes`:
+    the votes so far; None: the judge broke, or could not judge."""
     ballot = _ballot(agent, panel, samples)
     waiting = (ballot.judges * ballot.samples)[len(votes) :]
     is_open = bool(waiting) and (not votes or _wave(votes, len(waiting), ballot.quorum) > 0)

@@ -4,8 +4,7 @@ as they end: lines in Go's format (https://go.dev/design/14313-benchmark-format)
 pkg: scripts.expense.fees
 BenchmarkTotal-2     43210     27712 ns/op     3 calls/op
 
-Two sets of results are compared as `benchstat` does: medians, and whether they differ beyond noise.
-"""
+Two sets of results are compared as `benchstat` does: medians, and whether they differ beyond noise."""
 
 from __future__ import annotations
 

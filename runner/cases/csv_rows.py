@@ -12,8 +12,7 @@ or tabs between cells, and `sep=;` in a first line). The first row names the fie
 
 Cells are texts, except where a field is a number, a boolean or a list (with commas between its elements). Where a field
 is an object, and for assertions on more than texts, they are JSON (`5`, `true`, `"5"`). Empty cells are absent. Without
-an `id`, a case is called after its row: `row 2`. Places are rows and columns as a spreadsheet counts them, from 1.
-"""
+an `id`, a case is called after its row: `row 2`. Places are rows and columns as a spreadsheet counts them, from 1."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ are found at once.
 
 The object around the cases of a file has the list as `tests` or `cases`, and also `name`, `description` and `defaults`,
 which are fields for cases that do not have them. Defaults count as if each case had them. A field of a case has
-priority; in `metadata`, `options` and `mocks` this holds for each key.
-"""
+priority; in `metadata`, `options` and `mocks` this holds for each key."""
 
 from __future__ import annotations
 

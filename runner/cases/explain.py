@@ -2,8 +2,7 @@
 
 If a field may have one of several shapes, pydantic reports for each of them why it does not fit, with the name of the
 shape in the path. Only errors about the shape that the value has are kept. If none is left, the message says that the
-value has a wrong shape.
-"""
+value has a wrong shape."""
 
 from __future__ import annotations
 

@@ -58,11 +58,8 @@ def messages_of(case: Case, folder: Path) -> list[dict[str, Any]]:
     a case of several turns: the messages before its turns, if there are any.
 
     Files are read and encoded here, so that only those of running cases are in memory. Relative paths start at
-    `folder`, the folder of the case file. Blocks while it reads.
-
-    Raises:
-        ConfigurationError: a file cannot be read that could be read when the case file was checked.
-    """
+    `folder`, the folder of the case file. Blocks while it reads. Raises ConfigurationError: a file cannot be read
+    that could be read when the case file was checked."""
     if isinstance(case.input, str) and case.messages is None:
         messages: list[dict[str, Any]] = [{"role": "user", "content": case.input}]
     else:

@@ -1,8 +1,7 @@
 """`mocks` of a case: stand-ins for what its hooks and tools call.
 
 Replies in `mocks.http` are a text or `{status, data, headers, lines, message}`, and in `mocks.exec` a text or
-`{stdout, stderr, exit_code, delay}`: as of `t.mock.http` and `t.mock.exec`.
-"""
+`{stdout, stderr, exit_code, delay}`: as of `t.mock.http` and `t.mock.exec`."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ have a module each; `runner.cases.kinds` has the table of them.
 Unknown fields are errors, except fields that start with `x-`, which `runner.shapes.fields` removes before. Defaults
 that are objects come from factories, because other mutable defaults would be copied deeply for each case. `yao-test
 schema` prints the JSON Schema of these models; a string below a field is its description there. `runner.cases.checks`
-checks what models cannot express.
-"""
+checks what models cannot express."""
 
 from __future__ import annotations
 
@@ -266,12 +265,9 @@ class Case(Model):
         return iter(())
 
     def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
-        """The files and agents that it refers to, as far as a run needs them.
-
-        Args:
-            connector: from `--connector`; it replaces all connectors that the case names for the agent.
-            simulator: from `--simulator`, for a case that names none.
-        """
+        """The files and agents that it refers to, as far as a run needs them. `connector`: from `--connector`; it
+        replaces all connectors that the case names for the agent. `simulator`: from `--simulator`, for a case that
+        names none."""
         for hook in (self.before, self.after):
             if hook:
                 yield Reference(kind="hook", text=hook)

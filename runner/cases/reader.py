@@ -2,8 +2,7 @@
 generator for instance, which are checked as those of a file.
 
 A file is read twice. The first pass finds everything that is wrong with it, so that nothing runs in that case. The
-second yields the cases while they run. Both have only a piece of the file in memory at a time (YAML: a document).
-"""
+second yields the cases while they run. Both have only a piece of the file in memory at a time (YAML: a document)."""
 
 from __future__ import annotations
 
@@ -96,19 +95,16 @@ class CaseFile:
 
     @classmethod
     def check(cls, path: Path, lenient: bool = False, chosen: Chosen | None = None, name: str = "") -> CaseFile:
-        """Reads the whole file for the first time. Blocks, for some microseconds for each case.
+        """Reads the whole file for the first time. Blocks, for some microseconds for each case. Raises
+        AbsentFilesError: the only problem is that attached files do not exist; ConfigurationError: with all
+        problems, each with file:line:column.
 
         Args:
             path: the file; `.yaml` and `.yml` are YAML, `.csv` and `.tsv` tables, anything else is JSON in one of its
                 forms.
             lenient: ignore unknown fields with a warning, instead of refusing the file.
             chosen: whether a case runs (`runner.cases.selection.chooser`); by default all do.
-            name: name of the file in messages; by default its path.
-
-        Raises:
-            AbsentFilesError: the only problem is that attached files do not exist.
-            ConfigurationError: with all problems, each with file:line:column.
-        """
+            name: name of the file in messages; by default its path."""
         file = cls(path, name or str(path), lenient, chosen)
         collecting = gc.isenabled()
         gc.disable()  # cases are freed by their counts; looking for cycles among them takes as long as reading them
@@ -257,17 +253,14 @@ class MadeCases(Value):
 
 
 def cases_from_values(values: list[Any], origin: str, folder: Path, lenient: bool = False) -> MadeCases:
-    """Reads JSON values as cases.
+    """Reads JSON values as cases. Raises ConfigurationError: with all problems; if `lenient`, only if no case is
+    left.
 
     Args:
         values: JSON values, one for each case.
         origin: where they come from, for messages: `agents:workers.test.generator`.
         folder: where relative attachments are looked for.
-        lenient: ignore unknown fields, and leave out wrong cases; each is a warning.
-
-    Raises:
-        ConfigurationError: with all problems; if `lenient`, only if no case is left.
-    """
+        lenient: ignore unknown fields, and leave out wrong cases; each is a warning."""
     dropped: list[str] = []
     wrong: list[str] = []
     cases: dict[str, Case] = {}

@@ -61,12 +61,8 @@ def skip_reason(case: Case) -> str | None:
 
 
 def needs_of(dependencies: Mapping[str, Sequence[str]], left_out: frozenset[str]) -> Needs:
-    """The cases that must run, by id.
-
-    Args:
-        dependencies: case → the cases it depends on; only cases with dependencies, also those that are not selected.
-        left_out: the cases that are not selected.
-    """
+    """The cases that must run, by id. `dependencies`: case → the cases it depends on; only cases with dependencies,
+    also those that are not selected. `left_out`: the cases that are not selected."""
     added: dict[str, str] = {}
     waited: set[str] = set()
     pending = [id for id in dependencies if id not in left_out]

@@ -9,8 +9,7 @@ or goals of a simulated user.
 
 In all texts of the entry, `{{ name }}` is replaced by the variable, and `{{ name.field }}` by a part of it. A text that
 is nothing else becomes the value itself. The id of a case is the id of the entry with its values, `trip[Oslo,2]`,
-unless the id itself has variables.
-"""
+unless the id itself has variables."""
 
 from __future__ import annotations
 

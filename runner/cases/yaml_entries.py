@@ -1,8 +1,7 @@
 """Case files in YAML: a list of cases, a mapping with the list as `tests` or `cases`, or a case; in one document or
 several.
 
-Scalars are read as Yao's Go reader does: `yes`, `no`, `on` and `off` are texts, and so are dates.
-"""
+Scalars are read as Yao's Go reader does: `yes`, `no`, `on` and `off` are texts, and so are dates."""
 
 from __future__ import annotations
 

@@ -7,5 +7,4 @@
 | the runner process | runs a work unit as the command would | `runner_process`, `events_out` |
 
 Each work unit is given to one worker, by its id, and Dask never runs it twice. If a worker is lost, the command gives
-its work out again, but only tests without a result.
-"""
+its work out again, but only tests without a result."""

@@ -5,8 +5,7 @@
 | sends an answer with its number | writes it into its journal, and says up to which number it has answers |
 | begins no call while as many answers are not stored as tests run at a time | |
 
-So if one of the two is killed, at most that many calls are lost, even if the connection is slow.
-"""
+So if one of the two is killed, at most that many calls are lost, even if the connection is slow."""
 
 from __future__ import annotations
 

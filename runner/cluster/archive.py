@@ -8,8 +8,7 @@
 | files that commonly hold keys | no |
 | definitions of connectors and MCP servers | yes; one that contains a key is refused, because keys are never sent |
 | links | their target, if it is in the application |
-| everything else | yes |
-"""
+| everything else | yes |"""
 
 from __future__ import annotations
 
@@ -49,13 +48,9 @@ class Content(Value):
 
 
 def content_of(root: Path, reports: Collection[str], redact: Callable[[str], str]) -> Content:
-    """The content of an application, which is read for it. Raises ConfigurationError.
-
-    Args:
-        root: the application.
-        reports: paths below the root, of what this run writes.
-        redact: removes secrets from a text. If it changes a definition, that contains a key.
-    """
+    """The content of an application, which is read for it. Raises ConfigurationError. `reports`: paths below the
+    root, of what this run writes. `redact`: removes secrets from a text. If it changes a definition, that contains a
+    key."""
     digest = _Digest()
     for name, data in _contents(root, reports):
         if name.endswith(_DEFINITIONS):

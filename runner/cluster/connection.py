@@ -68,8 +68,7 @@ class Connection:
     """A connection to a scheduler. To be closed.
 
     What happens comes through `inbox`: `("events", message)`, `("come", address)`, `("gone", address)` of a worker,
-    `("ended", attempt)`, and `("untold", attempt)` where its worker could not be told something.
-    """
+    `("ended", attempt)`, and `("untold", attempt)` where its worker could not be told something."""
 
     def __init__(self, address: ClusterAddress, local: LocalCluster | None = None) -> None:
         """Connects; blocks. Raises RunnerError. `local`: scheduler and workers of this run, which may still start."""

@@ -24,13 +24,9 @@ class LocalCluster:
     """The scheduler and the workers on this machine. They end with the command, even when it is killed."""
 
     def __init__(self, *, workers: int, variables: Mapping[str, str], run: str) -> None:
-        """Begins to start them.
-
-        Args:
-            workers: number of workers, which run one unit at a time each.
-            variables: the environment of the tests, with keys.
-            run: id of the run that they are for; each starts a process for its units at once.
-        """
+        """Begins to start them. `workers`: number of workers, which run one unit at a time each. `variables`: the
+        environment of the tests, with keys. `run`: id of the run that they are for; each starts a process for its
+        units at once."""
         self._folder: str | None = None
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", _PROCESS],

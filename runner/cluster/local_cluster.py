@@ -4,8 +4,7 @@ end with their standard input, and so with the command.
 The first line of standard input is `{workers, variables, run}` in JSON: how many workers there are, the environment of
 the tests, and the id of the run. When the scheduler listens, it writes `{address, tls, folder}`, where `tls` is what
 `distributed.Security` takes, and `folder` is removed at the end; and `{}` when it has its workers. `{missing}` names a
-library that there is not, and `{error}` says why they cannot start.
-"""
+library that there is not, and `{error}` says why they cannot start."""
 
 from __future__ import annotations
 

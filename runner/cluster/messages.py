@@ -1,8 +1,7 @@
 """Messages between the command, a Dask worker and a runner process: work units, and what is said of them.
 
 A message is a kind, a length, and a pickled value. Both ends are of the same version, and trust each other as
-everything in a Dask cluster does: whoever reaches its scheduler runs any code.
-"""
+everything in a Dask cluster does: whoever reaches its scheduler runs any code."""
 
 from __future__ import annotations
 

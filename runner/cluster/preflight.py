@@ -67,8 +67,7 @@ class Preflight:
             application: as in a `Job`.
             archive: makes its archive, for workers that do not have it.
             variables: name of a variable that the command has → the file that names it.
-            needs_walls: whether workers need all walls around scripts.
-        """
+            needs_walls: whether workers need all walls around scripts."""
         self._connection = connection
         self._application = application
         self._archive = cache(archive)

@@ -3,8 +3,7 @@
     a SETUP on standard input, then UNITs; events on standard output
 
 Keys are in its own environment. When its standard input ends, it ends too, whatever it is doing, and so do its workers
-of scripts.
-"""
+of scripts."""
 
 from __future__ import annotations
 
@@ -72,8 +71,7 @@ class Runner:
             setup: what all units have in common.
             root: the application on this machine.
             environment: of this process.
-            write: takes messages, from any thread.
-        """
+            write: takes messages, from any thread."""
         self._there = PathTranslation(root, setup.root)
         self._here = PathTranslation(setup.root, root)
         self._setup = setup = self._here.value(setup)

@@ -9,8 +9,7 @@
 | `holds`: calls are under way, every two seconds | no longer counts them when it has heard nothing for some seconds |
 
 Runner processes ask only for connectors whose files have limits. So there are no more of these messages than calls that
-the limits allow.
-"""
+the limits allow."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """What runs within a Dask worker: it looks whether a run can be had here, unpacks the application, and for each unit
 passes on what a runner process says. It loads nothing of the runner but this.
 
-Events go through the scheduler (`Worker.log_event`), since workers need not be able to reach the command.
-"""
+Events go through the scheduler (`Worker.log_event`), since workers need not be able to reach the command."""
 
 from __future__ import annotations
 

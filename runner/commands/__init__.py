@@ -1,7 +1,6 @@
 """The command line, from its words to the exit code: the run, and a click command for each other thing to do.
 
-Importing this package loads none of them.
-"""
+Importing this package loads none of them."""
 
 from __future__ import annotations
 

@@ -278,12 +278,8 @@ def tasks_text() -> str:
 
 
 def ci_text(system: str, folder: str) -> str:
-    """The file for a CI system, one of `CI_FILES`.
-
-    Args:
-        system: `github` or `gitlab`.
-        folder: path of the application from the root of the repository, with slashes; empty if it is the root.
-    """
+    """The file for a CI system, one of `CI_FILES`. `system`: `github` or `gitlab`. `folder`: path of the application
+    from the root of the repository, with slashes; empty if it is the root."""
     from json import dumps
 
     text = GITHUB if system == "github" else GITLAB

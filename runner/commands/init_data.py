@@ -40,12 +40,8 @@ def agent_name(table: str) -> str:
 
 def data_files(path: Path, shown: str, agent: str | None) -> dict[str, str]:
     """The files of an agent, by their paths from the root of the application. Raises ConfigurationError for a table
-    without rows, and for what is no table.
-
-    Args:
-        shown: the name of the table in messages.
-        agent: its id; None: it is called after the table.
-    """
+    without rows, and for what is no table. `shown`: the name of the table in messages. `agent`: its id; None: it is
+    called after the table."""
     id = agent or agent_name(shown)
     folder = f"assistants/{id.replace('.', '/')}"
     package = {"name": id, "description": "Answers questions", "connector": "scripted"}

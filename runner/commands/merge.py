@@ -124,8 +124,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> PooledRuns:
 
     The same result in two parts is that of the later one. Durations add up; a run that was interrupted in one part, or
     had errors, was interrupted, or had errors. Raises ConfigurationError when a suite is of two kinds, and for parts
-    that were made with different flags.
-    """
+    that were made with different flags."""
     if len(reports) == 1:
         return PooledRuns(report=reports[0])
     _check_flags(reports, names)
@@ -236,12 +235,8 @@ MOST_RUNS = 1_000_000
 
 
 def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> list[str]:
-    """What is missing, one sentence for each; empty if nothing is.
-
-    Args:
-        names: the names of the parts.
-        whole: the parts together.
-    """
+    """What is missing, one sentence for each; empty if nothing is. `names`: the names of the parts. `whole`: the
+    parts together."""
     return [*_shards(parts), *_tests(parts, names, whole)]
 
 

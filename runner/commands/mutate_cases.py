@@ -46,8 +46,7 @@ def weak_cases(
         least: the lowest score that is good enough.
         paths: the `.json` files that are also written.
         origin: the report with the answers; None: the newest run.
-        ask_judges: whether judges may ask real models.
-    """
+        ask_judges: whether judges may ask real models."""
     options, environment = request.options, request.environment
     for path in paths:
         if path.suffix.lower() != ".json":

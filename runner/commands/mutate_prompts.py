@@ -30,8 +30,7 @@ def mutate_prompts(
         least: the lowest score that is good enough.
         is_allowed: `--yes`.
         sample: only so many rules.
-        resume: the file beside which answers of models are kept.
-    """
+        resume: the file beside which answers of models are kept."""
     options, environment = request.options, request.environment
 
     def read(name: str) -> Report:

@@ -1,8 +1,7 @@
 """What the words of a command line mean that are no flags: `desk "Hello"`, `assistants/desk`, `watch`, `eval desk`.
 
 Known words win over agents of their names, and these over files; `-n test` and `./test` reach those.
-Flags of other test tools are recognised by the table of `scripttest.habits`, with how to write them here.
-"""
+Flags of other test tools are recognised by the table of `scripttest.habits`, with how to write them here."""
 
 from __future__ import annotations
 

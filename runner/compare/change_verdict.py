@@ -67,8 +67,7 @@ def change_between(
         margin: largest difference that does not matter, 0 to 1.
         noise: whether runs of one case may differ; None: found out from the reports.
         looks: the number of this look at the runs, and how many are planned. If there are several, each needs more
-            evidence.
-    """
+            evidence."""
     replayed = BeforeAfter(a=a, b=b).each(lambda report: REPLAYED in report.result_flags)
     found = change_of(judged_cases(a), judged_cases(b), names, measure, margin, noise, looks, replayed)
     return found.replace(

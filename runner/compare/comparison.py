@@ -1,8 +1,7 @@
 """What has changed from one run to another: the one comparison that the console, Markdown, JSON and the HTML page show.
 
 Results are matched by suite and id. Everything is decided here, by the thresholds of `Thresholds`; what shows a
-comparison decides nothing.
-"""
+comparison decides nothing."""
 
 from __future__ import annotations
 

@@ -30,8 +30,7 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> PooledRuns:
     """One report, the runs of each case numbered in the order of the reports.
 
     What a case says, and how it is shown, is what the last report with it has. Runs of a case that said something else
-    are left out, and that is said. Raises ConfigurationError for a report with a run that an earlier one has.
-    """
+    are left out, and that is said. Raises ConfigurationError for a report with a run that an earlier one has."""
     runs = _distinct(reports, names)
     cases = [judged_cases(report) for report in reports]
     last = {key: (at, case) for at, known in enumerate(cases) for key, case in known.items()}

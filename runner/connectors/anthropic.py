@@ -2,8 +2,7 @@
 
 System messages go into `system`. Results of tools become parts of a user message. Neighbouring messages of one role are
 joined, so that user and assistant alternate. Parameters that the API does not have (`seed`, `n`, `response_format`,
-penalties) are left out.
-"""
+penalties) are left out."""
 
 from __future__ import annotations
 
@@ -121,8 +120,7 @@ class AnthropicConnector(HttpConnector):
 class AnthropicAnswer:
     """Puts events together, or takes a whole message.
 
-    The API may end a turn with an empty list of content. Then there is no answer, so it does not count as a message.
-    """
+    The API may end a turn with an empty list of content. Then there is no answer, so it does not count as a message."""
 
     def __init__(self) -> None:
         self._blocks: list[_Block] = []

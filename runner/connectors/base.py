@@ -3,8 +3,7 @@
 Messages have the format of OpenAI's chat API, whatever the provider: `{role, content, name?, tool_call_id?,
 tool_calls?}`. The content is a text or a list of parts: `{type: "text", text}`, `{type: "image_url", image_url: {url,
 detail}}`, `{type: "input_audio", input_audio: {data, format}}`, `{type: "file", file: {url, filename}}`. URLs may be
-`data:` URLs. A connector converts them to the format of its provider.
-"""
+`data:` URLs. A connector converts them to the format of its provider."""
 
 from __future__ import annotations
 

@@ -194,8 +194,7 @@ def capabilities_of(options: Mapping[str, Any], model: str) -> Capabilities:
     """The capabilities of a connector's model.
 
     In `capabilities` of the connector file what is not named is not there, as in Yao. Without them the name decides;
-    a model of an unknown name gets everything, so that nothing disappears from a request without a word.
-    """
+    a model of an unknown name gets everything, so that nothing disappears from a request without a word."""
     given = options.get("capabilities")
     if isinstance(given, dict):
         return Capabilities(

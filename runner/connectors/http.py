@@ -12,8 +12,7 @@ HttpError
 ├── HttpTimeout        nothing came for too long
 │   └── ConnectTimeout connecting took too long
 ├── BadProtocol        what was sent or received is not HTTP
-└── AnswerTooLarge     the body is larger than the limit
-"""
+└── AnswerTooLarge     the body is larger than the limit"""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The HTTP client for calls of models: one POST at a time, whose answer is read as it arrives.
 
 pyqwest makes the calls. httpx makes them where pyqwest is not installed (its wheels are for Linux, macOS and Windows),
-and to hosts whose certificate only OpenSSL accepts.
-"""
+and to hosts whose certificate only OpenSSL accepts."""
 
 from __future__ import annotations
 
@@ -107,10 +106,8 @@ class HttpClient:
         Args:
             url: an absolute `http` or `https` URL.
             headers: in addition to `Host` and `Content-Length`.
-            body: the body.
             read_seconds: how long the other side may send nothing.
-            credential: is sent only to its own origin.
-        """
+            credential: is sent only to its own origin."""
         host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
         if re.search(r"[\x00-\x20\x7f]", url):
             raise BadProtocol(f"the address of {host} cannot be used: it contains a space or a control character")

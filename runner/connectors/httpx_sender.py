@@ -1,8 +1,7 @@
 """Calls by httpx: for MCP servers, whose SDK takes a client of httpx, and for models where pyqwest cannot serve.
 
 A call of a model has a connection of its own. An answer that is waiting in a connection before its request was sent is
-then never taken for the answer, and no pool looks at each of its connections before and after each call.
-"""
+then never taken for the answer, and no pool looks at each of its connections before and after each call."""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ call fails at once, and so does a call if its case has no time left for the next
 
 An attempt finds the host down if it gets no connection, or if the host has not begun to answer when the time of the
 attempt or of its case is up. After `FAILURES` such attempts in a row, of at least two calls, calls fail at once. Every
-`PAUSE` seconds one attempt is still made; any answer to it ends this state.
-"""
+`PAUSE` seconds one attempt is still made; any answer to it ends this state."""
 
 from __future__ import annotations
 

@@ -73,12 +73,10 @@ class Connectors:
         """Reads nothing yet.
 
         Args:
-            root: the application's root.
             variables: environment variables, including those of the application's `.env`.
             timing: clocks, for tests.
             prices: prices of connectors whose files have none, in the form of their `price`.
-            limit: that of all connectors; None: these have their own.
-        """
+            limit: that of all connectors; None: these have their own."""
         self.root = self._root = root
         """The application's root."""
         self._variables = variables
@@ -104,8 +102,7 @@ class Connectors:
     def resolve(self, reference: str | None) -> str:
         """The id that a reference means: an id, `$ENV.NAME`, `use::<role>`, or nothing for the role `default`.
 
-        Raises ConfigurationError; that there is a connector of this id is seen by `get`.
-        """
+        Raises ConfigurationError; that there is a connector of this id is seen by `get`."""
         current = (reference or "").strip() or "use::default"
         seen: list[str] = []
         while current.startswith(("$ENV.", "use::")):

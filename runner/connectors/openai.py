@@ -1,8 +1,7 @@
 """Any host that speaks OpenAI's chat API (platform.openai.com/docs/api-reference/chat).
 
 Requests are streamed. Token limits go out as `max_completion_tokens`; a host that knows `max_tokens` only gets it by
-`extra_body`. Options of the file stand behind those of the request, `extra_body` before both.
-"""
+`extra_body`. Options of the file stand behind those of the request, `extra_body` before both."""
 
 from __future__ import annotations
 
@@ -105,8 +104,7 @@ class OpenAIConnector(HttpConnector):
 class OpenAIAnswer:
     """Puts chunks together, or takes a whole completion.
 
-    The API has `content` as a text, which may be empty, or as null beside a refusal or tool calls.
-    """
+    The API has `content` as a text, which may be empty, or as null beside a refusal or tool calls."""
 
     def __init__(self) -> None:
         self._content: list[str] = []
@@ -223,8 +221,7 @@ class StreamedCalls:
     | with a name, second in a list, for the call of the first | another call |
 
     A name without arguments, after a whole call of that name, may repeat it or begin another one: what comes next
-    decides.
-    """
+    decides."""
 
     def __init__(self) -> None:
         self._calls: list[_Call] = []

@@ -107,8 +107,7 @@ class HttpConnector:
         """Asks the model. Raises ConnectorError.
 
         If a stream breaks off and the call is made again, `on_chunk` gets the new answer from the position up to which
-        it had the first one. Only the content of the completion is reliable.
-        """
+        it had the first one. Only the content of the completion is reliable."""
         body = self.write(request)
         payload = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
         headers = {

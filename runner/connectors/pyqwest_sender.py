@@ -1,8 +1,7 @@
 """Calls by pyqwest, which is reqwest, hyper and tokio in Rust: connections that are kept, and threads of its own.
 
 It says what failed in one line: its causes with colons between them, such as `Request failed: ... : client error
-(Connect): tcp connect error: Connection refused (os error 111)`. Their words are those of hyper and rustls.
-"""
+(Connect): tcp connect error: Connection refused (os error 111)`. Their words are those of hyper and rustls."""
 
 from __future__ import annotations
 

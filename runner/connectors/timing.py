@@ -28,8 +28,7 @@ class CaseTime:
     """The time of one case, or of a call from a script test: `async with` raises TimeoutError when it runs out.
 
     It is stopped while a call waits in a queue of this tool or for a person, which is not the fault of the agent. A
-    call that is being answered at that moment may take as long as was left then.
-    """
+    call that is being answered at that moment may take as long as was left then."""
 
     def __init__(self, seconds: float) -> None:
         self._timeout = asyncio.timeout(seconds)

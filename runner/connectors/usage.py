@@ -1,8 +1,7 @@
 """The usage of a call as its provider reports it. Texts are read as numbers; an impossible value makes all of it
 unknown.
 
-A number that is negative, not finite, or no number at all says that the others cannot be trusted either.
-"""
+A number that is negative, not finite, or no number at all says that the others cannot be trusted either."""
 
 from __future__ import annotations
 

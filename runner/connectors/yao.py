@@ -6,8 +6,7 @@ or, with a slash at its end, the base path (`chat/completions` is added). The as
 `X-Yao-Assistant`, in `assistant_id` and, for old servers, in `model`. `metadata.chat_id` of the call is sent in
 `X-Yao-Chat`. The server is told to keep no history, because every request has the whole conversation.
 
-Answers may be OpenAI's chunks, or Yao's own messages (`{type: "text", props: {content}}`).
-"""
+Answers may be OpenAI's chunks, or Yao's own messages (`{type: "text", props: {content}}`)."""
 
 from __future__ import annotations
 

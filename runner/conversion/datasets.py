@@ -2,8 +2,7 @@
 in code there; here, `Scorer` says it.
 
 Sources: https://inspect.aisi.org.uk/datasets.html, https://deepeval.com/docs/evaluation-datasets,
-https://github.com/openai/evals/blob/main/docs/build-eval.md.
-"""
+https://github.com/openai/evals/blob/main/docs/build-eval.md."""
 
 from __future__ import annotations
 

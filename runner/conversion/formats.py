@@ -38,8 +38,7 @@ def converted(path: Path, shown: str, format: str | None, scorer: str | None, si
         shown: the name of the file in messages.
         format: one of `FORMATS`; None: the one that its fields speak of.
         scorer: see `runner.conversion.datasets`.
-        simulator: plays the users of scenarios.
-    """
+        simulator: plays the users of scenarios."""
     value = value_of(path, shown)
     format = format or _format_of(value)
     if format is None:

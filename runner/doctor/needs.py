@@ -62,13 +62,8 @@ class Needs:
     def __init__(
         self, application: Application, variables: Mapping[str, str], missing_parts: Collection[str], servers: Servers
     ) -> None:
-        """Reads nothing yet.
-
-        Args:
-            variables: the environment, with the application's `.env` file.
-            missing_parts: optional parts that are not installed.
-            servers: the MCP servers of the application; they are not called.
-        """
+        """Reads nothing yet. `variables`: the environment, with the application's `.env` file. `missing_parts`:
+        optional parts that are not installed. `servers`: the MCP servers of the application; they are not called."""
         self._application = application
         self._variables = variables
         self._missing_parts = missing_parts
@@ -319,12 +314,7 @@ class _Written:
 
 def examine(root: Path | None, variables: Mapping[str, str]) -> Findings:
     """What is available and what is missing. Blocks while scripts are compiled. Raises HostError if there is no
-    compiler.
-
-    Args:
-        root: the application; None if there is none.
-        variables: environment variables of the command.
-    """
+    compiler. `root`: the application; None if there is none. `variables`: environment variables of the command."""
     from importlib.util import find_spec
 
     parts = tuple(

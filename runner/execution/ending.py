@@ -42,14 +42,9 @@ class Ending(Value):
 
 
 def ending_of(run: Execution, stop: Stop, unlisted: int, options: RunOptions, broke: bool) -> Ending:
-    """Decides how a run ended.
-
-    Args:
-        unlisted: number of tests in suites that have not begun.
-        options: `--fail-fast` and `--max-failures` end a run after this many failures; `--max-errors` allows broken
-            tests.
-        broke: whether an exception ended the run.
-    """
+    """Decides how a run ended. `unlisted`: number of tests in suites that have not begun. `options`: `--fail-fast`
+    and `--max-failures` end a run after this many failures; `--max-errors` allows broken tests. `broke`: whether an
+    exception ended the run."""
     left = sum(listed.selected for listed in run.listed.values()) - run.counts.total + unlisted
     all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
     if stop.reason is not None and not (stop.code is None and all_ran and not stop.spoils):
@@ -151,8 +146,7 @@ def error_of(error: BaseException, doing: str = "") -> RunError:
 class ErrorsBecomeEvents:
     """A context manager that sends every exception as an error of the run. KeyboardInterrupt stops the run.
 
-    `with step("running the tests"): ...`
-    """
+    `with step("running the tests"): ...`"""
 
     def __init__(
         self, send: Callable[[RunError], None], stop: Stop, environment: Environment, with_traceback: bool

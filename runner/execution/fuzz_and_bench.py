@@ -23,12 +23,8 @@ class FuzzAndBench:
     """Controls the fuzz tests and benchmarks of one run."""
 
     def __init__(self, plan: RunPlan, write: Callable[[str], None], stopped: Callable[[], bool]) -> None:
-        """Raises ConfigurationError if the library for `--fuzz` is missing, or `--baseline` cannot be used.
-
-        Args:
-            write: takes the lines of benchmarks.
-            stopped: whether the run shall end.
-        """
+        """Raises ConfigurationError if the library for `--fuzz` is missing, or `--baseline` cannot be used. `write`:
+        takes the lines of benchmarks. `stopped`: whether the run shall end."""
         self._plan = plan
         self._write = write
         self._stopped = stopped

@@ -26,12 +26,8 @@ if TYPE_CHECKING:
 
 
 def open_stream(run: Run, console: Console, outcome: JsonLines | None, watch: SnapshotWatch | None) -> Multiplexer:
-    """Opens all receivers, and returns the stream of events for them. Raises ConfigurationError.
-
-    Args:
-        outcome: what `--json` prints. It is closed last, and gets the messages of the others then.
-        watch: finds obsolete snapshots.
-    """
+    """Opens all receivers, and returns the stream of events for them. Raises ConfigurationError. `outcome`: what
+    `--json` prints. It is closed last, and gets the messages of the others then. `watch`: finds obsolete snapshots."""
     plan, services, secrets = run.plan, run.services, run.environment.secrets
     reporters = [*_reporters(run, console), *_observers(run), *([watch] if watch else ())]
     if outcome is not None:

@@ -2,8 +2,7 @@
 
 It is one JSON document with what they need to act: every result with its answer, calls and assertions, and what failed,
 where, why, and the command to run it again. `--json=lines` prints the same while the run goes on, a line for each
-result as it ends. `outcome_schema.py` describes both.
-"""
+result as it ends. `outcome_schema.py` describes both."""
 
 from __future__ import annotations
 
@@ -227,13 +226,9 @@ class JsonLines:
         """Does nothing."""
 
     def finish(self, code: int, said: str, written: Iterable[Path], more: Record) -> None:
-        """Prints what comes at the end of a run that has ended with an exit code.
-
-        Args:
-            said: other messages of the command, one for each line.
-            written: the reports that were written.
-            more: further members of the document.
-        """
+        """Prints what comes at the end of a run that has ended with an exit code. `said`: other messages of the
+        command, one for each line. `written`: the reports that were written. `more`: further members of the
+        document."""
         kinds = {"Error": "error", "Hint": "hint"}
         for line in said.splitlines():
             kind, _, text = line.partition(": ")

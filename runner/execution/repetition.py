@@ -11,8 +11,7 @@ overloaded. What breaks in the last pass is broken.
 | 2 | 10 s | a quarter of it, at least 1 |
 | 3 | 30 s | the same |
 | 4 | 90 s | the same |
-| 5 and later | 5 minutes | the same |
-"""
+| 5 and later | 5 minutes | the same |"""
 
 from __future__ import annotations
 

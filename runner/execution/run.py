@@ -113,8 +113,7 @@ class Run:
             results: takes the lines of benchmarks.
             observer: watches the run.
             coverage: counts what scripts run; None without `--coverage`.
-            remote: runs the tests instead of this machine.
-        """
+            remote: runs the tests instead of this machine."""
         self.plan, self.services, self.stop, self.started = plan, services, stop, started
         self.observer, self.coverage, self.remote = observer, coverage, remote
         self.options = options = plan.options

@@ -2,8 +2,7 @@
 
 Cases are read from their files as they are needed. A case that must wait for others (`depends_on`) is put aside until
 they have ended, and another one is taken instead. With `--runs`, a case becomes several items, one for each run, so
-that its runs may happen at the same time.
-"""
+that its runs may happen at the same time."""
 
 from __future__ import annotations
 

@@ -45,8 +45,7 @@ class RunServices:
             coverage: counts what hooks and tools run; None without `--coverage`.
             key: the key for digests of variables; None: the key of the report.
             closed: why real models are not asked; None: they are.
-            permitting: the options that permit hosts and programs to scripts; None: those of the run.
-        """
+            permitting: the options that permit hosts and programs to scripts; None: those of the run."""
         self._closed = closed
         self._permitting = permitting or request.options
         self._coverage = coverage

@@ -62,8 +62,7 @@ def run(
         processes: run scripts; None for a run that has only case files.
         observer: watches the run; it gets the processes back.
         coverage: counts what the scripts run in `processes`; None without `--coverage`.
-        remote: runs the tests instead of this machine.
-    """
+        remote: runs the tests instead of this machine."""
     stop = observer.stop if observer is not None else Stop()
     if observer is not None and observer.hears_signals:
         return _run(request, processes, stop, observer, coverage, remote)

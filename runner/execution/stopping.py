@@ -8,8 +8,7 @@
 | a budget is used up | none | get `BUDGET_GRACE` | 1, or that of the results if nothing was left to run |
 | a budget cannot be kept | none | get `BUDGET_GRACE` | 1 |
 
-After a budget of costs or tokens, running tests begin no further call of a model.
-"""
+After a budget of costs or tokens, running tests begin no further call of a model."""
 
 from __future__ import annotations
 
@@ -101,8 +100,7 @@ class Signals:
     """A context manager that passes the signals that end a run to a `Stop`. For the main thread.
 
     An interrupt within a wait of the standard library may come out of it as an error about a lock. It leaves this one
-    as the interrupt that it was.
-    """
+    as the interrupt that it was."""
 
     def __init__(self, stop: Stop) -> None:
         self._stop = stop

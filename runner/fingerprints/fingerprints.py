@@ -12,8 +12,7 @@ Many results share the parts of `parts.py`. In addition, each result has its own
 | `attachments` | the content of attached files |
 
 A result that was made with `--coverage` also has `coverage`. Its scripts contained counters, so their digests are
-compared only with those of results with `--coverage`.
-"""
+compared only with those of results with `--coverage`."""
 
 from __future__ import annotations
 
@@ -89,8 +88,7 @@ class Fingerprints:
             folder: where its files are looked for.
             variant: what the agent had of its own.
             judged: whether a judge was asked.
-            graded: whether it has assertions or a score.
-        """
+            graded: whether it has assertions or a score."""
         common = self._for(agent).of_result(judged=judged, graded=graded)
         return {**common, **self._of_case(case, folder, variant), **stored_dependencies(parts)}
 
@@ -108,8 +106,7 @@ class Fingerprints:
             agent: the agent of the test or case.
             case: the case as it is now, for the result of a case.
             folder: folder of its files.
-            variant: what the agent has of its own.
-        """
+            variant: what the agent has of its own."""
         if before.get("format") != FORMAT:
             return ("format",)
         common = self._for(agent)

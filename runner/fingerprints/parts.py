@@ -21,8 +21,7 @@
 | `recording PATH` | the recorded answers of a case |
 | `env NAME` | the value of an environment variable, with a key that only the report has |
 
-Paths are relative to the application. The digest of something that does not exist is empty.
-"""
+Paths are relative to the application. The digest of something that does not exist is empty."""
 
 from __future__ import annotations
 
@@ -94,13 +93,8 @@ class PartDigests:
     def __init__(
         self, application: Application, variables: Mapping[str, str], key: str, recordings: Path | None
     ) -> None:
-        """Reads nothing yet.
-
-        Args:
-            variables: the environment, with the application's `.env`.
-            key: the key for digests of variables.
-            recordings: the folder of `--replay`.
-        """
+        """Reads nothing yet. `variables`: the environment, with the application's `.env`. `key`: the key for digests
+        of variables. `recordings`: the folder of `--replay`."""
         self._application = application
         self.root = application.root
         self._variables = variables

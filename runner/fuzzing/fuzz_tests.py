@@ -5,8 +5,7 @@ each in its own realms:
 | --- | --- |
 | seeds | the inputs of `f.add`, then the corpus; each is a subtest |
 | search | with `--fuzz`, if all of these pass: the inputs of a search |
-| found | the seeds and the corpus again, which now has the found input |
-"""
+| found | the seeds and the corpus again, which now has the found input |"""
 
 from __future__ import annotations
 
@@ -41,14 +40,8 @@ class FuzzTests:
         root: Path,
         stopped: Callable[[], bool],
     ) -> None:
-        """Reads nothing yet.
-
-        Args:
-            fuzzing: the settings from the flags.
-            files: module → its test file.
-            root: the application.
-            stopped: whether the run shall end.
-        """
+        """Reads nothing yet. `fuzzing`: the settings from the flags. `files`: module → its test file. `stopped`:
+        whether the run shall end."""
         self._fuzzing = fuzzing
         self._files = files
         self._root = root
@@ -148,8 +141,7 @@ class FuzzTest:
             folder: folder of the corpus.
             shown: this folder as messages name it.
             literals: returns the literals in the tested code.
-            stopped: whether the run shall end.
-        """
+            stopped: whether the run shall end."""
         self._module = module
         self.name = name
         self._fuzzing = fuzzing
@@ -180,13 +172,8 @@ class FuzzTest:
         """The result of the search, in one line."""
 
     def begin(self, seeds: list[str], schemas: list[str], parameters: int) -> None:
-        """Called when the test calls `f.fuzz`. Blocks.
-
-        Args:
-            seeds: JSON of the arguments of each seed.
-            schemas: JSON of the arguments of `f.schema`.
-            parameters: number of parameters of the function.
-        """
+        """Called when the test calls `f.fuzz`. Blocks. `seeds`: JSON of the arguments of each seed. `schemas`: JSON
+        of the arguments of `f.schema`. `parameters`: number of parameters of the function."""
         if self._realms is not None and self._found is None:
             return
         self._seeds = seeds

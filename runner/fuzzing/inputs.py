@@ -2,8 +2,7 @@
 
 The corpus is in files beside the test file, `testdata/fuzz/<function>/<name>.json`. Each has `{"args": [...]}`, the
 arguments of the function after `t`. The name of an input that a search has found is a digest of its content. Literals
-are there because random values would never meet a comparison with one of them.
-"""
+are there because random values would never meet a comparison with one of them."""
 
 from __future__ import annotations
 
@@ -57,13 +56,8 @@ class Literals(Value):
 
 
 def read_corpus(folder: Path, size: int | None, shown: str) -> list[Input]:
-    """The corpus in a folder, by name; empty if the folder does not exist. Blocks.
-
-    Args:
-        folder: folder of one function.
-        size: number of arguments of the function; None if not known.
-        shown: the folder as messages name it.
-    """
+    """The corpus in a folder, by name; empty if the folder does not exist. Blocks. `folder`: folder of one function.
+    `size`: number of arguments of the function; None if not known. `shown`: the folder as messages name it."""
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
     except (FileNotFoundError, NotADirectoryError):

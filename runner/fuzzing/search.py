@@ -2,8 +2,7 @@
 library for it would look at all that this process has loaded, and leave files where the command is run.
 
 Many inputs go to one realm of the test, since that is quick; one that has failed, and what it is made smaller to, each
-to a realm of its own, so that what is found fails by itself.
-"""
+to a realm of its own, so that what is found fails by itself."""
 
 from __future__ import annotations
 

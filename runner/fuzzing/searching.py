@@ -2,8 +2,7 @@
 Then it writes inputs and reads their results, again and again, each as a line of JSON.
 
 Many inputs run at a time: Hypothesis is told that each has passed before it has run. If one fails, Hypothesis makes the
-same inputs again, up to the failed one, which need not run again; then it makes that input smaller.
-"""
+same inputs again, up to the failed one, which need not run again; then it makes that input smaller."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ The first strategy that applies decides:
 | the text is a question, or asks for something | yes | `content_is_question` |
 | none of these | no | `completed` |
 
-An `input_hint` alone also declares that the agent waits.
-"""
+An `input_hint` alone also declares that the agent waits."""
 
 from __future__ import annotations
 
@@ -86,12 +85,8 @@ class Awaiting(Value):
 
 
 def detect(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] | None = None) -> Awaiting:
-    """Whether the agent waits.
-
-    Args:
-        tools: the tools that were called for this answer.
-        input_tools: names of tools that ask the user, instead of `INPUT_TOOLS`.
-    """
+    """Whether the agent waits. `tools`: the tools that were called for this answer. `input_tools`: names of tools
+    that ask the user, instead of `INPUT_TOOLS`."""
     declared, hint = _declared(answer)
     if declared is not None:
         return Awaiting(awaiting=declared, reason="agent_declared", hint=hint)

@@ -117,13 +117,9 @@ class CaseAttempt:
         return SavedTalk(result)
 
     async def call_agent(self, messages: list[dict[str, Any]], options: Mapping[str, Any], said: Any) -> Answer:
-        """Calls the tested agent and returns its answer. Raises AgentError and ConfigurationError.
-
-        Args:
-            messages: all messages to it.
-            options: `context.Options` of the call, and parameters of the model.
-            said: the last message, as the case has it.
-        """
+        """Calls the tested agent and returns its answer. Raises AgentError and ConfigurationError. `messages`: all
+        messages to it. `options`: `context.Options` of the call, and parameters of the model. `said`: the last
+        message, as the case has it."""
         answer = await self._asked(messages, options, said)
         if answer.cut:
             turn = self.chat.turn

@@ -2,8 +2,7 @@
 
 After each answer, every open checkpoint is checked once if all checkpoints in its `after` are reached, also by this
 answer. The checks see all texts of the answer: Next's data, the text of the model, and each `message` in the result of
-a tool. If there are several, they are joined with line breaks.
-"""
+a tool. If there are several, they are joined with line breaks."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 Turns follow one another. A turn is graded while the next one is running, unless a failed turn ends the conversation
 (`on_turn_failure: stop`). So T turns take T calls of the agent, plus the slowest grader of the last turn.
 
-An error of the agent fails its turn, which scores 0, and the case, whatever its score.
-"""
+An error of the agent fails its turn, which scores 0, and the case, whatever its score."""
 
 from __future__ import annotations
 

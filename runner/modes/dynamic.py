@@ -7,8 +7,7 @@
 | the user has spoken `max_turns` times | fails: `max turns (20) exceeded` |
 | in both cases, if votes on the missing checkpoints do not decide | inconclusive: `checkpoint a: inconclusive: ...` |
 | the simulator cannot be asked, or answers nothing | fails: `simulator error: ...` |
-| the validator or script of a required checkpoint breaks | fails: `checkpoint a failed: ...` |
-"""
+| the validator or script of a required checkpoint breaks | fails: `checkpoint a failed: ...` |"""
 
 from __future__ import annotations
 

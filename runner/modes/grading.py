@@ -78,13 +78,8 @@ class Grading:
 
     async def grade(self, name: str, criteria: Sequence[Criterion], evidence: Evidence, reference: Any = None) -> Grade:
         """Grades an answer, or the last answer of a conversation. Raises nothing: a criterion that cannot be judged
-        fails with `error`.
-
-        Args:
-            name: name of the score, such as `turn-1`.
-            evidence: its `input` is the conversation that validators see.
-            reference: the expected answer.
-        """
+        fails with `error`. `name`: name of the score, such as `turn-1`. `evidence`: its `input` is the conversation
+        that validators see. `reference`: the expected answer."""
         judges = self._judges(evidence.turns[-1].turn if evidence.turns else 0)
         evidence = evidence.replace(case=f"{self._attempt.case.id} {name}")
         results = await asyncio.gather(*(self._judge(criterion, evidence, reference, judges) for criterion in criteria))

@@ -3,8 +3,7 @@
 The question is written to the terminal of standard input, or to the controlling terminal, wherever standard output
 goes. A separate process reads the answer; it has line editing and history if Python has readline. It can be ended at
 any time: if the person takes too long, or the run is interrupted. Only the main process receives Ctrl-C. Nobody is
-asked if there is no terminal, or the run is in the background, or it is a CI job.
-"""
+asked if there is no terminal, or the run is in the background, or it is a CI job."""
 
 from __future__ import annotations
 

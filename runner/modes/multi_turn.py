@@ -12,8 +12,7 @@ Its message is not sent; the last turn has its opinion. If the written turns wer
 
 A failed assertion fails the case but does not end the conversation. An agent that cannot answer ends it. `max_turns`
 limits the messages of simulators and people. When it is reached, the simulator is asked once more whether its goal is
-achieved.
-"""
+achieved."""
 
 from __future__ import annotations
 

@@ -13,8 +13,7 @@ It gets one JSON object, as the message and as the metadata of the call; a scrip
 | test_mode, test_id, session_id | `simulator`, the case, its chat |
 | extra | other fields of the simulator's metadata, which are also in the metadata of the call |
 
-It answers `{input, goal_achieved, reasoning}`, or a text, which is what the user says.
-"""
+It answers `{input, goal_achieved, reasoning}`, or a text, which is what the user says."""
 
 from __future__ import annotations
 
@@ -124,12 +123,8 @@ class SimulatedUser:
     async def speak(
         self, max_turns: int, reached: Sequence[str] | None = None, pending: Sequence[str] | None = None
     ) -> Simulation:
-        """What the user says next in the conversation. Raises SimulatorError.
-
-        Args:
-            reached: ids of reached checkpoints, in dynamic mode.
-            pending: ids of the others.
-        """
+        """What the user says next in the conversation. Raises SimulatorError. `reached`: ids of reached checkpoints,
+        in dynamic mode. `pending`: ids of the others."""
         if self._attempt.saved is not None:
             return self._attempt.saved.speak(len(self._talk.turns) < max_turns)
         payload = self._payload(max_turns)

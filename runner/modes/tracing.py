@@ -17,8 +17,7 @@ within?]`: seconds since 1970, and the place in `calls` of the call that it belo
 texts of the request, `response` and `call` the ids that the model gave the answer and the call. All of these are there
 with `--otlp`.
 Long texts are cut, secrets taken out before that; when a trace is too long, `cut` says so, and its last steps say no
-more than a summary does.
-"""
+more than a summary does."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """What agents said in a saved run, instead of asking them again: `yao-test regrade`.
 
 The turns of a case are replayed one by one, with their tools and their time. A simulator or a person says what it said
-then. What a report does not contain is missing, such as values that hooks stored.
-"""
+then. What a report does not contain is missing, such as values that hooks stored."""
 
 from __future__ import annotations
 
@@ -97,12 +96,8 @@ class SavedTalk:
 
     def answer(self, agent: str, chat: Chat, said: Any) -> Answer:
         """What the agent answered, with its tools and its time. Raises AgentError when it was asked something else.
-
-        Args:
-            agent: the id of the agent that the case tests.
-            chat: gets the tools and what they took.
-            said: as the case has it, to see that it is what was said then.
-        """
+        `agent`: the id of the agent that the case tests. `chat`: gets the tools and what they took. `said`: as the
+        case has it, to see that it is what was said then."""
         if not self._case.in_turns:
             return self._only(agent, chat, said)
         number = self._next + 1

@@ -125,15 +125,9 @@ class TurnsMode(Mode):
 
     async def _exchange(self, message: Mapping[str, Any], options: Mapping[str, Any], said: Any) -> Exchange:
         """Sends a message to the agent, with all messages before it, and adds message and answer to the transcript.
-
-        Args:
-            message: message of the user, in OpenAI's format.
-            options: `context.Options` of the call.
-            said: the message as the case has it.
-
-        Raises:
-            AgentError: the agent could not answer; then the transcript has only the message.
-        """
+        `message`: message of the user, in OpenAI's format. `options`: `context.Options` of the call. `said`: the
+        message as the case has it. Raises AgentError: the agent could not answer; then the transcript has only the
+        message."""
         attempt, chat = self.attempt, self.attempt.chat
         self._number += 1
         attempt.begin_turn(self._number)
@@ -176,13 +170,8 @@ class TurnsMode(Mode):
 
     async def _take_turn(self, said: Spoken, input_tools: Sequence[str] | None = None) -> TakenTurn:
         """Sends a message to the agent and judges the answer. When it has ended, the turn is among `turns`.
-
-        Args:
-            input_tools: names of tools that ask the user; None for the usual ones.
-
-        Raises:
-            AgentError, RunnerError, ScriptError: the agent could not answer; then the turn has failed.
-        """
+        `input_tools`: names of tools that ask the user; None for the usual ones. Raises AgentError, RunnerError,
+        ScriptError: the agent could not answer; then the turn has failed."""
         self._begin(said.input, said.source, said.attachments)
         try:
             done = await self._exchange(said.message, said.options, said.input)

@@ -44,13 +44,7 @@ def spelled(flag: Flag, value: Any) -> str:
 
 def walls_in(values: Mapping[str, Any], root: Path, directory: Path) -> dict[str, Any]:
     """Those values of flags that open a wall: what only the command line may set, places outside of the application,
-    environment variables.
-
-    Args:
-        values: by fields of `RunOptions`.
-        root: the application.
-        directory: the folder from which paths count.
-    """
+    environment variables. `values`: by fields of `RunOptions`. `directory`: the folder from which paths count."""
     given = ((flag, values.get(flag.field, flag.default)) for flag in FLAGS)
     return {
         flag.field: value for flag, value in given if value != flag.default and _opens(flag, value, root, directory)

@@ -3,8 +3,7 @@ part of a shard or makes the variants of `--variant`. This is the part of planni
 
 With `--shard I/N`, a case belongs to the shard that a hash of its file and id names, so that it stays where it is when
 others are added or removed; cases that depend on each other, or share a chat, stay together. Test modules are not
-divided: the hash is of their id.
-"""
+divided: the hash is of their id."""
 
 from __future__ import annotations
 
@@ -255,13 +254,9 @@ def _ids(path: Path, lenient: bool) -> Iterator[str]:
 def parts_of(
     sources: Iterable[CaseSource], shard: Shard, root: Path, chat: str, empty: bool = False
 ) -> list[CaseSource]:
-    """What belongs to a shard of all cases. Reads the cases.
-
-    Args:
-        root: of the application, from which files are named.
-        chat: id of the chat that all cases of a file share; empty: each has its own.
-        empty: whether sources stay of which nothing belongs to it, since an earlier run may have results of them.
-    """
+    """What belongs to a shard of all cases. Reads the cases. `root`: of the application, from which files are named.
+    `chat`: id of the chat that all cases of a file share; empty: each has its own. `empty`: whether sources stay of
+    which nothing belongs to it, since an earlier run may have results of them."""
     parts = [_part_of(source, shard, root, chat) for source in sources]
     return [part for part in parts if part.selected or empty]
 

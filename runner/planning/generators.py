@@ -2,8 +2,7 @@
 (seed 000, "Generator Agent Interface").
 
 The generator gets a description of the tested agent, and the parameters after the `?`. Its answer is checked like a
-case file.
-"""
+case file."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Makes the plan of a run, step by step: it resolves the inputs, selects tests by flags, takes the part of this shard,
 keeps valid results of an earlier run, and checks that everything that is named exists.
 
-If a step raises, nothing has run yet, except generators of cases.
-"""
+If a step raises, nothing has run yet, except generators of cases."""
 
 from __future__ import annotations
 
@@ -43,13 +42,9 @@ if TYPE_CHECKING:
 def make_plan(
     request: RunRequest, *, agents: Callable[[], AgentService], fingerprints: Callable[[], Fingerprints]
 ) -> RunPlan:
-    """Decides what will run. Blocks while cases are generated. Raises ConfigurationError.
-
-    Args:
-        request: with its contexts.
-        agents: returns the agents of the run; generators and references need them.
-        fingerprints: returns the object that makes and compares fingerprints of results.
-    """
+    """Decides what will run. Blocks while cases are generated. Raises ConfigurationError. `request`: with its
+    contexts. `agents`: returns the agents of the run; generators and references need them. `fingerprints`: returns
+    the object that makes and compares fingerprints of results."""
     planner = _Planner(request, agents)
     planner.find()
     planner.take_shard()

@@ -12,8 +12,7 @@ it depends on (`runner.fingerprints`).
 | another result | its test runs again; the reason is printed (`runner.planning.still_valid`) |
 | other flags | a configuration error; another --timeout is only reported |
 | a flag that opens a wall, or a place elsewhere | a configuration error, unless the command line has it too |
-| another version of yao-test | is reported |
-"""
+| another version of yao-test | is reported |"""
 
 from __future__ import annotations
 

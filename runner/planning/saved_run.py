@@ -109,8 +109,7 @@ def with_saved_options(
         doing: as for `read_saved`.
         elsewhere: what to do about a report of another application.
         command: what the name of the report follows on the command line.
-        opens_walls: whether the command opens what flags of the report permit; else it only compares with them.
-    """
+        opens_walls: whether the command opens what flags of the report permit; else it only compares with them."""
     assert options.resume is not None
     saved = read_saved(absolute(options.resume, directory), doing)
     if not saved.start:
@@ -148,8 +147,7 @@ def check_application(named: str | None, directory: Path, subject: str, hint: st
         named: `--app` when the report was made, if the command line does not have it now.
         directory: the working directory.
         subject: the beginning of the message: what cannot be done with the report.
-        hint: what to do; `{}` is the other application.
-    """
+        hint: what to do; `{}` is the other application."""
     if not named:
         return
     theirs = (directory / named).resolve()
@@ -173,8 +171,7 @@ def check_walls(values: Mapping[str, Any], typed: RunOptions, directory: Path, s
         values: what the report would set, by fields of `RunOptions`.
         typed: the options of the command line.
         subject: the beginning of the message: what cannot be done with the report.
-        again: the command that names the report.
-    """
+        again: the command that names the report."""
     app = typed.app or values.get("app")
     try:
         root = directory / app if app else find_root(directory)

@@ -50,13 +50,8 @@ class Selection:
     """Selects tests and subtests by a pattern, and remembers whether any matched."""
 
     def __init__(self, text: str, flags: str, flag: str = "--run") -> None:
-        """Raises ConfigurationError when a pattern is invalid.
-
-        Args:
-            text: the patterns.
-            flags: all flags that leave tests out, as they are written.
-            flag: the flag that has the patterns: `--run`, `--fuzz` or `--bench`.
-        """
+        """Raises ConfigurationError when a pattern is invalid. `text`: the patterns. `flags`: all flags that leave
+        tests out, as they are written. `flag`: the flag that has the patterns: `--run`, `--fuzz` or `--bench`."""
         self._flags = flags
         self._flag = flag
         self._filter = Filter(text, flag)
@@ -106,8 +101,7 @@ class Selection:
             records: records of running modules.
             done: module → tests that have results of an earlier run.
             cases: ids of the cases of the run; the filter matches none of them.
-            stopped: whether the run shall end, so that nothing is certain.
-        """
+            stopped: whether the run shall end, so that nothing is certain."""
         read: list[HostRecord] = []
         while True:
             try:
@@ -243,12 +237,10 @@ class TestFilter:
         """Reads nothing yet.
 
         Args:
-            root: the application.
             tags: a test must have one of these; empty: all tests are selected.
             failed: key of a suite → its tests that failed, which are selected; None: all are.
             named: whether `--run` selects a test of a module; None: it selects all.
-            resumes: whether suites stay in the run when none of their tests that failed is there any more.
-        """
+            resumes: whether suites stay in the run when none of their tests that failed is there any more."""
         self._root = root
         self._tags = frozenset(tags)
         self._failed = failed

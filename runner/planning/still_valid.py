@@ -9,8 +9,7 @@
 | `broken` | says nothing about what was tested, because something that the test needs broke |
 | `cut` | belongs to a test that was cut short |
 | `skipped` | was skipped because of a test that runs again |
-| `gone` | belongs to a case that no longer exists; it is left out |
-"""
+| `gone` | belongs to a case that no longer exists; it is left out |"""
 
 from __future__ import annotations
 

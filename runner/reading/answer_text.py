@@ -11,8 +11,7 @@ blanks in the tags.
 | a tag in a whole JSON value, or in backticks | none: it is spoken of |
 
 A closing tag of another name than the last opening one closes nothing: rather is an answer taken for thinking than
-thinking for an answer. JSON is found as by `text.ExtractJSON` of Yao, and then, beyond Yao, in the middle of prose.
-"""
+thinking for an answer. JSON is found as by `text.ExtractJSON` of Yao, and then, beyond Yao, in the middle of prose."""
 
 from __future__ import annotations
 
@@ -100,8 +99,7 @@ def extract_json(text: str, *, yaml: bool = True) -> Any | None:
     """The JSON value in a text, or None.
 
     The first that is there: the whole text as JSON; a fenced block of JSON or YAML; the whole text as broken JSON, or
-    as YAML if `yaml`; the first object or array in prose, repaired if need be. What a model thinks is not read.
-    """
+    as YAML if `yaml`; the first object or array in prose, repaired if need be. What a model thinks is not read."""
     text = behind_thinking(text).strip()
     found = _whole(text)
     if found is None and len(text) <= MAX_TEXT:

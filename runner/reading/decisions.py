@@ -6,8 +6,7 @@ Beside it there may be quotations of what is judged, broken ones too. Hence
   say the same, and nothing beside them may say the opposite;
 - without one, a broken object is repaired if it has all keys of the text that decide something, each of them once, and
   if it ends: what is cut within a text, stays open after prose, or is in an open code fence may be a quotation;
-- what is in quotation marks, or in an array or object that stays open, decides nothing.
-"""
+- what is in quotation marks, or in an array or object that stays open, decides nothing."""
 
 from __future__ import annotations
 

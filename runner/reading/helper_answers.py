@@ -26,8 +26,7 @@ def read_verdict(value: Any) -> dict[str, Any] | Unclear:
 
     `passed` may also be called `pass`, and be "yes" or "no". `judged: false` says that the validator could not judge:
     it is kept and there is no score, unless `passed` is false, which is a verdict. `score` may be a number in a text;
-    one that is not from 0 to 1 becomes `off_scale`.
-    """
+    one that is not from 0 to 1 becomes `off_scale`."""
     try:
         answer = _object(value, VERDICT)
         decision = None if answer is None else _verdict(answer)
@@ -81,8 +80,7 @@ class Simulation(Value):
 def read_simulation(value: Any) -> Simulation | Unclear:
     """Reads a simulator's answer, an object `{input, goal_achieved, reasoning?}` or a text.
 
-    `input` may also be called `message`; a text without such an object is itself the input.
-    """
+    `input` may also be called `message`; a text without such an object is itself the input."""
     try:
         answer = _object(value, SIMULATION)
     except UnclearError as error:

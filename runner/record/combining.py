@@ -4,8 +4,7 @@ of a report are combined in the same way, such as those that `merge` joins.
 | | what is shown | the verdict |
 | --- | --- | --- |
 | runs | one of them; the worst if the test failed | by `--min-pass-rate` |
-| trials | the worst | the mean score against the threshold; any failure fails |
-"""
+| trials | the worst | the mean score against the threshold; any failure fails |"""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 A summary stores it as `{totals, files, folder?}`: `totals` is `{statements, branches, functions, lines}`, each
 `{covered, total, percent}`. `files` has the JSON text of the Istanbul record of each file, by its path in the
-application. `folder` is the path of the application in the repository, if it is not the whole repository.
-"""
+application. `folder` is the path of the application in the repository, if it is not the whole repository."""
 
 from __future__ import annotations
 

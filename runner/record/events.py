@@ -15,8 +15,7 @@ into any reporter. They come in the order in which things happen:
 | SuiteEnd | no more events of that suite follow |
 | RunError | something broke outside any test |
 | Warned | a warning to the user |
-| RunEnd | last, once, whatever happened |
-"""
+| RunEnd | last, once, whatever happened |"""
 
 from __future__ import annotations
 

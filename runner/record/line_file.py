@@ -7,8 +7,7 @@
 | the file, or its folder, is removed | everything: the same thread notices it, which is an error of the run |
 
 The lock is that of `flock`. It belongs to the open file, so it ends with the process, however that ends, and children
-do not inherit it. If the file system has no locks, several runs can write the file.
-"""
+do not inherit it. If the file system has no locks, several runs can write the file."""
 
 from __future__ import annotations
 
@@ -33,11 +32,7 @@ class LineFile:
 
     def __init__(self, path: Path, keep: bool = False) -> None:
         """Opens the file; a pipe only if somebody reads it. Raises ConfigurationError if nobody does, or if another
-        process has the file open, and OSError.
-
-        Args:
-            keep: keep its content, and continue at its end.
-        """
+        process has the file open, and OSError. `keep`: keep its content, and continue at its end."""
         self.path = path
         self.is_broken = False
         """Whether a line could not be written: the file may end in the middle of it."""

@@ -1,8 +1,7 @@
 """The results of a run as values: its suites, and the result of each test with its attempts.
 
 Events carry these values (`runner.record.events`), one fold counts them (`runner.record.fold`), and reports have
-them as lines (`runner.record.lines`). What a case has in addition is in `runner.record.case_result`.
-"""
+them as lines (`runner.record.lines`). What a case has in addition is in `runner.record.case_result`."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 Reports have `{policy, verdict, decided_after, wave, judged, most, exact_errors?}`. `verdict` is `passed`, `failed`,
 `inconclusive`, `broken` (more runs broke than may be judged), or null if the run was cut short. `wave` is the number of
-runs that were made in any case; comparisons use only these.
-"""
+runs that were made in any case; comparisons use only these."""
 
 from __future__ import annotations
 

@@ -85,8 +85,7 @@ def load(path: Path) -> Report:
     """Reads the report in a file.
 
     A JSONL report that ends in the middle of a line, or without a summary, is read as far as possible, with a warning.
-    Blocks. Raises ConfigurationError if the file cannot be read or is not a report.
-    """
+    Blocks. Raises ConfigurationError if the file cannot be read or is not a report."""
     try:
         content = read_bytes(path, None)
     except OSError as error:

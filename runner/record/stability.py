@@ -2,8 +2,7 @@
 
 Pure functions over values, without events or reports. Attempts that were skipped, or that could not be judged because
 something else broke, count only in `errors`. The same holds for attempts that passed because their judges could not
-judge, unless there are no others.
-"""
+judge, unless there are no others."""
 
 from __future__ import annotations
 

@@ -16,8 +16,7 @@ A line is a JSON object, whose `kind` is the most important thing that happened 
 | `text` | all of it for people |
 
 A value is JSON, or what a debugger shows: `Promise {<pending>}`, `undefined`, `Date(2025-02-03T00:00:00.000Z)`.
-Lines of the kinds `flaky`, `cut` and `note` only say something, in `text`.
-"""
+Lines of the kinds `flaky`, `cut` and `note` only say something, in `text`."""
 
 from __future__ import annotations
 
@@ -64,8 +63,7 @@ def story_lines(
         told: what a worker has told, `cut` lines less at the front.
         clean: hides secrets in a text.
         left_out: patterns of names whose values are hidden.
-        notes: kinds and texts of what else is to be said, which comes first.
-    """
+        notes: kinds and texts of what else is to be said, which comes first."""
     found = (_Line(part, sites, clean, left_out).record() for line in told for part in _apart(line, sites))
     lines = [line for line in found if line["text"]]
     kept: list[Record] = []

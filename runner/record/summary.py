@@ -35,8 +35,7 @@ def counts_record(counts: Counts) -> dict[str, Any]:
     results, `missing_calls` calls that nothing answered, `not_judged` criteria, `todo` skipped tests that are
     marked as unfinished, and `checks_nothing` cases; `only` has the names of the first tests that called `t.only`,
     `checks_nothing_first` the ids of the first of these. `stopped_early` is `{not_needed, of, cost?}`: how many
-    runs of cases with a policy were not needed, of how many, and about what they would have cost, in US dollars.
-    """
+    runs of cases with a policy were not needed, of how many, and about what they would have cost, in US dollars."""
     record: dict[str, Any] = {name: getattr(counts, name) for name in ("total", "passed", "failed", "skipped")}
     optional = ("errors", "warnings", "missing_calls", "not_judged", "todo", "only")
     record |= {name: number for name in optional if (number := getattr(counts, name))}

@@ -1,8 +1,7 @@
 """Output for GitHub Actions: an annotation at its line for each failure and warning, and the summary of the job.
 
 Formats: https://docs.github.com/actions/reference/workflow-commands-for-github-actions. While tests run, GitHub's
-runner is told to accept no commands from the output, so that scripts cannot print any.
-"""
+runner is told to accept no commands from the output, so that scripts cannot print any."""
 
 from __future__ import annotations
 

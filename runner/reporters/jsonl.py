@@ -2,8 +2,7 @@
 passed to the system at once; `runner.record.line_file` says when it is on the disk.
 
 With `--runs`, each run has a `result` line with the number of the `run`. After the last run of a test, a `stability`
-line has the figures.
-"""
+line has the figures."""
 
 from __future__ import annotations
 

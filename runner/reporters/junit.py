@@ -2,8 +2,7 @@
 and `line` on test cases, which GitLab, CircleCI and others read.
 
 A failed assertion is a `failure`; any other reason of a failure is an `error`. Something that broke outside any test is
-an `error` of the test case `run` in a separate suite. Warnings of a result are in `system-err`.
-"""
+an `error` of the test case `run` in a separate suite. Warnings of a result are in `system-err`."""
 
 from __future__ import annotations
 

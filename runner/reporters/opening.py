@@ -61,8 +61,7 @@ def open_reporters(
         case_folders: the folders of case files; without `-o`, a report is written into the first one.
         outputs: the paths of `-o`.
         resumed_report: the report of an earlier run that this run continues.
-        chosen: returns the reporter of `--reporter` for a file or a stream.
-    """
+        chosen: returns the reporter of `--reporter` for a file or a stream."""
     options, environment = console.options, console.environment
     reporters: list[Reporter] = [console.progress] if console.progress else []
     reporters.append(Ordered(ConsoleReporter(options, environment, console.write), as_they_end=options.reorders))

@@ -5,8 +5,7 @@ The run, its suites, their tests and the runs of these are spans, and in these t
 with the times at which they happened. What was said of answers are events of the calls that gave them.
 
 If a collector is down, slow or refuses spans, there is a warning. Spans are sent during the run, and for a limited time
-after it. Headers come from the environment, are sent only to the given address, and are in no output.
-"""
+after it. Headers come from the environment, are sent only to the given address, and are in no output."""
 
 from __future__ import annotations
 

@@ -4,8 +4,7 @@ events `gen_ai.evaluation.result` for what was said of answers. All values come 
 secrets.
 
 Contents, such as messages to and from models, are in `gen_ai.input.messages`, `gen_ai.output.messages` and
-`gen_ai.tool.call.*`, and in the texts of failed assertions and evaluations, only if contents are requested.
-"""
+`gen_ai.tool.call.*`, and in the texts of failed assertions and evaluations, only if contents are requested."""
 
 from __future__ import annotations
 

@@ -79,8 +79,7 @@ class Multiplexer:
         """Folds one event into `execution` and gives it to every reporter that still works.
 
         If removing secrets from it raises an exception, errors and the end of the run are sent without their texts.
-        The start is too, and then raises the exception, because no test may run. All other events only raise it.
-        """
+        The start is too, and then raises the exception, because no test may run. All other events only raise it."""
         try:
             clean = self._secrets.value(event)
         except Exception as error:
@@ -183,8 +182,7 @@ class Ordered:
 
     Suites run in parallel and end in any order. Events of a suite are held back until every suite before it has ended,
     and `TestEnd` events until every test before them has ended. `TestStart` passes at once: it says what is running
-    now. The counts that an event comes with are those of the whole run, which may be ahead of it.
-    """
+    now. The counts that an event comes with are those of the whole run, which may be ahead of it."""
 
     def __init__(self, inner: Reporter, as_they_end: bool = False) -> None:
         """`as_they_end`: tests of a suite stay in the order in which they end."""

@@ -3,8 +3,7 @@
 It answers by the rules in `replies.yml` beside the `prompts.yml` of the agent that asks (`agent/replies.yml` when a
 script asks a model directly). `docs/scripted.md` describes the file:
 
-- when: { input: taxi, turn: 1 } times: 1 reply: Which day was that?
-"""
+- when: { input: taxi, turn: 1 } times: 1 reply: Which day was that?"""
 
 from __future__ import annotations
 

@@ -12,8 +12,7 @@ A rule applies if all its conditions hold, of which each is on a value of the si
 | `{equals: value}` | the value equals it |
 | `{regex: pattern}` | it matches somewhere, in Go's syntax; its groups are `match.1`, `match.name` |
 
-Texts may have templates. If the value of a template is missing, the text fits nothing.
-"""
+Texts may have templates. If the value of a template is missing, the text fits nothing."""
 
 from __future__ import annotations
 
@@ -225,13 +224,8 @@ def first_rule(rules: Sequence[R], situation: Situation, used: Mapping[int, int]
 
 def read_rules(path: Path, label: str, example: str, rule: Callable[[int, Any, bool], R]) -> tuple[R, ...]:
     """The rules in a file, which messages call `label`. Raises ConfigurationError, with the line of the rule that is
-    wrong.
-
-    Args:
-        example: a rule, for those who have written none.
-        rule: makes one of its number, counted from 1, its value in the file, and whether it is the last one. It raises
-            ConfigurationError.
-    """
+    wrong. `example`: a rule, for those who have written none. `rule`: makes one of its number, counted from 1, its
+    value in the file, and whether it is the last one. It raises ConfigurationError."""
     entries = read_yaml(path, path.stem)
     if not isinstance(entries, list) or not entries:
         raise ConfigurationError(f"Cannot use {label}: it must be a list of rules", f"A rule is {example}")

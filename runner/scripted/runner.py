@@ -3,8 +3,7 @@
 
 `docs/sandbox.md` describes the file:
 
-- when: { message: add a readme } files: { README.md: "# Hello", old.txt: null } events: [{ type: text, text: Done }]
-"""
+- when: { message: add a readme } files: { README.md: "# Hello", old.txt: null } events: [{ type: text, text: Done }]"""
 
 from __future__ import annotations
 

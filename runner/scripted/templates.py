@@ -14,8 +14,7 @@
 
 Templates such as `{{ tool.result.id }}` and `{{ match.1 | number }}` stand in texts, or anywhere in a JSON value. A
 string that is one template and nothing else becomes the value itself, so that JSON gets numbers and objects; in a
-longer text a value is written as text, and what is not text as JSON.
-"""
+longer text a value is written as text, and what is not text as JSON."""
 
 from __future__ import annotations
 

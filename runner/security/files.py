@@ -2,8 +2,7 @@
 
 Links in an application are not trusted, because they come with it. A link that leads out of it, or to a file that
 commonly holds keys, is followed neither for reading nor for writing. The path itself decides which application it
-belongs to; paths that the user names outside of applications are not checked.
-"""
+belongs to; paths that the user names outside of applications are not checked."""
 
 from __future__ import annotations
 
@@ -75,16 +74,9 @@ def read_named(path: Path, folder: Path) -> bytes:
 
 def check_named(path: Path, folder: Path) -> None:
     """Checks whether a file that a text names may be read: it must belong to the application that contains the text,
-    and not commonly hold keys. Reads nothing.
-
-    Args:
-        path: the file.
-        folder: the folder of the text; outside of all applications, it is treated as one.
-
-    Raises:
-        RefusedFileError: it is outside, refused, not a file, or larger than `DATA_LIMIT`.
-        OSError: it does not exist, or cannot be opened.
-    """
+    and not commonly hold keys. Reads nothing. `path`: the file. `folder`: the folder of the text; outside of all
+    applications, it is treated as one. Raises RefusedFileError: it is outside, refused, not a file, or larger than
+    `DATA_LIMIT`; OSError: it does not exist, or cannot be opened."""
     os.close(open_file(str(path), _judge_of_named(folder), DATA_LIMIT))
 
 

@@ -3,8 +3,7 @@ are secret.
 
 When the command starts, its secret variables are removed from its environment and kept only here. So no process that is
 started inherits them, and no prompt, report or script can read them. A credential belongs to one origin. It is added
-only to requests to that origin, immediately before they are sent.
-"""
+only to requests to that origin, immediately before they are sent."""
 
 from __future__ import annotations
 

@@ -6,8 +6,7 @@ These are secret: environment variables whose names look like it (`OPENAI_API_KE
 `***NAME***`.
 
 Values shorter than 6 characters, short numbers and common words are not hidden: hiding each "true" or "secret" would
-ruin a report and protect nothing.
-"""
+ruin a report and protect nothing."""
 
 from __future__ import annotations
 
@@ -97,12 +96,8 @@ class Secrets:
                         self._marks = {}
 
     def add_application(self, root: Path, variables: Mapping[str, str]) -> None:
-        """Adds the credentials of an application's connectors and MCP servers, and its `.env`.
-
-        Args:
-            root: the application's folder
-            variables: the environment, with the application's `.env`
-        """
+        """Adds the credentials of an application's connectors and MCP servers, and its `.env`. `variables`: the
+        environment, with the application's `.env`."""
         self.add_variables(variables)
         for path in definitions(root):
             try:

@@ -4,8 +4,7 @@
 |---|---|
 | `node_modules`, `dist`, `types`, `__snapshots__`, and names that begin with a dot | tests, cases and agents |
 | those to which links lead, in the application | entered, after all plain folders |
-| those to which links lead, out of the application | not entered |
-"""
+| those to which links lead, out of the application | not entered |"""
 
 from __future__ import annotations
 
@@ -111,13 +110,8 @@ def walk(
     *tops: str | Path, root: str | Path, enters: Callable[[str, str], bool] = holds_tests, follows: bool = True
 ) -> Iterator[Folder]:
     """The folders at and below others. No agent meets a folder twice, whatever leads to it. A folder that cannot be
-    read, or is none, holds nothing.
-
-    Args:
-        root: the application.
-        enters: called with the path of a folder and the name of one in it; returns whether that is entered.
-        follows: whether links to folders are followed, which lead into the application.
-    """
+    read, or is none, holds nothing. `enters`: called with the path of a folder and the name of one in it; returns
+    whether that is entered. `follows`: whether links to folders are followed, which lead into the application."""
     inside = tuple(os.path.realpath(place) for place in (root, *tops))
     met: set[tuple[str, bool, str]] = set()
     for top in tops:

@@ -8,8 +8,7 @@ Importing pydantic itself took a third of the time of a run of one case, and its
 `fast_validation` spares where all values fit. Besides its core, pydantic makes a schema from annotations. This module
 does that for the annotations that case files need: texts, numbers, literals, unions, lists, other models, and
 `SchemaAdapter` for all others. `runner.cases.json_schema` gives the same schemas to pydantic, which prints them.
-`tests/bench/first_case.py` measures the gain; tests compare this module with pydantic's own models.
-"""
+`tests/bench/first_case.py` measures the gain; tests compare this module with pydantic's own models."""
 
 from __future__ import annotations
 
@@ -121,13 +120,9 @@ def Field(  # noqa: N802 - as pydantic and attrs call it
     allow_inf_nan: bool | None = None,
     in_order: bool | None = None,
 ) -> Any:
-    """Properties of a field besides its type.
-
-    Args:
-        spellings: all its names in files, the usual one first.
-        pattern: a regular expression that must match somewhere in the text.
-        in_order: whether the first fitting shape of a union is used, and not the closest.
-    """
+    """Properties of a field besides its type. `spellings`: all its names in files, the usual one first. `pattern`: a
+    regular expression that must match somewhere in the text. `in_order`: whether the first fitting shape of a union
+    is used, and not the closest."""
     said = {
         "default_factory": default_factory,
         "spellings": spellings,

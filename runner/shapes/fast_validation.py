@@ -3,8 +3,7 @@
 
 This goes through the same schemas in plain Python, and refuses nothing. Where a value does not fit, or there is more to
 consider, `DoubtError` is raised and pydantic decides. For more than a few values pydantic is quicker, and once it is
-loaded it takes all.
-"""
+loaded it takes all."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 the types of fields that are more than JSON's: free values, durations, times.
 
 Numbers in free values must not be too large for a double, such as `1e400`, which cannot be passed to scripts or
-providers of models.
-"""
+providers of models."""
 
 from __future__ import annotations
 

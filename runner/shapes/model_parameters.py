@@ -1,8 +1,7 @@
 """The parameters of a model: `options` of package.yao, and fields of `options` of cases.
 
 A later one goes over an earlier one, in this order: the connector's file, the package, the case, its turn, what the
-Create hook returns.
-"""
+Create hook returns."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@
 A case is `CaseRuns`: how many of its judged runs passed in A and in B. If nothing has changed, the runs of a case are
 exchangeable between the reports: every assignment of its passes to its runs is equally likely. The test uses this, and
 is exact for any number of runs. The interval comes from the variance of runs within cases. Also: what the runs could
-have shown, what they say of other cases like these, and the probabilities of several tests together.
-"""
+have shown, what they say of other cases like these, and the probabilities of several tests together."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 tests of the sum over all cases, and of single ones.
 
 If nothing changed, the runs of a case are alike whichever report they stand in, so that all ways of dealing them to
-both are equally likely: the distribution of a sum of differences is the product of those of its cases.
-"""
+both are equally likely: the distribution of a sum of differences is the product of those of its cases."""
 
 from __future__ import annotations
 

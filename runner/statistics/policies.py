@@ -5,8 +5,7 @@ rates; and policies for repeated runs as people write them, `4 of 5` or `95% not
 | --- | --- |
 | `all of 5`, `any of 3`, `majority of 5`, `4 of 5`, `80% of 5` | so many of so many judged runs pass |
 | `95% not 70%`, `{good, bad, most?, error?}` | the runs show that the first is the pass rate rather than the second |
-| `{pass: "4 of 5", stop: false}` | as without `stop`, but all runs are made |
-"""
+| `{pass: "4 of 5", stop: false}` | as without `stop`, but all runs are made |"""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Where a series of runs of one test changed: pure functions over numbers, in the order of time.
 
 Every place between two runs could be the one, so what the best place shows is held against that many chances
-(Bonferroni): a test of which nothing changed is said to have changed in 5 of 100 series at most.
-"""
+(Bonferroni): a test of which nothing changed is said to have changed in 5 of 100 series at most."""
 
 from __future__ import annotations
 
@@ -48,12 +47,9 @@ class Judged(Protocol):
 
 
 def rate_break(runs: Sequence[Judged], *, steady: bool = False) -> Break | None:
-    """The last position at which the pass rate changed more than by chance; None if there is none.
-
-    Args:
-        runs: of the test, in their order; some have to be judged.
-        steady: whether runs only differ where something changed, so that each difference counts.
-    """
+    """The last position at which the pass rate changed more than by chance; None if there is none. `runs`: of the
+    test, in their order; some have to be judged. `steady`: whether runs only differ where something changed, so that
+    each difference counts."""
     if steady:
         rates = [run.passed / run.judged for run in runs]
         places = [at for at, (one, next) in enumerate(pairwise(rates), 1) if one != next]

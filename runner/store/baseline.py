@@ -1,8 +1,7 @@
 """What a run is compared with: the newest runs of a branch, of a commit, or one run, as one report.
 
 Each test is as its newest run there has it. Runs before that count too where the test was made of the same in them: the
-more there are, the smaller a difference shows.
-"""
+more there are, the smaller a difference shows."""
 
 from __future__ import annotations
 
@@ -45,8 +44,7 @@ def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = No
         store: where it is searched.
         name: a branch, a commit, or the id of a run; commits and ids may be shortened.
         run: the run to compare.
-        leave_out: the id of that run, if it is in the store too.
-    """
+        leave_out: the id of that run, if it is in the store too."""
     run = _in_all_runs(run)
     candidates = [one for one in _named(store, name) if one.state in ENDED and one.id != leave_out][:MOST]
     if not candidates:

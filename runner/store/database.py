@@ -12,8 +12,7 @@
 Long result lines are compressed with zlib. `seq` only increases, so that whoever follows a run can ask for newer rows.
 `session` counts how often a run was resumed; rows of earlier sessions are removed when the run ends.
 
-Locks belong to the open file, so they end with the process, however that ends.
-"""
+Locks belong to the open file, so they end with the process, however that ends."""
 
 from __future__ import annotations
 

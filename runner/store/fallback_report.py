@@ -2,8 +2,7 @@
 
 A run without a `.jsonl` report has its lines held in memory, and so has one whose report could not be written to its
 end, from there on. Only when the store fails too they are written, with all later ones, into a file elsewhere, from
-which `--resume` puts the run into the store.
-"""
+which `--resume` puts the run into the store."""
 
 from __future__ import annotations
 
@@ -28,8 +27,7 @@ class FallbackReport:
             directory: the working directory, which is used if there is no folder for temporary files that can be
                 written.
             report: the `.jsonl` report of the run, whose reporter gets each event first; None if there is none.
-            name: what messages call it.
-        """
+            name: what messages call it."""
         self._run = run
         self._directory = directory
         self._report = report

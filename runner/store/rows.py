@@ -63,13 +63,9 @@ def id_of(start: Record) -> str:
 
 
 def row_of(suite: Suite, result: TestResult, line: str | None, attempt: int) -> Row:
-    """The row of a result.
-
-    Args:
-        suite: its suite, as reports have it.
-        line: the line to store, without the fingerprint; None for a verdict without a line.
-        attempt: 0 for the verdict on a test, otherwise the number of the run.
-    """
+    """The row of a result. `suite`: its suite, as reports have it. `line`: the line to store, without the
+    fingerprint; None for a verdict without a line. `attempt`: 0 for the verdict on a test, otherwise the number of
+    the run."""
     runs = judged_case([result], suite).runs
     fingerprint, case = result.fingerprint, result.case
     cost = _mean([run.cost for run in runs])

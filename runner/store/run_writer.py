@@ -54,8 +54,7 @@ class RunWriter:
             reports: the `.jsonl` reports of the run, as a command line names them.
             spare: has a report that is whole when the store fails; it gets each event first.
             keep: age or size beyond which the oldest runs are removed when this one has ended.
-            now: returns the time.
-        """
+            now: returns the time."""
         self._folder = folder
         self._run = run
         self._revision = revision

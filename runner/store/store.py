@@ -1,8 +1,7 @@
 """What a store has: runs, their results, one test over time, labels. Everything that reads a store goes through here.
 
 A store may be read while runs are written: each call sees what was written before it. Whoever follows a run asks for
-the results after the last `seq` that it has seen.
-"""
+the results after the last `seq` that it has seen."""
 
 from __future__ import annotations
 

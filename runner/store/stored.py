@@ -132,8 +132,7 @@ def read(
         database: of this store.
         columns: what is checked, by the names that the query gives to its columns; others are what it computes.
         statement: the query.
-        values: for its places.
-    """
+        values: for its places."""
     return [row for rows in batches(folder, database, columns, statement, values) for row in rows]
 
 

@@ -128,8 +128,7 @@ def prune(database: sqlite3.Connection, folder: Path, keep: Sequence[StoreKeep],
         database: open for writing, and not in a transaction.
         folder: folder of the store.
         keep: the limits.
-        now: the time, UTC, RFC 3339.
-    """
+        now: the time, UTC, RFC 3339."""
     ages = [limit.seconds for limit in keep if limit.seconds is not None]
     oldest = _before(now, min(ages)) if ages else ""
     largest = min((limit.bytes for limit in keep if limit.bytes is not None), default=1 << 62)

@@ -199,8 +199,7 @@ class PageActions:
             runs: the runs of the store.
             again: runs command lines; None if there is no application.
             person: the person who looks at the pages.
-            now: returns the time, UTC, RFC 3339.
-        """
+            now: returns the time, UTC, RFC 3339."""
         self.runs = runs
         self._again = again
         self.labels = Labelling(runs, person, now)

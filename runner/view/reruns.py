@@ -65,8 +65,7 @@ def commands_of(
         chosen: results of it; empty: all tests that it had selected.
         application: where they run.
         root: the folder from which the run names files.
-        store: folder for the results.
-    """
+        store: folder for the results."""
     flags = [*_options(run, application).words(lambda _: True, joined=True), f"--store={store}"]
     inputs = {suite.id: f"--input={_input(suite, application, root)}" for suite in suites}
     if not chosen:

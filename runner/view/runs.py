@@ -68,13 +68,9 @@ class StoredRuns:
     """Answers from any thread, to several at a time."""
 
     def __init__(self, folder: Path, application: Path | None, clean: Callable[[str], str]) -> None:
-        """Opens the store. Raises ConfigurationError if there is none, or it has a newer version.
-
-        Args:
-            folder: folder of the store.
-            application: its files are shown and its tests can be run again; None if there is none.
-            clean: removes secrets from a text.
-        """
+        """Opens the store. Raises ConfigurationError if there is none, or it has a newer version. `folder`: folder
+        of the store. `application`: its files are shown and its tests can be run again; None if there is none.
+        `clean`: removes secrets from a text."""
         self.folder = folder
         self.application = application
         self.root = repository_of(application) if application else Path()
@@ -159,8 +155,7 @@ class StoredRuns:
 
         `{id, started_at, status, suites, branch, revision, profile, connectors, counts: {total, passed, failed,
         skipped, errors}, planned, duration_ms, cost, cost_estimated, labels,
-        elsewhere}`
-        """
+        elsewhere}`"""
         usage = run.summary.get("usage") or {}
         counts = dict.fromkeys(("total", "passed", "failed", "skipped", "errors"), 0)
         for verdict, number in run.counts.items():

@@ -14,8 +14,7 @@
 | `GET`, `DELETE /api/again` | the run that was started; ending it |
 | `GET /api/compare`, `/api/history`, `/api/tests` | runs side by side, a test over time, all tests |
 
-Only this module uses Starlette and uvicorn.
-"""
+Only this module uses Starlette and uvicorn."""
 
 from __future__ import annotations
 
@@ -266,8 +265,7 @@ class Guard:
     | to change something, from a page of another origin | 403 |
 
     Pages, script and style are the same for everybody and contain nothing about a run. Everything else needs the token
-    in a header, which no page of another origin can send.
-    """
+    in a header, which no page of another origin can send."""
 
     def __init__(
         self,

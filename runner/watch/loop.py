@@ -4,8 +4,7 @@
 |---|---|
 | main | runs tests, and waits in between |
 | changes | finds out what has changed, and stops a run whose result is no longer needed |
-| keys | reads the terminal |
-"""
+| keys | reads the terminal |"""
 
 from __future__ import annotations
 
@@ -247,12 +246,8 @@ class Watch:
         changes: Mapping[str, object] = RUNS["a"],
     ) -> None:
         """Runs suites (None: all), and those that become stale meanwhile, until a run ends without such a change.
-
-        Args:
-            there: all suites that exist, if they have just been looked up.
-            asks: whether models are asked; otherwise stored answers are used.
-            changes: changes of the options.
-        """
+        `there`: all suites that exist, if they have just been looked up. `asks`: whether models are asked; otherwise
+        stored answers are used. `changes`: changes of the options."""
         self._last = (suites, changes)
         try:
             options = self._read()

@@ -3,8 +3,7 @@ compare versions of a script.
 
 Of comments, esbuild keeps those inside of expressions: two versions of a script that differ in nothing else run the
 same. They are taken off by a reader of code as esbuild prints it. Where it finds what it does not understand, it says
-so, and nothing is taken off.
-"""
+so, and nothing is taken off."""
 
 from __future__ import annotations
 

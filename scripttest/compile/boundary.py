@@ -51,13 +51,9 @@ class Boundary:
         return any(parts_below(path, root) is not None for root in self._roots)
 
     def refused(self, name: str, by_name: bool = False) -> str | None:
-        """Why a file may not be part of a script, for people; None when it may.
-
-        Args:
-            name: its real path, absolute or from the application's root.
-            by_name: only what commonly holds keys is refused in the application, as for folders, and what the compiler
-                reads for itself, such as what a `tsconfig.json` extends.
-        """
+        """Why a file may not be part of a script, for people; None when it may. `name`: its real path, absolute or
+        from the application's root. `by_name`: only what commonly holds keys is refused in the application, as for
+        folders, and what the compiler reads for itself, such as what a `tsconfig.json` extends."""
         if name.startswith(("yao-runtime:", "<")):
             return None
         path = os.path.normpath(os.path.join(self._roots[0], name.removeprefix("(disabled):")))
@@ -149,18 +145,10 @@ def _linked_packages(folder: str) -> Iterator[str]:
 def read(path: str, boundary: Boundary, type: str | None = None) -> bytes:
     """The content of an imported file.
 
-    If a script names its source map in a comment, the map is put into the comment. A map that may not be read is left
-    out.
-
-    Args:
-        path: absolute path.
-        type: the type in the import (`with { type: "text" }`), if there is one.
-
-    Raises:
-        RefusedFileError: scripts may not read it, it is not a file, or it is too large: `SOURCE_LIMIT` for code,
-            `DATA_LIMIT` for everything else.
-        OSError: it cannot be read.
-    """
+    If a script names its source map in a comment, the map is put into the comment. A map that may not be read is
+    left out. `path`: absolute path. `type`: the type in the import (`with { type: "text" }`), if there is one.
+    Raises RefusedFileError: scripts may not read it, it is not a file, or it is too large: `SOURCE_LIMIT` for code,
+    `DATA_LIMIT` for everything else; OSError: it cannot be read."""
     if type is not None or not path.endswith((*CODE, ".css")):
         return boundary.read(path, DATA_LIMIT)
     content = boundary.read(path, SOURCE_LIMIT)

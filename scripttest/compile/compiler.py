@@ -13,8 +13,7 @@ What this file has to consider about esbuild:
 - One bad entry point fails the whole build. So the modules of a failed batch are built again one by one.
 - A build takes about 1 ms besides the time for its files. So modules are built in batches.
 - With `async-await=false`, it writes `async` functions as generators. The bindings run these, and so know about
-  unhandled rejections and unfinished calls.
-"""
+  unhandled rejections and unfinished calls."""
 
 from __future__ import annotations
 
@@ -123,8 +122,7 @@ class Compiler:
     """Compiles sources in batches, on the thread of its watcher, and survives the end of esbuild.
 
     When the process ends, or a build takes too long, a new one is started and the sources that were being built are
-    built again, each alone. A source with which that happens once more fails; the others go on.
-    """
+    built again, each alone. A source with which that happens once more fails; the others go on."""
 
     def __init__(
         self,
@@ -140,8 +138,7 @@ class Compiler:
             watcher: the thread that waits for the answers of esbuild.
             service: a running esbuild process, which `close` ends. None: one is started for the first source.
             seconds: time limit of a build.
-            instrument: changes the compiled code of files, to measure coverage.
-        """
+            instrument: changes the compiled code of files, to measure coverage."""
         self._instrument = instrument
         self._root = root
         self._watcher = watcher

@@ -2,8 +2,7 @@
 and above it. They are judged before it comes to a folder, since it would wait for a pipe, and never end with a device.
 
 Also what else its process may read, the wall of the system beneath `boundary`, which judges each file; and which files
-are strict: those with `"use strict"`, and TypeScript for which a `tsconfig.json` says so.
-"""
+are strict: those with `"use strict"`, and TypeScript for which a `tsconfig.json` says so."""
 
 from __future__ import annotations
 
@@ -56,12 +55,8 @@ class Configuration:
         """Folder → its real path."""
 
     def problem_of_import(self, path: str, folder: str) -> str | None:
-        """Why the compiler must not resolve an import, as a text for people; None if it may.
-
-        Args:
-            path: the path in the import.
-            folder: absolute path of the folder of the importing file.
-        """
+        """Why the compiler must not resolve an import, as a text for people; None if it may. `path`: the path in the
+        import. `folder`: absolute path of the folder of the importing file."""
         if path.startswith((".", "/")):
             target = os.path.normpath(os.path.join(folder, path))
             return self._refused_target(target) or self._problem_of_target(target)

@@ -3,8 +3,7 @@
 The protocol is the one that esbuild's JavaScript API uses with its binary (`cmd/esbuild/stdio_protocol.go`). It belongs
 to one version of esbuild, so the binary is part of this package. The first packet is the version that the binary has. A
 packet has a 32-bit little-endian length, a 32-bit id (shifted left by one; bit 0 is set in responses), and a value: a
-tag byte (0 null, 1 boolean, 2 int32, 3 string, 4 bytes, 5 list, 6 object) and its contents.
-"""
+tag byte (0 null, 1 boolean, 2 int32, 3 string, 4 bytes, 5 list, 6 object) and its contents."""
 
 from __future__ import annotations
 
@@ -95,11 +94,8 @@ class Service:
     """A running esbuild. Reading is left to the caller, who waits for `child.stdout` to have data."""
 
     def __init__(self, paths: Sequence[str]) -> None:
-        """Starts it. Raises HostError when the binary is missing or cannot run.
-
-        Args:
-            paths: absolute, of the folders and files that it may read, where the system can close the rest.
-        """
+        """Starts it. Raises HostError when the binary is missing or cannot run. `paths`: absolute, of the folders
+        and files that it may read, where the system can close the rest."""
         program = str(BINARY)
         try:
             self.child: Child = spawn(

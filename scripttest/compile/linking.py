@@ -14,8 +14,7 @@ Such a bundle shows it: by names with a number at the end, of which the source m
 compiler makes up. It is built again with `--keep-names`, which puts a call of a helper behind each function; here all
 go that give a function the name that it has.
 
-Code is read by lines and words here, in every run: the parser of `syntax` takes longer than all the rest.
-"""
+Code is read by lines and words here, in every run: the parser of `syntax` takes longer than all the rest."""
 
 from __future__ import annotations
 
@@ -252,11 +251,8 @@ def is_found_by_name(name: str) -> bool:
 
 def with_lexical(code: str, declared: Declared, is_global: Callable[[str], bool], plain: Callable[[str], str]) -> str:
     """The part of a bundle that comes from one file, with `let` for what was lexical there. No column changes.
-
-    Args:
-        is_global: whether a name must stay a property of the global object.
-        plain: gives an identifier without escapes.
-    """
+    `is_global`: whether a name must stay a property of the global object. `plain`: gives an identifier without
+    escapes."""
 
     def keyword(rest: str) -> str:
         """The one that a declaration gets, by what is behind `var`."""
@@ -305,12 +301,9 @@ def _written(name: str, known: Set[str]) -> str:
 
 def with_globals(code: str, constants: Collection[str], is_global: Callable[[str], bool]) -> str:
     """A script that is not a bundle, with `var` for what must be a property of the global object. Columns change in
-    lines of classes only.
-
-    Args:
-        code: printed by esbuild, without template literals, so that every line that is not indented begins a statement.
-        constants: names that the code assigns to. They stay `const`, because assigning to them must be an error.
-    """
+    lines of classes only. `code`: printed by esbuild, without template literals, so that every line that is not
+    indented begins a statement. `constants`: names that the code assigns to. They stay `const`, because assigning to
+    them must be an error."""
 
     def as_variable(match: re.Match[str]) -> str:
         names = names_at_top(match[0])

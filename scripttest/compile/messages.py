@@ -2,8 +2,7 @@
 
 Also which file an import means where names differ in upper and lower case only: esbuild takes their files for one. We
 name such a file with a sign behind its path, which makes it another one for esbuild. Where it has taken one for the
-other is seen in its warnings, its list of imports, and its complaints about names that a file does not export.
-"""
+other is seen in its warnings, its list of imports, and its complaints about names that a file does not export."""
 
 from __future__ import annotations
 
@@ -154,14 +153,9 @@ class Spelling:
         return self._meant.get((request["importer"], path))
 
     def learn(self, answer: dict[str, Any], lacking: dict[str, set[str]]) -> tuple[bool, list[dict[str, Any]]]:
-        """Learns from the answer to a build.
-
-        Args:
-            lacking: files, by their absolute paths, that lack what an import wants.
-
-        Returns:
-            Whether it is to be done again; and errors about imports of files that are there in another spelling only.
-        """
+        """Learns from the answer to a build. `lacking`: files, by their absolute paths, that lack what an import
+        wants. Returns whether it is to be done again; and errors about imports of files that are there in another
+        spelling only."""
         known, errors = len(self._others) + len(self._meant), []
         for warning in answer["warnings"]:
             if match := re.fullmatch(_OTHER, warning["text"]):

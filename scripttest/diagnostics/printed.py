@@ -56,8 +56,7 @@ def loop_at(code: str, place: int, is_call: bool, top_level: bool = False) -> in
         code: the whole script.
         place: offset that the engine recorded last.
         is_call: whether a call was running at this place, so that the loop must be around it.
-        top_level: whether the code was outside functions.
-    """
+        top_level: whether the code was outside functions."""
     found: int | None = _asked("loopAt", code, place, is_call, to_the_end=top_level)
     return found
 
@@ -118,8 +117,7 @@ def throw_at(throws: Sequence[Throw], script: int, tests: Sequence[int], own: in
         script: the script of the tests.
         tests: the ranges of all tests in it; their throw statements are not considered.
         own: the range of the failed test, whose statements are considered.
-        message: message of the failure, see `is_without_stack`.
-    """
+        message: message of the failure, see `is_without_stack`."""
     in_test = [throw for throw in throws if throw.is_in(script, own)]
     elsewhere = [throw for throw in throws if not any(throw.is_in(script, test) for test in tests)]
     values = _written(message)

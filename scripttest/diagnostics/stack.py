@@ -2,8 +2,7 @@
 
 A realm evaluates all code under one file name, so the line decides where a frame belongs: line 1 is the framework, and
 each script has its own range of lines. In frames of a script that was called with `Process`, the file name is the name
-of that script. Frames of the framework, and frames that no source map knows (helpers of the compiler), are left out.
-"""
+of that script. Frames of the framework, and frames that no source map knows (helpers of the compiler), are left out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Finds the calls in scripts, by reading their compiled code: what is called, with which texts, and where.
 
-Nothing runs. A text that is built at run time has `*` where it is not known.
-"""
+Nothing runs. A text that is built at run time has `*` where it is not known."""
 
 from __future__ import annotations
 

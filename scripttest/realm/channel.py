@@ -1,8 +1,7 @@
 """The worker's end of the pipes to the supervisor: it reads and writes frames, and waits for the answers to questions;
 what scripts print, and failures of realms that cannot report them, on their way there.
 
-Reports are written without the json module, whose import takes longer than the start of a worker.
-"""
+Reports are written without the json module, whose import takes longer than the start of a worker."""
 
 from __future__ import annotations
 

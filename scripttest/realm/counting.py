@@ -3,8 +3,7 @@ backed by a file, which the command reads at the end.
 
 `JS_NewArrayBuffer` of the pinned engine takes the size, the size that it may grow to, a function that frees the memory,
 the argument of that function, and whether the buffer is shared. The function must not be a Python function; `labs` of
-the C library takes a number and does nothing.
-"""
+the C library takes a number and does nothing."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@ What this file has to consider about the engine:
 - Numbers from Python are cut to 32 bits. So only text is passed.
 - A Python object that the context refers to and that refers to the context is never freed. So a host bridge must not
   refer to its engine.
-- `_quickjs` is imported without its package, which would load a thread pool (30 ms).
-"""
+- `_quickjs` is imported without its package, which would load a thread pool (30 ms)."""
 
 from __future__ import annotations
 
@@ -214,8 +213,7 @@ class Formatting:
     """Answers the calls of `Intl` that realms make, in a context of its own with FormatJS in it.
 
     It is made when a realm first asks, and lives as long as the worker. Its code and the data of locales are pieces of
-    one file, which is opened before the worker may open nothing any more, and read piece by piece.
-    """
+    one file, which is opened before the worker may open nothing any more, and read piece by piece."""
 
     def __init__(self, folder: str) -> None:
         """Opens the file without reading it."""

@@ -1,7 +1,6 @@
 """What the system allows a worker process: a second wall behind the engine, should a script ever get out of that.
 
-Limits can only be lowered; one that the system does not have, or has lower already, stays as it is.
-"""
+Limits can only be lowered; one that the system does not have, or has lower already, stays as it is."""
 
 from __future__ import annotations
 

@@ -5,8 +5,7 @@ and the context in the package's object. The package is pinned to one version; i
 expected, nothing here is used. Code that runs from bytecode must not call Python, which is possible only inside the
 package's own `eval`. It takes a seventh of the time of parsing the text.
 
-Functions of the library are called while the interpreter's lock is kept.
-"""
+Functions of the library are called while the interpreter's lock is kept."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@ the alarm that stops scripts whose time is up.
 
 The loop ends in one of three ways: the work settled; it threw; or it is a deadlock: nothing is queued, no timer is set,
 and the work has not settled. When the alarm goes off, the loop ends with EngineError, whatever the scripts catch. Their
-unfinished work can then be cleaned up, and for that the loop runs again.
-"""
+unfinished work can then be cleaned up, and for that the loop runs again."""
 
 from __future__ import annotations
 

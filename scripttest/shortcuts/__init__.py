@@ -2,8 +2,7 @@
 modules of this project in one file.
 
 Each has a plain way beside it, which gives the same results and takes longer. With the environment variable `PLAIN`
-only the plain ways are taken: a fault that stays then is none of a shortcut.
-"""
+only the plain ways are taken: a fault that stays then is none of a shortcut."""
 
 from __future__ import annotations
 

@@ -8,8 +8,7 @@ change that Python has noted, which is how Python itself judges its files. All o
 and all of them while the file is missing, damaged, or from another Python.
 
 The file has a length in 8 bytes, and a table of so many: who made it, and where each module begins and how long it is,
-from the end of the table on. All is in Python's `marshal` format, as Python's own files are.
-"""
+from the end of the table on. All is in Python's `marshal` format, as Python's own files are."""
 
 from __future__ import annotations
 

@@ -10,8 +10,7 @@ What the realms of a module need is read in its code too, by its words, so that 
 overwrite the built-ins that verdicts depend on? Then these are saved before it runs, which adds nearly half to the
 set-up of a realm. Could it have hooks? Then each test looks for them. Which globals does it name? Only those are
 installed. If it is not certain, the answer is the safe one. `BootConfig` makes the data that a new realm gets of it:
-JSON of `Boot` in `bindings/src/core-state.ts`.
-"""
+JSON of `Boot` in `bindings/src/core-state.ts`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The coverage of one run: which files are counted, the memory of the counters, and the figures.
 
 Each worker process has a file of counters in a folder of the run, and maps it into its memory, which all its realms
-share. So the counts of a worker are not lost if it is killed.
-"""
+share. So the counts of a worker are not lost if it is killed."""
 
 from __future__ import annotations
 
@@ -96,12 +95,9 @@ class Coverage:
             return self._last[name].loaded
 
     def finish(self, files: Iterable[str]) -> dict[str, Record]:
-        """Path from the root → the coverage of each file, sorted. A file that has changed counts from then on, and one
-        that is gone does not count.
-
-        Args:
-            files: the paths of all files below `assistants/` and `scripts/`; scripts that nothing has loaded count too.
-        """
+        """Path from the root → the coverage of each file, sorted. A file that has changed counts from then on, and
+        one that is gone does not count. `files`: the paths of all files below `assistants/` and `scripts/`; scripts
+        that nothing has loaded count too."""
         boundary = Boundary(Path(self._root))
         there = {name: path for path in files if (name := handler_name(path, self._root)) is not None}
         for name in self._last.keys() - there.keys():

@@ -1,7 +1,6 @@
 """The mutants of one run: small faults in handlers, of which at most one is switched on at a time.
 
-A file is compiled once, with all its mutants behind switches; `src/mutants/planted.ts` writes them.
-"""
+A file is compiled once, with all its mutants behind switches; `src/mutants/planted.ts` writes them."""
 
 from __future__ import annotations
 

@@ -3,8 +3,7 @@ another one that plants mutants.
 
 It runs in an engine of its own, in this process: it only reads texts. To evaluate the function takes some 35 ms, and to
 read a text 4 to 5 ms for each KB, so it is asked only where something is to be told of a failure, by `doctor`, for new
-inline snapshots, for coverage and for `t.only`.
-"""
+inline snapshots, for coverage and for `t.only`."""
 
 from __future__ import annotations
 

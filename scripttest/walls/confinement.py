@@ -6,8 +6,7 @@ files stay visible. From version 4 on it also refuses TCP, from version 6 on sig
 sockets. The format is in `linux/landlock.h`.
 
 A wall that the machine does not have is left out; one that it has and that cannot be put up is an error. All that is
-needed is loaded with this module: behind a wall it could not be.
-"""
+needed is loaded with this module: behind a wall it could not be."""
 
 from __future__ import annotations
 
@@ -87,11 +86,8 @@ def landlock_version() -> int:
 
 
 def restrict(rules: list[tuple[str, int]]) -> None:
-    """Leaves this thread, and what it starts, no files but these. Raises OSError.
-
-    Args:
-        rules: path, which must be there, and what is allowed to it and below it.
-    """
+    """Leaves this thread, and what it starts, no files but these. Raises OSError. `rules`: path, which must be
+    there, and what is allowed to it and below it."""
     known = landlock_version()
     handled = [sum(rights for since, rights in table if since <= known) for table in (_FILES, _TCP, _SCOPES)]
     ruleset = syscall(_CREATE_RULESET, b"".join(rights.to_bytes(8, "little") for rights in handled), 24, 0)

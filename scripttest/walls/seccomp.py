@@ -3,8 +3,7 @@ for root too, and for good.
 
 Format: the instructions of `linux/bpf_common.h` on a `struct seccomp_data`. The lists of calls were traced with glibc
 2.36 and Go 1.25; what is harmless and near is on them too, so that other versions do not fail. Numbers of calls:
-`asm/unistd_64.h` for x86_64, `asm-generic/unistd.h` for aarch64.
-"""
+`asm/unistd_64.h` for x86_64, `asm-generic/unistd.h` for aarch64."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Reads what a worker sends, and checks it, because a script may have taken the worker's process over.
 
 `read_message` makes a record of each frame. It raises MessageError for a frame that no worker sends, which ends the
-worker.
-"""
+worker."""
 
 from __future__ import annotations
 

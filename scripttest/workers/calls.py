@@ -65,8 +65,7 @@ class HostCalls:
             slot: the slot of the calling worker, which waits for the answer.
             call: what it calls.
             test: the run of a test that calls.
-            timeout: time limit of a test of the module, in seconds.
-        """
+            timeout: time limit of a test of the module, in seconds."""
         assert slot.work is not None
         quick = self._services.at_once(test, call.name, call.arguments, call.world) if test.test else None
         if quick is not None:

@@ -2,8 +2,7 @@
 
 A function may ask the host for something that takes long, such as the answer of a model. While it waits, its worker
 does not count as running. The pool starts further workers for such functions, so that one more can always run, however
-many wait for others. It keeps some of them for later calls.
-"""
+many wait for others. It keeps some of them for later calls."""
 
 from __future__ import annotations
 
@@ -108,8 +107,7 @@ class FunctionPool:
             waiting: entered while a function waits for its turn.
             is_late: whether a call was cancelled because its time is up.
             instrument: changes the compiled code of files, to measure coverage.
-            switches: of mutants, in a run that has some.
-        """
+            switches: of mutants, in a run that has some."""
         self._root = root
         self._services = services
         self._boots = BootConfig(names)
@@ -128,13 +126,9 @@ class FunctionPool:
         self._compiled: dict[str, asyncio.Future[LoadedScript]] = {}
 
     async def call(self, call: FunctionCall, owner: Owner) -> Returned:
-        """Calls a function and waits for it. If it is cancelled, its worker is ended.
-
-        Raises:
-            MissingFunctionError: the script has no such function.
-            FunctionError: it threw an error, its script cannot be compiled or evaluated, or its worker died.
-            HostError: a worker or the compiler cannot be started.
-        """
+        """Calls a function and waits for it. If it is cancelled, its worker is ended. Raises MissingFunctionError:
+        the script has no such function; FunctionError: it threw an error, its script cannot be compiled or
+        evaluated, or its worker died; HostError: a worker or the compiler cannot be started."""
         loaded = await self.load(call.script, call.module)
         with self._waiting() if self._running.locked() else nullcontext():
             await self._running.acquire()

@@ -2,8 +2,7 @@
 
 One thread waits for the compiler and all workers. The work is a queue of jobs: first to list the tests of a module,
 then to run its tests in chunks. A worker that lists a module continues with the first chunk; others take the rest.
-Records come in the order in which things happen. The caller must sort them if it needs a stable order of modules.
-"""
+Records come in the order in which things happen. The caller must sort them if it needs a stable order of modules."""
 
 from __future__ import annotations
 
@@ -88,8 +87,7 @@ class ScriptHost:
             seed: seed of the random numbers of each test, together with its name; None: the numbers are not
                 reproducible.
             instrument: changes the compiled code of files, to measure coverage.
-            kinds: kinds of test functions that run, see `names`.
-        """
+            kinds: kinds of test functions that run, see `names`."""
         self._root = root
         self._kinds = kinds
         self._services = services
@@ -176,8 +174,7 @@ class ScriptHost:
         fails.
 
         `left` returns None, or how many seconds running tests may still take; then no further test begins. Whoever
-        changes its result must call `wake`.
-        """
+        changes its result must call `wake`."""
         if self._begun is not modules:
             self.begin(modules)
         self._begun = None

@@ -2,8 +2,7 @@
 
 It takes about as long to load as a command needs to find out what is to run. So a command that will need a worker
 starts one before anything else, `launch_ahead`. The first that is launched after that with the same command line, in
-the same environment, is that one. Nobody has to take it: it ends with the process that started it.
-"""
+the same environment, is that one. Nobody has to take it: it ends with the process that started it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
 """MutantHost: a script host whose scripts have mutants. First its tests run with none of them switched on, and say
-where they got to. Then it tries mutants: for each some tests of a module run, until one fails.
-"""
+where they got to. Then it tries mutants: for each some tests of a module run, until one fails."""
 
 from __future__ import annotations
 

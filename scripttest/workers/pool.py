@@ -2,8 +2,7 @@
 notices when one has ended, and ends them.
 
 The owner of a pool is a `Listener`. It gets only messages that `answers` could read. A worker that sends anything else
-is ended. Calls of other scripts are answered here: `Libraries` compiles each once.
-"""
+is ended. Calls of other scripts are answered here: `Libraries` compiles each once."""
 
 from __future__ import annotations
 

@@ -25,13 +25,9 @@ class ReplyChannel:
         self._ask = ask
 
     def ask(self, name: str, arguments: str, done: Backed) -> None:
-        """Asks the realm of the test, and returns at once. May be called from any thread.
-
-        Args:
-            name: name of a function in `bindings/src/mocks/host-questions.ts`.
-            arguments: JSON list.
-            done: called once, on any thread, with the JSON envelope of the answer and the state of the realm's world.
-        """
+        """Asks the realm of the test, and returns at once. May be called from any thread. `name`: name of a function
+        in `bindings/src/mocks/host-questions.ts`. `arguments`: JSON list. `done`: called once, on any thread, with
+        the JSON envelope of the answer and the state of the realm's world."""
         self._ask(name, arguments, done)
 
 
@@ -53,18 +49,15 @@ class Services:
     """What the host asks its owner. The owner overrides these methods."""
 
     def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
-        """Answers a host call. Runs on its own thread and may block.
+        """Answers a host call. Runs on its own thread and may block. Returns a JSON envelope: `{"ok": ...}`,
+        `{"bytes": base64}` or `{"error": {"message", "code"}}`.
 
         Args:
             test: the run of a test that calls; without a name while a module is loaded.
             name: name of the process.
             arguments: JSON.
             world: state of the test's world, see `protocol`.
-            link: asks the realm of the test, until the call is answered.
-
-        Returns:
-            A JSON envelope: `{"ok": ...}`, `{"bytes": base64}` or `{"error": {"message", "code"}}`.
-        """
+            link: asks the realm of the test, until the call is answered."""
         raise NotImplementedError
 
     def at_once(self, test: TestKey, name: str, arguments: str, world: str) -> str | None:

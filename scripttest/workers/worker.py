@@ -3,8 +3,7 @@
 If a worker hangs, crashes or is killed, only the test that it was running fails. Another worker runs the tests that it
 had not started. Time is the wall clock of this process. When time is up, the worker gets a message, so that it stops
 the script and cleans up. When the time for the cleanup is up, it gets another message. If it does not answer that, it
-is killed.
-"""
+is killed."""
 
 from __future__ import annotations
 

@@ -11,5 +11,4 @@
 | `http` | their requests; a failed one becomes an error of the call |
 | `toolbox` | the tools that an agent offers to its model, and the calls that the model makes |
 
-`docs/mcp.md` has the format of the files.
-"""
+`docs/mcp.md` has the format of the files."""

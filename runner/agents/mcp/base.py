@@ -1,8 +1,7 @@
 """What an MCP server is, whatever carries its messages.
 
 Items are JSON objects as in the Model Context Protocol: tools `{name, description, inputSchema}`, resources
-`{uri, name, description?, mimeType?}`, prompts `{name, description?, arguments?}`, content `{type: "text", text}`.
-"""
+`{uri, name, description?, mimeType?}`, prompts `{name, description?, arguments?}`, content `{type: "text", text}`."""
 
 from __future__ import annotations
 
@@ -22,8 +21,7 @@ Item = dict[str, Any]
 class ToolError(RunnerError):
     """A tool, resource or prompt could not be used: it was not reached, or the arguments are wrong.
 
-    If the tool itself reports an error, that is not a ToolError but a `ToolAnswer` with `is_error`.
-    """
+    If the tool itself reports an error, that is not a ToolError but a `ToolAnswer` with `is_error`."""
 
     server = ""
     """The id of the server that is missing."""
@@ -123,12 +121,8 @@ class Server(Protocol):
 
 async def validate(value: Any, schema: Item, what: str, code: int = 400, lenient: bool = False) -> None:
     """Checks a value with a schema. Raises a ToolError that begins with `what` and lists what is wrong, by paths.
-    Schema and value come from anybody and may take seconds to check, so this does not block the event loop.
-
-    Args:
-        code: code of the error.
-        lenient: accept everything if the schema itself cannot be used.
-    """
+    Schema and value come from anybody and may take seconds to check, so this does not block the event loop. `code`:
+    code of the error. `lenient`: accept everything if the schema itself cannot be used."""
     from bindings.processes.schemas import misfit
 
     found = await asyncio.to_thread(misfit, value, schema)

@@ -2,8 +2,7 @@
 
 Its connection is opened when it is first used. A server that died, or forgot the session, is connected to again at the
 next use; a request that did not reach it is sent once more, one that may have reached it is not. The clients of the
-official SDK connect to it over stdio, SSE or streamable HTTP.
-"""
+official SDK connect to it over stdio, SSE or streamable HTTP."""
 
 from __future__ import annotations
 
@@ -50,10 +49,7 @@ line for every piece that arrives, which for a line of this length takes half a 
 
 class RemoteServer:
     """Implements `runner.agents.mcp.base.Server`. Raises ConfigurationError for a definition that cannot be used.
-
-    Args:
-        shown: the command or address as the definition has it, for messages: without values of environment variables
-    """
+    `shown`: the command or address as the definition has it, for messages: without values of environment variables."""
 
     warnings: tuple[str, ...] = ()
 

@@ -15,8 +15,7 @@ The server has `GRACE` seconds to end, and as many again after SIGTERM. However 
 of its session is killed.
 
 At its own end, this program writes to stderr how the server ended, in a line that is empty if there is nothing to say,
-and then the last lines that the server wrote to stderr.
-"""
+and then the last lines that the server wrote to stderr."""
 
 import os
 import signal

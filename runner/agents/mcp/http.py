@@ -2,8 +2,7 @@
 
 If one request fails, the SDK's clients end the whole connection with all its running calls. If a server answers with
 something other than the protocol, or its stream of events breaks off, they wait forever. So this module answers failed
-requests with an error of the call. It also limits how much a server may send at once, as for stdio.
-"""
+requests with an error of the call. It also limits how much a server may send at once, as for stdio."""
 
 from __future__ import annotations
 
@@ -40,8 +39,7 @@ def client(
         credential: sent with each request to its origin
         variables: the environment, with the proxies
         longest: most bytes of an answer, and of a line in a stream of events
-        failed: called with failures
-    """
+        failed: called with failures"""
     parts = urlsplit(url)
     proxy = Proxies.from_variables(variables).find(parts.scheme, parts.netloc.rpartition("@")[2])
     return httpx.AsyncClient(

@@ -9,8 +9,7 @@ also end in `.json` or `.jsonc`:
 | `schemes/<tool>.out.yao` | JSON Schema of the result |
 | `schemes/<tool>.jsonl`, `resources/<name>.jsonl` | examples `{name, description?, input, output?}`, one on each line |
 | `resources/<name>.res.yao` | `uri` with `{param}`, `name`, `description`, `mimeType`, `schema`, `x-process-args` |
-| `prompts/<name>.pmt.yao` | `description`, `arguments[]`, and `messages[]` or `template` |
-"""
+| `prompts/<name>.pmt.yao` | `description`, `arguments[]`, and `messages[]` or `template` |"""
 
 from __future__ import annotations
 
@@ -324,12 +323,9 @@ def read_samples(path: Path) -> list[dict[str, Any]]:
 
 
 def process_arguments(template: Any, whole: Mapping[str, Any], fields: Mapping[str, Any]) -> list[Any] | None:
-    """The arguments of the process for a call, by an `x-process-args` list; None if there is no list.
-
-    Args:
-        template: items of the list. `":name"` is one of `whole`, `"$name.a.b"` a field of one of `fields`, `"$a.b"` a
-            field of their `args`; null if it is missing. Anything else is a constant.
-    """
+    """The arguments of the process for a call, by an `x-process-args` list; None if there is no list. `template`:
+    items of the list. `":name"` is one of `whole`, `"$name.a.b"` a field of one of `fields`, `"$a.b"` a field of
+    their `args`; null if it is missing. Anything else is a constant."""
     return [_filled(item, whole, fields) for item in template] if isinstance(template, list) else None
 
 

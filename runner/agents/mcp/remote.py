@@ -6,8 +6,7 @@ from any task, several at a time.
 
 Two streams between the SDK's clients and its session record the messages that pass: the session would log texts that
 are not messages, and reports an ended connection with an error of its own. If no message brought an error, the error is
-the SDK's own, and means that the connection was lost.
-"""
+the SDK's own, and means that the connection was lost."""
 
 from __future__ import annotations
 
@@ -197,12 +196,8 @@ class Incoming(ObjectReceiveStream[SessionMessage | Exception]):
 
 
 class Connection:
-    """A session with a server, and its task.
-
-    Args:
-        open: from `opener`
-        seconds: time limit for connecting and initialising
-    """
+    """A session with a server, and its task. `open`: from `opener`. `seconds`: time limit for connecting and
+    initialising."""
 
     def __init__(self, open: Open, seconds: float) -> None:
         self._ending = Ending()
@@ -227,16 +222,9 @@ class Connection:
         return self._task.done()
 
     async def ask(self, method: str, *arguments: Any) -> dict[str, Any]:
-        """Calls a method of the SDK's session once it is open, and waits for the answer.
-
-        Args:
-            method: `list_tools`, `call_tool`, `read_resource` ...
-            arguments: JSON values; for lists the cursor, if there is one
-
-        Raises:
-            RefusedError: the server answered with an error
-            ConnectionLostError: there was no answer
-        """
+        """Calls a method of the SDK's session once it is open, and waits for the answer. `method`: `list_tools`,
+        `call_tool`, `read_resource` ... `arguments`: JSON values; for lists the cursor, if there is one. Raises
+        RefusedError: the server answered with an error; ConnectionLostError: there was no answer."""
         either: set[asyncio.Future[Any]] = {self._session, self._task}
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if self._task.done():

@@ -22,8 +22,7 @@ The processes `mcp.*`, which `ctx.mcp` and `new MCP(id)` of scripts call, ask th
 | `mcp.ListSamples` | server, `tool` or `resource`, name | `{samples: [{name, input, output?, index ...}], total}` |
 | `mcp.GetSample` | server, `tool` or `resource`, name, index | one of the samples |
 
-Lists are always complete: a cursor is accepted and ignored.
-"""
+Lists are always complete: a cursor is accepted and ignored."""
 
 from __future__ import annotations
 
@@ -58,13 +57,9 @@ class ServerFile(Value):
 
 
 class Servers:
-    """The MCP servers of one application, for one run and one event loop. A server is made on first use.
-
-    Args:
-        root: folder of the application
-        variables: the environment, with the application's `.env` file
-        call_process: calls the process behind a tool
-    """
+    """The MCP servers of one application, for one run and one event loop. A server is made on first use. `root`:
+    folder of the application. `variables`: the environment, with the application's `.env` file. `call_process`:
+    calls the process behind a tool."""
 
     def __init__(self, root: Path, variables: Mapping[str, str], call_process: CallProcess) -> None:
         self._root = root

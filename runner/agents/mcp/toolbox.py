@@ -103,13 +103,9 @@ class ToolBox:
         return "\n\n".join(["Example calls of your tools:", *blocks]) if blocks else None
 
     async def run(self, name: str, arguments: str, context: Any) -> ToolRun:
-        """Makes a call that the model asks for. Every problem is in the answer; only cancellation is raised.
-
-        Args:
-            name: as the model knows it
-            arguments: JSON text as the model wrote it; broken JSON is repaired
-            context: passed to the process behind the tool
-        """
+        """Makes a call that the model asks for. Every problem is in the answer; only cancellation is raised. `name`:
+        as the model knows it. `arguments`: JSON text as the model wrote it; broken JSON is repaired. `context`:
+        passed to the process behind the tool."""
         parsed, problem = _parsed(arguments)
         found = self._tools.get(name)
         if found is None and (problem := self._absent.get(name.partition("__")[0])):
@@ -137,17 +133,11 @@ class ToolBox:
 
 
 async def open_toolbox(servers: Servers, items: Any, where: str, *, may_lack: bool = False) -> ToolBox:
-    """The tools of the servers in `mcp.servers` of a package, or in `mcp_servers` of a Create hook.
-
-    Args:
-        items: `"id"`, `{"server_id": "id", "tools": [...]}`, `{"id": [tools]}` or `{"id": {"tools": [...]}}`; a list
-        where: the place of the list, for messages
-        may_lack: if true, an undefined server is a warning, and becomes an error only when it is called
-
-    Raises:
-        ConfigurationError: an item is wrong, a server is unknown, or a file cannot be read
-        ToolError: a server does not start or does not answer
-    """
+    """The tools of the servers in `mcp.servers` of a package, or in `mcp_servers` of a Create hook. `items`: `"id"`,
+    `{"server_id": "id", "tools": [...]}`, `{"id": [tools]}` or `{"id": {"tools": [...]}}`; a list. `where`: the
+    place of the list, for messages. `may_lack`: if true, an undefined server is a warning, and becomes an error only
+    when it is called. Raises ConfigurationError: an item is wrong, a server is unknown, or a file cannot be read;
+    ToolError: a server does not start or does not answer."""
     import asyncio
 
     choices = read_choices(items, where)

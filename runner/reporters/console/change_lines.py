@@ -148,8 +148,7 @@ def verdicts_text(
         names: names of all reports.
         style: with colours or without.
         room: columns of the terminal.
-        detailed: with intervals, and what the runs could have shown.
-    """
+        detailed: with intervals, and what the runs could have shown."""
     text = ""
     for verdict, name in zip(verdicts, names[1:], strict=True):
         first, *rest = sentences(verdict, detailed=detailed)
@@ -183,8 +182,7 @@ def overview(
         verdicts: of all reports except the first.
         names: names of all reports.
         title: what is compared.
-        detailed: with intervals.
-    """
+        detailed: with intervals."""
     first = verdicts[0]
     head = (title, measure_name(first.measure), "Score", *_FIGURES.values(), "Difference", "Verdict")
     rows = [head, (names[0], *_cells(first, detailed).a, "", "")]

@@ -46,8 +46,7 @@ def table(
         rows: cells without colours.
         room: how many columns there are; None: as many as it takes.
         least: titles of the columns that may be left out, those first that matter least.
-        paint: colours a cell.
-    """
+        paint: colours a cell."""
     used = [at for at in range(len(rows[0])) if any(row[at] for row in rows[1:])]
     shown = [[columns.in_cell(row[at]) for at in used] for row in rows]
     if room is None or _width(shown) <= room:

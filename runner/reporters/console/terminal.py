@@ -12,8 +12,7 @@ takes, and no more: where that is used up, or nothing happens, it is drawn less 
 | anything else | it continues in the next line, with its indent |
 
 Right-to-left text is between the isolates of Unicode's bidirectional algorithm: without them, a name in Hebrew would
-move the digits around it.
-"""
+move the digits around it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """The `.html` report: one file that needs nothing else, with the web app of `html/src` and the results as data.
 
 Results are never part of the markup: they are in blocks of base64 (see `html/data.py`), which the app turns into text
-nodes. The content security policy of the page allows its own script and style by their hashes, and no connection.
-"""
+nodes. The content security policy of the page allows its own script and style by their hashes, and no connection."""
 
 from __future__ import annotations
 
@@ -96,12 +95,10 @@ def render(
     is not built.
 
     Args:
-        report: the report.
         baseline: the older report.
         found: the changes since then; by default they are found with the usual thresholds.
         verdicts: names of reports, and whether each is worse than the older one.
-        variants: the comparison of variants; see `variants_record`.
-    """
+        variants: the comparison of variants; see `variants_record`."""
     script, style = web_app("app")
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; "
     counts, snapshots = report.counts, report.end.snapshots

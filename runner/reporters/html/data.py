@@ -9,8 +9,7 @@ it reads when somebody looks at them or searches.
 
 A row is `{key, id, status, ms, suite, mode, name?, cause?, tags?, error?, input?, not_judged?, checks_nothing?, score?,
 tokens?, cost?, runs?, warnings?, expected?}`; `suite` is a position in `start.suites`. `blameless` has the causes of
-failures that are counted as errors.
-"""
+failures that are counted as errors."""
 
 from __future__ import annotations
 
