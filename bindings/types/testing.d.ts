@@ -120,8 +120,8 @@ declare namespace testing {
     skip(reason?: string): never;
 
     /**
-     * Marks the test as unfinished. It runs, and is reported as skipped, with `todo`, when it fails or checks nothing. If it
-     * passes, a warning says that the mark can go. Call it first.
+     * Marks the test as unfinished; call it first. It runs, and is skipped, with `todo`, when it fails or checks
+     * nothing. If it passes, a warning says that the mark can go.
      *
      * @example
      * ```ts
@@ -134,9 +134,9 @@ declare namespace testing {
     todo(reason?: string): void;
 
     /**
-     * Lets only this test of its module run, or only this subtest of its test, beside others that call it too. It has to
-     * be the first statement of the function, as it is read before anything runs. The summary names it; with
-     * `--forbid-only`, which is on where `CI` is set, the test fails instead, and all others run.
+     * Lets only this test of its module run, or this subtest of its test, beside others that call it. It has to be the
+     * first statement of the function. With `--forbid-only`, on where `CI` is set, the test fails instead, and all
+     * others run.
      *
      * @example
      * ```ts
@@ -174,9 +174,9 @@ declare namespace testing {
     fatal(reason?: string): never;
 
     /**
-     * Runs a subtest, reported as `TestX/name`. Spaces in the name become underscores, a name used before gets a number
-     * (`name#01`). A failing subtest makes the test fail; `skip`, `fatal` and `t.require` inside stop the subtest only.
-     * `--run "TestX/na"` picks subtests: one that is not picked does not run and counts as passed.
+     * Runs a subtest, reported as `TestX/name`. Spaces in the name become underscores, a repeated name gets a number
+     * (`name#01`). If it fails, so does the test; `skip`, `fatal` and `t.require` stop the subtest only.
+     * `--run "TestX/na"` picks subtests; others count as passed.
      *
      * @example
      * ```ts
@@ -189,16 +189,16 @@ declare namespace testing {
      * ```
      *
      * @param name Name of the subtest.
-     * @param fn The subtest. It has its own `t` and shares `ctx`. If it is `async`, await the result before the next
-     *   subtest starts; the test does not end before it does.
+     * @param fn The subtest, with its own `t` and the same `ctx`. If it is `async`, await the result before the next
+     *   one.
      * @returns Whether the subtest passed; a promise of it when `fn` returns a promise.
      */
     run<R>(name: string, fn: (t: T, ctx: agent.Context) => R): Verdict<R>;
 
     /**
-     * Prints a value with its place, each time that the call is passed: `assistants/shop/src/tally_test.ts:5 total = 4`. The
-     * value is printed as it is then, and none of its getters, `toJSON` or `toString` is called. To watch a value in a
-     * handler, see `--watch-expr`.
+     * Prints a value with its place, each time that the call is passed:
+     * `assistants/shop/src/tally_test.ts:5 total = 4`. None of its getters, `toJSON` or `toString` is called. In
+     * handlers: `--watch-expr`.
      *
      * @example
      * ```ts
@@ -213,9 +213,9 @@ declare namespace testing {
     watch<V>(value: V, name?: string): V;
 
     /**
-     * Runs a subtest for each row of a table, one after the other. The items of a row that is a list, or any other row,
-     * fill `%s`, `%d`, `%i`, `%f`, `%j` (JSON) and `%o` in its name one by one; `$a.b` is a member of a row, `%#` its number
-     * from 0, `%$` from 1, and `%%` a percent sign. What nothing fills stays. A table without rows fails.
+     * Runs a subtest for each row, one after the other. The items of a row, or the row itself, fill `%s`, `%d`, `%i`,
+     * `%f`, `%j` (JSON) and `%o` in the name; `$a.b` is a member, `%#` the number from 0, `%$` from 1, `%%` a percent
+     * sign. No rows are a failure.
      *
      * @example
      * ```ts
@@ -233,8 +233,7 @@ declare namespace testing {
     each<Row, R>(rows: Iterable<Row>, name: string, fn: (t: T, row: Row, ctx: agent.Context) => R): Verdict<R>;
 
     /**
-     * Equals any value of a type, wherever values are compared: in `Equal`, `NotEqual`, `Contains`, `JSONPath`, at any depth.
-     * In a snapshot it is stored as it is written.
+     * Equals any value of a type, in `Equal`, `NotEqual`, `Contains`, `JSONPath`, at any depth.
      *
      * @example
      * ```ts
@@ -271,8 +270,8 @@ declare namespace testing {
     close(value: number, digits?: number): any;
 
     /**
-     * Equals an object that has at least these properties, a list that has at least these items, in any order, or a text
-     * that has this one in it. That goes for what is nested too, but for nested texts, which are equal. See `any`.
+     * Equals an object with at least these properties, a list with at least these items, in any order, or a text with
+     * this one in it; see `any`. So do nested objects and lists; nested texts have to be equal.
      *
      * @example
      * ```ts
@@ -305,9 +304,8 @@ declare namespace testing {
   /** `t.snapshot`: values that should be the same as in an earlier run. */
   interface Snapshot extends StoredSnapshot {
     /**
-     * Compares a value with a text in the test file itself, the last argument. If there is no text, the run
-     * writes it into the file after its tests have ended; in CI, a missing text is a failure. `--update-snapshots`
-     * replaces texts that differ. In a loop, all values must be the same.
+     * Compares a value with a text in the test file, the last argument, which the run writes if it is missing; in CI,
+     * that is a failure. `--update-snapshots` replaces texts that differ. In a loop, all values must be the same.
      *
      * @example
      * ```ts
@@ -316,18 +314,14 @@ declare namespace testing {
      * ```
      *
      * @param value Anything that can be printed.
-     * @param rest The expected value, in its printed form. Indentation that all lines share is ignored. Before it may stand
-     *   `{ mask }`, as in `t.snapshot`.
+     * @param rest The printed value, without common indentation; before it, `{ mask }` as in `t.snapshot`.
      * @returns Whether the value equals the text.
      */
     inline(value: unknown, ...rest: [text?: string] | [options: { mask: string[] }, text?: string]): boolean;
   }
 
   /**
-   * The first argument of a fuzz test, a function `Fuzz...`: it sets the inputs, and the checks that must hold for all
-   * of them. Every run uses the inputs of `add` and of the files `testdata/fuzz/<function>/*.json` beside the test
-   * file, each as a subtest. `--fuzz REGEX` searches for other inputs that fail, and stores those that it finds in such
-   * a file.
+   * The first argument of a fuzz test, a function `Fuzz...`: it sets the inputs, and the checks that must hold for all.
    *
    * @example
    * ```ts
@@ -341,8 +335,7 @@ declare namespace testing {
    */
   interface F extends T {
     /**
-     * Adds an input; call it before `fuzz`. A search makes other inputs of the same shape: numbers for a number,
-     * objects with the same keys or some of them, and so on.
+     * Adds an input; call it before `fuzz`.
      *
      * @example
      * ```ts
@@ -388,8 +381,7 @@ declare namespace testing {
   }
 
   /**
-   * The first argument of a benchmark, a function `Benchmark...`: it controls the loop that is measured. Benchmarks run
-   * only with `--bench REGEX`.
+   * The first argument of a benchmark, a function `Benchmark...`: it controls the loop that is measured.
    *
    * @example
    * ```ts
@@ -442,12 +434,10 @@ declare namespace testing {
   }
 
   /**
-   * Compares a value, in its printed form, with the value that an earlier run stored in `__snapshots__` beside the test
-   * file. If there is none, the value is stored; in CI, a missing value is a failure. `--update-snapshots` stores all
-   * values again, and removes those that no test uses any more. A value of more than 1 000 000 characters fails. The
-   * name distinguishes several snapshots of one test; without a name, they are numbered in the order of calls. `mask` has
-   * JSONPaths of what is not compared, such as times and ids: it is stored as `[masked]`. A mask that matches nothing is a
-   * warning. Returns whether the values are equal.
+   * Compares a value with the one that an earlier run stored in `__snapshots__` beside the test file. A missing one is
+   * stored; in CI, it is a failure. `--update-snapshots` stores all again, and removes unused ones. Without a name,
+   * snapshots of a test are numbered. `mask` has JSONPaths of what is not compared, stored as `[masked]`. Returns
+   * whether the values are equal.
    *
    * @example
    * ```ts
@@ -530,10 +520,7 @@ declare namespace testing {
   }
 
   /**
-   * The checks of `t.assert`. A failure is recorded with the position of the call, the expected and the actual value,
-   * and the test continues. The last argument of each check is a message that replaces the standard text; an empty one
-   * does not. Values after a message are ignored. Each check returns whether it held. A wrong number of arguments is a failure, and so is a promise that
-   * should have been awaited.
+   * The checks of `t.assert`. A failure is recorded, and the test continues.
    *
    * `Nil`, `NotNil` and `Type` also narrow the type of the value: `if (!assert.NotNil(user)) return;`
    */
@@ -856,11 +843,9 @@ declare namespace testing {
     Type<N extends keyof Types>(value: unknown, typeName: N, message?: string): value is Types[N];
 
     /**
-     * A validator agent finds that the response meets the criteria. The agent really runs, unless it is mocked, and the
-     * call waits for its answer. Its reason is the text of a failure. If it answers `judged: false`, it could not
-     * judge: the check holds and is counted as not judged, or fails with `--require-judge`. With `judge`, the validator
-     * votes several times, or there are several judges. If the votes do not decide, this is no failure: the test is
-     * inconclusive.
+     * A validator agent, which runs unless it is mocked, finds that the response meets the criteria. Its reason is the
+     * text of a failure. `judged: false` means that it could not judge: the check holds, or fails with
+     * `--require-judge`. With `judge`, there are several votes; if they do not decide, the test is inconclusive.
      *
      * @example
      * ```ts
@@ -879,10 +864,9 @@ declare namespace testing {
   }
 
   /**
-   * The checks of `t.require`: those of `t.assert`, but a failure stops the test. Cleanups and `AfterEach` still run.
+   * The checks of `t.require`: those of `t.assert`, but a failure stops the test.
    *
-   * They do not narrow the type of the value by themselves: with assertion signatures, `const { require } = t` would
-   * not compile. Write `if (!require.NotNil(user)) return;` to narrow it.
+   * They do not narrow the type of the value by themselves: write `if (!require.NotNil(user)) return;`.
    *
    * @example
    * ```ts
@@ -895,14 +879,14 @@ declare namespace testing {
   interface Require extends Assert {}
 
   /**
-   * Mocks of what the code under test calls. They answer calls of the test and of everything that it calls, such as
-   * scripts and hooks. If several mocks match a call, the newest answers. All mocks end with the test.
+   * Mocks of what the test and everything that it calls, such as scripts and hooks, call. The newest that matches
+   * answers. All end with the test.
    *
-   * A reply is a value, or a function that gets the arguments of the call. If the function is `async`, the caller waits for
-   * it. If it throws, the caller gets an `Exception` with the message and the code.
+   * A reply is a value, or a function of the arguments of the call, which may be `async`. If it throws, the caller gets
+   * an `Exception`.
    *
-   * Arguments and replies are what JSON makes of them, as for a real process, and each side has its own copy: a `Date`
-   * becomes a text, `undefined` in an object disappears. A `Uint8Array` stays one.
+   * Arguments and replies are copies, as JSON makes them: a `Date` becomes a text, `undefined` in an object disappears.
+   * A `Uint8Array` stays one.
    */
   interface Mock {
     /**
@@ -993,11 +977,9 @@ declare namespace testing {
     ): Recorder<[argv: string[], command: string]>;
 
     /**
-     * Stops the clock for the test and for everything that it calls: other scripts, agents, hooks and tools. `Date`,
-     * `performance.now()`, timers, times to live, tokens, `utils.now.*` and `$SYS` variables tell this time. Only
-     * `advance` and `time.Sleep` move it; `time.Sleep` then returns at once. The timeout of the test and durations in
-     * the report use the real time. A test that waits for a stopped clock fails at once, and so does a loop that reads
-     * it over and over; if the loop also calls processes, it fails after some seconds.
+     * Stops the clock for the test and everything that it calls: `Date`, `performance.now()`, timers, times to live,
+     * tokens, `utils.now.*` and `$SYS` variables. Only `advance` and `time.Sleep`, which returns at once, move it.
+     * Timeouts and durations are real. A test that waits for a stopped clock fails.
      *
      * @example
      * ```ts
@@ -1014,8 +996,8 @@ declare namespace testing {
     now(time?: string | number | Date): Clock;
 
     /**
-     * Moves the clock, and runs the timers that become due, in order, each with its promise jobs. If the clock is not
-     * stopped yet, it is first stopped at the current time. It cannot be moved beyond `9999-12-30`.
+     * Moves the clock, which is stopped first if it is not, and runs the timers that become due, each with its promise
+     * jobs.
      *
      * @example
      * ```ts
@@ -1030,8 +1012,8 @@ declare namespace testing {
     advance(by: number | string): void;
 
     /**
-     * Makes random values the same in every run: `Math.random`, and the UUIDs that processes make, in the test and in
-     * everything that it calls. `--seed` does this for all tests.
+     * Makes `Math.random` and the UUIDs of processes the same in every run, in everything that the test calls. `--seed`
+     * does this for all tests.
      *
      * @example
      * ```ts
@@ -1055,7 +1037,7 @@ declare namespace testing {
    */
   interface Db {
     /**
-     * Adds rows with the `Create` of their model, which validates and encrypts them and adds the timestamps.
+     * Adds rows with the `Create` of their model.
      *
      * @example
      * ```ts

@@ -29,12 +29,12 @@ shows examples that hold.
 
 <!-- made by: python tests/declarations/assertions.py > docs/assertions.md -->
 """
+TELLING = 4
+"""Words of a parameter that say no more than its name."""
 RULES = """## Two ways to fail
 
-A check of `t.assert` that does not hold fails the test, which goes on; each check returns whether it held. One of
-`t.require` stops the test. `const { assert, require } = t` works too.
-
-The last argument of each check, `message`, replaces the standard text unless it is empty; values after it are ignored.
+A check of `t.assert` that does not hold fails the test, which goes on; each returns whether it held. One of `t.require`
+stops the test. The last argument, `message`, replaces the standard text unless it is empty.
 
 What cannot be evaluated fails, also for the opposite check: the length of a number, an invalid pattern, a wrong
 number of arguments, or a promise instead of a value (`got a Promise: await it`).
@@ -86,10 +86,14 @@ def paragraphs() -> Iterator[str]:
     yield FAILURE
     yield code(bodies["Equal"])
     yield code(printed["Equal"], "text")
+    told: set[str] = set()
     for check in found:
         yield f"## `{check.name}`"
         assert check.doc is not None
-        params = {name: text for name, text in check.doc.params.items() if name != "message"}
+        params = {
+            name: text for name, text in check.doc.params.items() if len(text.split()) > TELLING and text not in told
+        }
+        told.update(params.values())
         yield from entry(replace(check, doc=replace(check.doc, params=params, example="")))
         yield from shown(check.name, bodies, printed)
 
