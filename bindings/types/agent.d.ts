@@ -73,8 +73,7 @@ declare namespace agent {
   /**
    * The context of one request: the user, the chat, and what a handler can use to answer.
    *
-   * A plain object. A test may change everything in it, with no effect on other tests. Some values have two names:
-   * `ctx.Locale` and `ctx.locale` change together.
+   * A test may change everything in it, with no effect on other tests. `ctx.Locale` and `ctx.locale` change together.
    *
    * @example
    * ```ts
@@ -174,15 +173,14 @@ declare namespace agent {
     /** Commands in a sandbox; absent without one. */
     computer?: Computer;
 
-    /** Files of the workspace; absent without a sandbox, unless `metadata.workspace_id` names a workspace. */
+    /** Files; absent without a sandbox or `metadata.workspace_id`. */
     workspace?: Workspace;
 
     /** Old name of `computer` and `workspace`. */
     sandbox?: any;
 
     /**
-     * The messages that this context has sent so far, in the order in which they began, with all changes. Exists only
-     * in yao-test.
+     * The messages sent so far, by their beginning, with all changes. Exists only in yao-test.
      *
      * @example
      * ```ts
@@ -207,7 +205,7 @@ declare namespace agent {
      * ```
      *
      * @param message A message, which needs a `type`; or text, which stands for `{ type: "text", props: { content } }`.
-     * @param block Id of the block it is shown in; `block_id` in the message takes precedence.
+     * @param block The block, unless the message has `block_id`.
      * @returns The id of the message: its `message_id`, or a new one.
      */
     Send(message: OutputMessage | string, block?: string): string;
@@ -224,13 +222,13 @@ declare namespace agent {
      * ```
      *
      * @param message A message or text, as for `Send`.
-     * @param block Id of the block it is shown in; `block_id` in the message takes precedence.
+     * @param block The block, unless the message has `block_id`.
      * @returns The id of the message.
      */
     SendStream(message: OutputMessage | string, block?: string): string;
 
     /**
-     * Appends to a message opened by `SendStream`: text to text, elements to a list.
+     * Appends to an open message: text to text, elements to a list.
      *
      * @param id Id of the message.
      * @param content What is appended; if it is a message, its `props.content`.
@@ -240,7 +238,7 @@ declare namespace agent {
     Append(id: string, content: any, path?: string): string;
 
     /**
-     * Replaces a message opened by `SendStream`; its ids do not change.
+     * Replaces an open message, but its ids.
      *
      * @param id Id of the message.
      * @param message A message or text, as for `Send`.
@@ -249,7 +247,7 @@ declare namespace agent {
     Replace(id: string, message: OutputMessage | string): string;
 
     /**
-     * Merges fields into a message opened by `SendStream`, also into nested objects. Other fields do not change.
+     * Merges fields into an open message, nested ones too. Other fields do not change.
      *
      * @param id Id of the message.
      * @param fields The fields.
@@ -259,7 +257,7 @@ declare namespace agent {
     Merge(id: string, fields: Record<string, any>, path?: string): string;
 
     /**
-     * Sets one field of a message opened by `SendStream`. Missing objects on the path are created.
+     * Sets one field of an open message. Missing objects on the path are created.
      *
      * @param id Id of the message.
      * @param value The new value.
@@ -269,7 +267,7 @@ declare namespace agent {
     Set(id: string, value: any, path: string): string;
 
     /**
-     * Closes a message opened by `SendStream`.
+     * Closes an open message.
      *
      * @param id Id of the message.
      * @param text Appended to `props.content` before.
@@ -278,7 +276,7 @@ declare namespace agent {
     End(id: string, text?: string): string;
 
     /**
-     * Makes a message id: `M1`, `M2` and so on within this context.
+     * `M1`, `M2` and so on within this context.
      *
      * @example
      * ```ts
@@ -287,10 +285,10 @@ declare namespace agent {
      */
     MessageID(): string;
 
-    /** Makes a block id: `B1`, `B2` and so on within this context. Messages of one block are shown together. */
+    /** `B1`, `B2` and so on. Messages of one block are shown together. */
     BlockID(): string;
 
-    /** Makes a thread id, for messages of work that runs in parallel: `T1`, `T2` and so on within this context. */
+    /** `T1`, `T2` and so on, for messages of parallel work. */
     ThreadID(): string;
 
     /**
@@ -331,7 +329,7 @@ declare namespace agent {
     props: Record<string, any>;
     /** Id of the message. */
     message_id: string;
-    /** For a message opened by `SendStream`: whether `End` has closed it. */
+    /** Of a message of `SendStream`: whether `End` has closed it. */
     done?: boolean;
   }
 
@@ -360,8 +358,8 @@ declare namespace agent {
   }
 
   /**
-   * Four stores of values. They are empty when a test begins, and are removed when it ends. A store without an id is
-   * undefined: there is no `user` after `ctx.User = null`.
+   * Four stores of values, empty when a test begins. One without an id is undefined: there is no `user` after
+   * `ctx.User = null`.
    *
    * @example
    * ```ts
@@ -552,8 +550,7 @@ declare namespace agent {
      *
      * @param key Its key.
      * @param start Index of the first element, from 0; negative counts from the end.
-     * @param end Index after the last element; negative counts from the end and is the last element itself. Without it,
-     *   to the end of the list.
+     * @param end Index after the last element; a negative one is that of the last element itself, from the end.
      */
     ArraySlice(key: string, start: number, end?: number): any[];
 
@@ -696,8 +693,7 @@ declare namespace agent {
   }
 
   /**
-   * Steps shown to the user while the agent works. Tracing is off in tests: all methods exist, and their calls are
-   * recorded, but they have no other effect.
+   * Steps shown to the user while the agent works. In tests, calls are only recorded.
    *
    * @example
    * ```ts
@@ -934,9 +930,8 @@ declare namespace agent {
   /**
    * Calls of MCP servers. An unknown server or tool throws.
    *
-   * Results are parsed. If the result is one text, it is the JSON value in this text, or else the text itself. Several
-   * contents are an array. If a tool throws, the result is the text `Error executing tool NAME: ...`. The global `MCP`
-   * returns results as the server sends them.
+   * Results are parsed: one text is the JSON value in it, or else the text; several contents are an array. If a tool
+   * throws, the result is the text `Error executing tool NAME: ...`.
    */
   interface MCP {
     /**
@@ -976,7 +971,7 @@ declare namespace agent {
     CallToolsParallel(server: string, calls: MCPCall[]): any[];
 
     /**
-     * Calls tools of several servers and waits for all.
+     * Waits for all.
      *
      * @param requests The calls.
      * @returns One item per request, in that order.
@@ -984,7 +979,7 @@ declare namespace agent {
     All(requests: MCPRequest[]): MCPResult[];
 
     /**
-     * Calls tools of several servers until one succeeds.
+     * Ends with the first that succeeds.
      *
      * @param requests The calls.
      * @returns One item per request, in that order; null for those not finished.
@@ -992,7 +987,7 @@ declare namespace agent {
     Any(requests: MCPRequest[]): (MCPResult | null)[];
 
     /**
-     * Calls tools of several servers until one ends, with or without success.
+     * Ends with the first, with or without success.
      *
      * @param requests The calls.
      * @returns One item per request, in that order; null for those not finished.
@@ -1089,7 +1084,7 @@ declare namespace agent {
   /** Options of `ctx.agent.Call`. */
   interface CallOptions extends Options {
     /**
-     * Called for each part of the answer as it arrives.
+     * Called for each part as it arrives.
      *
      * @param message The part.
      * @returns 0 or nothing to continue, any other number to stop.
@@ -1122,7 +1117,7 @@ declare namespace agent {
   /** For calls of several agents or models. */
   interface BatchOptions {
     /**
-     * Called for each part of each answer as it arrives.
+     * Called for each part as it arrives.
      *
      * @param id Id of the agent or connector.
      * @param index Place of the request, from 0.
@@ -1154,7 +1149,7 @@ declare namespace agent {
     Call(id: string, messages: Message[], options?: CallOptions): AgentResult;
 
     /**
-     * Calls several agents and waits for all. They send nothing to the client.
+     * Waits for all. They send nothing to the client.
      *
      * @param requests The calls; invalid ones are dropped.
      * @param options For all of them.
@@ -1163,7 +1158,7 @@ declare namespace agent {
     All(requests: AgentRequest[], options?: BatchOptions): AgentResult[];
 
     /**
-     * Calls several agents until one succeeds.
+     * Ends with the first that succeeds.
      *
      * @param requests The calls; invalid ones are dropped.
      * @param options For all of them.
@@ -1172,7 +1167,7 @@ declare namespace agent {
     Any(requests: AgentRequest[], options?: BatchOptions): (AgentResult | null)[];
 
     /**
-     * Calls several agents until one ends, with or without success.
+     * Ends with the first, with or without success.
      *
      * @param requests The calls; invalid ones are dropped.
      * @param options For all of them.
@@ -1210,7 +1205,7 @@ declare namespace agent {
     /** `low`, `medium`, `high` and others. */
     reasoning_effort?: string;
     /**
-     * Called for each part of the answer as it arrives.
+     * Called for each part as it arrives.
      *
      * @param message The part.
      * @returns 0 or nothing to continue, any other number to stop.
@@ -1266,7 +1261,7 @@ declare namespace agent {
     Stream(connector: string, messages: Message[], options?: LLMOptions): LLMResult;
 
     /**
-     * Calls several models and waits for all.
+     * Waits for all.
      *
      * @param requests The calls.
      * @param options For all of them.
@@ -1275,7 +1270,7 @@ declare namespace agent {
     All(requests: LLMRequest[], options?: BatchOptions): LLMResult[];
 
     /**
-     * Calls several models until one succeeds.
+     * Ends with the first that succeeds.
      *
      * @param requests The calls.
      * @param options For all of them.
@@ -1284,7 +1279,7 @@ declare namespace agent {
     Any(requests: LLMRequest[], options?: BatchOptions): (LLMResult | null)[];
 
     /**
-     * Calls several models until one ends, with or without success.
+     * Ends with the first, with or without success.
      *
      * @param requests The calls.
      * @param options For all of them.
@@ -1379,7 +1374,7 @@ declare namespace agent {
     DB(query: string, options?: Record<string, any>): SearchResult;
 
     /**
-     * Searches in several places and waits for all.
+     * Waits for all.
      *
      * @param requests The searches.
      * @returns One item per request, in that order.
@@ -1395,7 +1390,7 @@ declare namespace agent {
     Any(requests: SearchRequest[]): (SearchResult | null)[];
 
     /**
-     * Searches in several places until one search ends, with or without success.
+     * Ends with the first, with or without success.
      *
      * @param requests The searches.
      * @returns One item per request, in that order; null for those not finished.

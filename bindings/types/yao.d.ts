@@ -17,15 +17,15 @@
  * }
  * ```
  *
- * Values cross to the host as JSON: `undefined` in an object disappears, a `Date` becomes an ISO 8601 string, a class
- * instance a plain object. A `Uint8Array` crosses when it is an argument or the result itself.
+ * Values cross to the host as JSON: `undefined` in an object disappears, a `Date` becomes text. A `Uint8Array` crosses
+ * as an argument or result itself.
  */
 
 /**
  * Calls a process: a function of the host, of a script (`scripts.<file>.<function>`), of an agent
- * (`agents.<id>.Stream`), or a mock of `t.mock.process`. These groups work offline: `text`, `encoding`, `json`,
- * `crypto`, `utils`, `fs`, `stores`, `session`, `scripts` and `agents`. `models` and `schemas` use the database of the
- * test. `http` needs a mock or `--allow-net`, and `flows` needs a mock.
+ * (`agents.<id>.Stream`), or a mock. These work offline: `text`, `encoding`, `json`, `crypto`, `utils`, `fs`, `stores`,
+ * `session`, `scripts`, `agents`, and `models` and `schemas` on the database of the test. `http` needs a mock or
+ * `--allow-net`, `flows` a mock.
  *
  * @example
  * ```ts
@@ -412,7 +412,8 @@ interface FS {
   /**
    * Makes a folder with a new name.
    *
-   * @param dir The folder above it. If not given, one of this run in `/tmp`, which is removed with all it holds when the
+   * @param dir The folder above it. If not given, one of this run in `/tmp`, which is removed with all it holds when
+   *   the
    *   run ends.
    * @param pattern Its name; a unique text replaces `*`, or is added at the end.
    * @param perm Permissions, as `0o755`.
@@ -555,8 +556,7 @@ declare var FS: {
 };
 
 /**
- * Values by key. In a test, a store needs no configuration. It is empty at first, and is removed at the end. Values are
- * JSON: what is read is a copy.
+ * Values by key, as JSON copies. In a test, a store needs no configuration, and is empty at first.
  */
 interface Store {
   /**
@@ -805,14 +805,14 @@ declare var Query: {
 };
 
 /**
- * Computers on nodes of Yao, of which a test has none: each call throws, unless a mock of the process `sandbox.Create`, or
- * of the one that it names, answers it. Agents with `sandbox.yao` have `ctx.computer`.
+ * Computers on nodes of Yao: each call throws, unless a mock of the process `sandbox.Create`, or of its name, answers.
+ * Agents with `sandbox.yao` have `ctx.computer`.
  */
 declare var sandbox: yao.Sandboxes;
 
 /**
- * Folders on nodes of Yao, of which a test has none: each call throws, unless a mock of the process `workspace.Create`, or
- * of the one that it names, answers it. Agents with `sandbox.yao` have `ctx.workspace`.
+ * Folders on nodes of Yao: each call throws, unless a mock of the process `workspace.Create`, or of its name, answers.
+ * Agents with `sandbox.yao` have `ctx.workspace`.
  */
 declare var workspace: yao.Workspaces;
 

@@ -29,7 +29,7 @@ shows examples that hold.
 
 <!-- made by: python tests/declarations/assertions.py > docs/assertions.md -->
 """
-TELLING = 4
+TELLING = 7
 """Words of a parameter that say no more than its name."""
 RULES = """## Two ways to fail
 
@@ -95,7 +95,8 @@ def paragraphs() -> Iterator[str]:
         }
         told.update(params.values())
         yield from entry(replace(check, doc=replace(check.doc, params=params, example="")))
-        yield from shown(check.name, bodies, printed)
+        if check.name != "Equal":  # stands above
+            yield from shown(check.name, bodies, printed)
 
 
 def shown(name: str, bodies: dict[str, str], printed: dict[str, str]) -> Iterator[str]:

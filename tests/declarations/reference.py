@@ -55,8 +55,12 @@ no Node modules. [The editor](editor.md) shows the same texts, in full. Examples
 `t` and `ctx`, or a whole file; the editor has one for nearly everything."""
 TELLING = 5
 """Words of a parameter that repeat its name."""
-WORTH_TELLING = 7
-"""Words of a text that tells more than a name; the editor shows shorter ones."""
+WORTH_TELLING = 9
+"""Words of a text that tells more than a name; the editor shows shorter ones, unless they tell a `DETAIL`."""
+DETAIL = re.compile(
+    r"[`\d;:,(]|\b(throws?|null|unless|until|seconds|negative|order|first|last|empty|UTF-8|base64)\b", re.I
+)
+"""What only a text can tell."""
 KNOWN = 10
 """Words of a text that is told of a function which everybody knows from browsers."""
 EMPTY = set(
@@ -322,7 +326,7 @@ def text_of(member: Declaration) -> str:
 def says_nothing(member: Declaration, part: Section) -> bool:
     """Whether the text of a member only repeats its name, its type and what it belongs to."""
     text = text_of(member)
-    if len(text.split()) < WORTH_TELLING and not re.search(r"[`\d]", text):
+    if len(text.split()) < WORTH_TELLING and not DETAIL.search(text):
         return True
     if is_second_name(text):
         return True
