@@ -207,7 +207,7 @@ class Strictness:
             name = f"{folder}/tsconfig.json"
             above = os.path.dirname(folder)
             if os.path.isfile(name):
-                options = _options(name, set())
+                options = options_of(name)
                 found = options.get("alwaysStrict", options.get("strict")) is True
             else:
                 found = above != folder and self._by_folder(above)
@@ -224,15 +224,15 @@ def _directives(content: bytes) -> Iterator[bytes]:
             yield match[1]
 
 
-def _options(path: str, seen: set[str]) -> dict[str, Any]:
+def options_of(path: str, seen: frozenset[str] = frozenset()) -> dict[str, Any]:
     """The compiler options of a `tsconfig.json`, with those of the files that it extends."""
-    seen.add(path)
+    seen |= {path}
     document = _document(path)
     options: dict[str, Any] = {}
     for name in _extends(document):
         target = next((file for file in _places(name, os.path.dirname(path)) if os.path.isfile(file)), None)
         if target is not None and target not in seen:
-            options |= _options(target, seen)
+            options |= options_of(target, seen)
     own = document.get("compilerOptions")
     return options | own if isinstance(own, dict) else options
 

@@ -12,6 +12,7 @@ from typing import Any
 from scripttest.compile.compiler import Loaded
 from scripttest.results import HostError
 from scripttest.syntax.coverage import COUNTERS, handler_name, loaded
+from scripttest.syntax.imported import ImportedTypes
 from scripttest.syntax.parser import UnreadableError, planter
 from scripttest.values import Value
 
@@ -72,6 +73,7 @@ class Mutants:
         self._wanted = wanted
         self._calls = list(calls)
         self._planter = planter()
+        self._imported = ImportedTypes(root)
         self._lock = Lock()
         self._next = FIRST
         self.files: dict[str, Planted] = {}
@@ -89,7 +91,8 @@ class Mutants:
 
     def _planted(self, name: str, text: str) -> Planted:
         try:
-            found = self._planter.ask("planted", text, os.path.splitext(name)[1], self._next, self._calls)
+            imported = self._imported.of(f"{self._root}/{name}", text)
+            found = self._planter.ask("planted", text, os.path.splitext(name)[1], self._next, self._calls, imported)
         except UnreadableError as error:
             return Planted(name=name, text=text, mutants=(), unread=str(error))
         if found is None:

@@ -231,3 +231,61 @@ def test_named_handlers_that_no_test_loads_are_not_reached(app: MakeApplication)
     run = made.run("mutate", "-i", "scripts.desk", "--mutate", "assistants/desk/src/s*.ts", "--json")
     assert json.loads(run.stdout)["counts"] == {"no coverage": 5}
     assert "No handler matches assistants/nobody/**" in made.run("mutate", "--mutate", "assistants/nobody/**").stderr
+
+
+def test_what_imported_types_do_not_allow_is_not_planted(app: MakeApplication) -> None:
+    made = app(
+        {
+            "/tsconfig.json": '{"compilerOptions": {"paths": {"~/*": ["./scripts/*"]}}, // ours\n}',
+            "/scripts/kinds.ts": """export type Kind = "plain" | "urgent";
+export const SIZES = ["small", "large"] as const;
+export const PRICES = { low: 1, high: 2 } as const;
+export enum Level {
+  One = 1,
+  Three = 3,
+}
+export interface Named {
+  name: "a" | "b";
+}
+""",
+            "/scripts/all.ts": 'export * from "./kinds";\nexport { Kind as Sort } from "./kinds";\n',
+            "state.ts": 'export type State = "open" | "shut";\nexport default interface Door { state: State; note: string }\n',
+            "door.ts": """import type Door from "./state";
+import { type State } from "./state.js";
+import { Level, Named, SIZES, type Sort } from "~/all";
+import * as kinds from "@scripts/kinds";
+
+interface Gate extends Door, Named { size: (typeof SIZES)[number]; kind: Sort; price: keyof typeof kinds.PRICES; level: Level }
+
+export function gate(state: State): Gate {
+  if (state === "open") return { state: "shut", note: "free", name: "a", size: "small", kind: "plain", price: "low", level: 1 };
+  const other: kinds.Kind = "urgent";
+  return { state, note: other, name: "b", size: "large", kind: other, price: "high", level: 3 };
+}
+""",
+            "door_test.ts": """import { gate } from "./door";
+export function TestGate(t: testing.T) {
+  t.assert.Equal(gate("open").state, "shut");
+  t.assert.Equal(gate("shut").note, "urgent");
+}
+""",
+        }
+    )
+    run = made.run(
+        "mutate",
+        "-i",
+        "scripts.demo.door",
+        "-o",
+        "m.json",
+        "--mutators",
+        "StringLiteral",
+        "--mutators",
+        "NumberLiteral",
+    )
+    assert run.code == 0, run.stderr
+    found = json.loads((made.root / "m.json").read_text("utf-8"))["files"]["assistants/demo/src/door.ts"]["mutants"]
+    ignored = [one for one in found if one["status"] == "Ignored"]
+    assert {one["statusReason"] for one in ignored} == {"its type does not allow it"}
+    planted = [(one["location"]["start"]["line"], one["replacement"]) for one in found if one not in ignored]
+    assert planted == [(9, '""')]  # the note
+    assert len(found) == 14

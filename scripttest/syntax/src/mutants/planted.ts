@@ -14,7 +14,7 @@ import { leftOut } from "./left_out";
 import { own } from "./own";
 import { placeOf } from "./places";
 import { type Replacement, caseHead, standard } from "./standard";
-import { Types } from "./types";
+import { type Imported, Types } from "./types";
 
 export interface Mutant {
   /** 0: it is not planted */
@@ -50,10 +50,11 @@ const ROUND = "--$yaoHits[0]||$yaoE();";
  * @param suffix the end of the file's name, `.ts`
  * @param first the number of the first mutant
  * @param calls see `leftOut`
+ * @param imported what the file imports
  */
-export function planted(source: string, suffix: string, first: number, calls: string[]) {
+export function planted(source: string, suffix: string, first: number, calls: string[], imported: Imported) {
   const program = programOf(source, suffix);
-  const planting = new Planting(program, source, first, calls);
+  const planting = new Planting(program, source, first, calls, imported);
   if (planting.mutants.length === 0) return null;
   return { ...planting.insertions.into(source), mutants: planting.mutants };
 }
@@ -72,10 +73,10 @@ class Planting {
   /** Statements in lists that are an expression, before which a semicolon may be missing. */
   readonly #starts: Node[] = [];
 
-  constructor(program: Node, source: string, first: number, calls: string[]) {
+  constructor(program: Node, source: string, first: number, calls: string[], imported: Imported) {
     this.#source = new Source(source);
     this.#leftOut = leftOut(program, source, calls);
-    this.#types = new Types(program);
+    this.#types = new Types(program, imported);
     this.#next = first;
     this.#visitAll({ node: program, key: "", parent: null }, "", undefined);
     this.#switches();

@@ -1,23 +1,113 @@
 /**
- * Which literals a type allows, as far as one file tells: unions of literals, in annotations, in types and interfaces that
- * the file declares, and `as const`. What a type checker would refuse anyway is no mutant.
+ * Which literals a type allows, as far as a file and what it imports tell: unions of literals, in annotations, in types,
+ * interfaces and enums, and `as const`. What a type checker would refuse anyway is no mutant.
  */
 
-import { type Node, allNodes } from "../tree";
+import { type Node, allNodes, programOf } from "../tree";
 import { type At, bare, child, children, isIdentifier } from "./at";
 
-const DECLARATIONS = new Set(["TSTypeAliasDeclaration", "TSInterfaceDeclaration"]);
-const WRAPPERS = new Set(["Promise", "Readonly", "Partial", "Required", "NonNullable"]);
+const DECLARATIONS = new Set(["TSTypeAliasDeclaration", "TSInterfaceDeclaration", "TSEnumDeclaration"]);
+const WRAPPERS = new Set(["Promise", "Readonly", "Partial", "Required", "NonNullable", "Pick", "Omit"]);
 const LISTS = new Set(["Array", "ReadonlyArray", "Set", "ReadonlySet"]);
 const EQUAL = new Set(["==", "!=", "===", "!=="]);
 type Literal = string | number | boolean;
 
-export class Types {
-  /** Name → what declares it. */
-  readonly #declared = new Map<string, Node>();
+/** What a file imports: specifier → path; and by their paths the files to which that leads. */
+export interface Imported {
+  imports: Record<string, string>;
+  files: Record<string, { text: string; suffix: string; imports: Record<string, string>; types?: Types | null }>;
+}
 
-  constructor(program: Node) {
-    for (const node of allNodes(program)) if (DECLARATIONS.has(node.type)) this.#declared.set(child(node, "id")!.name as string, node);
+/** A name that stands for one of a file, `*` for all of them; without a source, of the same file. */
+interface Alias {
+  source?: string;
+  name: string;
+}
+
+/** Reference to a type → the types of the file in which it is written. */
+const written = new WeakMap<Node, Types>();
+
+export class Types {
+  /** Name → what declares it: a type, or a constant that is `as const`. */
+  readonly #declared = new Map<string, Node>();
+  readonly #imports = new Map<string, Alias>();
+  readonly #exports = new Map<string, Alias>();
+  /** Sources of `export * from`. */
+  readonly #passedOn: string[] = [];
+
+  constructor(
+    program: Node,
+    readonly imported: Imported,
+  ) {
+    for (const node of allNodes(program)) {
+      if (DECLARATIONS.has(node.type)) this.#declared.set(child(node, "id")!.name as string, node);
+      else if (node.type === "TSTypeReference" || node.type === "TSTypeQuery" || node.type === "TSExpressionWithTypeArguments" || node.type === "TSInterfaceHeritage") written.set(node, this);
+      else if (node.type === "VariableDeclarator") {
+        const [id, init] = [child(node, "id")!, child(node, "init")];
+        if (id.type === "Identifier" && init?.type === "TSAsExpression" && this.#isConst(init)) this.#declared.set(id.name as string, bare(init));
+      }
+    }
+    for (const statement of children(program, "body")) this.#takeNames(statement);
+  }
+
+  #takeNames(statement: Node): void {
+    const source = child(statement, "source")?.value as string | undefined;
+    if (statement.type === "ExportAllDeclaration") this.#passedOn.push(source!);
+    if (statement.type === "ExportDefaultDeclaration") {
+      const name = (child(child(statement, "declaration")!, "id") ?? child(statement, "declaration"))?.name;
+      if (typeof name === "string") this.#exports.set("default", { name });
+    }
+    for (const one of children(statement, "specifiers")) {
+      const local = child(one, "local")?.name as string;
+      const foreign = child(one, statement.type === "ImportDeclaration" ? "imported" : "exported");
+      const name = (foreign?.name ?? foreign?.value) as string;
+      if (statement.type !== "ImportDeclaration") this.#exports.set(name, { source, name: one.type === "ExportNamespaceSpecifier" ? "*" : local });
+      else this.#imports.set(local, { source, name: one.type === "ImportNamespaceSpecifier" ? "*" : one.type === "ImportDefaultSpecifier" ? "default" : name });
+    }
+  }
+
+  /** The types of a file that this one imports. */
+  #of(source: string): Types | null {
+    const file = this.imported.files[this.imported.imports[source]];
+    if (!file) return null;
+    if (file.types === undefined) {
+      file.types = null;
+      try {
+        file.types = new Types(programOf(file.text, file.suffix), { imports: file.imports, files: this.imported.files });
+      } catch {
+        // A file that cannot be read declares nothing: the compiler says so
+      }
+    }
+    return file.types;
+  }
+
+  /** What declares a name in this file, or in one that it imports. */
+  #find(name: string, depth = 0): Node | null {
+    return this.#declared.get(name) ?? this.#aliased(this.#imports.get(name), depth);
+  }
+
+  exported(name: string, depth: number): Node | null {
+    const own = this.#aliased(this.#exports.get(name), depth) ?? this.#declared.get(name);
+    if (own || depth > 9) return own ?? null;
+    for (const source of this.#passedOn) {
+      const found = this.#of(source)?.exported(name, depth + 1);
+      if (found) return found;
+    }
+    return null;
+  }
+
+  #aliased(alias: Alias | undefined, depth: number): Node | null {
+    if (alias === undefined || depth > 9) return null;
+    if (alias.source === undefined) return this.#find(alias.name, depth + 1);
+    return this.#of(alias.source)?.exported(alias.name, depth + 1) ?? null;
+  }
+
+  /** What a name declares, `Kind` or `kinds.Kind`, where it is written. */
+  #named(name: Node | null): Node | null {
+    if (name?.type === "Identifier") return this.#find(name.name as string);
+    const space = name && child(name, "left");
+    const source = space?.type === "Identifier" ? this.#imports.get(space.name as string)?.source : undefined;
+    return source === undefined ? null : (this.#of(source)?.exported(child(name!, "right")!.name as string, 0) ?? null);
   }
 
   /** Whether the type of a literal's place is known, and does not allow another literal, which is given as code. */
@@ -98,11 +188,23 @@ export class Types {
   #member(type: Node | null, key: Node): Node | null {
     const known = this.#resolved(type);
     if (known === null) return null;
+    if (known.type === "TSIntersectionType") {
+      for (const one of children(known, "types")) {
+        const found = this.#member(one, key);
+        if (found) return found;
+      }
+      return null;
+    }
     const body = child(known, "body");
     const members = known.type === "TSTypeLiteral" ? children(known, "members") : body ? children(body, "body") : [];
     const name = key.name ?? key.value;
     const found = members.find((one) => one.type === "TSPropertySignature" && (child(one, "key")!.name ?? child(one, "key")!.value) === name);
-    return found ? annotation(found) : null;
+    if (found) return annotation(found);
+    for (const base of children(known, "extends")) {
+      const inherited = this.#member(base, key);
+      if (inherited) return inherited;
+    }
+    return null;
   }
 
   #element(type: Node | null): Node | null {
@@ -114,17 +216,26 @@ export class Types {
   /** The type that a name stands for. */
   #resolved(type: Node | null, depth = 0): Node | null {
     if (type === null || depth > 9) return null;
-    if (type.type === "TSParenthesizedType" || type.type === "TSTypeOperator") return this.#resolved(child(type, "typeAnnotation"), depth + 1);
+    if (type.type === "TSParenthesizedType" || (type.type === "TSTypeOperator" && type.operator === "readonly")) return this.#resolved(child(type, "typeAnnotation"), depth + 1);
     if (type.type === "TSIndexedAccessType") {
-      const index = child(child(type, "indexType")!, "literal");
-      return index && this.#resolved(this.#member(child(type, "objectType"), index), depth + 1);
+      const of = child(type, "objectType");
+      const index = child(type, "indexType")!;
+      if (index.type === "TSNumberKeyword") {
+        const list = this.#resolved(of, depth + 1);
+        return list?.type === "ArrayExpression" ? list : this.#resolved(this.#element(list), depth + 1);
+      }
+      const literal = child(index, "literal");
+      return literal && this.#resolved(this.#member(of, literal), depth + 1);
     }
-    if (type.type !== "TSTypeReference") return type;
+    const scope = written.get(type) ?? this;
+    if (type.type === "TSTypeQuery") return scope.#named(child(type, "exprName"));
+    const isBase = type.type === "TSExpressionWithTypeArguments" || type.type === "TSInterfaceHeritage";
+    if (type.type !== "TSTypeReference" && !isBase) return type;
     const name = nameOf(type);
     if (WRAPPERS.has(name)) return this.#resolved(argumentsOf(type)[0] ?? null, depth + 1);
-    const declared = this.#declared.get(name);
+    const declared = scope.#named(child(type, "typeName") ?? child(type, "expression"));
     if (!declared) return LISTS.has(name) ? type : null;
-    if (declared.type === "TSInterfaceDeclaration") return declared;
+    if (declared.type !== "TSTypeAliasDeclaration") return declared;
     return this.#resolved(child(declared, "typeAnnotation"), depth + 1);
   }
 
@@ -136,6 +247,14 @@ export class Types {
         const value = child(known, "literal")!.value;
         return value === undefined ? null : [value as Literal];
       }
+      case "ArrayExpression": {
+        const values = children(known, "elements").map((one) => one?.value as Literal | undefined);
+        return values.includes(undefined) ? null : (values as Literal[]);
+      }
+      case "TSEnumDeclaration":
+        return enumerated(known);
+      case "TSTypeOperator":
+        return this.#keys(child(known, "typeAnnotation"));
       case "TSNullKeyword":
       case "TSUndefinedKeyword":
         return [];
@@ -146,6 +265,27 @@ export class Types {
     }
     return null;
   }
+
+  /** The names of what a type, or a constant that is `as const`, has; null if they are not known. */
+  #keys(type: Node | null): Literal[] | null {
+    const known = this.#resolved(type);
+    const isOpen = known?.type === "TSInterfaceDeclaration" && children(known, "extends").length > 0;
+    const members = { ObjectExpression: "properties", TSTypeLiteral: "members", TSInterfaceDeclaration: "body" }[known?.type ?? ""];
+    if (!known || members === undefined || isOpen) return null;
+    const found = children(members === "body" ? child(known, "body")! : known, members).map((one) => (one.key && !one.computed ? (child(one, "key")!.name ?? child(one, "key")!.value) : undefined));
+    return found.includes(undefined) ? null : (found as Literal[]);
+  }
+}
+
+/** The values of an enum, as far as they are literals. */
+function enumerated(declared: Node): Literal[] {
+  let next = 0;
+  return children(child(declared, "body") ?? declared, "members").map((one) => {
+    const value = child(one, "initializer")?.value as Literal | undefined;
+    const own = value ?? next;
+    if (typeof own === "number") next = own + 1;
+    return own;
+  });
 }
 
 function annotation(node: Node): Node | null {
