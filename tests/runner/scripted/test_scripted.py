@@ -27,7 +27,7 @@ def examples() -> list[Any]:
 
 
 def test_every_example_of_the_page_is_run() -> None:
-    assert len(examples()) == PAGE.read_text("utf-8").count("```yaml") == 6
+    assert len(examples()) == PAGE.read_text("utf-8").count("```yaml") == 5
 
 
 @pytest.mark.parametrize(("replies", "transcript"), examples())
