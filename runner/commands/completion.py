@@ -40,7 +40,7 @@ READ = 1 << 20
     'bash: eval "$(yao-test completion bash)"; zsh: eval "$(yao-test completion zsh)"; '
     "fish: yao-test completion fish | source",
 )
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", metavar="SHELL", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_obj
 def completion(environment: Environment, shell: str) -> int:
     """Prints the completion script for a shell."""

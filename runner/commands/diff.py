@@ -194,7 +194,7 @@ def _sides(
     if store is not None:
         raise ConfigurationError("--store needs --baseline", "Refer to a run in a store as run:ID")
     if a is None:
-        raise click.UsageError("Missing argument A: the older report, or --baseline with a run of the store")
+        raise click.UsageError("yao-test diff needs A: the older report, or --baseline with a run of the store")
     names = [a, *([b] if b else []), *more]
     reports = [read_report(environment, name) for name in names]
     return (names, reports) if b else _variants(reports[0], a)

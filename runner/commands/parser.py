@@ -7,7 +7,9 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stdout
+from difflib import get_close_matches
 from importlib import import_module
+from io import StringIO
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ import click
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import FLAGS
+from runner.options.readers import one_of
 from runner.version import VERSION
 
 if TYPE_CHECKING:
@@ -95,20 +98,73 @@ def read_or_run(arguments: list[str], environment: Environment, commands: Mappin
     else:
         command, program = click_command(commands if "all" not in arguments else ()), "yao-test"
     columns = shutil.get_terminal_size((80, 24)).columns
+    printed = environment.stdout
+    plain = [word for word in arguments if word.partition("=")[0] != "--json"]
+    if len(plain) < len(arguments) and not {"-h", "--help", "--version"}.isdisjoint(plain):
+        arguments, printed = plain, StringIO()
     try:
-        with redirect_stdout(environment.stdout):  # where click prints help and version
+        with redirect_stdout(printed):  # where click prints help and version
             result = command.main(
                 arguments, program, standalone_mode=False, obj=environment, max_content_width=columns, **_HELP
             )
-    except click.UsageError as error:
-        program = error.ctx.command_path if error.ctx else program
-        said, hint = error.format_message(), f"{program} --help lists the flags"
-        raise ConfigurationError(said, hint) from error
     except click.ClickException as error:
-        raise ConfigurationError(error.format_message()) from error
+        raise _refused(error, program) from error
     except click.Abort as error:
         raise KeyboardInterrupt from error
+    if isinstance(printed, StringIO) and (said := printed.getvalue()):
+        from runner.execution.outcome import help_text
+
+        environment.stdout.write(help_text(said))
     return result if isinstance(result, dict) else int(result or 0)
+
+
+def _refused(error: click.ClickException, program: str) -> ConfigurationError:
+    """What click refuses, in the words of all other messages."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    program = context.command_path if context is not None else program
+    said, hint = error.format_message().rstrip("."), f"{program} --help lists the flags"
+    if isinstance(error, click.NoSuchOption | click.exceptions.NoSuchCommand):
+        is_flag = isinstance(error, click.NoSuchOption)
+        name = error.option_name if isinstance(error, click.NoSuchOption) else error.command_name
+        close = get_close_matches(name, error.possibilities or (), n=1)
+        said = f"There is no {'flag' if is_flag else 'command'} {name}"
+        hint = f"Did you mean {close[0]}?" if close else hint
+    elif isinstance(error, click.MissingParameter) and error.param is not None:
+        said = f"{program} needs {_name_of(error.param)}"
+    elif isinstance(error, click.BadOptionUsage):
+        lacks = said.endswith("requires an argument")
+        said = f"{error.option_name} {'needs a value' if lacks else 'takes no value'}"
+    elif isinstance(error, click.BadParameter) and error.param is not None:
+        kind, name = error.param.type, _name_of(error.param)
+        text = error.message.partition(" is not ")[0].strip("'")
+        if isinstance(kind, click.Choice):
+            try:
+                one_of(*map(str, kind.choices))(text, name)
+            except ConfigurationError as ours:
+                return ours
+        if isinstance(kind, click.IntRange | click.FloatRange):
+            said = f'Cannot read {name} "{text}": it must be {_range_of(kind)}'
+        else:
+            said = f"Cannot use {name}: {error.message.rstrip('.')}"
+    elif said.startswith("Got unexpected extra argument"):
+        said = f"Cannot use {said.partition('(')[2].rstrip(')')}: {program} takes no further words"
+    return ConfigurationError(said, hint)
+
+
+def _name_of(parameter: click.Parameter) -> str:
+    """A flag as it is typed, or the name of a word."""
+    return (
+        parameter.opts[0]
+        if isinstance(parameter, click.Option)
+        else (parameter.metavar or parameter.human_readable_name)
+    )
+
+
+def _range_of(kind: click.IntRange | click.FloatRange) -> str:
+    """Which numbers a flag takes."""
+    number = "a whole number" if isinstance(kind, click.IntRange) else "a number"
+    low = "above" if kind.min_open else "from" if kind.max is not None else "of at least"
+    return number + f" {low} {kind.min}" * (kind.min is not None) + f" to {kind.max}" * (kind.max is not None)
 
 
 def click_command(commands: Iterable[str] = ()) -> click.Command:

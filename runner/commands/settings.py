@@ -132,7 +132,7 @@ SCHEMAS: dict[str, Callable[[], Schema]] = {
     help="Prints a JSON Schema that lets editors complete and check files. file: case files. case: a single case, "
     "as on a line of JSONL. result: what --json prints. config: yao-test.toml.",
 )
-@click.argument("of", type=click.Choice(SCHEMAS), default="file")
+@click.argument("of", metavar="SCHEMA", type=click.Choice(SCHEMAS), default="file")
 @click.option("-o", "--output", metavar="FILE", help="Write the schema to this file.")
 @click.pass_obj
 def schema(environment: Environment, of: str, output: str | None) -> int:

@@ -65,7 +65,8 @@ def meant(arguments: Sequence[str], environment: Environment, commands: Collecti
         return [first, *(word for token in tokens if token is not words[0] for word in token.words)]
     if first == "help" or any(token.is_flag and token.text in _HELP for token in tokens):
         named = [word.text for word in words if word.text in (_ALL, *commands)]
-        return [named[0], "--help"] if named and named[0] != _ALL else ["--help", *named]
+        asked = [named[0], "--help"] if named and named[0] != _ALL else ["--help", *named]
+        return asked + [word for word in arguments if word.partition("=")[0] == "--json"]
     if first in VERBS:
         tokens.remove(words[0])
         del words[0]

@@ -68,6 +68,12 @@ def refusal(message: str, hint: str | None, code: int, *, lines: bool = False) -
     return document_text({**_head(code, None), "errors": [error], "warnings": [], "notes": [], "failures": []})
 
 
+def help_text(text: str) -> str:
+    """The document of `--help` and `--version` with `--json`."""
+    empty: Record = {key: [] for key in ("errors", "warnings", "notes", "failures")}
+    return document_text({**_head(exit_codes.PASSED, None), **empty, "help": text})
+
+
 def bounded(value: Any, most: int = MOST) -> Any:
     """A JSON value of about that many characters: texts are cut, and of lists and objects the first items stay, where
     each gets a share, so that a long one leaves room for the others; what is missing is said in its place."""

@@ -59,6 +59,7 @@ def outcome_schema() -> Schema:
                 "additionalProperties": COUNT,
                 "description": "With --dry-run: flag → the number of tests and whole modules that it leaves out.",
             },
+            "help": {**TEXT, "description": "With --help or --version: what it says."},
             **_OF_END,
         },
     )

@@ -156,7 +156,7 @@ REFUSED = {
     "a file": (["notes.txt"], "Error: Cannot write <app>/notes.txt: File exists"),
     "an id that leads out": (["-n", "../out"], 'Error: Cannot make agent "../out"'),
     "an empty id": (["-n", ""], 'Error: Cannot make agent ""'),
-    "an unknown CI system": (["--ci", "jenkins"], "Error: Invalid value for '--ci'"),
+    "an unknown CI system": (["--ci", "jenkins"], 'Error: Cannot use --ci "jenkins": there is no such choice'),
     "a link out of the application": ([], "Error: Cannot write <app>/types/yao-test/agent.d.ts: a link leads out"),
 }
 

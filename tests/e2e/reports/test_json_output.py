@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from agent_files import agent, case_file, server
 from command import Application, MakeApplication, on_terminal
+
+from runner.commands.main import COMMANDS, run_command
+from runner.environment import environment_of
 
 FILES = {
     "/assistants/demo/package.yao": '{"connector": "scripted"}',
@@ -152,7 +157,7 @@ def test_files_are_named_from_the_working_directory(here: Application, schema: A
 
 REFUSED = {
     "a name": (["-i", "scripts.demo.goood"], "Cannot resolve scripts.demo.goood", 'Did you mean "scripts.demo.good"?'),
-    "a flag": (["--runns", "2"], "No such option", "yao-test --help lists the flags"),
+    "a flag": (["--runns", "2"], "There is no flag --runns", "Did you mean --runs?"),
     "a value": (["--runs", "x"], 'Cannot read --runs "x"', None),
     "a pattern": (["-i", "scripts.demo.good", "--run", "nothing here"], "No test and no case matches", "There are"),
     "a tag": (["--tag", "smok"], "No test and no case has the tag smok", "Did you mean smoke?"),
@@ -172,6 +177,21 @@ def test_what_cannot_run_is_said_in_the_document(here: Application, schema: Any,
     assert found["status"] == "configuration_error"
     assert message in error["message"]
     assert hint is None or hint in error["hint"]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_every_command_has_its_errors_and_its_help_as_json(command: str, schema: Any, tmp_path: Path) -> None:
+    for words, code, member in (
+        (["--no-such"], 2, "errors"),
+        (["--help"], 0, "help"),
+        (["none.jsonl", "x"], 2, "errors"),
+    ):
+        stdout, stderr = StringIO(), StringIO()
+        environment = environment_of(tmp_path, {}, stdout, stderr)
+        assert run_command([*command.split(), *words, "--json"], environment) == code, words
+        found = json.loads(stdout.getvalue())
+        jsonschema.validate(found, schema)
+        assert (bool(found[member]), found["exit_code"], stderr.getvalue()) == (True, code, "")
 
 
 def test_everything_wrong_with_a_case_file_is_one_error(app: MakeApplication, schema: Any) -> None:
