@@ -227,10 +227,6 @@ def _validate(store: Store, dsl: Json) -> dict[str, Json]:
     return {"valid": True}
 
 
-def _schema(store: Store, form: Json) -> Json:
-    return json.dumps(SCHEMA) if form == "json" else SCHEMA
-
-
 METHODS: dict[str, Callable[[Store, Json], Json]] = {
     "get": _get,
     "first": _first,
@@ -238,5 +234,5 @@ METHODS: dict[str, Callable[[Store, Json], Json]] = {
     "run": _run,
     "lint": _lint,
     "validate": _validate,
-    "schema": _schema,
+    "schema": lambda store, form: json.dumps(SCHEMA) if form == "json" else SCHEMA,
 }

@@ -127,10 +127,6 @@ FUNCTIONS = host_functions(
 )
 
 
-def _parse(given: Arguments, call: HostCall) -> Json:
-    return formats.parse(given.string(1), given.string(2, ""))
-
-
 def _validate(given: Arguments, call: HostCall) -> Json:
     found = schemas.misfit(given.any(1), given.any(2))
     return found and found.text
@@ -141,7 +137,7 @@ JSON = host_functions(
     {
         "Encode": lambda given, call: formats.encode_json(given.any(1)),
         "Decode": lambda given, call: formats.decode_json(given.string(1)),
-        "Parse": _parse,
+        "Parse": lambda given, call: formats.parse(given.string(1), given.string(2, "")),
         "Repair": lambda given, call: formats.repair_text(given.string(1)),
         "Validate": _validate,
         "ValidateSchema": lambda given, call: schemas.schema_problem(given.any(1)),

@@ -42,10 +42,6 @@ def _kind(test: Callable[[Place], bool], follow: bool = True) -> Method:
     return run
 
 
-def _read_file(files: FileAccess) -> Json:
-    return files.read(files.place()).decode(errors="replace")
-
-
 def _read_buffer(files: FileAccess) -> Json:
     return files.read(files.place())
 
@@ -198,26 +194,10 @@ def _chmod(files: FileAccess) -> Json:
     return None
 
 
-def _mode(files: FileAccess) -> Json:
-    return files.place().stat().st_mode & 0o777
-
-
-def _size(files: FileAccess) -> Json:
-    return files.place().stat().st_size
-
-
-def _mod_time(files: FileAccess) -> Json:
-    return int(files.place().stat().st_mtime)
-
-
 def _mime_type(files: FileAccess) -> Json:
     place = files.place()
     with open(place.open(os.O_RDONLY), "rb") as file:
         return mime_type(place.name, file.read(3072))
-
-
-def _download(files: FileAccess) -> Json:
-    return {"type": _mime_type(files), "content": _read_base64(files)}
 
 
 def _move(files: FileAccess) -> Json:
@@ -280,10 +260,6 @@ def _move_insert(files: FileAccess) -> Json:
     return None
 
 
-def _abs(files: FileAccess) -> Json:
-    return "/" + "/".join(normal_parts(files.lexical(1)))
-
-
 def _on_name(function: Callable[[str], str]) -> Method:
     return lambda files: function(files.given.string(1))
 
@@ -293,7 +269,7 @@ METHODS: dict[str, Method] = {
     "IsDir": _kind(Place.is_folder),
     "IsFile": _kind(is_file),
     "IsLink": _kind(Place.is_link, follow=False),
-    "ReadFile": _read_file,
+    "ReadFile": lambda files: files.read(files.place()).decode(errors="replace"),
     "ReadFileBuffer": _read_buffer,
     "ReadFileBase64": _read_base64,
     "ReadCloser": _read_buffer,
@@ -310,7 +286,7 @@ METHODS: dict[str, Method] = {
     "InsertBase64": _insert(_base64),
     "Remove": _remover(Place.remove),
     "RemoveAll": _remover(Place.remove_all),
-    "Download": _download,
+    "Download": lambda files: {"type": _mime_type(files), "content": _read_base64(files)},
     "ReadDir": _read_dir,
     "Mkdir": _mkdir,
     "MkdirAll": _mkdir_all,
@@ -320,14 +296,14 @@ METHODS: dict[str, Method] = {
     "DirName": _on_name(dir_name),
     "ExtName": _on_name(ext_name),
     "MimeType": _mime_type,
-    "Mode": _mode,
-    "Size": _size,
-    "ModTime": _mod_time,
+    "Mode": lambda files: files.place().stat().st_mode & 0o777,
+    "Size": lambda files: files.place().stat().st_size,
+    "ModTime": lambda files: int(files.place().stat().st_mtime),
     "Move": _move,
     "Copy": _copy,
     "MoveAppend": _move_append,
     "MoveInsert": _move_insert,
-    "Abs": _abs,
+    "Abs": lambda files: "/" + "/".join(normal_parts(files.lexical(1))),
     "Zip": zip_files,
     "Unzip": unzip_files,
     "Glob": _glob,

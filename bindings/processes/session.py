@@ -40,10 +40,6 @@ def _value(call: HostCall, name: str) -> Json:
     return call.world.session.get(name)
 
 
-def _get(given: Arguments, call: HostCall) -> Json:
-    return _value(call, _prefix(given, call, 2) + given.string(1))
-
-
 def _get_many(given: Arguments, call: HostCall) -> Json:
     prefix = _prefix(given, call, 2)
     return {name: _value(call, prefix + name) for name in given.strings(1)}
@@ -101,7 +97,7 @@ FUNCTIONS = host_functions(
     "session",
     {
         "ID": _id,
-        "Get": _get,
+        "Get": lambda given, call: _value(call, _prefix(given, call, 2) + given.string(1)),
         "GetMany": _get_many,
         "Set": _set,
         "SetMany": _set_many,

@@ -176,10 +176,6 @@ def _html_to_markdown(given: Arguments, call: HostCall) -> Json:
     return text.strip()
 
 
-def _extract_first(given: Arguments, call: HostCall) -> Json:
-    return next(iter(extract(given.string(1))), None)
-
-
 def _extract_by_type(given: Arguments, call: HostCall) -> Json:
     name = given.string(2).lower()
     return [block for block in extract(given.string(1)) if block["type"] == name]
@@ -193,7 +189,7 @@ FUNCTIONS = host_functions(
     "text",
     {
         "Extract": _on_string(lambda text: extract(text) or None),
-        "ExtractFirst": _extract_first,
+        "ExtractFirst": lambda given, call: next(iter(extract(given.string(1))), None),
         "ExtractJSON": _on_string(extract_json),
         "ExtractByType": _extract_by_type,
         "MarkdownToHTML": _on_string(markdown_to_html),

@@ -91,9 +91,7 @@ class UsedTool(Value):
             "tool": use.name,
             "arguments": self.call.arguments,
         }
-        if use.error is None:
-            return {**record, "result": use.result}
-        return {**record, "error": use.error}
+        return {**record, "result": use.result} if use.error is None else {**record, "error": use.error}
 
 
 class Answer(Value):

@@ -78,9 +78,7 @@ def problem_with_assertion(assertion: Assertion, *, has_expected: bool = False) 
         if getattr(assertion, field) is not None:
             takes = ", ".join(kind.fields)
             return f'"{assertion.type}" does not accept "{field}"; it accepts {takes}, message and negate'
-    if assertion.type == "equals" and has_expected:
-        return None
-    return kind.problem(assertion)
+    return None if assertion.type == "equals" and has_expected else kind.problem(assertion)
 
 
 async def any_of(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:

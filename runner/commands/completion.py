@@ -153,10 +153,6 @@ def _tags(application: Application, options: RunOptions, environment: Environmen
             yield from tags
 
 
-def _agents(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
-    return (agent.id for agent in application.agents())
-
-
 def _connectors(application: Application, options: RunOptions, environment: Environment) -> Iterable[str]:
     from runner.connectors.load import Connectors
 
@@ -173,7 +169,7 @@ def _profiles(application: Application, options: RunOptions, environment: Enviro
 
 _VALUES: dict[str, Callable[[Application, RunOptions, Environment], Iterable[str]]] = {
     "input": _inputs,
-    "name": _agents,
+    "name": lambda application, options, environment: (agent.id for agent in application.agents()),
     "run": _tests,
     "tag": _tags,
     "connector": _connectors,

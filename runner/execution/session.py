@@ -344,9 +344,7 @@ def advice(plan: RunPlan, run: Execution) -> str:
         return ""
     path = memory if store is not None else memory.with_name(FILE)
     said = _said(path)
-    if what in said or not _keep(path, {*said, what, "ran"}):
-        return ""
-    return _LINES[what]
+    return "" if what in said or not _keep(path, {*said, what, "ran"}) else _LINES[what]
 
 
 def _said(path: Path) -> set[str]:

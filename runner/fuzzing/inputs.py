@@ -160,9 +160,7 @@ def _numbers(printed: str) -> list[float]:
     if value != int(value):
         return [value, -value]
     whole = int(value)
-    if whole > _LARGEST:
-        return []
-    return [whole, whole + 1, whole - 1, -whole]
+    return [] if whole > _LARGEST else [whole, whole + 1, whole - 1, -whole]
 
 
 def _text(printed: str) -> str:

@@ -230,9 +230,7 @@ def pass_rate(passed: int, count: int) -> float:
     if not count:
         return 0.0
     rate = round(100 * passed / count, 1)
-    if passed == count or not passed:
-        return rate
-    return min(99.9, max(0.1, rate))
+    return rate if passed == count or not passed else min(99.9, max(0.1, rate))
 
 
 def classification(passed: int, count: int) -> str:

@@ -108,10 +108,6 @@ def _doubtful(*_: Any) -> NoReturn:
     raise DoubtError
 
 
-def _anything(schema: Schema, value: Any) -> Any:
-    return value
-
-
 def _text(schema: Schema, value: Any) -> str:
     if type(value) is not str:
         raise DoubtError
@@ -132,10 +128,6 @@ def _is_unicode(text: str) -> bool:
 
 def _literal(schema: Schema, value: Any) -> str:
     return value if type(value) is str and value in schema["expected"] else _doubtful()
-
-
-def _flag(schema: Schema, value: Any) -> bool:
-    return value if type(value) is bool else _doubtful()
 
 
 def _whole(schema: Schema, value: Any) -> int:
@@ -167,10 +159,6 @@ def _dict(schema: Schema, value: Any) -> dict[Any, Any]:
 
 def _nullable(schema: Schema, value: Any) -> Any:
     return None if value is None else fitted(schema["schema"], value)
-
-
-def _default(schema: Schema, value: Any) -> Any:
-    return fitted(schema["schema"], value)
 
 
 def _changed(schema: Schema, value: Any) -> Any:
@@ -221,16 +209,16 @@ _TYPES: Mapping[str, frozenset[type]] = {
 _KINDS: Mapping[str, tuple[Callable[[Schema, Any], Any], frozenset[str]]] = {
     kind: (take, frozenset(("type", *keys.split())))
     for kind, take, keys in (
-        ("any", _anything, ""),
+        ("any", lambda schema, value: value, ""),
         ("str", _text, "strict pattern"),
         ("literal", _literal, "expected"),
-        ("bool", _flag, ""),
+        ("bool", lambda schema, value: value if type(value) is bool else _doubtful(), ""),
         ("int", _whole, "ge gt le"),
         ("float", _number, "ge gt le allow_inf_nan"),
         ("list", _list, "items_schema min_length"),
         ("dict", _dict, "keys_schema values_schema"),
         ("nullable", _nullable, "schema"),
-        ("default", _default, "schema default default_factory"),
+        ("default", lambda schema, value: fitted(schema["schema"], value), "schema default default_factory"),
         ("function-after", _changed, "schema function"),
         ("union", _union, "choices mode metadata"),
         ("model", _model, "schema cls config"),

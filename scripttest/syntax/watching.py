@@ -57,8 +57,6 @@ class Watching:
         """The text of a file with its watches; None when it stays as it is. In a file that was saved since, they are
         put in anew, as far as they fit."""
         known = self._made.get(path)
-        if known is None:
-            return None
-        if known[0] != source and self.add(path, source, known[1]) is not None:
+        if known is None or (known[0] != source and self.add(path, source, known[1]) is not None):
             return None
         return self._made[path][2]

@@ -118,9 +118,7 @@ def rate_of(rate: Estimate, detailed: bool = True) -> str:
 
 def percent(share: float) -> str:
     """0 and 100 % only where it is exactly that."""
-    if share in (0, 1):
-        return f"{100 * share:.0f}%"
-    return f"{min(99.9, max(0.1, 100 * share)):.1f}%"
+    return f"{100 * share:.0f}%" if share in (0, 1) else f"{min(99.9, max(0.1, 100 * share)):.1f}%"
 
 
 def points(difference: float) -> str:
