@@ -25,9 +25,8 @@ from runner.statistics.change import (
     score_reach_of,
     verdict_from,
 )
-from runner.statistics.distributions import ALPHA, LOOK_LEVELS
 from runner.statistics.exact_tests import FALL, STEPS, CaseRuns, ScoredCase, broken_cases, single_case, suspects_of
-from runner.statistics.intervals import Estimate, mean_of, suite_rate, variance
+from runner.statistics.intervals import ALPHA, LOOK_LEVELS, Estimate, mean_of, suite_rate, variance
 from scripttest.values import Value
 
 PASSED, SCORE = "passed", "score"

@@ -8,8 +8,7 @@ import math
 from collections.abc import Hashable, Sequence
 from math import comb, sqrt
 
-from runner.statistics.distributions import Z, normal_probability
-from runner.statistics.intervals import Interval, t_interval, variance, wilson
+from runner.statistics.intervals import Interval, Z, normal_probability, t_interval, variance, wilson
 from scripttest.values import Value
 
 MOST_SAMPLES = 9

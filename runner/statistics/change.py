@@ -12,7 +12,6 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
-from runner.statistics.distributions import ALPHA, EQUAL, SEEN, SLACK, Z, hypergeometric, t_probability
 from runner.statistics.exact_tests import (
     DRAWS,
     MOST_DRAWN,
@@ -23,7 +22,18 @@ from runner.statistics.exact_tests import (
     sides,
     tails_of,
 )
-from runner.statistics.intervals import Interval, t_interval, variance
+from runner.statistics.intervals import (
+    ALPHA,
+    EQUAL,
+    SEEN,
+    SLACK,
+    Interval,
+    Z,
+    hypergeometric,
+    t_interval,
+    t_probability,
+    variance,
+)
 from scripttest.values import Value, fields_of
 
 MARGIN = 0.05

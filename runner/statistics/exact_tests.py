@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import add
 
-from runner.statistics.distributions import ALPHA, EQUAL, SLACK, hypergeometric, normal_probability
-from runner.statistics.intervals import variance
+from runner.statistics.intervals import ALPHA, EQUAL, SLACK, hypergeometric, normal_probability, variance
 from scripttest.values import Value
 
 DRAWS = 9999

@@ -12,8 +12,8 @@ from itertools import accumulate, pairwise
 from operator import mul
 from typing import Protocol, TypeVar
 
-from runner.statistics.distributions import ALPHA, SLACK, t_probability
 from runner.statistics.exact_tests import CaseRuns, single_case
+from runner.statistics.intervals import ALPHA, SLACK, t_probability
 from scripttest.values import Value
 
 T = TypeVar("T")

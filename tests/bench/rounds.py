@@ -9,8 +9,8 @@ import argparse
 import random
 
 from runner.statistics import change
-from runner.statistics.distributions import LOOK_LEVELS
 from runner.statistics.exact_tests import CaseRuns, broken_cases, suspects_of
+from runner.statistics.intervals import LOOK_LEVELS
 from tests.bench.tables import table
 
 CASES, ROUNDS = 30, 5

@@ -10,7 +10,7 @@ from math import comb, isclose
 import pytest
 
 from runner.statistics.agreement import COUNTED, rank_sum_probability, ranks
-from runner.statistics.distributions import hypergeometric
+from runner.statistics.intervals import hypergeometric
 
 
 def counted_out(a: list[float], b: list[float]) -> float:

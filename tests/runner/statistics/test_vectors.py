@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 from change_verdicts import verdict_of
 
-from runner.statistics import PassCount, agreement, change, distributions, intervals, policies
+from runner.statistics import PassCount, agreement, change, intervals, policies
 from runner.statistics.change import benjamini_hochberg, holm, reach_of
-from runner.statistics.distributions import LOOK_LEVELS
 from runner.statistics.exact_tests import DRAWS, CaseRuns, ScoredCase, broken_cases, fewest_runs, single_case
-from runner.statistics.intervals import ratio_of
+from runner.statistics.intervals import LOOK_LEVELS, ratio_of
 
 NOT_ASKED = {"clopper_pearson", "judges_agree", "votes"}
 """Figures with vectors that nothing asks for."""
@@ -177,7 +176,7 @@ def too_many(a: list[int], b: list[int]) -> Input:
 
 FIGURES: dict[str, Callable[..., Input]] = {
     "wilson": lambda **how: ends(intervals.wilson(**how)),
-    "t_quantile": lambda probability, df: {"t": distributions.t_quantile(probability, df)},
+    "t_quantile": lambda probability, df: {"t": intervals.t_quantile(probability, df)},
     "mean_interval": mean_interval,
     "suite_rate": suite_rate,
     "change": lambda cases: changed(change.change_of(runs(cases))),
