@@ -134,11 +134,8 @@ def configured(
     idle = [(one, needed) for one in of_run.values() if one.value and (needed := lacking(one.flag, merged))]
     merged = _with(merged, {one.flag: one.replace(value=_BY_NAME[one.flag].default) for one, _ in idle})
     agents = {agent: _with(options, settings(agent)) for agent in file.agents}
-    warnings = tuple(
-        f"{file.path}:{one.line}: {one.flag} does nothing without {needed.name}"
-        for one, needed in idle
-        if needed.in_file
-    )
+    idle_lines = ((f"{file.path}:{one.line}: {one.flag}", needed) for one, needed in idle if needed.in_file)
+    warnings = tuple(f"{at} does nothing without {needed.name}" for at, needed in idle_lines)
     found = RunSettings(typed=options, agents=agents, prices=file.prices, warnings=warnings)
     return ConfiguredOptions(options=with_rounds(merged), settings=found)
 
@@ -229,12 +226,11 @@ class _Reader:
         mutate = self._mutate()
         if self._problems:
             raise self._error()
-        lines = {name: self._line(("prices", name)) for name in prices}
         return Configuration(
             path=self._path,
             tables=tables,
             prices=prices,
-            price_lines=lines,
+            price_lines={name: self._line(("prices", name)) for name in prices},
             readable=readable,
             readable_line=self._line((READABLE,)),
             mutate=mutate,
@@ -260,21 +256,19 @@ class _Reader:
 
     def _readable(self) -> tuple[str, ...]:
         value = self._content.get(READABLE, [])
-        paths = value if isinstance(value, list) else [value]
+        paths, at = value if isinstance(value, list) else [value], (READABLE,)
         if not all(isinstance(path, str) and path for path in paths):
-            self._wrong((READABLE,), f'{READABLE} must be a list of paths, such as ["certs/ca.txt", "shared"]')
+            self._wrong(at, f'{READABLE} must be a list of paths, such as ["certs/ca.txt", "shared"]')
             return ()
         for path in paths:
             parts = tuple(os.path.normpath(path).split("/"))
             if path.startswith("/") or parts[0] == "..":
                 link = "; name a package outside the repository by its link, such as node_modules/NAME"
-                self._wrong((READABLE,), f"{READABLE} names {path}, a place outside the application{link}")
+                self._wrong(at, f"{READABLE} names {path}, a place outside the application{link}")
             elif parts == (".",):
-                self._wrong(
-                    (READABLE,), f"{READABLE} names the whole application; list folders and files in it instead"
-                )
+                self._wrong(at, f"{READABLE} names the whole application; list folders and files in it instead")
             elif is_never_readable(parts):
-                self._wrong((READABLE,), f"{READABLE} names {path}, which is never open to scripts")
+                self._wrong(at, f"{READABLE} names {path}, which is never open to scripts")
         return tuple(paths)
 
     def _tables(self, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -321,9 +315,8 @@ class _Reader:
             self._wrong(at, f"there is no {'table' if table else 'flag'} {key}{'. ' + hint if hint else ''}")
             return None
         if place[:1] == ("agent",) and flag.file is not File.AGENT:
-            self._wrong(
-                at, f"{key} applies to a whole run, not to one agent. For one agent, set {', '.join(OF_AGENTS)}"
-            )
+            settable = ", ".join(OF_AGENTS)
+            self._wrong(at, f"{key} applies to a whole run, not to one agent. For one agent, set {settable}")
             return None
         try:
             read = self._value(name, value)
@@ -402,7 +395,5 @@ class _Reader:
 
     def _error(self) -> ConfigurationError:
         lines = [f"{self._path}:{line}: {text}" for line, text in sorted(self._problems)]
-        if len(lines) == 1:
-            return ConfigurationError(f"Cannot use {lines[0]}")
-        listing = "".join(f"\n  {line}" for line in lines)
-        return ConfigurationError(f"Cannot use {self._path}: {len(lines)} problems{listing}")
+        several = "\n  ".join([f"{self._path}: {len(lines)} problems", *lines])
+        return ConfigurationError(f"Cannot use {lines[0] if len(lines) == 1 else several}")

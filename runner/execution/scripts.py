@@ -31,7 +31,6 @@ from scripttest import (
     TestKey,
     kind_of,
 )
-from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -222,14 +221,6 @@ def _listed(records: Iterator[HostRecord], modules: set[str]) -> int:
     return sum(counts.values())
 
 
-class _Test(Value):
-    """A test that runs again."""
-
-    module: str
-    name: str | None
-    """None: its module could not be loaded."""
-
-
 class _ScriptEvents:
     """Makes events of the records that the host reports, and says which tests run again because they broke."""
 
@@ -247,7 +238,7 @@ class _ScriptEvents:
         self._repetition = repetition
         self._send = repetition.send
         self._fingerprint = fingerprint
-        self._passes: RetryPasses[_Test] = RetryPasses(run.options.retry_errors, self._send, run.stop)
+        self._passes: RetryPasses[None] = RetryPasses(run.options.retry_errors, self._send, run.stop)
         self._retained = run.plan.retained_places
         self._again: dict[str, set[TestPlace]] = {}
         """Module → its tests, or runs of them, that run again in this pass."""
@@ -320,7 +311,7 @@ class _ScriptEvents:
         if self._is_over(place):
             return
         if self._passes.postpones(result):
-            self._passes.postpone(_Test(module=module, name=outcome.name), result)
+            self._passes.postpone(None, result)
             return
         result = self._passes.with_earlier_errors(result)
         if not self._has_story(result, calls, began):
@@ -348,11 +339,11 @@ class _ScriptEvents:
         outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(broken_failure(record),))
         result = TestResult(suite=record.module, name=name, position=_NO_PLACE, outcome=outcome)
         if self._passes.postpones(result):
-            self._passes.postpone(_Test(module=record.module, name=None), result)
+            self._passes.postpone(None, result)
             return
         result = self._passes.with_earlier_errors(result)
         if not self._has_story(result, (), time.time() * 1000):
-            self._send_broken(result)
+            self._finish(result)
 
     def _has_story(self, result: TestResult, calls: tuple[KeptCall, ...], began: float) -> bool:
         """Begins to tell the story of a failed test; False when it gets none."""
@@ -369,10 +360,7 @@ class _ScriptEvents:
     def send_told(self, all: bool) -> None:
         """Sends the results whose stories are told by now; `all` waits for them."""
         for result in self._stories.told(all) if self._stories is not None else ():
-            if result.position == _NO_PLACE:
-                self._send_broken(result)
-            else:
-                self._finish(result)
+            self._finish(result)
 
     @property
     def holds_wanted(self) -> bool:
@@ -389,23 +377,20 @@ class _ScriptEvents:
             return None
         tests: dict[str, set[str] | None] = {}
         self._again = {}
-        for one in self._passes.begin():
-            module, name = one.item.module, one.item.name
-            if name is None:
+        for result in (one.result for one in self._passes.begin()):
+            module = result.suite
+            if result.position == _NO_PLACE:
                 tests[module] = None
                 continue
-            self._again.setdefault(module, set()).add(one.result.place)
+            self._again.setdefault(module, set()).add(result.place)
             if (names := tests.setdefault(module, set())) is not None:
-                names.add(name)
+                names.add(result.name)
         return tests
 
     def give_up_postponed(self) -> None:
         """Sends the results of tests that were postponed to another pass, which will not come."""
-        for one in self._passes.take():
-            if one.item.name is None:
-                self._send_broken(one.result)
-            else:
-                self._finish(self._passes.with_earlier_errors(one.result))
+        for result in (one.result for one in self._passes.take()):
+            self._finish(result if result.position == _NO_PLACE else self._passes.with_earlier_errors(result))
 
     def _is_over(self, place: TestPlace) -> bool:
         """Whether one run of a test already has its result, while the test runs again because another of its
@@ -413,7 +398,9 @@ class _ScriptEvents:
         return place.suite in self._again and place not in self._again[place.suite]
 
     def _finish(self, result: TestResult) -> None:
-        if self._repetition.end(result) is not None:
+        if result.position == _NO_PLACE:
+            self._send_broken(result)
+        elif self._repetition.end(result) is not None:
             self._left[result.suite] -= 1
             if not self._left[result.suite]:
                 self._send(SuiteEnd(suite=result.suite))

@@ -92,10 +92,10 @@ class StoredRuns:
         """The store, for this thread alone. Raises ConfigurationError if there is none any more, StoreError."""
         with self._lock:
             store = self._idle.pop() if self._idle else None
-        if store is not None and not store.is_current:
-            store.close()
-            store = None
-        store = store or Store(self.folder)
+        if store is None or not store.is_current:
+            if store is not None:
+                store.close()
+            store = Store(self.folder)
         try:
             yield store
         finally:
@@ -154,8 +154,7 @@ class StoredRuns:
         """The entry of a run in a list; values are null if not known.
 
         `{id, started_at, status, suites, branch, revision, profile, connectors, counts: {total, passed, failed,
-        skipped, errors}, planned, duration_ms, cost, cost_estimated, labels,
-        elsewhere}`"""
+        skipped, errors}, planned, duration_ms, cost, cost_estimated, labels, elsewhere}`"""
         usage = run.summary.get("usage") or {}
         counts = dict.fromkeys(("total", "passed", "failed", "skipped", "errors"), 0)
         for verdict, number in run.counts.items():
@@ -249,11 +248,9 @@ class StoredRuns:
             state = (run.session, run.state, None if run.is_over else change)
             if page.state[0] != run.session:
                 page.seen, page.shown = 0, RunPages(self._revisions)
-            if page.state == state:
-                pass
-            elif run.state == UNDER_WAY:
+            if page.state != state and run.state == UNDER_WAY:
                 page.shown.add(self._prepared(store.ended_tests(id, page.seen, run.last_seq)), _status_of(run))
-            else:
+            elif page.state != state:
                 page.shown.take(self._prepared(store.report(id)), _status_of(run))
             page.state, page.seen = state, run.last_seq
             yield run, page.shown
