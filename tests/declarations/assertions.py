@@ -66,7 +66,7 @@ def failures() -> dict[str, str]:
 def essence(failure: str) -> str:
     """A failure without its title, its places and its command."""
     items = re.findall(r"^  (└─ .*?)^     at ", failure, re.M | re.S)
-    return "\n".join(re.sub(r"^  ", "", item, flags=re.M).rstrip() for item in items)
+    return "\n".join(re.sub(r"^(└─ assertion failed: |   ?)", "", item, flags=re.M).rstrip() for item in items)
 
 
 def checks() -> tuple[Declaration, ...]:

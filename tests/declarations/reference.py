@@ -217,9 +217,8 @@ class Reference:
     def section(self, part: Section) -> Iterator[str]:
         """An interface with its members."""
         main, variable, constructor = part.main, part.variable, part.constructor
-        guide = GUIDES.get(main.path)
-        yield from described(main.doc and replace(main.doc, example="" if guide else main.doc.example))
-        if guide:
+        yield from described(main.doc and replace(main.doc, example=""))
+        if guide := GUIDES.get(main.path):
             yield f"[Examples]({guide})."
         if main.path == "testing.Assert":
             yield f"{', '.join(link(member.name, ASSERTIONS) for member in main.members)}."
@@ -231,10 +230,10 @@ class Reference:
         members = [*part.statics, *main.members]
         fields = [line for member in members if not is_entry(member) for line in self.fields(member, part)]
         methods = [self.method(member, part) for member in members if is_entry(member)]
-        if variable and constructor:
-            yield f"### `new {part.title}`"
-            signature = constructor.signature.replace("new ", f"new {part.title}", 1)
-            yield from briefly(replace(variable, signature=signature))
+        if variable and constructor and variable.doc:
+            signature = _inline([constructor.signature.replace("new ", f"new {part.title}", 1)])
+            told = [f"`{name}`: {text}" for name, text in variable.doc.params.items() if len(text.split()) > TELLING]
+            methods.insert(0, Line(name=signature, text=" ".join([variable.doc.summary, *told])))
         yield from self.listed([*fields, *methods])
 
     def listed(self, members: list[Line]) -> Iterator[str]:
