@@ -159,14 +159,15 @@ class ScriptModules:
         modules = [module.source.key for module in self._modules]
         fingerprint = self._fingerprint if self._run.with_fingerprints else None
         events = _ScriptEvents(self._run, repetition, fingerprint, self._tell)
+        may_stop = self._run.options.failure_limit is not None
         try:
             while True:
                 for record in self._records:
                     events.take(record)
-                    events.send_told(all=self._run.options.failure_limit is not None)
+                    events.send_told(all=may_stop)
                     if events.holds_wanted:
                         break
-                    if repetition.has_failed_enough:
+                    if may_stop and repetition.has_failed_enough:
                         self._host.only_list(LISTING)
                         return _listed(self._records, set(modules) - events.known)
                 events.send_told(all=True)

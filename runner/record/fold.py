@@ -209,7 +209,7 @@ class Counts:
         reports call its suite, which is at the place `order` of all, and itself."""
         outcome, case, attempts = result.outcome, result.case, result.attempts
         counted = result.verdict.counted
-        missing = sum(call.count for call in result.outside if call.answered is AnsweredBy.MISSING)
+        missing = sum([call.count for call in result.outside if call.answered is AnsweredBy.MISSING])
         milliseconds = sum(run.duration_ms for run in attempts) if attempts else round(outcome.milliseconds)
         only = [f"{suite} › {name}" for name in _only_in(outcome)]
         for counts in self.within:
@@ -218,7 +218,8 @@ class Counts:
             counts.missing_calls += missing
             counts.not_judged += outcome.not_judged
             counts.todo += outcome.todo
-            counts.only = [*counts.only, *only][:NAMED]
+            if only:
+                counts.only = [*counts.only, *only][:NAMED]
             counts.milliseconds += milliseconds
             if case is not None and case.checks_nothing and result.verdict is Verdict.PASSED:
                 counts.checks_nothing += 1

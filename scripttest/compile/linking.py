@@ -66,8 +66,8 @@ _ASSIGNED = r'^var ([\w$]+) = /\* @__PURE__ \*/ __name\(([^\n]*\{\n(?:(?: [^\n]*
 _NO_WORD = r"[^\w$]"
 _LETTERS = "".join(chr(code) if chr(code).isalnum() or chr(code) in "_$" else " " for code in range(128))
 """A translation table that replaces each ASCII character that is not part of a word."""
-_BYTES = _LETTERS.encode() + bytes(range(128, 256))
-"""The same for UTF-8."""
+_BEHIND = rb"(?=[^\w$\x80-\xff])(?=\s*+([\w$\x80-\xff]{0,1000}))"
+"""Behind a word in UTF-8: the next one, if nothing but blanks is between them."""
 
 
 class Script(Value):
@@ -422,9 +422,9 @@ def words_only(code: str) -> str:
 
 def words_behind(keyword: bytes, code: bytes) -> frozenset[str]:
     """The words that follow a keyword in code, each cut at 1000 bytes; `""` where something else follows it."""
-    rests = (rest[:1000] for rest in code.split(keyword)[1:])
-    return frozenset(
-        rest.lstrip().translate(_BYTES).partition(b" ")[0].decode(errors="replace")
-        for rest in rests
-        if rest[:1].translate(_BYTES) == b" "
-    )
+    words, at = set(), code.find(keyword)
+    while at >= 0:
+        if match := re.compile(_BEHIND).match(code, at + len(keyword)):
+            words.add(match[1].decode(errors="replace"))
+        at = code.find(keyword, at + 1)
+    return frozenset(words)

@@ -160,7 +160,7 @@ class ModuleRun:
         early, self.early = self.early, []
         return [
             Started(module=module, position=position, run=run, again=index in self.again),
-            *(Line(module=module, position=position, line=line, run=run) for line in early),
+            *[Line(module=module, position=position, line=line, run=run) for line in early],
         ]
 
     def printed(self, line: LogLine, index: int | None) -> list[HostRecord]:

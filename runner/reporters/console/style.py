@@ -88,6 +88,8 @@ class Style:
 
     def output(self, logs: tuple[LogLine, ...], indent: str, every: bool = True) -> str:
         """Captured lines; those of watched values, or `every` one."""
+        if not logs:
+            return ""
         shown = (line for line in logs if every or line.level == "watch")
         marked = (line.text if line.level in ("info", "watch") else f"[{line.level}] {line.text}" for line in shown)
         lines = [indent + line for text in marked for line in text.split("\n")]

@@ -134,6 +134,7 @@ PARTS = {
     "outside ASCII": ("const été = 1;", "\nvar \\u00E9t\\u00E9 = 1;\n", "\nlet \\u00E9t\\u00E9 = 1;\n"),
     "a variable": ("var a = 1;", "\nvar a = 1;\n", "\nvar a = 1;\n"),
     "both in one file": ("const a = 1; { var a2; }", "\nvar a = 1;\nvar a2;\n", "\nlet a = 1;\nvar a2;\n"),
+    "a keyword in its name": ("let outlet = 1;", "\nvar outlet = 1;\n", "\nlet outlet = 1;\n"),
     "a word that begins alike": ("constant(a)", "\nvar a = 1;\n", "\nvar a = 1;\n"),
     "a default": ("export default () => 1", "\nvar a_default = () => 1;\n", "\nlet a_default = () => 1;\n"),
     "a pattern": ("const { a } = b;", "\nvar { a } = b;\n", "\nlet { a } = b;\n"),
