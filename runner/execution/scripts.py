@@ -115,7 +115,7 @@ class ScriptModules:
         from bindings import KeptCalls
 
         run.router.kept = KeptCalls()
-        seed = host.own_seed = int.from_bytes(os.urandom(6), "big")
+        seed = host.boots.own_seed = int.from_bytes(os.urandom(6), "big")
 
         def tell() -> Stories:
             from runner.execution.stories import Stories

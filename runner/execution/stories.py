@@ -44,8 +44,8 @@ LONGEST = 5.0
 """Seconds in which a test that had timed out tells its story."""
 FEW = 3
 """How many failures have a story where nothing else is said."""
-_TIMES = r"\b\d{13}\b|(?<=T\d\d:\d\d:)\d\d\.\d{3}(?=Z)"
-"""Parts of times that differ in two runs in a row."""
+_OWN = r"\b\d{13}\b|(?<=T\d\d:\d\d:)\d\d\.\d{3}(?=Z)|(?<=<input>:)\d+(:\d+)?"
+"""What differs in two runs in a row: parts of times, and places in stacks, since there is more code in the second."""
 UNKNOWN = '{"error": {"message": "%s was not asked for in the first run", "code": 500}}'
 
 
@@ -140,10 +140,11 @@ class _Teller:
             workers=1,
             timeout=options.script_timeout,
             filter=bool(options.pattern),
-            seed=seed if options.seed is None else options.seed,
+            seed=options.seed,
             instrument=self._recording.instrument,
             kinds=options.kinds,
         )
+        self.host.boots.own_seed = seed
         run.stop.listen(self.host.wake)
 
     def story_of(self, wanted: _Wanted) -> tuple[Record, ...]:
@@ -153,7 +154,7 @@ class _Teller:
         of_loading = kept.of_loading(result.suite) if kept is not None else ()
         self._services.begin(result.name, wanted.calls, of_loading)
         settings = {"hide": list(self._run.options.story_hide), "began": wanted.began, "skip": 0, "most": MOST}
-        module = wanted.module
+        module = wanted.module.replace(run=result.run)
         if result.outcome.cause is Cause.TIMEOUT:
             module = module.replace(timeout=min(module.timeout or self._run.options.script_timeout, LONGEST))
         told = self.host.story_of(module, settings, self._run.stop.left)
@@ -223,5 +224,5 @@ def _difference(first: Outcome, second: Outcome | Failure | None) -> tuple[str, 
 def _reasons(outcome: Outcome | Failure) -> list[str]:
     if isinstance(outcome, Failure):
         return [outcome.message]
-    own = [re.sub(_TIMES, "…", f"{one.message} {one.actual_text or ''}".strip()) for one in outcome.failures]
+    own = [re.sub(_OWN, "…", f"{one.message} {one.actual_text or ''}".strip()) for one in outcome.failures]
     return [*own, *(reason for step in outcome.steps for reason in _reasons(step))]

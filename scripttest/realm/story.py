@@ -120,7 +120,8 @@ class Story:
         `[site, depth, function, turn, turns, parts]`."""
         for frame in self._frames.values():
             for loop in (*frame.loops.values(), *frame.calls.values()):
-                self._drop(loop)
+                if loop.start < self._next - 2:  # else the last turn has hardly begun
+                    self._drop(loop)
         found: list[Any] = []
         for line in self._lines.values():
             turns = line.loop.turns if line.loop is not None and line.loop.is_whole else 0

@@ -319,25 +319,34 @@ class BootConfig:
         """`names`: global name → part of the bindings that supplies it. `seed`: that of the random numbers of a
         module's top-level code; None: they are not seeded."""
         self.names = names
-        self._seed = {} if seed is None else {"seed": str(seed)}
+        self._seed = seed
+        self.own_seed: int | None = None
+        """The seed where none was given, of modules that draw random numbers and their tests; None: nobody has to draw
+        them again."""
 
-    def own(self, scan: Scan) -> str:
+    def seed(self, code: Iterable[str]) -> int | None:
+        """The seed of scripts with this code, or that of those which they may call."""
+        if self._seed is not None or self.own_seed is None:
+            return self._seed
+        return self.own_seed if any("random" in one or "scripts." in one for one in code) else None
+
+    def own(self, scan: Scan, seed: int | None) -> str:
         """The data for a realm of a module's own code."""
-        return self._text(scan, nested=False)
+        return self._text(scan, nested=False, seed=seed)
 
-    def whole(self) -> str:
+    def whole(self, seed: int | None) -> str:
         """The data for a module whose code is not known: it gets all globals."""
 
-        return self._text(everything(self.names, guarded=True), nested=False)
+        return self._text(everything(self.names, guarded=True), nested=False, seed=seed)
 
     @cached_property
     def nested(self) -> str:
         """For a realm of a script that another one calls, whose code is not known either. Its verdicts are the
         caller's, so that nothing in it is guarded, unless the worker sees that it declares a built-in."""
 
-        return self._text(everything(self.names, guarded=False), nested=True)
+        return self._text(everything(self.names, guarded=False), nested=True, seed=None)
 
-    def _text(self, scan: Scan, *, nested: bool) -> str:
+    def _text(self, scan: Scan, *, nested: bool, seed: int | None) -> str:
         listed = " ".join(f"{name}:{self.names[name]}" for name in scan.names)
-        seed = {} if nested else self._seed
-        return json.dumps({"guarded": scan.guarded, "hooks": scan.hooks, "nested": nested, "globals": listed, **seed})
+        drawn = {} if seed is None else {"seed": str(seed)}
+        return json.dumps({"guarded": scan.guarded, "hooks": scan.hooks, "nested": nested, "globals": listed, **drawn})

@@ -338,7 +338,7 @@ class LoadedScript:
         self._boots = boots
         self._called = called
         scanned = scan("\n".join(script.code for script in compiled.scripts), boots.names)
-        self._boot = boots.own(scanned)
+        self._boot = boots.own(scanned, None)
         self._mapper: StackMapper | None = None
         self.declared = compiled.declared
         parts = ["", "", ""]

@@ -95,7 +95,7 @@ class ScriptHost:
         self._filter = filter
         self.list_only = list_only
         self._runs = runs
-        self._seed = seed
+        self.boots = BootConfig(names, seed)
         self._loop = PollLoop()
         self._bell = WakeUp(self._loop)
         self._compiler = Compiler(root, self._loop, processes.compiler, instrument=instrument)
@@ -108,7 +108,7 @@ class ScriptHost:
         """Why the compiler could not take it."""
         self._module_runs: dict[str, ModuleRun] = {}
         self._queue = WorkQueue(
-            self._workers, workers, BootConfig(names, seed), kinds, self._module_runs, services.wanted
+            self._workers, workers, self.boots, kinds, self._module_runs, services.wanted
         )
         self._calls = HostCalls(services, self._bell)
         self._open: set[str] = set()
@@ -117,8 +117,6 @@ class ScriptHost:
         self._closed = False
         self._ending = False
         """Whether no further test begins."""
-        self.own_seed: int | None = None
-        """The seed where none was given, of tests that draw random numbers; None: nobody has to draw them again."""
         self._listed_by: float | None = None
         """The time at which `run` ends even if some modules are not listed yet."""
         for worker in (processes.worker, *processes.more):
@@ -315,8 +313,7 @@ class ScriptHost:
     def _listed(self, slot: Slot, run: ModuleRun, functions: answers.Functions) -> None:
         key = run.compiled.source.key
         listed = run.listed_by(functions.sources, self._kinds, lambda tests: self._services.selected(key, tests))
-        draws = self.own_seed is not None and any("Math.random" in script.code for script in run.compiled.scripts)
-        run.order(self._filter, self.own_seed if self._seed is None and draws else self._seed)
+        run.order(self._filter, self.boots.seed(script.code for script in run.compiled.scripts))
         self._rest(slot)
         self._out.append(listed)
         if not run.tests or self.list_only:

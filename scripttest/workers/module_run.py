@@ -61,6 +61,8 @@ class Module(Value):
     """JSON of `ContextData` in `bindings/src/kernel.ts`."""
     timeout: float | None = None
     """Seconds that one test of it may take; None: as the others."""
+    run: int = 0
+    """Which of several runs of its tests it is for, from 1, where only that one runs; it becomes `ctx.metadata.run`."""
     whole: bool = False
     """Whether its realms have all of its code and all globals, also what no test names."""
 
@@ -140,7 +142,7 @@ class ModuleRun:
         focuses = self.selected.focuses and ".only(" in self.compiled.scripts[-1].code
         more = {test.name: self._only(test.name, focuses) for test in self.tests}
         self.orders = [
-            order_of(test, filter, 0 if self._runs == 1 else self.position(index)[1], seed, more[test.name])
+            order_of(test, filter, self.module.run if self._runs == 1 else self.position(index)[1], seed, more[test.name])
             for index, test in enumerate(self.tests)
         ]
         if self.module.whole:
@@ -231,13 +233,14 @@ class ModuleRun:
             from scripttest.shortcuts.slicing import scan
 
             code = "\n".join(script.code for script in self.compiled.scripts)
-            boot = boots.whole() if self.module.whole else boots.own(scan(code, boots.names))
+            seed = boots.seed([code])
+            boot = boots.whole(seed) if self.module.whole else boots.own(scan(code, boots.names), seed)
             self._frame = self._encoded(boot, boots)
         return self._frame
 
     def whole_frame(self, boots: BootConfig) -> bytes:
         """The frame that loads the module, with realms that have everything."""
-        return self._encoded(boots.whole(), boots)
+        return self._encoded(boots.whole(boots.seed(script.code for script in self.compiled.scripts)), boots)
 
     def _encoded(self, boot: str, boots: BootConfig) -> bytes:
         parts = [boot, boots.nested, self.module.context]

@@ -31,7 +31,7 @@ export default function (core: Core): Random {
     return t >>> 0;
   }
 
-  const next = () => (bits() * 0x200000 + (bits() >>> 11)) / 0x20000000000000;
+  const { random: next } = { random: () => (bits() * 0x200000 + (bits() >>> 11)) / 0x20000000000000 };
 
   return {
     seed(text): void {

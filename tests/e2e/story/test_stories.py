@@ -46,6 +46,27 @@ export function TestStopped(t) { t.mock.now("2025-01-01T00:00:00Z"); const now =
     assert {"now": "Date(2025-01-01T00:00:00.000Z)"} in [line.get("assigned") for line in found["TestStopped"]]
 
 
+def test_what_is_drawn_anywhere_and_the_number_of_the_run_are_those_of_the_first(app: MakeApplication) -> None:
+    made = app(
+        {
+            "drawn_test.ts": """
+const { random } = Math;
+const early = random();
+export function TestEarly(t) { t.assert.Equal([early, Math.random.name], 0); }
+export function TestCalled(t) { t.assert.Equal(Process("scripts.demo.lots.Draw"), 0); }
+export function TestIds(t) { t.assert.Equal(Process("utils.str.UUID"), 0); }
+export function TestStack(t) { t.assert.Equal(new Error("x").stack, 0); }
+""",
+            "run_test.ts": "export function TestRun(t, ctx) { const { run } = ctx.metadata; t.assert.True(run < 2); }",
+            "lots.ts": "export function Draw() { return Math.random(); }",
+        }
+    )
+    found = stories(made, "--runs", "2")
+    assert found.keys() == {"TestEarly", "TestCalled", "TestIds", "TestStack", "TestRun"}
+    assert [line["text"] for story in found.values() for line in story if line["kind"] in ("flaky", "note")] == []
+    assert {"run": 2} in [line.get("assigned") for line in found["TestRun"]]
+
+
 def test_what_ends_differently_is_flaky(app: MakeApplication) -> None:
     odd = "export function TestOdd(t) { const at = performance.now(); t.assert.Equal(at, 1); }"
     first, *_ = stories(app({"odd_test.ts": odd}))["TestOdd"]
