@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from scripttest.syntax.coverage import Coverage
     from scripttest.syntax.mutants import Mutant, Mutants, Planted
     from scripttest.syntax.parser import Focus, UnreadableError, focus_of, inline_calls, parser
-    from scripttest.syntax.prompt import PROMPT_TEST, PromptCode
+    from scripttest.syntax.prompt import PROMPT_TEST, PromptCode, PromptInputs
     from scripttest.syntax.recording import Recording, Site
     from scripttest.syntax.watching import Watch, Watching, WatchProblem
     from scripttest.walls.jailed import ProgramResult, run_jailed
@@ -129,6 +129,7 @@ __all__ = [
     "Processes",
     "ProgramResult",
     "PromptCode",
+    "PromptInputs",
     "Recording",
     "RefusedFileError",
     "ReplHost",
@@ -236,7 +237,7 @@ __getattr__ = lazy_names(
         "syntax.coverage": "Coverage",
         "syntax.mutants": "Mutant Mutants Planted",
         "syntax.parser": "Focus UnreadableError focus_of inline_calls parser",
-        "syntax.prompt": "PROMPT_TEST PromptCode",
+        "syntax.prompt": "PROMPT_TEST PromptCode PromptInputs",
         "syntax.recording": "Recording Site",
         "syntax.watching": "Watch WatchProblem Watching",
         "walls.jailed": "ProgramResult run_jailed",

@@ -36,6 +36,7 @@ from scripttest import (
     LogLine,
     Module,
     PromptCode,
+    PromptInputs,
     ReplHost,
     Said,
     Source,
@@ -114,6 +115,7 @@ class _Prompt:
         """Whether a person types."""
         self._code = exit_codes.PASSED
         self._length = module.test.read_bytes().count(b"\n") + 1
+        self._inputs = PromptInputs()
         self._names: set[str] = set()
         self._members: dict[str, list[str]] = {}
         self._lines = self._typed() if self._asks else iter(sys.stdin or ())
@@ -211,7 +213,7 @@ class _Prompt:
                 text = ""
                 continue
             try:
-                found = parser().ask("replInput", text)
+                found = self._inputs.read(text)
             except UnreadableError as error:
                 self._say_error(f"Uncaught SyntaxError: {error}")
                 text = ""

@@ -122,6 +122,13 @@ class Service:
         self._write(_packet(id << 1, value))
         return id
 
+    def javascript(self, typescript: str) -> str:
+        """Translates one script; blocks. Raises ServiceEndedError, and HostError when it is of another version."""
+        self.request({"command": "transform", "flags": ["--loader=ts"], "input": typescript.encode(), "inputFS": False})
+        while not (packets := [*self.read()]):
+            pass
+        return str(packets[0].value["code"])
+
     def respond(self, answers: list[tuple[int, dict[str, Value]]]) -> None:
         """Answers requests of the service, by their ids."""
         self._write(b"".join([_packet(id << 1 | 1, value) for id, value in answers]))

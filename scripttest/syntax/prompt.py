@@ -5,7 +5,13 @@ from __future__ import annotations
 import os
 
 from scripttest.compile.compiler import Loaded
+from scripttest.compile.esbuild import Service
 from scripttest.syntax.coverage import LOADERS
+from scripttest.syntax.parser import parser
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 PROMPT_TEST = "TestPrompt"
 """Its name."""
@@ -24,3 +30,18 @@ class PromptCode:
         if os.path.realpath(path) != self._script:
             return None
         return Loaded(code=source + _ENTRY.encode(), loader=LOADERS[os.path.splitext(path)[1]])
+
+
+class PromptInputs:
+    """Reads what is typed at the prompt."""
+
+    _service: Service | None = None
+
+    def read(self, typed: str) -> dict[str, Any]:
+        """As `src/repl.ts` says; blocks for some milliseconds. Raises UnreadableError, and HostError where there is no
+        parser or compiler."""
+        found: dict[str, Any] = parser().ask("replInput", typed, True)
+        if "typescript" in found:
+            self._service = self._service or Service([])
+            found = parser().ask("replInput", self._service.javascript(found["typescript"]), False)
+        return found

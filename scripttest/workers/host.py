@@ -107,9 +107,7 @@ class ScriptHost:
         self._broken: HostError | None = None
         """Why the compiler could not take it."""
         self._module_runs: dict[str, ModuleRun] = {}
-        self._queue = WorkQueue(
-            self._workers, workers, self.boots, kinds, self._module_runs, services.wanted
-        )
+        self._queue = WorkQueue(self._workers, workers, self.boots, kinds, self._module_runs, services.wanted)
         self._calls = HostCalls(services, self._bell)
         self._open: set[str] = set()
         self._out: deque[HostRecord] = deque()

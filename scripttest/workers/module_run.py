@@ -141,8 +141,9 @@ class ModuleRun:
         """Makes what a worker gets for each of the tests."""
         focuses = self.selected.focuses and ".only(" in self.compiled.scripts[-1].code
         more = {test.name: self._only(test.name, focuses) for test in self.tests}
+        run = self.module.run if self._runs == 1 else None
         self.orders = [
-            order_of(test, filter, self.module.run if self._runs == 1 else self.position(index)[1], seed, more[test.name])
+            order_of(test, filter, self.position(index)[1] if run is None else run, seed, more[test.name])
             for index, test in enumerate(self.tests)
         ]
         if self.module.whole:

@@ -1,17 +1,16 @@
-/** Makes of what is typed at a prompt what a realm evaluates: types are left out, and what it declares stays for the next input. */
+/** Makes of what is typed at a prompt what a realm evaluates: what it declares stays for the next input. */
 
 import { type Node, allNodes, child, children, isFunction, programOf } from "./tree";
 
 type Edit = [start: number, end: number, text: string];
 
 const ENDLESS = /^Unterminated (template|comment|block comment)/;
-const TYPES = /^TS(TypeAnnotation|TypeParameterDeclaration|TypeParameterInstantiation)$/;
 
 /**
  * What to evaluate: `code`, and whether it `waits`, so that it gives a promise of a list with the value; or that the text is no
- * whole input yet. Throws a SyntaxError.
+ * whole input yet; or, of TypeScript, what the compiler has to translate first. Throws a SyntaxError.
  */
-export function replInput(typed: string): { more: true } | { code: string; waits: boolean; names: string[] } {
+export function replInput(typed: string, isTypeScript: boolean): { more: true } | { typescript: string } | { code: string; waits: boolean; names: string[] } {
   let source = typed;
   let program: Node;
   try {
@@ -29,7 +28,7 @@ export function replInput(typed: string): { more: true } | { code: string; waits
   }
   const edits: Edit[] = [];
   const names: string[] = [];
-  for (const node of allNodes(program)) strip(node, source, edits);
+  if (isTypeScript && [...allNodes(program)].some(isTyped)) return { typescript: source };
   const body = children(program, "body");
   const waits = body.some(awaits);
   for (const node of body) declare(node, edits, names, waits);
@@ -46,9 +45,7 @@ export function replInput(typed: string): { more: true } | { code: string; waits
 
 /** Turns a declaration into an assignment to a global, which later inputs may declare once more. */
 function declare(node: Node, edits: Edit[], names: string[], waits: boolean): void {
-  if (node.declare === true) {
-    edits.push([node.start, node.end, ""]);
-  } else if (node.type === "VariableDeclaration") {
+  if (node.type === "VariableDeclaration") {
     const all = children(node, "declarations");
     edits.push([node.start, all[0].start, ";("]);
     for (const one of all) {
@@ -80,14 +77,11 @@ function isBound(pattern: Node, name: Node): boolean {
   return false;
 }
 
-/** Leaves out what only types are. */
-function strip(node: Node, source: string, edits: Edit[]): void {
-  if (TYPES.test(node.type) || /^TS(Interface|TypeAlias)Declaration$/.test(node.type)) edits.push([node.start, node.end, ""]);
-  else if (/^TS(As|Satisfies|NonNull)Expression$/.test(node.type)) {
-    edits.push([endOf(child(node, "expression")!, source, node.end), node.end, ""]);
-  } else if (node.type === "Identifier" && node.optional === true) {
-    edits.push([node.start + (node.name as string).length, node.start + (node.name as string).length + 1, ""]);
-  }
+/** Whether a node is one of TypeScript alone, which the compiler leaves out or rewrites. */
+function isTyped(node: Node): boolean {
+  const { type, accessibility, abstract, declare, decorators, definite, optional, readonly } = node;
+  if (type.startsWith("Optional")) return false;
+  return type.startsWith("TS") || [accessibility, abstract, declare, decorators, definite, optional, readonly].some(Boolean);
 }
 
 /** The end of an expression with the brackets around it, before an offset. */

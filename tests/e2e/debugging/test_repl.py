@@ -63,6 +63,12 @@ VALUES = {
         'void Process("models.pet.Create", { name: "Rex" })\nProcess("models.pet.Find", 1, {}).name',
         '"Rex"',
     ),
+    "an enum": ("enum Color { Red, Green = 5 }\nColor.Green", "5"),
+    "a namespace": ("namespace Shop { export const tax = 2; export type T = number }\nShop.tax", "2"),
+    "a generic class": (
+        "abstract class Box<T> { constructor(readonly v: T) {} }\nnew (class extends Box<number> {})(3).v",
+        "3",
+    ),
     "a watched value": ("void t.watch(3, 'three')", "three = 3"),
 }
 
