@@ -16,6 +16,7 @@ MOST = 200
 MOST_TESTS = 25
 """each in at most this many tests."""
 _JSON = "="
+_UNDEFINED = "=undefined"
 
 
 class _Look:
@@ -37,6 +38,9 @@ class _Look:
                 self.point = None
                 return False
             if without != value:
+                if without == _UNDEFINED and value == _JSON:  # a call that returns nothing, and is left out
+                    self.point = None
+                    return False
                 self.point = Point(test=test, without=without[1:], mutated=value[1:])
                 return False
         if pairs and self.are_all and not self.left:

@@ -69,6 +69,9 @@ def test_survivors_are_shown_as_diffs_with_the_tests_that_reached_them(road: App
 def test_values_at_the_point_of_a_survivor_tell_what_is_missing(app: MakeApplication) -> None:
     source = """export function grade(points: number, seen = new Map<string, number>()): string {
   seen.set("last", points);
+  let rank = 0
+  rank = points * 3
+  if (points > 30) return "top";
   const odd = [points % 2, undefined, -0];
   return points > 10 ? `high ${odd.length}` : "low";
 }
@@ -77,6 +80,7 @@ def test_values_at_the_point_of_a_survivor_tell_what_is_missing(app: MakeApplica
 export function TestGrade(t: testing.T) {
   t.assert.Equal(grade(4), "low");
   t.assert.Contains(grade(20), "high");
+  grade(40);
 }
 """
     made = app({"grade.ts": source, "grade_test.ts": test})
@@ -90,7 +94,10 @@ export function TestGrade(t: testing.T) {
         "mutated": "8",
     }
     assert values["ArrayDeclaration", "[]"]["without"] == "[0,undefined,-0]"
-    assert values["CallRemoval", ""] is None  # a statement has no value
+    assert values["CallRemoval", ""] is None  # a map cannot be told
+    lost = {"test": "scripts.demo.grade TestGrade", "without": "12", "mutated": ""}
+    assert values["AssignmentRemoval", ""] == lost
+    assert values["ReturnRemoval", ""] == {**lost, "without": '"top"'}
     assert "the value there is the same with it, such as true: no test has one that differs" in mutated(made).stdout
 
 

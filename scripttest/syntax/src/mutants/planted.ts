@@ -70,6 +70,8 @@ class Planting {
   readonly #places = new Map<Node, { id: number; code: string }[]>();
   /** Statements that are left out by a mutant. */
   readonly #removable = new Set<Node>();
+  /** Mutants that leave a statement out, each with the expression whose value tells what goes with it. */
+  readonly #lost: { mutant: Mutant; value: Node }[] = [];
   /** Statements in lists that are an expression, before which a semicolon may be missing. */
   readonly #starts: Node[] = [];
 
@@ -79,6 +81,7 @@ class Planting {
     this.#types = new Types(program, imported);
     this.#next = first;
     this.#visitAll({ node: program, key: "", parent: null }, "", undefined);
+    this.#noteLost();
     this.#switches();
     this.#guardStarts();
   }
@@ -119,7 +122,7 @@ class Planting {
     const id = why === undefined ? this.#next++ : 0;
     const [start, end] = replacement.insert === undefined ? [inner.start, inner.end] : [replacement.insert, replacement.insert];
     const site = isStatement ? id : (this.#places.get(place.node)?.[0].id ?? id);
-    this.mutants.push({
+    const mutant: Mutant = {
       id,
       mutator,
       replacement: text,
@@ -130,7 +133,8 @@ class Planting {
       mutated: this.#lines(node, start, end, isCase ? "" : replacement.insert === undefined ? code : " false", isCase ? caseHead(node, this.#source) : start),
       within,
       ignored: why,
-    });
+    };
+    this.mutants.push(mutant);
     if (id === 0) return;
     const on = `$yaoM?$yaoM===${id}:$yaoR(${id})`;
     if (replacement.insert !== undefined) this.insertions.open(replacement.insert, node.end, ` !(${on})`, 0);
@@ -140,6 +144,8 @@ class Planting {
     else if (replacement.removes) {
       this.insertions.open(node.start, node.end, `if(${on});else `, 1);
       this.#removable.add(node);
+      const value = child(node, "expression") ?? (node.type === "ReturnStatement" ? child(node, "argument") : null);
+      if (value) this.#lost.push({ mutant, value });
     } else {
       const spliced = target === node || inner !== node ? code : "undefined";
       const whole = place.node === target ? spliced : this.#source.with(place.node, target.start, target.end, this.#inBrackets(spliced, here));
@@ -162,6 +168,15 @@ class Planting {
   /** Code that takes the place of an expression within another one. */
   #inBrackets(code: string, { node }: At): string {
     return /^(Optional)?(Member|Call)Expression$|Literal$/.test(node.type) ? code : `(${code})`;
+  }
+
+  /** The values of statements that are left out are noted like those of other places. */
+  #noteLost(): void {
+    for (const { mutant, value } of this.#lost) {
+      const found = this.#places.get(value);
+      mutant.noted = found ? found[0].id : mutant.id;
+      if (!found) this.insertions.wrap(value.start, value.end, `$yaoV(${mutant.id},`, ")", 2);
+    }
   }
 
   /** Writes the switches of all expressions. */
