@@ -142,9 +142,6 @@ def mutate(
         raise ConfigurationError(
             "Cannot write one document about script tests and cases", "Pass either test modules or case files with -i"
         )
-    of_cases = weak_cases(request, least, paths, origin=origin, ask_judges=ask_judges) if cases else exit_codes.PASSED
-    if not modules:
-        return of_cases
     patterns = files or tuple(said.get("files", ()))
     is_whole = not (found.options.inputs or found.options.run or found.options.tags)
     own = MutationOptions(
@@ -158,6 +155,9 @@ def mutate(
         fresh=fresh,
         values=not found.options.quiet or bool(paths),
     )
+    of_cases = weak_cases(request, least, paths, origin=origin, ask_judges=ask_judges) if cases else exit_codes.PASSED
+    if not modules:
+        return of_cases
     bar, way = Bar(environment.stderr), run_mutants
     if found.options.cluster is not None:
         from runner.mutation.on_cluster import run_on_cluster
