@@ -40,7 +40,6 @@ MANY, SCREEN = 10, 100
 """With more failures, or lines since the first of them, those that failed are named once more at the end."""
 CALLERS = 5
 """Most frames of one failure that are shown, in addition to the first and the last."""
-
 SHORT_STORY = 10
 """Lines of a story with `--brief`."""
 
@@ -51,11 +50,7 @@ class ConsoleReporter:
     tells_errors = True
 
     def __init__(
-        self,
-        options: RunOptions,
-        environment: Environment,
-        write: Callable[[str], None],
-        flags: tuple[str, ...] = (),
+        self, options: RunOptions, environment: Environment, write: Callable[[str], None], flags: tuple[str, ...] = ()
     ) -> None:
         """`write` puts text on the terminal, above the live display if there is one; `flags` are those that a result
         may depend on, until the run says them."""
@@ -95,9 +90,8 @@ class ConsoleReporter:
             self._write("".join(f"{note}\n" for note in event.notes))
             self._detailed = (len(event.suites) == 1 or bool(self._options.verbose)) and not self._options.quiet
         elif isinstance(event, RunError):
-            self._write(
-                self._paint(f"Error: {event.message}\n", "red") + (f"Hint: {event.hint}\n" if event.hint else "")
-            )
+            hint = f"Hint: {event.hint}\n" if event.hint else ""
+            self._write(self._paint(f"Error: {event.message}\n", "red") + hint)
         elif isinstance(event, HookOutput):
             if self._detailed:
                 self._write(f"{in_line(event.hook)}:\n{self._style.output(event.logs, '  ')}\n")
@@ -140,11 +134,8 @@ class ConsoleReporter:
         if not event.selected and not event.total and len(run.suites) > 1:
             self._write(self._paint(f"○ {in_line(suite.name)}  no tests\n", "dim"))
         elif not event.selected:
-            reason = (
-                f"none of {event.total} matches {self._options.selecting}"
-                if event.total
-                else "the module has no Test* functions"
-            )
+            unmatched = f"none of {event.total} matches {self._options.selecting}"
+            reason = unmatched if event.total else "the module has no Test* functions"
             self._write(self._paint(f"  no tests to run in {in_line(suite.name)}: {reason}\n", "yellow"))
 
     def _lines(self) -> CaseLines:
@@ -230,10 +221,8 @@ class ConsoleReporter:
         mark, color = MARKS[outcome.status]
         checks = f", {count(outcome.assertions, 'assertion')}" if self._options.verbose and outcome.assertions else ""
         checks += f", {outcome.not_judged} not judged" if outcome.not_judged else ""
-        return (
-            self._paint(f"{mark} {outcome.status.upper()}", color)
-            + f" ({in_milliseconds(outcome.milliseconds)}{checks})"
-        )
+        time = in_milliseconds(outcome.milliseconds)
+        return f"{self._paint(f'{mark} {outcome.status.upper()}', color)} ({time}{checks})"
 
     def _steps(self, outcome: Outcome, indent: str) -> str:
         text = ""
@@ -247,30 +236,20 @@ class ConsoleReporter:
         return text
 
     def _suite_end(self, id: str, run: Execution) -> None:
-        if self._detailed or self._options.quiet or (id not in run.listed and not run.counts_by_suite[id].total):
-            return
         counts = run.counts_by_suite[id]
-        if not counts.total:
+        if self._detailed or self._options.quiet or not counts.total:
             return
         status = "failed" if counts.bad else "skipped" if counts.skipped == counts.total else "passed"
-        parts = [
-            f"{number} {word}"
-            for number, word in (
-                (counts.passed, "passed"),
-                (counts.failed, "failed"),
-                (counts.skipped, "skipped"),
-                (counts.errors, "error" if counts.errors == 1 else "errors"),
-            )
-            if number
-        ]
+        numbers = {"passed": counts.passed, "failed": counts.failed, "skipped": counts.skipped}
+        numbers["error" if counts.errors == 1 else "errors"] = counts.errors
+        parts = [f"{number} {word}" for word, number in numbers.items() if number]
         if counts.not_judged:
             from runner.record.summary import unjudged
 
             parts.append(unjudged(counts.not_judged))
         named = in_line(run.suites[id].name)
-        self._write(
-            f"{self._style.mark(status)} {named}  {', '.join(parts)} ({in_milliseconds(counts.milliseconds)})\n"
-        )
+        time = in_milliseconds(counts.milliseconds)
+        self._write(f"{self._style.mark(status)} {named}  {', '.join(parts)} ({time})\n")
 
     def _end(self, event: RunEnd, run: Execution) -> None:
         text = ""
@@ -404,8 +383,7 @@ class ConsoleReporter:
         return near(text, str(self._directory))
 
     def _short(self, file: str) -> str:
-        prefix = f"{self._directory}/"
-        return in_line(file.removeprefix(prefix))
+        return in_line(file.removeprefix(f"{self._directory}/"))
 
 
 def failure_text(suite: Suite, result: TestResult, flags: tuple[str, ...], environment: Environment) -> str:
