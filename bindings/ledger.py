@@ -185,14 +185,15 @@ _NAMES_OF_PART = {
     "yao": "Store Query Job Plan WebSocket MCP Use Eval All Any Race Authorized $L Trace time",
     "intl": "Intl",
     "locale": "toLocaleString toLocaleDateString toLocaleTimeString localeCompare toLocaleUpperCase toLocaleLowerCase",
+    "stack": "stack",
     "zone": "Date",
     "functions": "constructor getPrototypeOf toString toStringTag",
     "early": "__yaoEarly catch then allSettled",
 }
 
 SCRIPT_GLOBALS = {name: part for part, names in _NAMES_OF_PART.items() for name in names.split()}
-"""Global name → part; for `locale`, `zone` and `functions`, what names the methods of built-ins that they put in
-place; for `early`, the words of which a script needs one to see an error."""
+"""Global name → part; for `locale`, `stack`, `zone` and `functions`, what names the methods of built-ins that they put
+in place; for `early`, the words of which a script needs one to see an error."""
 
 
 PREFIX = "agents:"

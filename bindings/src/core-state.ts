@@ -201,6 +201,8 @@ export interface Core extends Kernel {
   era: number;
   /** The hook that runs after the test. */
   last?: () => Generator<unknown, void>;
+  /** The script that a nested realm runs. */
+  called?: string;
   globals: Record<string, unknown>;
   evaluate(source: string): unknown;
   T: { new (name: string): T; readonly prototype: T };

@@ -20,6 +20,15 @@ export function codeOf({ std, codes }: Kernel, error: unknown): { code?: number;
   return typeof code === "number" ? { code } : {};
 }
 
+/** The stack of an error as the engine has it. */
+export const engineStack = (kernel: Kernel, error: Error): unknown => (kernel.stackOf ? kernel.stackOf(error) : error.stack);
+
+/** Gives an error a stack. */
+export function giveStack({ std, keepStack }: Kernel, error: object, value: string): void {
+  if (keepStack) keepStack(error, value);
+  else std.define(error, "stack", { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
+}
+
 /** The stack without the constructors of the error at its top, so that it starts where `new` was called. */
 function placed(std: Std, error: unknown, stack: string): string {
   const names = std.list<string>();
@@ -51,7 +60,8 @@ export function describeError(kernel: Kernel, error: unknown, deep = true, left 
   const { std } = kernel;
   try {
     if (isError(std, error)) {
-      const { name, message, stack, cause, errors } = error as Error & { errors?: unknown };
+      const { name, message, cause, errors } = error as Error & { errors?: unknown };
+      const stack = engineStack(kernel, error);
       let text = typeof name === "string" && name !== "Error" && std.indexOf(name, "Exception|") !== 0 ? name + ": " : "";
       text += std.String(message);
       const told = (inner: unknown): string => describeError(kernel, inner, true, left).message;

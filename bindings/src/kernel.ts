@@ -51,6 +51,10 @@ export interface Kernel {
   codes?: WeakMap<object, number>;
   /** The places where scripts awaited an error, as lines of a stack. Undefined until an error rejects a promise. */
   trail?(error: unknown): string;
+  /** The engine's stack of an error, once scripts read another one. Use `engineStack`. */
+  stackOf?(error: object): unknown;
+  /** Gives an error another stack, where scripts read stacks. */
+  keepStack?(error: object, text: string): void;
   /** Milliseconds since 1970 on the clock of the test, which is the real one unless a mock has stopped it. */
   now(): number;
   /** The mocks of the running test, newest last. The part "mock" adds them. */

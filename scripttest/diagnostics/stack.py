@@ -6,6 +6,7 @@ of that script. Frames of the framework, and frames that no source map knows (he
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -100,6 +101,15 @@ class StackMapper:
         if len(names) == 1 and (member := re.search(r"[\w$]+$", names[0])):
             frames[0] = StackFrame(function=frames[0].function, location=at_call(frames[0].location, member[0]))
         return f"TypeError: {' or '.join(names)} is not a function", tuple(frames)
+
+    def written(self, arguments: str) -> str:
+        """The answer to a script that reads `stack` of an error: the frames below the message, as V8 writes them."""
+        lines = []
+        for frame in self.frames(str(json.loads(arguments)[0])):
+            at = frame.location
+            place = f"{os.path.relpath(at.file, self._root)}:{at.line}:{at.column}"
+            lines.append(f"\n    at {frame.function} ({place})" if frame.function else f"\n    at {place}")
+        return json.dumps({"ok": "".join(lines)})
 
     def stopped(self, stack: str) -> tuple[StackFrame, ...]:
         """The frames of code that was stopped while it ran, the first of them at the loop that it was in."""

@@ -72,6 +72,10 @@ class EarlyFailure(Value):
     record: dict[str, Any]
 
 
+PLACES = "errors.Places"
+"""The host call that asks for the places of a stack, in the files of the author."""
+
+
 class HostCall(Value):
     """A host call, which waits for its answer."""
 

@@ -20,6 +20,7 @@ from scripttest.results import Cause, CompileError, HostError, Location, LogLine
 from scripttest.shortcuts.slicing import BootConfig
 from scripttest.values import Value
 from scripttest.workers.answers import (
+    PLACES,
     Begun,
     EarlyFailure,
     FunctionResult,
@@ -147,7 +148,7 @@ class FunctionPool:
         was_idle = slot is not None
         slot = slot or self._pool.start()
         self._have_another_rest(slot)
-        work = slot.work = _Call(owner)
+        work = slot.work = _Call(owner, loaded)
         frames = [] if slot.loaded == key else [loaded.module_frame]
         slot.module = slot.loaded = key
         if self._switches is not None:
@@ -221,6 +222,9 @@ class FunctionPool:
         """Answers a host call, or hands it to the task that waits for the function."""
         work = slot.work
         assert work is not None
+        if call.name == PLACES:
+            slot.reply(call.number, work.loaded.mapper.written(call.arguments))
+            return
         answer = self._services.at_once(work.owner, call.name, call.arguments, call.world)
         if answer is not None:
             slot.reply(call.number, answer)
@@ -303,8 +307,9 @@ class _Answered(Value):
 class _Call:
     """A call of a function that a worker runs."""
 
-    def __init__(self, owner: Owner) -> None:
+    def __init__(self, owner: Owner, loaded: LoadedScript) -> None:
         self.owner = owner
+        self.loaded = loaded
         self.events: asyncio.Queue[HostCall | FunctionResult | Loss] = asyncio.Queue()
         """The host calls of the function, and at last its result, or how its worker was lost."""
         self.logs: list[LogLine] = []

@@ -348,6 +348,9 @@ class ScriptHost:
         assert work is not None
         test = TestKey(suite=work.job.key, test="")
         run = self._module_runs.get(work.job.key)
+        if run is not None and call.name == answers.PLACES:
+            slot.reply(call.number, run.mapper.written(call.arguments))
+            return
         if run is not None and work.running is not None:
             name, (_, repeat) = run.tests[work.running].name, run.position(work.running)
             test = TestKey(suite=work.job.key, test=name, run=repeat, mutant=work.job.mutant)

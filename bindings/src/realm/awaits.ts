@@ -8,6 +8,7 @@
  */
 
 import type { Core, Early } from "../core-state";
+import { engineStack, giveStack } from "../errors";
 import { frame, type CallSite } from "../stack-frame";
 
 export interface Awaits {
@@ -35,9 +36,9 @@ export default function (core: Core): Awaits {
         return undefined;
       }
       for (let i = 0; i < sites.length; i++) text += frame(sites[i], "");
-      if (!(error instanceof std.Error) || (error as Error).stack !== undefined) return text;
+      if (!(error instanceof std.Error) || engineStack(core, error as Error) !== undefined) return text;
       if (std.getPrototypeOf(error) === unready) core.part<Early>("early").tell(error);
-      std.define(error, "stack", { __proto__: null, value: text, writable: true, configurable: true } as PropertyDescriptor);
+      giveStack(core, error, text);
       return undefined;
     } catch {
       return text;
@@ -57,6 +58,10 @@ export default function (core: Core): Awaits {
         if (!(error instanceof std.Error)) return;
       } catch {
         return;
+      }
+      if (core.keepStack) {
+        const text = std.descriptor(error, "stack")?.value as unknown;
+        if (typeof text === "string" && std.indexOf(text, "<input>:") >= 0) core.keepStack(error, text);
       }
       if (std.weakGet(trails, error) === undefined) std.weakSet(trails, error, "");
       // A function that the script has set is not replaced.

@@ -107,7 +107,9 @@ export default function (core: Core) {
      * or is empty where there is no such function.
      */
     call(name: string, args: string): void {
-      const short = name.slice(name.lastIndexOf(".") + 1);
+      const end = name.lastIndexOf(".");
+      const short = name.slice(end + 1);
+      core.called = name.slice(0, end);
       core.ended = false;
       core.part<Flow>("flow").drive(
         (function* () {

@@ -2,6 +2,7 @@
 
 import { type Result, argumentText, revived, valueOf } from "../border";
 import type { Core } from "../core-state";
+import { engineStack, giveStack } from "../errors";
 import type { Finder } from "../mocks/mocked";
 import type { Noticed, Waiting } from "../mocks/waiting";
 
@@ -43,8 +44,8 @@ export default function (core: Core) {
       if (error.hides_code) std.weakSet((core.codes ??= new std.WeakMap()), exception, error.code);
       if (error.broke === true) std.weakAdd((core.broken ??= new std.WeakSet()), exception);
       if (error.stack) {
-        const value = std.join(std.split(error.stack, "<input>"), "<" + script + ">") + "\n" + exception.stack;
-        std.define(exception, "stack", { __proto__: null, value, writable: true, configurable: true } as PropertyDescriptor);
+        const value = std.join(std.split(error.stack, "<input>"), "<" + script + ">") + "\n" + engineStack(core, exception);
+        giveStack(core, exception, value);
       }
       throw exception;
     }

@@ -5,6 +5,7 @@
 
 import type { Core } from "../core-state";
 import type { T } from "../core";
+import { engineStack } from "../errors";
 import type { Limits, Shown } from "./shown";
 
 interface Input {
@@ -36,7 +37,7 @@ export default function (core: Core) {
 
   function stackOf(error: unknown): string {
     try {
-      return std.String((error as Error).stack ?? "");
+      return std.String(engineStack(core, error as Error) ?? "");
     } catch {
       return ""; // null, or an object that refuses
     }
