@@ -78,7 +78,7 @@ def calls(record: Record) -> list[tuple[str, str, int]]:
 
 def test_calls_under_way_when_a_script_test_times_out_are_pending(silent: Application) -> None:
     inputs = [word for name in TESTS for word in ("-i", f"assistants/demo/src/{name}_test.ts")]
-    records = silent.results(*inputs, "--timeout", "1s", "--parallel", "4", "--allow-net=127.0.0.1", code=1)
+    records = silent.results(*inputs, "--timeout", "3s", "--parallel", "4", "--allow-net=127.0.0.1", code=1)
     assert {name: calls(record) for name, record in records.items()} == {
         "Http.TestHttp": [("GET http://", "pending", 1)],
         "Model.TestModel": [("llm.ChatCompletions silent", "pending", 1)],
