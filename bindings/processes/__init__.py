@@ -80,6 +80,11 @@ def knows(name: str) -> bool:
     return name.lower().partition(".")[0] in (*NAMESPACES, *NODES)
 
 
+def names() -> list[str]:
+    """The names of all processes, as Yao spells them. Imports all modules."""
+    return [f"{namespace}.{key}" for namespace, place in NAMESPACES.items() for key in _load(place)]
+
+
 def call(name: str, args: Sequence[Json], host_call: HostCall) -> Json:
     """Runs a process and waits for its result. Raises ProcessError: code 404 when there is no such process;
     otherwise what the process raised."""

@@ -21,6 +21,7 @@ from runner.reporters.document import write_whole
 from runner.security.terminal import in_line
 from runner.store.places import FILE
 from runner.version import VERSION
+from scripttest.typing_names import Record
 
 _JOURNAL = b'{"type": "calls"'
 EXTENSION_LIST = ", ".join(EXTENSIONS)
@@ -28,6 +29,14 @@ EXTENSION_LIST = ", ".join(EXTENSIONS)
 
 RUN = "run:"
 """The prefix of the id of a run, where a command takes a report or a run of the store."""
+
+
+def keep_last(environment: Environment, store: Path | None, name: str, document: Record) -> None:
+    """Keeps what the last command of a kind has printed in the store, if there is one: in a file of this name, with the
+    time as `when`. Raises ConfigurationError."""
+    if store is not None:
+        with writing(store / name):
+            write_whole(store / name, environment.secrets.text(json.dumps({"when": environment.now(), **document})))
 
 
 def read_report(environment: Environment, path: str, quiet: bool = False, *, store: str | None = None) -> Report:

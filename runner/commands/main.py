@@ -233,7 +233,7 @@ def _fitted(found: ConfiguredOptions) -> tuple[RunOptions, RunSettings]:
 def _in_brief(options: RunOptions, environment: Environment) -> RunOptions:
     """The options with those that `--brief` stands for, also where a coding agent runs the command."""
     others = options.json or options.verbose or options.watch or options.interactive or options.dry_run or options.bench
-    if not (options.brief or (environment.agent and not others)):
+    if not (options.brief or (environment.agent and not environment.ci and not others)):
         return options
     return options.replace(brief=True, quiet=True, story=options.story or "few")
 

@@ -3,7 +3,6 @@ agents, and says which changes no case notices."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +13,7 @@ from runner import exit_codes
 from runner.application.application import repository_of
 from runner.application.configuration import configured, read_configuration
 from runner.application.context import with_files
-from runner.commands.inputs import check_outputs, print_json, write_text, writing
+from runner.commands.inputs import check_outputs, keep_last, print_json, write_text
 from runner.commands.mutate_cases import kinds_of_inputs, weak_cases
 from runner.commands.parser import Command, options_of
 from runner.commands.words import meant
@@ -34,7 +33,6 @@ from runner.planning.inputs import resolve_application
 from runner.planning.last_failed import store_of
 from runner.planning.plan import RunRequest
 from runner.reporters.console.style import Style
-from runner.reporters.document import write_whole
 
 OWN = [flag for flag in FLAGS if flag.mutate]
 """The flags of a run that the command has, too."""
@@ -175,11 +173,7 @@ def mutate(
             environment.stderr.write(failed_text(outcome.failed))
         return exit_codes.FAILED
     _print(environment, outcome, least, found.options)
-    store = store_of(found.options, environment, application)
-    if store is not None:
-        kept = {"when": environment.now(), **as_record(outcome, least)}
-        with writing(store / LAST):
-            write_whole(store / LAST, environment.secrets.text(json.dumps(kept)))
+    keep_last(environment, store_of(found.options, environment, application), LAST, as_record(outcome, least))
     for path in paths:
         write_text(environment, path, FORMATS[path.suffix.lower()](outcome, least), told=not options.json)
     if outcome.change is not None and environment.variables.get("GITHUB_ACTIONS") == "true" and not options.json:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 from runner import exit_codes
 from runner.amounts import dollars
-from runner.commands.inputs import print_json, read_report, writing
+from runner.commands.inputs import keep_last, print_json, read_report, writing
 from runner.errors import ConfigurationError
 from runner.mutation.console import percent
+from runner.mutation.documents import LAST_OF_CASES
 from runner.planning.inputs import Modules, everything, resolve_inputs
 from runner.planning.last_failed import store_of
 from runner.reporters.console.style import Style, count
@@ -54,6 +55,8 @@ def weak_cases(
                 f"Cannot write {path}: the report on cases is a .json file", "Choose a file name that ends in .json"
             )
 
+    store = store_of(options, environment, request.application)
+
     def read(name: str) -> Report:
         return read_report(environment, name, quiet=True, store=options.store)
 
@@ -66,7 +69,7 @@ def weak_cases(
         request,
         read,
         named=origin,
-        store=store_of(options, environment, request.application),
+        store=store,
         ask_judges=ask_judges,
         told=told,
     )
@@ -75,6 +78,7 @@ def weak_cases(
     for path in paths:
         with writing(path):
             write_whole(path, json.dumps(json_of(found, code), indent=2, ensure_ascii=False) + "\n")
+    keep_last(environment, store, LAST_OF_CASES, json_of(found, code))
     if options.json:
         print_json(environment, json_of(found, code))
         return code

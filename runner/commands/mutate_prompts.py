@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from runner import exit_codes
 from runner.amounts import dollars
-from runner.commands.inputs import print_json, read_report
+from runner.commands.inputs import keep_last, print_json, read_report
 from runner.errors import ConfigurationError
 from runner.mutation.console import percent
+from runner.mutation.documents import LAST_OF_PROMPTS
 from runner.options.options import absolute
 from runner.planning.last_failed import store_of
 from runner.reporters.console.style import Style, count
@@ -33,6 +34,8 @@ def mutate_prompts(
         resume: the file beside which answers of models are kept."""
     options, environment = request.options, request.environment
 
+    store = store_of(options, environment, request.application)
+
     def read(name: str) -> Report:
         return read_report(environment, name, quiet=True, store=options.store)
 
@@ -51,13 +54,14 @@ def mutate_prompts(
         may_ask=may_ask,
         sample=sample,
         resume=absolute(resume, environment.directory) if resume is not None else None,
-        store=store_of(options, environment, request.application),
+        store=store,
     )
     share = found.share
     is_low = least is not None and share is not None and share < least
     code = found.code if found.code is not None else exit_codes.FAILED if is_low else exit_codes.PASSED
     if found.stopped is not None and code == exit_codes.PASSED:
         code = exit_codes.FAILED
+    keep_last(environment, store, LAST_OF_PROMPTS, rules_record(found, code))
     if options.json:
         print_json(environment, rules_record(found, code))
         return code

@@ -9,6 +9,8 @@ from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 
+from bindings.processes import knows
+from bindings.processes import names as processes
 from runner import exit_codes
 from runner.application.application import Application
 from runner.environment import Environment
@@ -16,10 +18,20 @@ from runner.errors import ConfigurationError, MissingError
 from runner.execution.outcome import bounded
 from runner.mcp_server.answers import Answer, nearest, pieces
 from runner.mcp_server.kept import KeptResult, KeptRuns
-from runner.mcp_server.results import DETAIL, RunLines, explained, past, run_answer, totals_of, uncovered_in
+from runner.mcp_server.results import (
+    DETAIL,
+    RunLines,
+    explained,
+    past,
+    place_in,
+    run_answer,
+    survivors_in,
+    totals_of,
+    uncovered_in,
+)
 from runner.mcp_server.running import Call, Calls, Ended, objects_in
 from runner.mcp_server.script_api import declarations, named
-from runner.mutation.documents import LAST
+from runner.mutation.documents import LAST, LAST_OF_CASES, LAST_OF_PROMPTS
 from runner.planning.inputs import is_generator
 from runner.record.verdict import Verdict
 from runner.reporters.console.rerun_command import pattern_of
@@ -180,27 +192,27 @@ class Actions:
         )
 
     async def survivors(self, call: Call, file: str | None = None) -> Answer:
-        """What no test noticed in the last run of `mutate`."""
-        try:
-            kept: Record = json.loads((self.store / LAST).read_text("utf-8"))
-        except FileNotFoundError as error:
-            raise ConfigurationError("No run of mutate is kept", "Run yao-test mutate -i INPUT first") from error
-        files = list(kept["files"])
-        if file is not None and self.inside(file) not in files:
-            raise ConfigurationError(f"{file} had no mutants", nearest(file, files, "handlers"))
-        shown = ("file", "line", "status", "mutator", "original", "replacement", "reached_by")
-        items = [
-            {key: bounded(one[key], DETAIL) for key in shown}
-            for one in kept["mutants"]
-            if file is None or one["file"] == self.inside(file)
-        ]
-        score = "unknown" if kept["score"] is None else f"{kept['score']:.0%}"
+        """What no test noticed in the last run of `mutate` of each kind."""
+        kept: dict[str, Record] = {}
+        for name in (LAST, LAST_OF_CASES, LAST_OF_PROMPTS):
+            with suppress(FileNotFoundError):
+                kept[name] = json.loads((self.store / name).read_text("utf-8"))
+        if not kept:
+            raise ConfigurationError("No run of mutate is kept", "Run yao-test mutate -i INPUT first")
+        files, found = survivors_in(*(kept.get(name) for name in (LAST, LAST_OF_CASES, LAST_OF_PROMPTS)))
+        if file is not None and file not in files and self.inside(file) not in files:
+            raise ConfigurationError(f"{file} had no mutants", nearest(file, files, "files"))
+        items = [bounded(one, DETAIL) for one in found if file is None or one["file"] in (file, self.inside(file))]
+        newest = max(kept.values(), key=lambda one: str(one["when"]))
+        score = "unknown" if newest["score"] is None else f"{newest['score']:.0%}"
         return Answer(
-            title=f"{count(len(items), 'mutant')} not noticed at {kept['when']}, score {score}",
-            head={"score": kept["score"], "when": kept["when"]},
+            title=f"{count(len(items), 'mutant')} not noticed; the last run ended at {newest['when']}, score {score}",
+            head={"score": newest["score"], "when": newest["when"]},
             name="mutants",
             items=items,
-            told=lambda one: f"{one['file']}:{one['line']}  {one['mutator']}  {one['original']} → {one['replacement']}",
+            told=lambda one: (
+                f"{place_in(one)}  {one['mutator']}  {one['original']} → {one['replacement'] or 'left out'}"
+            ),
         )
 
     async def try_script(self, call: Call, code: str, module: str) -> Answer:
@@ -219,8 +231,10 @@ class Actions:
         found = known if name is None else named(name, known)
         if not found:
             last = name.rpartition(".")[2] if name else ""
-            names = (one.name.rpartition(".")[2] for one in known)
-            raise ConfigurationError(f"Nothing is named {name}", nearest(last, names, "names"))
+            names = [one.name.rpartition(".")[2] for one in known]
+            is_process = name is not None and knows(name)
+            hint = nearest(name, processes(), "processes") if name and is_process else nearest(last, names, "names")
+            raise ConfigurationError(f"Nothing is named {name}", hint)
         items = [
             {"name": one.name, "kind": one.kind, "text": bounded(one.text, 3 * DETAIL) if name else one.summary}
             for one in found

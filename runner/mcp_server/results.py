@@ -20,6 +20,10 @@ DETAIL = 2_500
 """Characters of each detail of one failure."""
 
 
+UNNOTICED = "missed"
+"""The verdict on a change of an answer that no assertion noticed."""
+
+
 class RunLines(JsonLines):
     """What `--json=lines` prints of a run."""
 
@@ -137,11 +141,17 @@ def line_of(item: Record, several: bool) -> str:
         reason = f"  {item['message']}" if "message" in item else ""
         return f"{item['status']}  {item['input']}  {item['test']}{reason}"
     return "  ".join(
-        [*([item["input"]] if several else []), item["test"], *([_place(item)] if "file" in item else []), _said(item)]
+        [
+            *([item["input"]] if several else []),
+            item["test"],
+            *([place_in(item)] if "file" in item else []),
+            _said(item),
+        ]
     )
 
 
-def _place(item: Record) -> str:
+def place_in(item: Record) -> str:
+    """The file, and the line if there is one, of a failure or a mutant."""
     return f"{item['file']}:{item['line']}" if "line" in item else str(item["file"])
 
 
@@ -161,7 +171,7 @@ def explained(run: RunLines, line: Record, note: str) -> Answer:
     story = line.get("story") or []
     del known["status"]
     head = {**known, "cause": line["cause"], **details} | ({"note": note} if note else {})
-    place = f", {_place(known)}" if "file" in known else ""
+    place = f", {place_in(known)}" if "file" in known else ""
     title = [f"{known['test']} of {known['input']} failed{f' ({note})' if note else ''}{place}", _said(known)]
     title += [*details.values(), *(f"outside: {shown(one)}" for one in outside)]
     title += [f"Run again: {line['run_again']}", *(["Story, oldest first:"] if story else [])]
@@ -197,3 +207,34 @@ def uncovered_in(files: Mapping[str, Record]) -> list[Record]:
         for path, file in files.items()
     ]
     return sorted(found, key=lambda one: float(one["percent"]))
+
+
+def survivors_in(
+    handlers: Record | None, cases: Record | None, prompts: Record | None
+) -> tuple[list[str], list[Record]]:
+    """The files with mutants, and the mutants that nothing noticed, of the documents of the last runs of `mutate`. Of a
+    case, `original` is what was changed and `replacement` the answer; of a prompt, `file` is the agent and `original`
+    the rule that was left out."""
+    shown = ("file", "line", "status", "mutator", "original", "replacement", "reached_by")
+    found = [{key: one[key] for key in shown} for one in (handlers or {}).get("mutants", ())]
+    files = [*(handlers or {}).get("files", ())]
+    for file in (cases or {}).get("files", ()):
+        files.append(file["file"])
+        for case in file["cases"]:
+            place = {"file": file["file"], "line": case["line"], "reached_by": [case["id"]], "status": "survived"}
+            found += [
+                {
+                    **place,
+                    "mutator": one["kind"],
+                    "original": str(one["about"] or ""),
+                    "replacement": _text(one["answer"]),
+                }
+                for one in case["changes"]
+                if one["verdict"] == UNNOTICED
+            ]
+    for rule in (prompts or {}).get("rules", ()):
+        files.append(rule["agent"])
+        if rule["verdict"] != "held":
+            said = {"file": rule["agent"], "status": rule["verdict"], "mutator": "rule", "original": rule["rule"]}
+            found.append({**said, "replacement": "", "reached_by": rule["held_by"]})
+    return files, found

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import bindings
+from bindings import processes
 from scripttest.values import Value
 
 _FILES = ("testing.d.ts", "agent.d.ts", "yao.d.ts", "platform.d.ts")
@@ -42,12 +43,23 @@ def declarations() -> list[Declaration]:
 
 
 def named(name: str, known: list[Declaration]) -> list[Declaration]:
-    """Those of a name: `Equal`, `t.mock`, `testing.T`; what is before the last dot chooses among them, if it can."""
+    """Those of a name: `Equal`, `t.mock`, `ctx`, `testing.T`, `utils.str.Join`; what is before the last dot chooses
+    among them, if it can. With something that has members, such as `t.mock`, come these."""
     *path, last = name.lower().removesuffix("()").split(".")
+    last = {"ctx": "context"}.get(last, last)
     found = [one for one in known if one.name.lower().rpartition(".")[2] == last]
     for part in reversed(path):
         found = [one for one in found if part in one.name.lower().split(".")[:-1]] or found
-    return found
+    types = {kind[1] for one in found if (kind := re.search(r"\w\??: (\w+);$", one.text))}
+    members = [one for one in known if one.kind == "member" and one.name.split(".")[-2] in types and one not in found]
+    return found + members or _processes(name, known)
+
+
+def _processes(name: str, known: list[Declaration]) -> list[Declaration]:
+    """The process of a name, and how processes are called."""
+    hits = [one for one in processes.names() if one.lower() == name.lower()]
+    called = [Declaration(name=hit, kind="process", text=f'Process("{hit}", ...)') for hit in hits]
+    return called + [one for one in known if one.name == "Process" and hits]
 
 
 def _declared(lines: list[str], indent: int, within: str) -> Iterator[Declaration]:

@@ -197,16 +197,16 @@ TOOLS = (
     Tool(
         name="survivors",
         title="Surviving mutants",
-        description="The small faults of the last `yao-test mutate` that no test noticed: each is a test that is "
-        "missing.",
-        takes={"file": ("string", "Only those in this handler.")},
+        description="The small faults of the last `yao-test mutate` that no test noticed, in handlers, answers and "
+        "prompts: each is a test that is missing.",
+        takes={"file": ("string", "Only those in this handler, file of cases, or agent.")},
         gives={
             "score?": "any",
             "when": "string",
             "mutants": [
                 {
                     "file": "string",
-                    "line": "integer",
+                    "line?": "integer",
                     **dict.fromkeys(("status", "mutator", "original", "replacement"), "string"),
                     "reached_by": ["string"],
                 }

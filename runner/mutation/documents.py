@@ -29,6 +29,9 @@ STATUSES = {
 }
 LAST = "mutation.json"
 """In the store: the output of `--json` of the last run, and `when` it ended."""
+LAST_OF_CASES = "mutation-cases.json"
+LAST_OF_PROMPTS = "mutation-prompts.json"
+"""The same of the last run on cases, and of the last one with `--prompts`."""
 HIGH, LOW = 80, 60
 """Percentages from which StrykerJS takes a score for good, and below which for bad."""
 MOST_ANNOTATED = 50

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
+from agent_files import agent, case_file
 from command import PATIENCE, Application, MakeApplication
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
@@ -90,6 +91,22 @@ def test_survivors_are_those_of_the_last_run_of_mutate(fees: Application) -> Non
         0
     ].items()
     assert " → " in text_of(answer)
+
+
+def test_survivors_are_also_those_of_cases_and_prompts(app: MakeApplication) -> None:
+    cases = [{"id": "weak", "input": "Hello", "assert": {"type": "regex", "value": "."}}]
+    app = app({**agent(replies="- reply: Good day to you.", cases=cases), "/.yao-test/.keep": ""})
+    assert app.run("mutate", "-i", case_file()).code == 0
+    assert app.run("mutate", "-i", case_file(), "--prompts", "--yes").code == 0
+
+    async def ask(client: ClientSession) -> Any:
+        return [await client.call_tool("survivors", given) for given in ({}, {"file": case_file()})]
+
+    both, one = (answer.structuredContent["mutants"] for answer in talk(app, ask))
+    of_cases = [mutant for mutant in both if mutant["file"] == case_file()]
+    assert (one, [mutant for mutant in both if mutant["mutator"] == "rule"]) == (of_cases, both[len(of_cases) :])
+    assert len(both) > len(of_cases) > 0
+    assert {"line": 1, "status": "survived", "reached_by": ["weak"]}.items() <= of_cases[0].items()
 
 
 def test_over_http_who_has_the_token_is_served(fees: Application) -> None:

@@ -169,6 +169,7 @@ WRONG = {
     "a pattern without a match": ("run_tests", {"input": "scripts.demo", "run": "Nothing"}, "No test and no case matches"),
     "an unknown cursor": ("run_tests", {"cursor": "99.1"}, 'Unknown cursor "99.1". Call run_tests again without cursor'),
     "an unknown run": ("read_result", {"test": "TestBelow", "run": "zzz"}, "No run is kept yet. Call run_tests first"),
+    "an unknown process": ("describe_api", {"name": "utils.str.Jion"}, 'Did you mean "utils.str.Join"?'),
     "an unknown name": ("describe_api", {"name": "t.assert.Equals"}, 'Did you mean "Equal"?'),
 }  # fmt: skip
 
@@ -184,7 +185,7 @@ def test_wrong_arguments_are_errors_of_the_tool_that_say_what_is_right(shop: App
 
 
 def test_other_tools_tell_of_coverage_history_runs_the_api_and_the_machine(shop: Application) -> None:
-    lines, quick, again, history, compared, api, names, doctor = asked(
+    lines, quick, again, history, compared, api, names, doctor, mocks, process = asked(
         shop,
         ("uncovered_lines", {"input": "scripts.demo"}),
         ("run_tests", {"tag": "quick", "coverage": True}),
@@ -194,6 +195,8 @@ def test_other_tools_tell_of_coverage_history_runs_the_api_and_the_machine(shop:
         ("describe_api", {"name": "t.assert.Equal"}),
         ("describe_api", {}),
         ("doctor", {}),
+        ("describe_api", {"name": "t.mock"}),
+        ("describe_api", {"name": "utils.str.join"}),
     )
     (handler,) = [one for one in told(lines)["files"] if one["file"] == "assistants/demo/src/discount.ts"]
     assert handler["lines"] == "16"
@@ -203,6 +206,8 @@ def test_other_tools_tell_of_coverage_history_runs_the_api_and_the_machine(shop:
     assert told(history)["tests"][0]["test"] == "TestAtTheBorder"
     assert told(compared)["after"] == told(again)["run"]
     assert "deeply equal" in told(api)["found"][0]["text"]
+    assert {"testing.Mock.process", "testing.Mock.http"} <= {one["name"] for one in told(mocks)["found"]}
+    assert [one["name"] for one in told(process)["found"]] == ["utils.str.Join", "Process"]
     assert (len(told(names)["found"]), "cursor" in told(names)) > (20, False)
     assert told(doctor)["agents"] == []
 

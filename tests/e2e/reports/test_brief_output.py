@@ -46,5 +46,6 @@ def test_a_coding_agent_gets_that_by_itself(here: Application, variable: str) ->
 def test_what_is_asked_for_wins(here: Application) -> None:
     assert "TestGood" in run(here).stdout
     assert "TestGood" in run(here, "-v", CLAUDECODE="1").stdout
+    assert "TestGood" in run(here, CLAUDECODE="1", CI="true").stdout
     assert '"TestGood"' in run(here, "--json", CLAUDECODE="1").stdout
     assert "What happened before it failed:" not in run(here, "--story=off", CLAUDECODE="1").stdout
