@@ -13,11 +13,11 @@ from runner.reporters.stream import Multiplexer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, TextIO
 
     from runner.execution.outcome import JsonLines
     from runner.execution.run import Run
-    from runner.execution.snapshots import SnapshotWatch
     from runner.record.line_file import LineFile
     from runner.reporters import Maker
     from runner.reporters.agent import AgentReporter
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from scripttest.typing_names import Record
 
 
-def open_stream(run: Run, console: Console, outcome: JsonLines | None, watch: SnapshotWatch | None) -> Multiplexer:
+def open_stream(run: Run, console: Console, outcome: JsonLines | None, own: Sequence[Reporter]) -> Multiplexer:
     """Opens all receivers, and returns the stream of events for them. Raises ConfigurationError. `outcome`: what
-    `--json` prints. It is closed last, and gets the messages of the others then. `watch`: finds obsolete snapshots."""
+    `--json` prints. It is closed last, and gets the messages of the others then. `own`: those of the session."""
     plan, services, secrets = run.plan, run.services, run.environment.secrets
-    reporters = [*_reporters(run, console), *_observers(run), *([watch] if watch else ())]
+    reporters = [*_reporters(run, console), *_observers(run), *own]
     if outcome is not None:
         reporters.insert(0, outcome)
     if plan.resumable:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from runner.options.options import RunOptions
     from runner.parts import Dependency
     from runner.planning.plan import RunRequest
-    from scripttest import Coverage, FunctionPool, FunctionServices, Instrument, Switches, TestKey
+    from scripttest import Coverage, FunctionPool, FunctionServices, Instrument, Switches, TestKey, Watching
 
 
 class RunServices:
@@ -63,6 +63,8 @@ class RunServices:
         self._keeping: _Keeping | None = None
         self._permitted: Policy | None = None
         application, options = request.application, request.options
+        self.watches: Watching | None = None
+        """What `--watch-expr` has put into files."""
         self.instrument = self._instrument()
         """What changes the compiled code of files, to count what runs or to watch values; None: nothing does."""
         self.switches: Switches | None = None
@@ -197,7 +199,11 @@ class RunServices:
             return self._coverage.instrument if self._coverage is not None else None
         from runner.execution.watched import watching
 
-        return watching(options.watch_expr, self._request.application.root, environment.directory).instrument
+        self.watches = watches = watching(options.watch_expr, self._request.application.root, environment.directory)
+        if self._coverage is None:
+            return watches.instrument
+        self._coverage.watches, counted = watches.of, self._coverage.instrument
+        return lambda path, source: counted(path, source) or watches.instrument(path, source)
 
     def fingerprints(self) -> Fingerprints:
         """Makes the fingerprints of the results of this run, and compares those of an earlier one."""

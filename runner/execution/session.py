@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from runner.execution.snapshots import SnapshotWatch
     from runner.execution.stopping import Budgets
     from runner.execution.tally import Rounds
+    from runner.execution.watched import Unpassed
     from runner.options.options import RunOptions
     from runner.planning.plan import RunPlan
     from runner.record.coverage import CoverageReport
@@ -65,7 +66,9 @@ class Session:
         run.progress = self._console.progress
         self._watch = self._open_watch()
         self._outcome = self._open_outcome()
-        self._stream = open_stream(run, self._console, self._outcome, self._watch)
+        self._unpassed = self._open_unpassed()
+        own = [one for one in (self._watch, self._unpassed) if one is not None]
+        self._stream = open_stream(run, self._console, self._outcome, own)
         self._send = self._stream.send
         self._repetition = Repetition(self._send, self._options, self._stream.checked)
         self._step = ErrorsBecomeEvents(self._send, run.stop, environment, self._options.verbose > 1)
@@ -73,6 +76,7 @@ class Session:
             ("running the tests", self._run_tests),
             ("ending the budgets", self._end_budgets),
             ("counting what broke", self._warn_of_errors),
+            ("looking for watches that were not passed", self._warn_of_unpassed),
             ("closing the journal of model calls", self._close_journal),
             ("storing the databases", self._store_databases),
             ("storing the snapshots", self._store_snapshots),
@@ -105,6 +109,14 @@ class Session:
         from runner.execution.snapshots import SnapshotWatch
 
         return SnapshotWatch()
+
+    def _open_unpassed(self) -> Unpassed | None:
+        """Finds watches that nothing passes, if there are any watches."""
+        if self._run.services.watches is None:
+            return None
+        from runner.execution.watched import Unpassed
+
+        return Unpassed(self._run.services.watches.names)
 
     # the steps
 
@@ -145,6 +157,10 @@ class Session:
         if allowed is not None and errors:
             said = "1 test broke" if errors == 1 else f"{errors} tests broke"
             self._send(Warned(message=f"{said}; --max-errors is {allowed}"))
+
+    def _warn_of_unpassed(self) -> None:
+        for name in sorted(self._unpassed.names) if self._unpassed is not None else ():
+            self._send(Warned(message=f"Nothing passed {name}: it has no value"))
 
     def _close_journal(self) -> None:
         """Closes the journal of model calls, and deletes it when no later run can use it."""

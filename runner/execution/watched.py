@@ -7,7 +7,33 @@ from pathlib import Path
 
 from runner.errors import ConfigurationError, beside_missing, shown_path
 from runner.options.values import WatchExpr
+from runner.record.events import HookOutput, TestEnd
 from scripttest import UnreadableError, Watch, Watching, WatchProblem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.record.events import Event
+    from runner.record.fold import Execution
+
+
+class Unpassed:
+    """A receiver of events that knows which watches no test has passed."""
+
+    def __init__(self, names: set[str]) -> None:
+        """`names` are those of all."""
+        self.names = names
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Looks for their values in the captured lines."""
+        logs = event.result.logs if isinstance(event, TestEnd) else event.logs if isinstance(event, HookOutput) else ()
+        for line in logs:
+            if line.level == "watch":
+                self.names = {
+                    name for name in self.names if not line.text.startswith((f"{name} = ", f"{name} throws "))
+                }
+
+    def close(self) -> None:
+        """Does nothing."""
 
 
 def watching(wanted: Sequence[WatchExpr], root: Path, directory: Path) -> Watching:

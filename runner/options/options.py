@@ -151,7 +151,7 @@ class RunOptions(FlagTable):
     """How often each benchmark runs."""
     bench_threshold: float = flag("Allowed slowdown against the baseline, beyond noise. Default: 10%.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, default=10, metavar="PERCENT", read=growth, needs="baseline")
     """Percent."""
-    watch_expr: tuple[WatchExpr, ...] = flag("Print an expression each time after a line of a script: FILE:LINE:EXPRESSION. Repeatable.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="repeated", metavar="WATCH", read=value_read_by("read_watch_expr"), excludes=("cluster", "coverage", "dry-run", "bench"))
+    watch_expr: tuple[WatchExpr, ...] = flag("Print an expression each time after a line of a script: FILE:LINE:EXPRESSION. Repeatable.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="repeated", metavar="WATCH", read=value_read_by("read_watch_expr"), excludes=("cluster", "dry-run", "bench"))
     durations: int | None = flag("List the N slowest tests at the end.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
     watch: bool = flag("Watch files and re-run affected tests on every save.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("dry-run", "resume", "json", "interactive"), every_day="Run them")
     verbose: int = flag("Show the output of passing tests, and the statistics behind verdicts; -v -v adds Python tracebacks to errors.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, short="v", kind="count", every_day="See results")

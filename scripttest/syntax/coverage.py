@@ -9,7 +9,7 @@ import json
 import os
 from array import array
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -72,6 +72,8 @@ class Coverage:
         """Where workers put their counters."""
         self._parser = parser()
         self._lock = Lock()
+        self.watches: Callable[[str], list[list[object]]] = lambda path: []
+        """The expressions that are watched in a file besides, see `syntax/watching.py`."""
         self._next = 0
         self._made: dict[tuple[str, bytes], _Made] = {}
         """Path from the root and text → its compiled code."""
@@ -90,7 +92,7 @@ class Coverage:
         with self._lock:
             key = (name, source)
             if key not in self._made:
-                self._made[key] = self._instrumented(name, source)
+                self._made[key] = self._instrumented(name, source, self.watches(path))
             self._last[name] = self._made[key]
             return self._last[name].loaded
 
@@ -122,12 +124,12 @@ class Coverage:
             self._made.clear()
             self._last.clear()
 
-    def _instrumented(self, name: str, source: bytes) -> _Made:
+    def _instrumented(self, name: str, source: bytes, watches: list[list[object]]) -> _Made:
         """A file with counters, still in the author's TypeScript; a source map in its text leads the compiler back to
         the original."""
         suffix = os.path.splitext(name)[1]
         try:
-            found = self._parser.ask("instrumented", source.decode("utf-8-sig", "replace"), suffix, self._next)
+            found = self._parser.ask("instrumented", source.decode("utf-8-sig", "replace"), suffix, self._next, watches)
         except UnreadableError as error:
             return _Made(unread=_unread(source, str(error)))
         if found is None:

@@ -53,6 +53,16 @@ class Watching:
         self._made[path] = source, [*watches], loaded(path, found)
         return None
 
+    @property
+    def names(self) -> set[str]:
+        """The names of all watches."""
+        return {one.name for _, watches, _ in self._made.values() for one in watches}
+
+    def of(self, path: str) -> list[list[object]]:
+        """The watches of a file, as the parser takes them."""
+        _, watches, _ = self._made.get(path, (b"", (), None))
+        return [[one.line, one.expression, one.name] for one in watches]
+
     def instrument(self, path: str, source: bytes) -> Loaded | None:
         """The text of a file with its watches; None when it stays as it is. In a file that was saved since, they are
         put in anew, as far as they fit."""

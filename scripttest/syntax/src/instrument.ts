@@ -2,6 +2,7 @@
 
 import { type Point, Points } from "./points";
 import { programOf } from "./tree";
+import { type Watch, watched } from "./watched";
 
 const IGNORED = /^\s*istanbul\s+ignore\s+file(?=\W|$)/;
 
@@ -10,12 +11,14 @@ const IGNORED = /^\s*istanbul\s+ignore\s+file(?=\W|$)/;
  *
  * @param suffix the end of the file's name, `.ts`
  * @param first the number of the first counter
+ * @param watches what is evaluated besides, see `watched.ts`
  */
-export function instrumented(source: string, suffix: string, first: number) {
+export function instrumented(source: string, suffix: string, first: number, watches: Watch[]) {
   const program = programOf(source, suffix);
   if ((program.comments as { value: string }[]).some(({ value }) => IGNORED.test(value))) return null;
   const points = new Points(program, first);
   if (points.found.length === 0) return null;
+  watched(source, suffix, watches, program, points.insertions);
   return { ...points.insertions.into(source), table: tableOf(points.found), counters: points.next - first };
 }
 

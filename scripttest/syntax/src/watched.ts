@@ -4,7 +4,7 @@ import { Insertions } from "./text";
 import { type Node, allNodes, child, children, programOf } from "./tree";
 
 /** A line, from 1, an expression, and what names both. */
-type Watch = [line: number, expression: string, name: string];
+export type Watch = [line: number, expression: string, name: string];
 
 const LISTS = ["body", "consequent", "alternate"];
 const ENDS = /^(Return|Throw|Break|Continue)Statement$/;
@@ -20,8 +20,7 @@ interface Statement {
  * The text with the expressions, or what is wrong: the number of the first watch that does not fit, and, when its line has no
  * code, the nearest one that has some; 0: none has. Throws a SyntaxError for an expression that is none.
  */
-export function watched(source: string, suffix: string, watches: Watch[]) {
-  const program = programOf(source, suffix);
+export function watched(source: string, suffix: string, watches: Watch[], program = programOf(source, suffix), insertions = new Insertions()) {
   const statements: Statement[] = [];
   const blocks: Node[] = [];
   for (const node of allNodes(program)) {
@@ -33,7 +32,6 @@ export function watched(source: string, suffix: string, watches: Watch[]) {
       for (const one of all) if (isStatement(one)) statements.push({ node: one, alone: !Array.isArray(inner) });
     }
   }
-  const insertions = new Insertions();
   for (const [number, [line, expression, name]] of watches.entries()) {
     const problem = problemOf(expression, suffix);
     if (problem) return { number, problem };

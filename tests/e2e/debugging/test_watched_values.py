@@ -93,6 +93,24 @@ def test_several_watches_and_what_an_expression_throws(here: Application) -> Non
     assert watched(here, "8:total", run="^TestOther$") == []
 
 
+def test_coverage_counts_beside_watches_and_what_is_not_passed_is_told(app: MakeApplication) -> None:
+    handler = "export function Lot(n) {\n  if (n > 9)\n    return 9;\n  else n += 1;\n  return n;\n}\n"
+    test = 'import { Lot } from "./lot";\nexport function TestLot(t) { t.assert.Equal(Lot(5), 6); }\n'
+    files = {"lot.ts": handler, "lot_test.ts": test, "/yao-test.toml": "coverage = true\n"}
+    here, lot = app(files), "assistants/demo/src/lot.ts"
+    words = [word for line in ("3:n", "4:n", "5:n + 1") for word in ("--watch-expr", f"{lot}:{line}")]
+    run, plain = here.run("-i", "scripts.demo.lot", *words), here.run("-i", "scripts.demo.lot")
+
+    assert (run.code, run.stderr) == (0, "")
+    assert [line.strip() for line in run.stdout.splitlines() if line.strip().startswith((lot, "Warning"))] == [
+        f"{lot}:4 n = 6",
+        f"{lot}:5 n + 1 = 7",
+        f"Warning: Nothing passed {lot}:3 n: it has no value",
+        covered := next(line for line in plain.stdout.splitlines() if line.startswith(lot)),
+    ]
+    assert covered.endswith("  3")
+
+
 def test_a_value_is_watched_in_a_test_and_returned(here: Application) -> None:
     text = here.run("-i", "scripts.demo.tally", "--run", "^TestTally$").stdout
     values = [line.strip() for line in text.splitlines() if "tally_test.ts:" in line]
