@@ -15,7 +15,7 @@ from runner.errors import ConfigurationError, did_you_mean
 from runner.record.fingerprint_changes import changed, described
 from runner.record.verdict import shown
 from runner.reporters.console.style import Style, count, in_milliseconds
-from runner.reporters.console.table import columns_of, show, table
+from runner.reporters.console.table import columns_of, grouped, show, table
 from runner.security.terminal import in_line
 from runner.store.history import SCRIPTED, Level, Since, TestHistory, Trend, histories
 from runner.store.store import Store
@@ -122,15 +122,13 @@ COLORS = {
 
 def table_of(found: Sequence[TestHistory], style: Style, room: int | None, detailed: bool) -> str:
     """A table of all tests, the worst first; with intervals if `detailed`."""
-    several = len({one.suite for one in found}) > 1
-    rows = [HEAD]
+    rows = []
     for one in found:
-        name = f"{one.suite} › {one.test}" if several else one.test
         asks = one.asked[-1] if len(set(one.asked)) > 1 else ""
-        rows.append(
-            (name, asks, rate_of(one, detailed), ", ".join(one.trends), _short_since(one), _took(one), _cost(one))
-        )
-    return table(rows, room, least=LEAST, paint=lambda row, _, cell: style.paint(cell, COLORS[found[row].worst]))
+        about = (asks, rate_of(one, detailed), ", ".join(one.trends), _short_since(one), _took(one), _cost(one))
+        rows.append((one.suite, (one.test, *about)))
+    shown = grouped(HEAD, rows)
+    return table(shown, room, least=LEAST, paint=lambda row, _, cell: style.paint(cell, COLORS[found[row].worst]))
 
 
 def history_text(

@@ -77,6 +77,8 @@ COMMANDS = {
     "view": "runner.commands.view:view",
 }
 """First argument → module and function of a command other than the run."""
+WHOLE = (["completion"], ["convert"], ["extract"], ["mcp"], ["repl"], ["schema"], ["types"], ["view"])
+"""Commands that print documents, values or links, of which a terminal gets whole lines."""
 COMPLETING = "_YAO_TEST_COMPLETE"
 """The shell sets this variable when it asks how a command line can be completed."""
 
@@ -108,6 +110,10 @@ def main() -> int:
 def run_command(arguments: Sequence[str], environment: Environment) -> int:
     """Runs a command line and returns its exit code. Every error is printed to standard error."""
     words = list(arguments)
+    if environment.terminal and not (_json_in(words) or words[:1] in WHOLE):
+        from runner.reporters.console.table import on_terminal
+
+        environment = on_terminal(environment)
     try:
         values = _texts_or_code(words, environment)
         if isinstance(values, int):

@@ -33,6 +33,7 @@ from runner.planning.inputs import resolve_application
 from runner.planning.last_failed import store_of
 from runner.planning.plan import RunRequest
 from runner.reporters.console.style import Style
+from runner.reporters.console.table import columns_of
 
 OWN = [flag for flag in FLAGS if flag.mutate]
 """The flags of a run that the command has, too."""
@@ -201,7 +202,7 @@ def _print(environment: Environment, outcome: Outcome, least: float | None, opti
     style = Style(environment.colors and not options.no_color)
     if not options.quiet:
         environment.stdout.write(survivors_text(outcome, style))
-    environment.stdout.write(summary_text(outcome, style) + below_text(outcome.verdicts, least))
+    environment.stdout.write(summary_text(outcome, columns_of(environment)) + below_text(outcome.verdicts, least))
 
 
 def _exit_code(outcome: Outcome, least: float | None) -> int:

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from io import StringIO
 from itertools import pairwise
+from textwrap import TextWrapper
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -102,6 +103,7 @@ def read_or_run(arguments: list[str], environment: Environment, commands: Mappin
     plain = [word for word in arguments if word.partition("=")[0] != "--json"]
     if len(plain) < len(arguments) and not {"-h", "--help", "--version"}.isdisjoint(plain):
         arguments, printed = plain, StringIO()
+    TextWrapper.wordsep_re = TextWrapper.wordsep_simple_re  # click breaks lines at blanks, not within --last-failed
     try:
         with redirect_stdout(printed):  # where click prints help and version
             result = command.main(

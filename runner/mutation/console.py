@@ -11,6 +11,7 @@ from runner.amounts import in_words
 from runner.mutation.session import FailedTest, Outcome, Progress
 from runner.mutation.verdicts import MISSED, Status, Verdict, by_file, by_function, score_of
 from runner.reporters.console.style import Style, count
+from runner.reporters.console.table import table
 from runner.security.terminal import own
 
 MOST_FAILED = 20
@@ -90,22 +91,20 @@ def below_text(verdicts: Iterable[Verdict], least: float | None) -> str:
     return f"The score {percent(share)} is below the threshold {percent(least)}\n"
 
 
-def summary_text(outcome: Outcome, style: Style) -> str:
-    """The scores of handlers and functions, and of all."""
-    verdicts, rows = outcome.verdicts, []
+def summary_text(outcome: Outcome, room: int | None) -> str:
+    """The scores of handlers and functions, and of all; `room` is the width of the terminal."""
+    verdicts = outcome.verdicts
+    rows: list[tuple[str, ...]] = [("Handler", "Score", "Noticed", "Survived", "Not reached")]
     for file, found in by_file(verdicts).items():
-        rows.append((file, found))
         functions = by_function(found)
-        if len(functions) > 1:
-            rows += [(f"  {name or '(top of the module)'}", of_one) for name, of_one in functions.items()]
-    wide = max((len(name) for name, _ in rows), default=0)
-    text = ""
-    for name, found in rows:
-        score = score_of(found)
-        counts = score.counts
-        missed = [f"{counts[status]} {SAID[status]}" for status in MISSED if counts.get(status)]
-        text += f"{name.ljust(wide)}  {percent(score.share).rjust(6)}  {score.noticed} of {score.counted} noticed"
-        text += f", {', '.join(missed)}\n" if missed else "\n"
+        named = (
+            {f"  {name or '(top of the module)'}": one for name, one in functions.items()} if len(functions) > 1 else {}
+        )
+        for name, of_one in {file: found, **named}.items():
+            score = score_of(of_one)
+            missed = (str(score.counts.get(status) or "") for status in (Status.SURVIVED, Status.NO_COVERAGE))
+            rows.append((name, percent(score.share), f"{score.noticed} of {score.counted}", *missed))
+    text = table(rows, room, least=("Noticed",)) if len(rows) > 1 else ""
     kept = sum(verdict.is_kept for verdict in verdicts)
     text += f"\n{total_line(verdicts)}\n"
     text += f"{kept} of these verdicts come from an earlier run; --fresh tests all again\n" if kept else ""

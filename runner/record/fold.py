@@ -94,6 +94,7 @@ class Execution:
             self.start = event
             self.suites = {suite.id: suite for suite in event.suites}
             self.counts_by_suite = {suite.id: Counts(self.counts) for suite in event.suites}
+            self.counts.expect(suite.name for suite in event.suites)
             self._places = {suite.id: place for place, suite in enumerate(event.suites)}
             self.root = event.suites[0].root if event.suites else ""
         elif isinstance(event, RunError):
@@ -258,6 +259,10 @@ class Counts:
             if cost is not None and made:
                 counts.saved_cost = (counts.saved_cost or 0) + cost / made * saved
 
+    def expect(self, suites: Iterable[str]) -> None:
+        """Puts the groups of suites in this order, whichever has the first result."""
+        self.groups = {Group(kind=SUITE, name=suite): GroupCounts() for suite in suites}
+
     def count_case(self, judged: Sequence[Attempt], groups: Sequence[Group] = ()) -> None:
         """Counts the verdict and the score of each judged run of a case, for the pass rate and the mean score of the
         whole and of the groups that the case belongs to."""
@@ -302,9 +307,10 @@ class Counts:
                 figures.scores[score] += 1
 
 
-def counted(results: Iterable[TestResult]) -> Counts:
-    """The counts of the results of a report, in their order."""
+def counted(results: Iterable[TestResult], suites: Iterable[Suite] = ()) -> Counts:
+    """The counts of the results of a report, in their order; groups of `suites` in that of these."""
     counts = Counts()
+    counts.expect(suite.id for suite in suites)
     for order, result in enumerate(results):
         counts.add(result, result.suite, key_of(result).name, order)
         counts.take_case(result.case)

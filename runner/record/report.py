@@ -88,7 +88,7 @@ class Report(Value):
             return self.known_counts
         found: Counts | None = self.__dict__.get("_counts")
         if found is None:
-            found = self.__dict__["_counts"] = counted(self.results)
+            found = self.__dict__["_counts"] = counted(self.results, self.start.suites)
         return found
 
     def counts_of(self, suite: Suite, results: list[TestResult]) -> Counts:

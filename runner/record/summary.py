@@ -275,7 +275,7 @@ def _parts(counts: Counts) -> Iterator[GroupFigures]:
         known = {
             part.name: figures if kind in OF_CASES else _one(figures)
             for part, figures in counts.groups.items()
-            if part.kind == kind
+            if part.kind == kind and _cases(figures)
         }
         if kind == "suite" and len(known) < 2:
             continue

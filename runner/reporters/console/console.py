@@ -152,8 +152,7 @@ class ConsoleReporter:
         if self._slowest is not None:
             self._slowest.add(run.suites[result.suite], result)
         if result.stability is not None:
-            of = f"{run.suites[result.suite].name} › " if len(run.suites) > 1 else ""
-            self._stabilities().add(in_line(f"{of}{result.name}"), result.stability)
+            self._stabilities().add(run.suites[result.suite].name, result.name, result.stability)
         if outcome.warnings and not self._detailed:
             self._warned.append((run.suites[result.suite], result))
         if result.is_resumed:
@@ -306,7 +305,7 @@ class ConsoleReporter:
         if event.coverage is not None and not self._options.quiet:
             from runner.reporters.console.tables import coverage_table
 
-            text += coverage_table(event.coverage, self._style)
+            text += coverage_table(event.coverage, self._style, self._room())
         if self._slowest is not None:
             text += self._slowest.text()
         if event.stopped:

@@ -4,11 +4,15 @@ that matter least are left out; below 80 columns, rows become blocks of `name: v
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from runner import columns
 from runner.environment import Environment
 from runner.reporters.console.terminal import fitted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 TABLES_FROM = 80
 """Columns from which on a table may lose columns to stay a table."""
@@ -37,31 +41,78 @@ def show(environment: Environment, text: str) -> None:
     environment.stdout.write(text if room is None else fitted(environment.secrets.text(text), room))
 
 
+def on_terminal(environment: Environment) -> Environment:
+    """The environment with streams whose whole lines fit into the terminal, where they are one."""
+    room = columns_of(environment)
+    if room is None or not environment.terminal:
+        return environment
+    streams = (environment.stdout, environment.stderr)
+    out, err = (_Fitted(one, environment, room) if one.isatty() else one for one in streams)
+    return environment.replace(stdout=out, stderr=err)
+
+
+class _Fitted:
+    """A stream of a terminal."""
+
+    def __init__(self, stream: Any, environment: Environment, room: int) -> None:
+        self._stream = stream
+        self._environment = environment
+        self._room = room
+
+    def write(self, text: str) -> int:
+        """Writes a text; what does not end a line, such as a prompt, is left as it is."""
+        lines, end, rest = text.rpartition("\n")
+        shown = fitted(self._environment.secrets.text(lines), self._room) if end else ""
+        self._stream.write(f"{shown}{end}{rest}")
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 def table(
     rows: Sequence[Sequence[str]], room: int | None = None, *, least: Collection[str] = (), paint: Paint | None = None
 ) -> str:
     """A table with a line for each row, of which the first has the titles; empty columns are left out.
 
     Args:
-        rows: cells without colours.
+        rows: cells without colours; one with a single cell is the heading of those that follow.
         room: how many columns there are; None: as many as it takes.
         least: titles of the columns that may be left out, those first that matter least.
         paint: colours a cell."""
-    used = [at for at in range(len(rows[0])) if any(row[at] for row in rows[1:])]
-    shown = [[columns.in_cell(row[at]) for at in used] for row in rows]
+    used = [at for at in range(len(rows[0])) if any(row[at] for row in rows[1:] if len(row) > 1)]
+    whole = [_cells(row, used) for row in rows]
+    shown = whole
     if room is None or _width(shown) <= room:
         return _lines(shown, paint)
     for title in least if room >= TABLES_FROM else ():
         if title in shown[0]:
             at = shown[0].index(title)
-            shown = [[*row[:at], *row[at + 1 :]] for row in shown]
+            shown = [row if len(row) == 1 else [*row[:at], *row[at + 1 :]] for row in shown]
             if _width(shown) <= room:
                 return _lines(shown, paint)
-    return _blocks([[columns.in_cell(row[at]) for at in used] for row in rows], paint)
+    return _blocks(whole, paint)
+
+
+def grouped(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> list[Sequence[str]]:
+    """The rows of a table, each with the name of its group: where there are several groups, below headings."""
+    found = list(rows)
+    several = len({name for name, _ in found}) > 1
+    shown: list[Sequence[str]] = [head]
+    last = None
+    for name, row in found:
+        shown += [(name,), row] if several and name != last else [row]
+        last = name
+    return shown
+
+
+def _cells(row: Sequence[str], used: Sequence[int]) -> list[str]:
+    return [columns.in_cell(row[at]) for at in (used if len(row) > 1 else (0,))]
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
-    return [max(map(columns.width, column)) for column in zip(*rows, strict=True)]
+    full = (row for row in rows if len(row) == len(rows[0]))
+    return [max(map(columns.width, column)) for column in zip(*full, strict=True)]
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:
@@ -70,20 +121,27 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
 
 def _lines(rows: Sequence[Sequence[str]], paint: Paint | None) -> str:
     widths = _widths(rows)
-    text = ""
-    for number, row in enumerate(rows):
+    text, number = "", -2
+    for row in rows:
+        if len(row) < len(widths):
+            text += f"{row[0]}\n"
+            continue
+        number += 1
         cells = []
         for title, cell, room in zip(rows[0], row, widths, strict=True):
             blanks = " " * (room - columns.width(cell))
-            cells.append((paint(number - 1, title, cell) if paint and number and cell else cell) + blanks)
+            cells.append((paint(number, title, cell) if paint and number >= 0 and cell else cell) + blanks)
         text += f"{INDENT}{INDENT.join(cells)}".rstrip() + "\n"
     return text
 
 
 def _blocks(rows: Sequence[Sequence[str]], paint: Paint | None) -> str:
-    blocks = []
-    for number, row in enumerate(rows[1:]):
-        lines = ""
+    blocks, number = [], -1
+    for row in rows[1:]:
+        if len(row) < len(rows[0]):
+            blocks.append(f"{row[0]}\n")
+            continue
+        number, lines = number + 1, ""
         for title, cell in zip(rows[0], row, strict=True):
             if cell:
                 name = f"{title}: " if title else ""

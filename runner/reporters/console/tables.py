@@ -12,14 +12,14 @@ from runner.record.model import Suite, TestResult
 from runner.record.stability import CLASSES, RunStatistics, pass_rate
 from runner.record.summary import certainty_of, judges_text, part_rows, rate_text, score_text
 from runner.record.votes import Group
-from runner.reporters.console.style import SINGLE, WIDTH, Style, count, in_milliseconds
-from runner.reporters.console.table import table
+from runner.reporters.console.style import SINGLE, Style, count, in_milliseconds
+from runner.reporters.console.table import grouped, table
 from runner.reporters.console.verdict_lines import CASE_RATE
 from runner.security.terminal import in_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.record.coverage import CoverageReport, Figure
+    from runner.record.coverage import CoverageReport
 
 PART_ROWS = 20
 """Parts of a kind in the table of rates."""
@@ -38,8 +38,8 @@ DETAILS = ("Deviation", "95% interval", "Same output")
 LEAST = (*DETAILS, "Mean duration", "Run pass rate")
 """Columns that matter least."""
 COVERAGE = ("% Stmts", "% Branch", "% Funcs", "% Lines")
-LACKING = 14
-"""Columns for which, by the lines that did not run, names of files are shortened."""
+LACKING = 30
+"""Characters of the lines that did not run."""
 GOOD, FAIR = 80.0, 50.0
 """Percentages of coverage from which on a figure is green, and yellow."""
 
@@ -70,7 +70,7 @@ class StabilityLines:
         """`detailed`: with all columns."""
         self._style = style
         self._detailed = detailed
-        self._rows: list[tuple[str, RunStatistics]] = []
+        self._rows: list[tuple[str, str, RunStatistics]] = []
         self._stable_rows = 0
         self._classes: Counter[str] = Counter()
         self._passed = self._judged = self._most = 0
@@ -78,8 +78,8 @@ class StabilityLines:
         self._at_all: list[float] = []
         self._hat_all: list[float] = []
 
-    def add(self, name: str, stability: RunStatistics) -> None:
-        """Takes the figures of a test into the table."""
+    def add(self, suite: str, name: str, stability: RunStatistics) -> None:
+        """Takes the figures of a test of a suite into the table."""
         self._classes[stability.classification] += 1
         self._passed += stability.passed
         self._judged += stability.judged
@@ -91,7 +91,7 @@ class StabilityLines:
         if stability.stable:
             self._stable_rows += 1
         if len(self._rows) < ROWS and (not stability.stable or self._stable_rows <= STABLE_ROWS):
-            self._rows.append((name, stability))
+            self._rows.append((suite, name, stability))
 
     def line(self, result: TestResult) -> str:
         """The runs of one test: a sign for each, and their verdict."""
@@ -112,12 +112,12 @@ class StabilityLines:
         """The figures of all tests; empty when there are none. `room` is the width of the terminal."""
         if not self._judged:
             return ""
-        rows = [STABILITY, *(_stability_cells(*row) for row in self._rows)]
         shown = [at for at, title in enumerate(STABILITY) if self._detailed or title not in DETAILS]
+        rows = ((suite, _stability_cells(name, found)) for suite, name, found in self._rows)
         title = f" ({count(runs, 'run')} of each test)" if runs > 1 else ""
         text = f"{SINGLE}\n  Stability{title}\n{SINGLE}\n"
         text += table(
-            [[row[at] for at in shown] for row in rows],
+            grouped([STABILITY[at] for at in shown], ((suite, [row[at] for at in shown]) for suite, row in rows)),
             room,
             least=LEAST,
             paint=lambda _, title, cell: self._class(cell) if title == "Class" else cell,
@@ -165,36 +165,25 @@ class Slowest:
         return "\n".join([self._style.paint(title, "bold"), *lines]) + "\n"
 
 
-def coverage_table(coverage: CoverageReport, style: Style) -> str:
-    """Lines for all files, each with the lines that never ran, and for all together."""
-    from runner.columns import filled, in_cell, width
-    from runner.record.coverage import figures, totals, uncovered
-    from runner.reporters.console.terminal import cut
+def coverage_table(coverage: CoverageReport, style: Style, room: int | None) -> str:
+    """A row for all files together, then one for each, with the lines that never ran; `room` is the width of the
+    terminal."""
+    from runner.record.coverage import METRICS, figures, totals, uncovered
 
+    rows: list[tuple[str, ...]] = [("File", *COVERAGE, "Uncovered")]
     found = [("All files", totals(coverage.files.values()), "")]
-    found += [(in_cell(path), figures(file), uncovered(file)) for path, file in coverage.files.items()]
-    room = WIDTH - sum(map(len, COVERAGE)) - 2 * len(COVERAGE) - 2
-    lacking = max(len(lines) for _, _, lines in found)
-    named = min(max(width(name) for name, _, _ in found), room - max(len("Uncovered"), min(lacking, LACKING)))
-    rows = [f"{'File':<{named}}  {'  '.join(COVERAGE)}  Uncovered", SINGLE]
+    found += [(path, figures(file), uncovered(file)) for path, file in coverage.files.items()]
     for name, numbers, lines in found:
-        shown = lines if len(lines) <= room - named else lines[: room - named - 1].rpartition(",")[0] + ",…"
-        if width(name) > named:
-            head, _ = cut(name, (named - 1) // 3)
-            name = f"{head}…{cut(name[::-1], named - 1 - width(head))[0][::-1]}"
-        rows.append(f"{filled(name, named)}  {_coverage_cells(numbers, style)}  {shown}".rstrip())
-    return "\n".join([style.paint("Coverage", "bold"), *rows, SINGLE]) + "\n"
+        shown = lines if len(lines) <= LACKING else lines[:LACKING].rpartition(",")[0] + ",…"
+        rows.append((name, *(f"{numbers[metric].percent:.2f}" for metric in METRICS), shown))
 
+    def paint(_: int, title: str, cell: str) -> str:
+        if title not in COVERAGE:
+            return cell
+        percent = float(cell)
+        return style.paint(cell, "green" if percent >= GOOD else "yellow" if percent >= FAIR else "red")
 
-def _coverage_cells(found: dict[str, Figure], style: Style) -> str:
-    from runner.record.coverage import METRICS
-
-    cells = []
-    for metric, head in zip(METRICS, COVERAGE, strict=True):
-        percent = found[metric].percent
-        color = "green" if percent >= GOOD else "yellow" if percent >= FAIR else "red"
-        cells.append(style.paint(f"{percent:>{len(head)}.2f}", color))
-    return "  ".join(cells)
+    return f"{style.paint('Coverage', 'bold')}\n{table(rows, room, least=COVERAGE[:3], paint=paint)}"
 
 
 def _part_name(group: Group) -> str:

@@ -306,14 +306,17 @@ def _wrapped(line: str, columns: int) -> str:
         elif out and needed <= columns - len(indent):
             out += f"\n{indent}{word}"
             room = columns - len(indent) - needed
-        else:  # longer than a line
+        else:  # longer than a line: a path or a list is parted behind a slash or a comma
             out += blanks[:room]
             room -= len(blanks[:room])
-            for piece in _PIECE.findall(word):
-                if letter_width(piece) > room:
+            for part in re.findall("[^/,]+[/,]*|[/,]+", word):
+                if room < width(_CODES.sub("", part)) <= columns - len(indent):
                     out, room = f"{out}\n{indent}", columns - len(indent)
-                out += piece
-                room -= letter_width(piece)
+                for piece in _PIECE.findall(part):
+                    if letter_width(piece) > room:
+                        out, room = f"{out}\n{indent}", columns - len(indent)
+                    out += piece
+                    room -= letter_width(piece)
     return out
 
 

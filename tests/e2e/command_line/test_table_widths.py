@@ -6,7 +6,7 @@ import json
 
 import pytest
 from agent_files import lines
-from command import MakeApplication, on_terminal
+from command import Application, MakeApplication, make_application, on_terminal
 
 SUITE = "assistants/clerk/tests/shop-floor.jsonl"
 IDS = ("returns-without-receipt", "asks-in-two-languages", "gift-card-expired-a-long-time-ago")
@@ -55,3 +55,55 @@ def test_history_and_the_store_fit(app: MakeApplication, width: int) -> None:
         assert code == 0, shown
         assert max(map(len, shown.splitlines())) <= width, words
         assert words == ("store", "list") or IDS[2] in shown
+
+
+DESK = "assistants/clerk/src/rates_of_delivery_and_of_returns.ts"
+TABLES = {
+    "variants": ("-i", SUITE, "--variant", "the-brief-one=prompts:brief.yml", "--variant", "the-usual=prompts:brief.yml"),
+    "rates of suites": ("-i", "assistants", "--runs", "2"),
+    "coverage": ("-i", "scripts.clerk.rates", "--coverage"),
+    "mutants": ("mutate", "scripts.clerk.rates", "--fresh"),
+    "weak cases": ("mutate", SUITE, "-v"),
+    "doctor": ("doctor",),
+    "what would run": ("-i", "assistants", "--dry-run"),
+    "configuration": ("config",),
+    "help": ("--help",),
+    "all flags": ("--help", "all"),
+    "flags of mutate": ("mutate", "--help"),
+    "refusal": ("-i", "assistants/clerk/tests/shop-flor.jsonl"),
+    "benchmarks": ("--bench", ".", "--bench-time", "1ms"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def clerk(tmp_path_factory: pytest.TempPathFactory) -> Application:
+    cases = [{"id": id, "input": "Hi", "tags": [id], "assert": {"type": "contains", "value": "H"}} for id in IDS]
+    test = f'import {{ Rate }} from "./{DESK.rsplit("/", 1)[1][:-3]}";\nexport function TestRate(t) {{ Rate("nl"); }}\n'
+    return make_application(
+        tmp_path_factory.mktemp("clerk"),
+        {
+            "/assistants/clerk/package.yao": '{"connector": "scripted"}',
+            "/assistants/clerk/prompts.yml": "- role: system\n  content: x\n",
+            "/brief.yml": "- role: system\n  content: y\n",
+            "/assistants/clerk/replies.yml": "- reply: Hi\n",
+            "/yao-test.toml": 'user = "somebody-with-a-long-name@a-long-domain.example"\n',
+            f"/{SUITE}": lines(*cases),
+            "/assistants/clerk/tests/another-file-of-cases.jsonl": lines(*cases),
+            f"/{DESK}": "export function Rate(c) {\n  if (c === 'nl') { return 5; }\n  return 7;\n}\n"
+            "export function Zone(c) {\n  return c ? 'a' : 'b';\n}\n",
+            "/assistants/clerk/src/rates_test.ts": test
+            + "export function BenchmarkNothing(b) { while (b.loop()) {} }\n",
+        },
+    )
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+@pytest.mark.parametrize("words", TABLES.values(), ids=TABLES)
+def test_every_other_table_fits(clerk: Application, words: tuple[str, ...], width: int) -> None:
+    """No line is too long, and each word is one that a terminal of any width shows."""
+    _, shown = on_terminal(clerk, *words, NO_COLOR="1", COLUMNS=str(width), PATH="/usr/bin:/bin")
+    told = [line for line in shown.splitlines() if not line.endswith(" \\")]
+    assert max(map(len, told)) <= width
+    names = [id for id in IDS if id in shown.replace("\n", "") or id in shown.replace("\n    ", "")]
+    assert all(id in shown for id in names), "each name is whole"
+    assert "last-\n" not in shown and "yao-\n" not in shown
