@@ -217,7 +217,7 @@ class Actions:
 
     async def try_script(self, call: Call, code: str, module: str) -> Answer:
         """What code comes to in the realm of a script."""
-        words = ["repl", "--timeout=30s", "--no-color", "--no-writes", *self._models(), "--", module]
+        words = ["repl", "--timeout=30s", "--no-color", "--no-writes", *self._models(), "--", _id_in(module)]
         ended = await self.calls.command(words, call, given=f"{code}\n")
         if ended.code not in (exit_codes.PASSED, exit_codes.FAILED):
             raise _error_in([], ended)
@@ -336,7 +336,7 @@ class Actions:
 
     def _named(self, given: str | None) -> str | None:
         if given is None or given.startswith("scripts.") or is_generator(given):
-            return given
+            return given and _id_in(given)
         path = self.inside(given) if "\0" not in given else given
         if "\0" not in given and given and os.path.exists(os.path.join(self._root, path)):
             return path
@@ -349,6 +349,13 @@ class Actions:
 
 def _chosen(input: Sequence[str], run: str | None, tag: str | None) -> list[str]:
     return [*input, *([f"--run={run}"] if run is not None else []), *([f"--tag={tag}"] if tag is not None else [])]
+
+
+def _id_in(given: str) -> str:
+    """A name of a script or of a generator, which is no path. Raises ConfigurationError."""
+    if "/" in given.partition("?")[0]:
+        raise ConfigurationError(f'"{given[:200]}" names no script', "Names have dots: scripts.<agent>.<module>")
+    return given
 
 
 def _suite(test: Record) -> str:
