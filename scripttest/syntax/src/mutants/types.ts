@@ -15,7 +15,7 @@ type Literal = string | number | boolean;
 /** What a file imports: specifier → path; and by their paths the files to which that leads. */
 export interface Imported {
   imports: Record<string, string>;
-  files: Record<string, { text: string; suffix: string; imports: Record<string, string>; types?: Types | null }>;
+  files: Record<string, { text: string; suffix: string; imports: Record<string, string> }>;
 }
 
 /** A name that stands for one of a file, `*` for all of them; without a source, of the same file. */
@@ -23,6 +23,9 @@ interface Alias {
   source?: string;
   name: string;
 }
+
+/** Path → the last text of a file, and its types; null if that cannot be read. */
+const known = new Map<string, { text: string; types: Types | null }>();
 
 /** Reference to a type → the types of the file in which it is written. */
 const written = new WeakMap<Node, Types>();
@@ -68,17 +71,19 @@ export class Types {
 
   /** The types of a file that this one imports. */
   #of(source: string): Types | null {
-    const file = this.imported.files[this.imported.imports[source]];
+    const path = this.imported.imports[source];
+    const file = this.imported.files[path];
     if (!file) return null;
-    if (file.types === undefined) {
-      file.types = null;
-      try {
-        file.types = new Types(programOf(file.text, file.suffix), { imports: file.imports, files: this.imported.files });
-      } catch {
-        // A file that cannot be read declares nothing: the compiler says so
-      }
+    const before = known.get(path);
+    if (before?.text === file.text) return before.types;
+    let types: Types | null = null;
+    try {
+      types = new Types(programOf(file.text, file.suffix), { imports: file.imports, files: this.imported.files });
+    } catch {
+      // A file that cannot be read declares nothing: the compiler says so
     }
-    return file.types;
+    known.set(path, { text: file.text, types });
+    return types;
   }
 
   /** What declares a name in this file, or in one that it imports. */
