@@ -213,21 +213,20 @@ class Budgets:
         """See `runner.agents.runtime.UsageCounter`."""
         from runner.amounts import dollars
 
-        if free:
-            return
         tokens, cost = usage.input_tokens + usage.output_tokens, usage.cost or 0.0
         self._tokens += tokens
         self._cost += cost
-        on_spent(tokens, cost)
+        if not free:
+            on_spent(tokens, cost)
         if self._cost_limit is not None:
             budget = f"--max-cost {self._cost_limit:g}"
-            if usage.cost is None:
+            if usage.cost is None and not free:
                 self._give_up(budget, f"what a call of {connector} cost is not known, {_why(usage)}")
             elif self._cost >= self._cost_limit:
                 self._end_with(f"{budget} is used up ({dollars(self._cost)})")
         if self._token_limit is not None:
             budget = f"--max-tokens {self._token_limit}"
-            if usage.unknown:
+            if usage.unknown and not free:
                 self._give_up(budget, f"what a call of {connector} used is not known, {_why(usage)}")
             elif self._tokens >= self._token_limit:
                 self._end_with(f"{budget} is used up ({self._tokens})")

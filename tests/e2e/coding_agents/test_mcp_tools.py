@@ -249,11 +249,14 @@ def test_what_is_no_run_tests_is_kept_nowhere(app: MakeApplication) -> None:
     assert [run["id"] for run in history["runs"]] == [told(one)["run"]]
 
 
-def test_scripted_models_use_up_no_budget(shop: Application) -> None:
-    async def ask(client: ClientSession) -> list[CallToolResult]:
-        return [await client.call_tool("run_tests", {"input": "desk"}) for _ in range(2)]
+def test_scripted_models_use_up_nothing_of_the_budget_for_all_runs(shop: Application) -> None:
+    usage = shop.report("-i", "assistants/desk")["results"][0]["usage"]
+    one = 2 * (usage["input_tokens"] + usage["output_tokens"])
 
-    for answer in talk(shop, ask, "--allow-models", "--max-tokens", "1"):
+    async def ask(client: ClientSession) -> list[CallToolResult]:
+        return [await client.call_tool("run_tests", {"input": "desk"}) for _ in range(3)]
+
+    for answer in talk(shop, ask, "--allow-models", "--max-tokens", str(one + 1)):
         assert (told(answer)["passed"], told(answer)["failed"]) == (1, 1)
 
 
