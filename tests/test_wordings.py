@@ -66,6 +66,8 @@ GONE = {
     r"that nothing can settle any more": "that can never settle",
     r"yao-test broke|the run broke|console broke": "crashed, was aborted",
     r"^Run it again|  Run it again": "Rerun",
+    r"is the same with it|no test looks at it": "both give the same value, no test checks it",
+    r"on which no case depends": "without a case that depends on it",
     r"walls around scripts": "sandbox walls",
 }  # fmt: skip
 IN_DOCUMENTATION = {

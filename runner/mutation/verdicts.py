@@ -53,9 +53,9 @@ class Point(Value):
     def text(self) -> str:
         """In words."""
         if self.test is None:
-            return f"the value there is the same with it, such as {_shown(self.without)}: no test has one that differs"
+            return f"both give the same value here, such as {_shown(self.without)}: add a test in which they differ"
         before, after = _shown(self.without), _shown(self.mutated)
-        return f"the value there is {before}, and {after} with it, in {self.test.test}: no test looks at it"
+        return f"the value here is {before}, with the mutant {after}, in {self.test.test}: no test checks it"
 
 
 def _shown(value: str) -> str:

@@ -142,9 +142,8 @@ def rules_text(found: PromptRules, style: Style) -> str:
     if found.stopped is not None:
         text += f"Stopped: {found.stopped}\n"
     free = sum(one.held is Held.NO for one in found.verdicts)
-    return (
-        f"{text}\n{count(len(found.verdicts), 'rule')}, {free} on which no case depends. Score {percent(found.share)}\n"
-    )
+    said = f"{count(len(found.verdicts), 'rule')}, {free} without a case that depends on it"
+    return f"{text}\n{said}. Score {percent(found.share)}\n"
 
 
 def rules_record(found: PromptRules, code: int) -> dict[str, Any]:

@@ -244,7 +244,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
     "a gate without labels": (("calibrate", "r.jsonl", "--min-kappa", "0.5"), "--min-kappa needs labels"),
     "a gate that nothing fails": (
         ("calibrate", "r.jsonl", "l", "--min-kappa", "nan"),
-        "nan is not a number",
+        'Cannot read --min-kappa "nan"',
     ),
     "a run without end": (
         ("calibrate", "r.jsonl", "endless.jsonl"),

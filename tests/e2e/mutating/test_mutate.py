@@ -59,7 +59,7 @@ def test_survivors_are_shown_as_diffs_with_the_tests_that_reached_them(road: App
     -   if (axles < 2) throw new Error("no vehicle");
     +   if (axles < 2) throw new Error("");
     reached by TestToll
-    the value there is "no vehicle", and "" with it, in TestToll: no test looks at it
+    the value here is "no vehicle", with the mutant "", in TestToll: no test checks it
 """
     assert survivor in run.stdout
     assert "toll.ts:8-9: no test reaches 3 mutants in unused\n" in run.stdout
@@ -98,7 +98,7 @@ export function TestGrade(t: testing.T) {
     lost = {"test": "scripts.demo.grade TestGrade", "without": "12", "mutated": ""}
     assert values["AssignmentRemoval", ""] == lost
     assert values["ReturnRemoval", ""] == {**lost, "without": '"top"'}
-    assert "the value there is the same with it, such as true: no test has one that differs" in mutated(made).stdout
+    assert "both give the same value here, such as true: add a test in which they differ" in mutated(made).stdout
 
 
 def test_files_stay_as_they_are(road: Application) -> None:

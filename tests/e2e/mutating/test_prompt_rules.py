@@ -68,7 +68,7 @@ def test_it_is_printed_with_the_rules_first_that_nothing_holds(library: Applicat
         "  library: Answer in one sentence.\n    no case depends on it\n"
         "  library: Always greet the reader by name.\n    held by greets\n"
         "  library: Never lend more than five books.\n    held by limit\n\n"
-        "3 rules, 1 on which no case depends. Score 66.7 %\nThe score 66.7 % is below the threshold 90.0 %\n"
+        "3 rules, 1 without a case that depends on it. Score 66.7 %\nThe score 66.7 % is below the threshold 90.0 %\n"
     )
 
 
