@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         Selected,
         Services,
     )
+    from scripttest.workers.story_functions import StoryFunctions
     from scripttest.workers.story_host import StoryHost, ToldLine, ToldStory
     from scripttest.workers.worker import Processes, start_processes
     from scripttest.written import written_files
@@ -146,6 +147,7 @@ __all__ = [
     "StackFrame",
     "Started",
     "Status",
+    "StoryFunctions",
     "StoryHost",
     "Switches",
     "TestKey",
@@ -249,6 +251,7 @@ __getattr__ = lazy_names(
         "workers.mutant_host": "CalledFunctions MutantHost Trial Tried Walked",
         "workers.repl_host": "ReplHost Said",
         "workers.services": "FunctionCall FunctionError ReplyChannel MissingFunctionError Returned Selected Services",
+        "workers.story_functions": "StoryFunctions",
         "workers.story_host": "StoryHost ToldLine ToldStory",
         "workers.worker": "Processes start_processes",
         "written": "written_files",

@@ -24,7 +24,7 @@ A frame is a header line, `<kind> <length> <length>...`, and its parts in UTF-8,
 | worker | backed | number, JSON envelope, world | the answer to the `back` with this number |
 | worker | library | number, script id | asks for the code of another script; the worker waits for `reply` |
 | worker | reached | rounds, mutants, endless, values | where mutants were reached in the test whose `result` follows |
-| worker | story | JSON of `Story.lines` | what scripts told until the `result` or `broken` that follows |
+| worker | story | JSON of `Story.lines` | what scripts told until the `result`, `broken` or `returned` that follows |
 | worker | result | index, outcome JSON, next index or nothing | a test has ended; the next one, if any, begins |
 | worker | returned | JSON | the result of `invoke` |
 

@@ -154,7 +154,7 @@ DOORS = {
     "scripttest/compile": "at_once boundary builds compiler configuration esbuild linking",
     "scripttest/shortcuts": "__init__ imports slicing",
     "scripttest/diagnostics": "foreign_calls sources stack written_arguments written_calls",
-    "scripttest/workers": "functions host launch module_run mutant_host repl_host services story_host worker",
+    "scripttest/workers": "functions host launch module_run mutant_host repl_host services story_functions story_host worker",
     "scripttest/realm": "engine",
     "scripttest/syntax": "coverage mutants parser prompt recording watching",
     "scripttest/__init__": "__init__",

@@ -13,14 +13,14 @@ from scripttest import LogLine
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from bindings import World
+    from bindings import KeptCall, World
     from runner.agents.answer import Answer
     from runner.agents.assistant import AgentVariant, Assistant
     from runner.assertions.base import AgentUse, ToolUse
     from runner.connectors.base import Completion, Usage
     from runner.connectors.http import Endpoint
     from runner.parts import Dependency
-    from scripttest import StackFrame
+    from scripttest import FunctionCall, StackFrame
 
 
 Messages = list[dict[str, Any]]
@@ -142,6 +142,19 @@ class ToolStep(Value):
     """Where the MCP server of the tool was reached; None: not over HTTP."""
 
 
+class FunctionRun:
+    """A call of a hook or tool, from which it can be called again. It ends after it was noted, hence it changes."""
+
+    def __init__(self, call: FunctionCall) -> None:
+        self.call = call
+        self.began = time.time() * 1000
+        """In milliseconds since 1970."""
+        self.asked: list[KeptCall] = []
+        """What it asked the host for, with the answers."""
+        self.ended = ""
+        """JSON of what it returned, or the message of what it threw; empty when it did not end."""
+
+
 class CallTotals(Value):
     """The tokens and costs of several calls of models."""
 
@@ -196,6 +209,8 @@ class Chat:
         """All calls of models and tools, those of helpers too, in the order in which they ended."""
         self.calls: list[AgentCall] = []
         """All calls of agents, those of helpers too, in the order in which they began."""
+        self.functions: list[FunctionRun] = []
+        """The calls of hooks and tools, in the order in which they began, where the run keeps them."""
         self.framed: Mapping[str, str] = {}
         """Content of a message → what real models get instead. Hooks, mocks and rules of scripted models see the
         content itself."""
@@ -271,6 +286,8 @@ class Scope(Value):
     """How many agents are waiting for this one."""
     call: int | None = None
     """Place in `Chat.calls` of the call of the agent; None outside of one."""
+    asked: list[KeptCall] | None = None
+    """Takes what the script asks for; None: nobody needs it."""
 
     @property
     def agent(self) -> Assistant:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from bindings import (
     AnsweredBy,
     HostProcesses,
+    KeptCall,
     Mocks,
     ProcessError,
     agent_id,
@@ -83,6 +84,9 @@ class AgentProcesses:
 
     async def answer(self, owner: Scope, name: str, arguments: str, world: str) -> str:
         """Answers a host call of a function; see `scripttest.FunctionServices`."""
+        return _kept(owner, name, arguments, await self._answered(owner, name, arguments, world))
+
+    async def _answered(self, owner: Scope, name: str, arguments: str, world: str) -> str:
         own = owner.chat.world
         before = own.mocks
 
@@ -112,7 +116,7 @@ class AgentProcesses:
         if database is None:
             return None
         try:
-            return enveloped(name, arguments, answer, own.clock)
+            return _kept(owner, name, arguments, enveloped(name, arguments, answer, own.clock))
         finally:
             database.release()
 
@@ -352,3 +356,10 @@ def _with_context(chat: Chat, context: Mapping[str, Any]) -> Chat:
     twin = copy(chat)
     twin.context = dict(context)
     return twin
+
+
+def _kept(owner: Scope, name: str, arguments: str, envelope: str) -> str:
+    """The answer to a host call, which is kept where the call of the function is."""
+    if owner.asked is not None:
+        owner.asked.append(KeptCall(name=name, arguments=arguments, envelope=envelope))
+    return envelope

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property, partial
+from random import getrandbits
 from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.agents.answer import AgentError
-from runner.agents.chat import ModelCall, ModelStep
+from runner.agents.chat import AGENT, FunctionRun, ModelCall, ModelStep
 from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Usage, ask
 from runner.connectors.load import RUNNER
 from runner.connectors.timing import case_now
@@ -92,6 +93,8 @@ class Runtime:
         """Why real models are not asked; None: they are."""
         self._boxes: dict[str, ToolBox] = {}
         self._shown: dict[str, Dependency] = {}  # key of a script that functions have called → the part that it is
+        self.keeps_functions = False
+        """Whether chats keep the calls of hooks and tools, to tell their stories."""
         self._evaluated: set[tuple[str, int]] = set()
         """Agents whose scripts have no hook, and were evaluated with a mutant, 0: with none."""
         self._varied: dict[str, Connectors] = {}
@@ -166,7 +169,7 @@ class Runtime:
             mocks=scope.chat.world.surroundings(),
         )
         try:
-            await self.functions.call(call, scope)
+            await self._called(call, scope)
         except MissingFunctionError:
             self._evaluated.add(evaluated)
         except FunctionError as error:
@@ -177,7 +180,7 @@ class Runtime:
         """Calls a function of a script on behalf of a chat. Raises AgentError, which starts with `what`."""
         try:
             try:
-                returned = await self.functions.call(call, scope)
+                returned = await self._called(call, scope)
             finally:
                 if self._parts is not None:
                     await self._note_scripts(call, scope.chat)
@@ -190,6 +193,19 @@ class Runtime:
             raise _script_error(what, error) from error
         scope.chat.logs += returned.logs
         scope.chat.sent += returned.sent
+        return returned
+
+    async def _called(self, call: FunctionCall, scope: Scope) -> Returned:
+        if not self.keeps_functions or scope.chat.role != AGENT:
+            return await self.functions.call(call, scope)
+        kept = FunctionRun(call.replace(seed=getrandbits(48)))
+        scope.chat.functions.append(kept)
+        try:
+            returned = await self.functions.call(kept.call, scope.replace(asked=kept.asked))
+        except FunctionError as error:
+            kept.ended = error.message
+            raise
+        kept.ended = json.dumps(returned.value)
         return returned
 
     async def toolbox(

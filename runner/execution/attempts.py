@@ -10,7 +10,7 @@ from typing import Any
 
 from bindings import ProcessError
 from runner.agents.answer import AgentError
-from runner.agents.chat import JudgeUse
+from runner.agents.chat import FunctionRun, JudgeUse
 from runner.amounts import in_words
 from runner.connectors.timing import CaseTime
 from runner.errors import RunnerError
@@ -189,6 +189,8 @@ class CaseRun:
         self._make = make
         self._attempt = AttemptRun(make())
         self._ended: list[TestResult] = []
+        self.functions: list[FunctionRun] = []
+        """The calls of hooks and tools of the first attempt that failed; see `Chat.functions`."""
 
     async def run(self, within: Callable[[CaseAttempt], AbstractAsyncContextManager[None]]) -> TestResult:
         """Runs the case to its end, each attempt `within` a context. All errors become part of the result; only
@@ -197,17 +199,22 @@ class CaseRun:
         count = getattr(case, "trials", 1)
         if count == 1 or case.skip:
             async with within(self._attempt.attempt):
-                return await self._attempt.run()
+                return self._noted(await self._attempt.run())
         for number in range(1, count + 1):
             if number > 1:
                 self._attempt = AttemptRun(self._make())
             attempt = self._attempt.attempt
             attempt.chat.context["chat_id"] += f"-{number}"
             async with within(attempt):
-                self._ended.append(await self._attempt.run())
+                self._ended.append(self._noted(await self._attempt.run()))
         from runner.record.combining import of_trials
 
         return of_trials(self._ended)
+
+    def _noted(self, result: TestResult) -> TestResult:
+        if result.status == Status.FAILED:
+            self.functions = self.functions or self._attempt.attempt.chat.functions
+        return result
 
     @property
     def shared_judges(self) -> list[JudgeUse]:

@@ -22,11 +22,12 @@ from runner.planning.case_source import PlacedCase
 from runner.record.events import SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
 from runner.record.keys import TestPlace
 from runner.record.model import TestResult
-from scripttest import Cause, Failure, TestKey
+from scripttest import Cause, Failure, Status, TestKey
 from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.model import Case
+    from runner.execution.case_stories import CaseStories
     from runner.execution.run import Run
     from runner.execution.tally import Rounds
 
@@ -55,6 +56,8 @@ async def run_cases(run: Run, repetition: Repetition, rounds: Rounds | None) -> 
         for worker in workers:
             worker.cancel()
         await asyncio.gather(*workers, return_exceptions=True)
+        if schedule.stories is not None:
+            await schedule.stories.close()
         schedule.give_up_postponed()
         for source in run.plan.sources:
             repetition.cut(source.suite.id)
@@ -137,6 +140,10 @@ class _Schedule:
         self._running = 0
         self._shared: set[JudgeUse] = set()
         """Judges that use the connector of the agent that they judge, and for which that was said."""
+        story = run.options.story or ("off" if run.environment.ci or not run.options.verbose else "few")
+        run.services.agents().runtime.keeps_functions = story == "all" or (story == "few" and run.options.verbose > 0)
+        self.stories: CaseStories | None = None
+        """Tells the stories of failed cases; None before the first of them."""
         self._in_waves = 0
         """Cases that may need more runs when their running ones have ended."""
         self._changed = asyncio.Event()
@@ -335,6 +342,8 @@ class _Schedule:
         if not suite.source.broken and self.passes.postpones(result):
             self.passes.postpone(item, result)
             return
+        if run.functions and result.status == Status.FAILED:
+            result = await self._with_story(result, run)
         suite.note(result, item.run)
         whole = self._repetition.end(self.passes.with_earlier_errors(result))
         if whole is None:
@@ -350,6 +359,20 @@ class _Schedule:
         suite.left -= 1
         if not suite.left:
             await suite.finish()
+
+    async def _with_story(self, result: TestResult, run: CaseRun) -> TestResult:
+        """The result with the story of its hooks and tools; without it when the run is given up meanwhile."""
+        if self.stories is None:
+            from runner.execution.case_stories import CaseStories
+
+            self.stories = CaseStories(self._run)
+        try:
+            return result.replace(story=await self.stories.story_of(run.functions))
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()  # where this waits next
+            return result
 
     def _give_up(self, item: _Item, run: CaseRun, why: str) -> None:
         """Sends the result of a case that does not go on, if some of its turns or trials have ended."""

@@ -44,7 +44,7 @@ LONGEST = 5.0
 """Seconds in which a test that had timed out tells its story."""
 FEW = 3
 """How many failures have a story where nothing else is said."""
-_OWN = r"\b\d{13}\b|(?<=T\d\d:\d\d:)\d\d\.\d{3}(?=Z)|(?<=<input>:)\d+(:\d+)?"
+OWN = r"\b\d{13}\b|(?<=T\d\d:\d\d:)\d\d\.\d{3}(?=Z)|(?<=<input>:)\d+(:\d+)?"
 """What differs in two runs in a row: parts of times, and places in stacks, since there is more code in the second."""
 UNKNOWN = '{"error": {"message": "%s was not asked for in the first run", "code": 500}}'
 
@@ -184,8 +184,7 @@ class _Answers(Services):
 
     def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
         """The answer to the same call, else to the next of this name; an error when there was none."""
-        same = (call for call in (self._left if test.test else self._of_loading) if call.name == name)
-        found = min(same, key=lambda call: call.arguments != arguments, default=None)
+        found = same_call(self._left if test.test else self._of_loading, name, arguments)
         if found is None:
             return UNKNOWN % name
         if test.test:
@@ -203,6 +202,12 @@ class _Answers(Services):
     def selected(self, module: str, tests: Mapping[str, str]) -> Selected:
         """The test alone."""
         return Selected(tests=frozenset([self._test]))
+
+
+def same_call(calls: Sequence[KeptCall], name: str, arguments: str) -> KeptCall | None:
+    """The same call among those of the first run, else the next of this name; None: there was none."""
+    named = (call for call in calls if call.name == name)
+    return min(named, key=lambda call: call.arguments != arguments, default=None)
 
 
 def _difference(first: Outcome, second: Outcome | Failure | None) -> tuple[str, str] | None:
@@ -224,5 +229,5 @@ def _difference(first: Outcome, second: Outcome | Failure | None) -> tuple[str, 
 def _reasons(outcome: Outcome | Failure) -> list[str]:
     if isinstance(outcome, Failure):
         return [outcome.message]
-    own = [re.sub(_OWN, "…", f"{one.message} {one.actual_text or ''}".strip()) for one in outcome.failures]
+    own = [re.sub(OWN, "…", f"{one.message} {one.actual_text or ''}".strip()) for one in outcome.failures]
     return [*own, *(reason for step in outcome.steps for reason in _reasons(step))]

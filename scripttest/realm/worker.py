@@ -166,6 +166,7 @@ class Worker:
                 self._count_again()
                 answer = self._worked("call", self._invoke, *parts)
                 self._tell_reached()
+                self._tell()
                 self._send("returned", answer)
                 self._make_ready()
             elif kind == "spare":
@@ -346,6 +347,8 @@ class Worker:
                 if self.alarm.rang:
                     raise
                 return f'{{"unloaded":{self._why(str(error))}}}'
+            if self._story is not None:
+                self._story.loaded()
             answer = realm.invoke(function, arguments)
             return self._given_up(realm, "") if self.alarm.rang else answer
         except EngineError as error:

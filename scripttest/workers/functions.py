@@ -344,6 +344,7 @@ class LoadedScript:
         self._called = called
         scanned = scan("\n".join(script.code for script in compiled.scripts), boots.names)
         self._boot = boots.own(scanned, None)
+        self._draws = any("random" in one.code or "scripts." in one.code for one in compiled.scripts)
         self._mapper: StackMapper | None = None
         self.declared = compiled.declared
         parts = ["", "", ""]
@@ -354,7 +355,8 @@ class LoadedScript:
     def frame(self, call: FunctionCall) -> bytes:
         """The frame that calls a function."""
         at = "null" if call.context_at is None else str(call.context_at)
-        own = f'{self._boot[:-1]},"shared":true,"mocks":{call.mocks},"contextAt":{at}}}'
+        seed = f',"seed":"{call.seed}"' if self._draws and call.seed is not None else ""
+        own = f'{self._boot[:-1]},"shared":true,"mocks":{call.mocks},"contextAt":{at}{seed}}}'
         function = self.compiled.exports.get(call.function, call.function)
         return encode("invoke", own, self._boots.nested, call.context, function, call.arguments)
 

@@ -109,6 +109,8 @@ class FunctionCall(Value):
     """The script that a test file belongs to, loaded with it."""
     context_at: int | None = None
     """Index of the argument that is replaced by the context."""
+    seed: int | None = None
+    """That of its random numbers where `mocks` has none; None: nobody has to draw them again."""
 
 
 class Returned(Value):

@@ -62,7 +62,7 @@ class StoryHost(ScriptHost):
                 outcome = record.outcome
             elif isinstance(record, Broken):
                 outcome = record.failure
-        return _read(self._told).replace(outcome=outcome)
+        return read_story(self._told).replace(outcome=outcome)
 
     def heard(self, slot: Slot, message: answers.Message) -> None:
         """Handles a message from a worker, as that of the base class, and keeps what is told."""
@@ -72,7 +72,7 @@ class StoryHost(ScriptHost):
             super().heard(slot, message)
 
 
-def _read(text: str) -> ToldStory:
+def read_story(text: str) -> ToldStory:
     """What `Story.lines` in `scripttest.realm.story` has written. Raises MessageError for something else."""
     if not text:
         return ToldStory()

@@ -169,6 +169,7 @@ class ConsoleReporter:
             text = self._lines().case(suite, result)
             text = self._near(text) if outcome.status != Status.PASSED else text
             places = "".join(self._around(failure, "     ") for failure in outcome.failures) + self._at(suite, result)
+            places += self._style.story(result.story, "  ")
             said = self._warnings(outcome, "  ") + self._runs(result)
             self._write(f"{text[:-1]}{self._near(places) if failed else ''}{said}{again}\n")
         else:
