@@ -338,7 +338,7 @@ def _user_of(context: Mapping[str, Any]) -> dict[str, str]:
     return {"user_id": user["user_id"], "team_id": user["team_id"], "locale": context["locale"]}
 
 
-FILE = "advice"
+_ADVICE = "advice"
 """Remembers what has been said, a word in each line: in the store, else where failures are remembered."""
 _LINES = {
     "failed": "Next: yao-test --last-failed -v reruns failed tests; yao-test watch reruns tests as you save\n",
@@ -355,10 +355,10 @@ def advice(plan: RunPlan, run: Execution) -> str:
         return ""
     what = "failed" if run.counts.failed else "ran"
     store = plan.store.folder if plan.store is not None else None
-    memory = store / FILE if store is not None else memory_of(plan.application.root, environment)
+    memory = store / _ADVICE if store is not None else memory_of(plan.application.root, environment)
     if memory is None:
         return ""
-    path = memory if store is not None else memory.with_name(FILE)
+    path = memory if store is not None else memory.with_name(_ADVICE)
     said = _said(path)
     return "" if what in said or not _keep(path, {*said, what, "ran"}) else _LINES[what]
 
