@@ -21,7 +21,7 @@ export function codeOf({ std, codes }: Kernel, error: unknown): { code?: number;
 }
 
 /** The stack of an error as the engine has it. */
-export const engineStack = (kernel: Kernel, error: Error): unknown => (kernel.stackOf ? kernel.stackOf(error) : error.stack);
+export const engineStack = (kernel: Kernel, error: Error): string => (kernel.stackOf ? kernel.stackOf(error) : error.stack) as string;
 
 /** Gives an error a stack. */
 export function giveStack({ std, keepStack }: Kernel, error: object, value: string): void {

@@ -1,6 +1,7 @@
 /** The members of the kernel that only parts need. Loaded with the first other part. */
 
 import type { Core, Plan } from "../core-state";
+import { engineStack } from "../errors";
 import type { ContextData, Kernel } from "../kernel";
 import type { Std } from "../std";
 import type { MoreOfCalls } from "./calls";
@@ -26,7 +27,7 @@ export default function (core: Core): object {
       if (answer === null) for (;;); // time is up
       return answer;
     },
-    here: () => new core.std.Error().stack + (core.calls?.running ? core.part<MoreOfCalls>("calls").callers() : ""),
+    here: () => engineStack(core, new core.std.Error()) + (core.calls?.running ? core.part<MoreOfCalls>("calls").callers() : ""),
     isStop: (error) => error === stop,
     isBroken: (error) => core.broken !== undefined && core.std.weakHas(core.broken, error as object),
     stop,

@@ -9,6 +9,7 @@
  */
 
 import type { Call, Calls, Core, Executor, Settle } from "../core-state";
+import { engineStack } from "../errors";
 import type { Awaits } from "./awaits";
 import type { MoreOfCalls } from "./calls";
 import type { Recorder } from "../check/record";
@@ -194,7 +195,7 @@ export default function (core: Core) {
 
   function known(promise: object, call: Call): void {
     std.weakSet(of, promise, call);
-    call.stack = new std.Error().stack!;
+    call.stack = engineStack(core, new std.Error());
     call.caller = calls.running;
   }
 

@@ -8,6 +8,7 @@
  */
 
 import { bounded } from "../bounded";
+import { engineStack } from "../errors";
 import type { Core, T, Timer } from "../core-state";
 import type { Recorder } from "../check/record";
 
@@ -51,7 +52,7 @@ export default function (kernel: Core) {
     alive.add(id);
     kernel.left++;
     const period = repeat ? wait : -1;
-    const here = (new kernel.std.Error() as { stack: string }).stack;
+    const here = engineStack(kernel, new kernel.std.Error());
     const stack = inside ? bounded(kernel.std, here + kernel.origin!) : here;
     const owner = kernel.current as T | undefined;
     enqueue({ id, due: kernel.now() + wait, period, run: run as Timer["run"], args, wait, stack, owner, ahead: kernel.ahead > 0 });

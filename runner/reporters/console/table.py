@@ -60,9 +60,10 @@ class _Fitted:
         self._room = room
 
     def write(self, text: str) -> int:
-        """Writes a text; what does not end a line, such as a prompt, is left as it is."""
+        """Writes a text; what does not end a line, such as a prompt, and what has tabs, such as lines of benchmarks,
+        is left as it is."""
         lines, end, rest = text.rpartition("\n")
-        shown = fitted(self._environment.secrets.text(lines), self._room) if end else ""
+        shown = fitted(self._environment.secrets.text(lines), self._room) if end and "\t" not in lines else lines
         self._stream.write(f"{shown}{end}{rest}")
         return len(text)
 

@@ -106,7 +106,7 @@ def test_coverage_counts_beside_watches_and_what_is_not_passed_is_told(app: Make
         f"{lot}:4 n = 6",
         f"{lot}:5 n + 1 = 7",
         f"Warning: Nothing passed {lot}:3 n: it has no value",
-        covered := next(line for line in plain.stdout.splitlines() if line.startswith(lot)),
+        covered := next(line.strip() for line in plain.stdout.splitlines() if line.strip().startswith(lot)),
     ]
     assert covered.endswith("  3")
 

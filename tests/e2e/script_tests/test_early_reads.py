@@ -94,7 +94,7 @@ def test_who_catches_it_reads_what_other_engines_say(app: MakeApplication, name:
                   try {{ {CAUGHT[name]} }} catch (error) {{ seen = error; }}
                   t.assert.Equal([seen.name, seen.message], ["ReferenceError", "Cannot access 'LIMIT' before initialization"]);
                   t.assert.True(seen instanceof ReferenceError);
-                  t.assert.Match(seen.stack, /^    at /);
+                  t.assert.Match(seen.stack, /^ReferenceError: Cannot access 'LIMIT' before initialization\\n    at /);
                 }}
                 export async function TestLater(t) {{
                   const [{{ reason }}] = await Promise.allSettled([(async () => {{ {CAUGHT[name]} }})()]);

@@ -139,12 +139,12 @@ import { second } from "./lib";
 export async function TestRead(t: any) {
   let seen: any;
   try { await second(); } catch (error) { seen = error; }
-  t.assert.Match(seen.stack, /^    at /);
+  t.assert.Match(seen.stack, /^[A-Z]\\w+: .+\\n    at .*lib\\.ts:/);
   t.assert.Equal(Object.keys(new Error("after")), []);
-  t.assert.Match(new Error("after").stack!, /^    at /);
+  t.assert.Match(new Error("after").stack!, /^Error: after\\n    at /);
   const target: any = {};
   (Error as any).captureStackTrace(target);
-  t.assert.Match(target.stack, /^    at /);
+  t.assert.Match(target.stack, /^Error\\n    at /);
 }
 export async function TestOwnHook(t: any) {
   (Error as any).prepareStackTrace = () => "mine";
