@@ -251,7 +251,8 @@ class _Reader:
                 except ConfigurationError as error:
                     self._wrong(at, error.message)
             elif not (isinstance(value, list) and all(isinstance(text, str) and text for text in value)):
-                self._wrong(at, f'{key} must be a list of strings, such as ["audit.*"]')
+                example = "assistants/expense/**" if key == "files" else "audit.*"
+                self._wrong(at, f'{key} must be a list of strings, such as ["{example}"]')
         return table
 
     def _readable(self) -> tuple[str, ...]:

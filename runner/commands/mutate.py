@@ -19,12 +19,12 @@ from runner.commands.parser import Command, options_of
 from runner.commands.words import meant
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.execution.outcome import refusal
+from runner.execution.outcome import MutantLines, refusal
 from runner.execution.start import check_sandbox, check_trust
 from runner.mutation.chosen import mutators_of
 from runner.mutation.console import Bar, below_text, failed_text, summary_text, survivors_text
-from runner.mutation.documents import FORMATS, LAST, annotation_lines, as_record
-from runner.mutation.session import MutationOptions, Outcome, keeping, run_mutants
+from runner.mutation.documents import FORMATS, LAST, annotation_lines, as_record, mutant_record
+from runner.mutation.session import MutationOptions, Outcome, Progress, keeping, run_mutants
 from runner.mutation.verdicts import Status, score_of
 from runner.options.options import FLAGS, RunOptions, options_from, texts_in
 from runner.options.readers import LINES, share_or_percent
@@ -112,8 +112,6 @@ def mutate(
     if tests:
         values = _named(tests, values, environment)
     options = options_from({flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS})
-    if options.json == LINES:
-        raise ConfigurationError(f"Cannot use --json={LINES}: mutate has one document", "Use --json")
     environment = with_files(environment, options.env_files)
     application = resolve_application(options, environment.directory)
     given = frozenset(flag.name for flag in OWN if flag.is_given(values))
@@ -162,25 +160,37 @@ def mutate(
         from runner.mutation.on_cluster import run_on_cluster
 
         way = run_on_cluster
-    outcome = keeping(request, lambda kept: way(request, own, bar.show, kept))
+    lines = MutantLines(environment) if options.json == LINES else None
+
+    def told(progress: Progress) -> None:
+        if lines is not None:
+            lines.show(map(mutant_record, progress.verdicts), progress.left)
+        else:
+            bar.show(progress)
+
+    outcome = keeping(request, lambda kept: way(request, own, told, kept))
     bar.close()
-    for warning in outcome.warnings:
+    for warning in outcome.warnings if lines is None else ():
         environment.stderr.write(f"Warning: {warning}\n")
     if outcome.failed:
         if options.json:
             message, _, hint = failed_text(outcome.failed).strip().removeprefix("Error: ").rpartition("\nHint: ")
-            environment.stdout.write(refusal(message, hint, exit_codes.FAILED))
+            environment.stdout.write(refusal(message, hint, exit_codes.FAILED, lines=lines is not None))
         else:
             environment.stderr.write(failed_text(outcome.failed))
         return exit_codes.FAILED
-    _print(environment, outcome, least, found.options)
+    code = _exit_code(outcome, least)
+    if lines is not None:
+        lines.finish(map(mutant_record, outcome.verdicts), outcome.warnings, as_record(outcome, least), code)
+    else:
+        _print(environment, outcome, least, found.options)
     keep_last(environment, store_of(found.options, environment, application), LAST, as_record(outcome, least))
     for path in paths:
         write_text(environment, path, FORMATS[path.suffix.lower()](outcome, least), told=not options.json)
     if outcome.change is not None and environment.variables.get("GITHUB_ACTIONS") == "true" and not options.json:
         folder = os.path.relpath(application.root, repository_of(application.root))
         environment.stdout.write(annotation_lines(outcome, "" if folder == os.curdir else f"{folder}/"))
-    return _exit_code(outcome, least) or of_cases
+    return code or of_cases
 
 
 mutate.params += options_of(OWN)

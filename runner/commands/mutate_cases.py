@@ -11,14 +11,16 @@ from runner import exit_codes
 from runner.amounts import dollars
 from runner.commands.inputs import keep_last, print_json, read_report, writing
 from runner.errors import ConfigurationError
+from runner.execution.outcome import MutantLines
 from runner.mutation.console import percent
 from runner.mutation.documents import LAST_OF_CASES
+from runner.options.readers import LINES
 from runner.planning.inputs import Modules, everything, resolve_inputs
 from runner.planning.last_failed import store_of
 from runner.reporters.console.style import Style, count
 from runner.reporters.document import write_whole
-from runner.weak_cases.console import json_of, text_of
-from runner.weak_cases.grading import Asked, find_weak_cases
+from runner.weak_cases.console import changes_of, json_of, text_of
+from runner.weak_cases.grading import Asked, CaseVerdict, find_weak_cases
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +67,12 @@ def weak_cases(
             cost = "an unknown amount" if asked.cost is None else f"about {dollars(asked.cost)}"
             environment.stderr.write(f"Judges ask real models up to {count(asked.calls, 'time')}, for {cost}\n")
 
+    lines = MutantLines(environment) if options.json == LINES else None
+
+    def judged(file: str, case: CaseVerdict, left: int) -> None:
+        if lines is not None:
+            lines.show(changes_of(file, case), left)
+
     found = find_weak_cases(
         request,
         read,
@@ -72,6 +80,7 @@ def weak_cases(
         store=store,
         ask_judges=ask_judges,
         told=told,
+        judged=judged,
     )
     below = found.below(least)
     code = found.code if found.code is not None else exit_codes.FAILED if below else exit_codes.PASSED
@@ -79,6 +88,9 @@ def weak_cases(
         with writing(path):
             write_whole(path, json.dumps(json_of(found, code), indent=2, ensure_ascii=False) + "\n")
     keep_last(environment, store, LAST_OF_CASES, json_of(found, code))
+    if lines is not None:
+        lines.finish((), found.warnings, json_of(found, code), code)
+        return code
     if options.json:
         print_json(environment, json_of(found, code))
         return code

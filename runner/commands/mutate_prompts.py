@@ -7,13 +7,15 @@ from runner import exit_codes
 from runner.amounts import dollars
 from runner.commands.inputs import keep_last, print_json, read_report
 from runner.errors import ConfigurationError
+from runner.execution.outcome import MutantLines
 from runner.mutation.console import percent
 from runner.mutation.documents import LAST_OF_PROMPTS
 from runner.options.options import absolute
+from runner.options.readers import LINES
 from runner.planning.last_failed import store_of
 from runner.reporters.console.style import Style, count
-from runner.weak_cases.console import rules_record, rules_text
-from runner.weak_cases.prompt_rules import Planned, find_rules
+from runner.weak_cases.console import rule_record, rules_record, rules_text
+from runner.weak_cases.prompt_rules import Planned, RuleVerdict, find_rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +50,12 @@ def mutate_prompts(
         if not options.json:
             environment.stderr.write(f"{said}\n")
 
+    lines = MutantLines(environment) if options.json == LINES else None
+
+    def told(verdict: RuleVerdict, left: int) -> None:
+        if lines is not None:
+            lines.show([rule_record(verdict)], left)
+
     found = find_rules(
         request,
         read,
@@ -55,6 +63,7 @@ def mutate_prompts(
         sample=sample,
         resume=absolute(resume, environment.directory) if resume is not None else None,
         store=store,
+        told=told,
     )
     share = found.share
     is_low = least is not None and share is not None and share < least
@@ -62,6 +71,9 @@ def mutate_prompts(
     if found.stopped is not None and code == exit_codes.PASSED:
         code = exit_codes.FAILED
     keep_last(environment, store, LAST_OF_PROMPTS, rules_record(found, code))
+    if lines is not None:
+        lines.finish((), found.warnings, rules_record(found, code), code)
+        return code
     if options.json:
         print_json(environment, rules_record(found, code))
         return code

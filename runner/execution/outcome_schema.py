@@ -26,6 +26,20 @@ _SUMMARY: Schema = {
     "stopped": {**TEXT, "description": "Why the run ended before its time."},
 }
 _ERROR: Schema = {"message": TEXT, "hint": {**TEXT, "description": "What to do about it."}}
+_MUTANT = record(
+    "id file mutator original replacement status reached_by killed_by",
+    {
+        "id": {**TEXT, "description": "It stays while the file does."},
+        **PLACE,
+        "file": {**TEXT, "description": "From the root of the application; of a rule, its agent."},
+        "mutator": {**TEXT, "description": "Of a case, the kind of change; of a prompt, rule."},
+        **dict.fromkeys(("original", "replacement"), TEXT),
+        "status": {"enum": ["killed", "timeout", "survived", "no coverage", "broken", "undecided", "ignored"]},
+        "reached_by": listed(TEXT, "The tests that reach it."),
+        "killed_by": {"type": ["string", "null"], "description": "The test that noticed it."},
+        "reason": TEXT,
+    },
+)
 _OF_END: Schema = {
     "reports": listed(TEXT, "Files that -o names and that were written."),
     "searches": listed(TEXT, "With --fuzz: what each search came to."),
@@ -64,14 +78,25 @@ def outcome_schema() -> Schema:
         },
     )
     lines = {
-        "start": record(
-            "format timestamp agent_id total_cases version", {"format": {"const": FORMAT}, "version": TEXT}
-        ),
-        "result": {"allOf": [_RESULT, {"if": _has(status={"const": "failed"}), "then": _FAILURE}], "required": ["id"]},
+        "start": {
+            **record("format timestamp version", {"format": {"const": FORMAT}, "version": TEXT, "mutants": COUNT}),
+            "anyOf": [{"required": ["agent_id", "total_cases"]}, {"required": ["mutants"]}],
+        },
+        "result": {
+            "if": {"required": ["mutator"]},
+            "then": _MUTANT,
+            "else": {"allOf": [_RESULT, {"if": _has(status={"const": "failed"}), "then": _FAILURE}]},
+            "required": ["id"],
+        },
         "error": record("message", {**_ERROR, **_HEAD}),
         "hint": record("message", _ERROR),
         "warning": record("message", _ERROR),
-        "summary": record(f"{counts} format version status exit_code", {**_SUMMARY, **_OF_END, **_HEAD}),
+        "summary": {
+            "if": {"required": ["score"]},
+            "then": {"properties": {"score": {"type": ["number", "null"], "description": "Of mutate, from 0 to 1."}}},
+            "else": record(counts, {**_SUMMARY, **_OF_END}),
+            **record("format version status exit_code", _HEAD),
+        },
     }
     of_type = [{"if": _has(type={"const": name}), "then": {"$ref": f"#/$defs/line_{name}"}} for name in lines]
     return {

@@ -154,7 +154,7 @@ class Bar:
     def show(self, progress: Progress) -> None:
         """Shows it, unless it has just been shown."""
         now = time.monotonic()
-        if not self._is_shown or now < self._next:
+        if not self._is_shown or not progress.done or now < self._next:
             return
         self._next = now + REFRESH
         rest = progress.seconds / progress.done * progress.left

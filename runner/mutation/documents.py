@@ -129,7 +129,7 @@ def as_record(outcome: Outcome, threshold: float | None) -> dict[str, Any]:
         "counts": _scores(outcome.verdicts)["counts"],
         "stopped": outcome.stopped,
         "files": files,
-        "mutants": [_missed(verdict) for verdict in _of(outcome.verdicts, *MISSED, Status.BROKEN, Status.UNDECIDED)],
+        "mutants": [*map(mutant_record, _of(outcome.verdicts, *MISSED, Status.BROKEN, Status.UNDECIDED))],
     }
 
 
@@ -141,9 +141,12 @@ def _scores(verdicts: Iterable[Verdict]) -> dict[str, Any]:
     }
 
 
-def _missed(verdict: Verdict) -> dict[str, Any]:
+def mutant_record(verdict: Verdict) -> dict[str, Any]:
+    """A mutant in `--json` and `--json=lines`; its `id` stays while the handler does."""
     mutant, point = verdict.mutant, verdict.point
+    place = f"{mutant.file}:{mutant.line}:{mutant.column}:{mutant.end_line}:{mutant.end_column}"
     return {
+        "id": f"{place} {mutant.mutator} {' '.join(mutant.replacement.split())}".rstrip(),
         "file": mutant.file,
         "line": mutant.line,
         "column": mutant.column,
@@ -153,6 +156,7 @@ def _missed(verdict: Verdict) -> dict[str, Any]:
         "replacement": mutant.replacement,
         "status": verdict.status.value,
         "reached_by": [_id(key) for key in verdict.reached_by],
+        "killed_by": verdict.killed_by and _id(verdict.killed_by),
         "reason": verdict.reason,
         "values": point
         and {

@@ -126,7 +126,7 @@ def main() -> None:
 
     def tell(progress: Progress) -> None:
         nonlocal due
-        if progress.seconds >= due:
+        if progress.done and progress.seconds >= due:
             due = progress.seconds + PROGRESS
             os.write(2, f"{progress.done} {progress.left} {progress.seconds:.3f}\n".encode())
 

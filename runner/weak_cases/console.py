@@ -10,7 +10,7 @@ from typing import Any
 from runner.mutation.console import percent
 from runner.reporters.console.style import Style, count
 from runner.weak_cases.grading import CaseVerdict, ChangeVerdict, FileVerdict, Noticed, WeakCases
-from runner.weak_cases.prompt_rules import Held, PromptRules
+from runner.weak_cases.prompt_rules import Held, PromptRules, RuleVerdict
 
 LONGEST = 100
 """Characters of an answer that are shown."""
@@ -79,6 +79,50 @@ def _kind(one: ChangeVerdict) -> str:
 def _shown(answer: object) -> str:
     text = json.dumps(answer, ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+_STATUSES = {
+    Noticed.YES: "killed",
+    Noticed.NO: "survived",
+    Noticed.UNDECIDED: "undecided",
+    Held.YES: "killed",
+    Held.NO: "survived",
+    Held.UNSURE: "undecided",
+}
+
+
+def changes_of(file: str, case: CaseVerdict) -> list[dict[str, Any]]:
+    """The changes of a case as mutants in `--json=lines`."""
+    return [
+        {
+            "id": f"{file}#{case.id} {number}",
+            "file": file,
+            "line": case.line,
+            "mutator": one.kind,
+            "original": one.about,
+            "replacement": one.answer if isinstance(one.answer, str) else json.dumps(one.answer, ensure_ascii=False),
+            "status": _STATUSES[one.noticed],
+            "reached_by": [case.id],
+            "killed_by": case.id if one.noticed is Noticed.YES else None,
+            "reason": one.reason,
+        }
+        for number, one in enumerate(case.verdicts, 1)
+    ]
+
+
+def rule_record(one: RuleVerdict) -> dict[str, Any]:
+    """A rule as a mutant in `--json=lines`."""
+    return {
+        "id": f"{one.agent} {one.text}",
+        "file": one.agent,
+        "mutator": "rule",
+        "original": one.text,
+        "replacement": "",
+        "status": _STATUSES[one.held],
+        "reached_by": list(one.by),
+        "killed_by": one.by[0] if one.by else None,
+        "reason": one.reason,
+    }
 
 
 def json_of(found: WeakCases, code: int) -> dict[str, Any]:

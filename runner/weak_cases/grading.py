@@ -163,6 +163,7 @@ def find_weak_cases(
     store: Path | None = None,
     ask_judges: bool = False,
     told: Callable[[Asked], None] = lambda _: None,
+    judged: Callable[[str, CaseVerdict, int], None] = lambda *_: None,
 ) -> WeakCases:
     """Changes the answers of the cases of a request, and grades them. Blocks. Raises ConfigurationError.
 
@@ -172,6 +173,7 @@ def find_weak_cases(
         store: the folder of the store, where there is one.
         ask_judges: whether judges may ask real models.
         told: hears how often judges will ask real models about changed answers, before they do.
+        judged: hears what a case of a file notices as soon as it is known, and how many changes are left.
     """
     stop = Stop()
     environment = request.environment
@@ -188,7 +190,7 @@ def find_weak_cases(
             raise without_talks(labels)
         calls = _JudgeCalls(request.options, stop)
         services.count_usage(calls)
-        work = _Work(plan, run, talks, labels, calls, told)
+        work = _Work(plan, run, talks, labels, calls, told, judged)
         found: list[FileVerdict] = []
 
         async def everything() -> None:
@@ -257,9 +259,10 @@ class _Work:
         saved: Collection[str],
         calls: _JudgeCalls,
         told: Callable[[Asked], None],
+        judged: Callable[[str, CaseVerdict, int], None],
     ) -> None:
         self._plan, self._run, self._talks, self._saved, self._told = plan, run, talks, saved, told
-        self._calls = calls
+        self._calls, self._judged, self._left = calls, judged, 0
         self._left_out: dict[str, dict[str, str]] = {}
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._asking = Asking(run)
@@ -281,6 +284,7 @@ class _Work:
             cost = talk.asked.cost
             asked = asked.plus(talk.asked.calls * len(found), None if cost is None else cost * len(found))
         self._told(asked)
+        self._left = sum(len(found) for _, found in planned)
         verdicts = await asyncio.gather(*(self._verdict(talk, found) for talk, found in planned))
         by_talk = {id(talk): verdict for (talk, _), verdict in zip(planned, verdicts, strict=True)}
         return [
@@ -347,12 +351,15 @@ class _Work:
         for change, result in zip(found, results, strict=True):
             for label, passed in _checks(result):
                 noticed.setdefault(label, []).extend([] if passed else [change.label])
-        return CaseVerdict(
+        verdict = CaseVerdict(
             id=talk.case.id,
             line=talk.line,
             verdicts=tuple(map(_of_change, found, results)),
             checks=tuple(Check(label=label, noticed=tuple(dict.fromkeys(of_one))) for label, of_one in noticed.items()),
         )
+        self._left -= len(found)
+        self._judged(talk.source.suite.label, verdict, self._left)
+        return verdict
 
 
 def _of_change(change: Change, result: TestResult) -> ChangeVerdict:

@@ -94,7 +94,7 @@ def find_rules(
     sample: int | None = None,
     resume: Path | None = None,
     store: Path | None = None,
-    told: Callable[[int, int], None] = lambda done, of: None,
+    told: Callable[[RuleVerdict, int], None] = lambda *_: None,
 ) -> PromptRules:
     """Runs the cases of a request with each rule left out. Blocks. Raises ConfigurationError.
 
@@ -104,7 +104,7 @@ def find_rules(
         sample: only so many rules, drawn by `--seed`.
         resume: the file beside which answers of models are kept, so that a run that was interrupted goes on.
         store: the folder of the store, where there is one: what earlier runs cost.
-        told: hears how many rules have been tried, and of how many.
+        told: hears what the cases say of a rule, and how many rules are left.
     """
     stop = Stop()
     options, environment = request.options, request.environment
@@ -139,7 +139,7 @@ def find_rules(
 
 
 class _Work:
-    def __init__(self, plan: RunPlan, run: Run, sample: int | None, told: Callable[[int, int], None]) -> None:
+    def __init__(self, plan: RunPlan, run: Run, sample: int | None, told: Callable[[RuleVerdict, int], None]) -> None:
         self._plan, self._run, self._told = plan, run, told
         self._runs = plan.options.runs
         self._slots = asyncio.Semaphore(plan.options.parallel or 1)
@@ -191,7 +191,7 @@ class _Work:
                         self.failed[result.name] = why
             without = await self._results(agent, rule)
             self.verdicts.append(self._verdict(agent, rule, whole[agent], without))
-            self._told(number + 1, len(self._rules))
+            self._told(self.verdicts[-1], len(self._rules) - number - 1)
         await self._asking.finish()
 
     async def _results(self, agent: str, rule: Rule | None) -> list[TestResult]:

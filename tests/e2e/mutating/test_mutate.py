@@ -138,6 +138,8 @@ def test_an_unknown_setting_is_refused_with_its_line(road: Application) -> None:
     run = road.run("-i", "scripts.demo")
     assert run.code == 2
     assert "yao-test.toml:3: unknown setting level of mutate" in run.stderr
+    road.write({"/yao-test.toml": "[mutate]\nfiles = 3\n"})
+    assert 'files must be a list of strings, such as ["assistants/expense/**"]' in road.run("-i", "scripts.demo").stderr
 
 
 def test_a_comment_a_rule_and_a_setting_leave_code_out(app: MakeApplication) -> None:
