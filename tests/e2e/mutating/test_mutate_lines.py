@@ -95,8 +95,8 @@ def test_lines_come_as_verdicts_are_known_and_an_interrupted_run_ends_them(here:
     process = here.start("mutate", "-i", "scripts.demo.slow", "--json=lines", "--parallel", "1", "--timeout", "1h")
     first = [json.loads(process.stdout.readline()) for _ in range(2)]
     process.send_signal(signal.SIGINT)
+    *others, summary = map(json.loads, process.stdout.read().splitlines())  # this reader has what came with the first
     run = here.finish(process)
-    *others, summary = map(json.loads, run.stdout.splitlines())
 
     for line in (*first, *others, summary):
         jsonschema.validate(line, schema)
