@@ -115,7 +115,7 @@ class RunOptions(FlagTable):
     max_errors: Allowance | None = flag("Tolerate this many errors, such as 3 or 2%. Default: 0.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=value_read_by("read_allowance"))
     """How many tests may break."""
     trace: str | None = flag("Detail of model and tool calls kept in results: off, summary or full. Default: summary.", changes=Changes.NONE, file=File.RUN, carried=Carried.OPEN, regrade=Regrade.YES, metavar="HOW", read=one_of("off", "summary", "full"))
-    story: str | None = flag("Run failed script tests once more, and tell what happened in them: of up to three, of all, or off. Default: of up to three on a terminal.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="maybe", metavar="HOW", read=story_form)
+    story: str | None = flag("Run failed script tests once more, with -v also hooks and tools of failed cases, and tell what happened in them: of up to three, of all, or off. Default: of up to three on a terminal.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="maybe", metavar="HOW", read=story_form)
     story_hide: tuple[str, ...] = flag("Hide the values of variables and properties with this name in stories; * stands for any characters. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, name="story-hide", kind="repeated", metavar="NAME")
     otlp: str | None = flag("Send the run as spans to an OpenTelemetry collector, such as http://localhost:4318.", changes=Changes.NONE, file=File.SECURITY, carried=Carried.NO, kind="maybe", metavar="ENDPOINT", read=collector, excludes=("dry-run",))
     """The address of a collector; empty: the variables `OTEL_*` name it."""
