@@ -17,27 +17,29 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "helpers"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from command import make_application
-from declarations.markdown import code, entry, link, page
+from declarations.markdown import SHORTER, code, entry, link, page
 from declarations.reader import Declaration, load
 
 FAILING = Path(__file__).with_name("failing_test.ts")
 """One test per assertion, which fails."""
 INTRODUCTION = """# Assertions
 
-All checks of `t.assert` and `t.require`, each with an example that fails, and what is printed for it. [The editor](editor.md)
-shows examples that hold.
+All checks of `t.assert` and `t.require`, with examples that fail, and what is printed for them. [The editor](editor.md)
+shows examples that hold. {}
 
 <!-- made by: python tests/declarations/assertions.py > docs/assertions.md -->
 """
 TELLING = 7
 """Words of a parameter that say no more than its name."""
+SHOWN = "Equal False NotNil NotContains GreaterOrEqual LessOrEqual NoError NotMatch".split()
+"""Assertions whose failures stand above, or look like those of their opposites."""
 RULES = """## Two ways to fail
 
-A check of `t.assert` that does not hold fails the test, which goes on; each returns whether it held. One of `t.require`
-stops the test. The last argument, `message`, replaces the standard text unless it is empty.
+A failing check of `t.assert` fails the test, which goes on; each returns whether it holds. One of `t.require` stops the test.
+The last argument, `message`, replaces the standard text unless it is empty.
 
-What cannot be evaluated fails, also for the opposite check: the length of a number, an invalid pattern, a wrong
-number of arguments, or a promise instead of a value (`got a Promise: await it`).
+What cannot be evaluated fails the opposite check too: the length of a number, an invalid pattern, a wrong number of
+arguments, a promise instead of a value (`got a Promise: await it`).
 """
 FAILURE = """## The text of a failure
 
@@ -78,7 +80,7 @@ def checks() -> tuple[Declaration, ...]:
 def paragraphs() -> Iterator[str]:
     """The whole page."""
     bodies, printed, found = tests(), failures(), checks()
-    yield INTRODUCTION
+    yield INTRODUCTION.format(SHORTER)
     yield "## Overview"
     yield ", ".join(link(check.name) for check in found)
     yield RULES
@@ -95,7 +97,7 @@ def paragraphs() -> Iterator[str]:
         }
         told.update(params.values())
         yield from entry(replace(check, doc=replace(check.doc, params=params, example="")))
-        if check.name != "Equal":  # stands above
+        if check.name not in SHOWN:
             yield from shown(check.name, bodies, printed)
 
 

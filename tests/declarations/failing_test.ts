@@ -10,9 +10,7 @@ export function TestFalse(t: testing.T) {
 
 export function TestEqual(t: testing.T) {
   t.assert.Equal(12, "12", "the total should be text");
-
-  const order = { id: 7, customer: { name: "Ann", city: "Graz" }, items: ["pen", "ink"], paid: true, note: "by noon" };
-  t.assert.Equal(order, { ...order, customer: { name: "Ann", city: "Linz" }, items: ["pen", "paper"] });
+  t.assert.Equal({ id: 7, items: ["pen", "ink"] }, { id: 7, items: ["pen", "paper"] });
 }
 
 export function TestNotEqual(t: testing.T) {

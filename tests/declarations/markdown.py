@@ -7,10 +7,20 @@ from collections.abc import Iterable, Iterator
 
 from declarations.reader import Declaration, Doc
 
+SHORTER = "Without a type or link stand strings, and methods that return nothing; `object` is `Record<string, any>`."
+"""What `compact` leaves out."""
+
+
+def compact(signature: str) -> str:
+    """A signature without the types that `SHORTER` tells."""
+    signature = signature.replace("Record<string, any>", "object")
+    return re.sub(r"(?<=[\w?]): string(?=[,;)]|$| })|(?<=\)): void$", "", signature, flags=re.M)
+
 
 def entry(declaration: Declaration) -> Iterator[str]:
     """Signature, description, parameters and example, as paragraphs."""
-    yield code(declaration.signature)
+    signature = declaration.signature
+    yield code(signature) if "\n" in signature else f"`{compact(signature)}`"
     yield from described(declaration.doc)
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from declarations.markdown import anchor, described, entry, link, page
+from declarations.markdown import SHORTER, anchor, compact, described, entry, link, page
 from declarations.reader import Declaration, File, load
 
 EXPRESSIONS = {
@@ -52,7 +53,9 @@ TITLES = {
 MADE = "<!-- made from bindings/types by: python tests/declarations/reference.py {} > docs/{} -->"
 INTRODUCTION = """[Writing script tests](script-tests.md) says how. This is everything that a script test and the scripts it calls can use. There is nothing else: no `fetch`, no `require`,
 no Node modules. [The editor](editor.md) shows the same texts, in full. Examples are the body of a test with
-`t` and `ctx`, or a whole file; the editor has one for nearly everything."""
+`t` and `ctx`, or a whole file; the editor has one for nearly everything.
+
+{}"""
 TELLING = 5
 """Words of a parameter that repeat its name."""
 WORTH_TELLING = 9
@@ -63,6 +66,8 @@ DETAIL = re.compile(
 """What only a text can tell."""
 KNOWN = 10
 """Words of a text that is told of a function which everybody knows from browsers."""
+SHORT = 9
+"""Words of a text that shares its list item with its neighbours, if they are short too."""
 EMPTY = set(
     "a an and are as at be by each for from further free given how if in is it its member number of on one or other "
     "that the there they this to value whether what which with".split()
@@ -149,7 +154,9 @@ class Reference:
         file = f"{name}.d.ts"
         parts = [f"# {TITLES[file]}", MADE.format(name, PAGES[file])]
         if name == "testing":
-            parts += [INTRODUCTION, "## All names", self.overview()]
+            parts += [INTRODUCTION.format(SHORTER), "## All names", self.overview()]
+        else:
+            parts.append(SHORTER)
         parts += self.group(file)
         if name == "yao":
             parts += [f"## {TITLES['platform.d.ts']}", *self.platform()]
@@ -204,15 +211,18 @@ class Reference:
         file = self.files["platform.d.ts"]
         if file.header:
             yield from described(file.header)
-        lines = []
+        lines, plain = [], []
         for part in self.groups["platform.d.ts"]:
             doc, inner = part.main.doc, [member.name for member in part.main.members if member.kind == "method"]
             told = doc and (" ".join(doc.text.split()) if "browser" in doc.text else doc.summary)
             is_class = part.main.kind != "function"
             text = told if told and not is_class and len(told.split()) >= KNOWN else ""
             names = f" with {_inline([*[own.name for own in part.statics if own.kind == 'method'], *inner])}"
-            lines.append(f"- `{part.title}`{names if inner else ''}{f': {text}' if text else ''}")
-        yield "\n".join(lines)
+            if inner or text:
+                lines.append(f"- `{part.title}`{names if inner else ''}{f': {text}' if text else ''}")
+            else:
+                plain.append(f"`{part.title}`")
+        yield "\n".join([*lines, f"- {', '.join(plain)}"])
 
     def section(self, part: Section) -> Iterator[str]:
         """An interface with its members."""
@@ -224,30 +234,34 @@ class Reference:
             yield f"{', '.join(link(member.name, ASSERTIONS) for member in main.members)}."
             return
         if variable and not constructor:
-            yield from described(variable.doc)
+            yield from described(variable.doc and replace(variable.doc, example=""))
         for base in main.bases:
             yield f"Extends {self.name_of(base, main)}."
         members = [*part.statics, *main.members]
         fields = [line for member in members if not is_entry(member) for line in self.fields(member, part)]
         methods = [self.method(member, part) for member in members if is_entry(member)]
         if variable and constructor and variable.doc:
-            signature = _inline([constructor.signature.replace("new ", f"new {part.title}", 1)])
+            signature = _inline([compact(constructor.signature.replace("new ", f"new {part.title}", 1))])
+            signature = signature.replace(f"): {part.title}`", ")`")
             told = [f"`{name}`: {text}" for name, text in variable.doc.params.items() if len(text.split()) > TELLING]
             methods.insert(0, Line(name=signature, text=" ".join([variable.doc.summary, *told])))
         yield from self.listed([*fields, *methods])
 
     def listed(self, members: list[Line]) -> Iterator[str]:
-        """Members: what tells nothing by names alone, what stands elsewhere with its place, the rest a line each."""
+        """Members: what tells nothing by names alone, what stands elsewhere with its place; then those with a text."""
         for place in dict.fromkeys(member.place for member in members if not member.text):
             names = [member.name for member in members if not member.text and member.place == place]
-            yield f"{f'As in {self.link(place)}: ' if place else ''}{', '.join(names)}."
-        if lines := [f"- {member.name}: {member.text}" for member in members if member.text]:
+            yield f"{f'As in {self.link(place)}: ' if place else ''}{', '.join(of_one_type(names))}."
+        told = [
+            (len(member.text.split()) < SHORT, f"{member.name}: {member.text}") for member in members if member.text
+        ]
+        if lines := [line for short, group in groupby(told, lambda item: item[0]) for line in items(short, group)]:
             yield "\n".join(lines)
 
     def method(self, member: Declaration, part: Section) -> Line:
         """The line of a method: in full where the editor has an example of it, else its summary."""
         own = f"{part.title}." if member in part.statics else ""
-        return self.line(member, part, _inline([own + member.signature]))
+        return self.line(member, part, _inline([own + compact(member.signature)]))
 
     def line(self, member: Declaration, part: Section, name: str) -> Line:
         """A member with its text, if it tells something that stands nowhere else."""
@@ -263,7 +277,9 @@ class Reference:
         fields = [inner for inner in member.members if not inner.inline]
         name = f"{prefix}{member.name}{'?' if member.optional else ''}"
         title = self.title_of(" ".join(member.type.split()), part.main)
-        text = f"{name}: {'object' if fields else self.type_of(member)}"
+        text = compact(f"{name}: {'object' if fields else self.type_of(member)}")
+        if title and member.type == title.rpartition(".")[2]:
+            text = name  # the link says which type
         yield self.line(member, part, self.link(title, text) if title else f"`{text}`")
         for inner in fields:
             yield from self.fields(inner, part, f"{prefix}{member.name}.")
@@ -358,6 +374,22 @@ def briefly(part: Declaration) -> Iterator[str]:
         example="",
     )
     return entry(replace(part, doc=doc))
+
+
+def items(short: bool, group: Iterable[tuple[bool, str]]) -> list[str]:
+    """List items for members with their texts: one for each, or one for several short ones."""
+    texts = [text for _, text in group]
+    texts = [" ".join(texts)] if short else texts
+    return [f"- {text}" for text in texts]
+
+
+def of_one_type(names: list[str]) -> list[str]:
+    """Names of members, the fields of one simple type behind one another: `a?, b?: string`."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        field = re.fullmatch(r"`([\w.?]+)(: [\w\[\]]+)?`", name)
+        found.setdefault((field[2] or "") if field else name, []).append(field[1] if field else "")
+    return [f"`{', '.join(fields)}{key}`" if fields[0] else key for key, fields in found.items()]
 
 
 def is_entry(member: Declaration) -> bool:
