@@ -45,9 +45,9 @@ declare namespace agent {
     scope?: string;
     /** Session id. */
     session_id?: string;
-    /** User id, `test-user` unless `-u`, the case or the context file say otherwise. */
+    /** User id, `test-user` unless `-u`, case or context file differ. */
     user_id?: string;
-    /** Team id, `test-team` unless `-t`, the case or the context file say otherwise. */
+    /** Team id, `test-team` unless `-t`, case or context file differ. */
     team_id?: string;
     /** Tenant id; in a test the team id. */
     tenant_id?: string;
@@ -71,9 +71,9 @@ declare namespace agent {
   }
 
   /**
-   * The context of one request: the user, the chat, and what a handler can use to answer.
+   * The context of one request, and what a handler can use to answer.
    *
-   * A test may change everything in it, with no effect on other tests. `ctx.Locale` and `ctx.locale` change together.
+   * A test may change it all, with no effect on others. `ctx.Locale` and `ctx.locale` change together.
    *
    * @example
    * ```ts
@@ -121,35 +121,35 @@ declare namespace agent {
     /** Id of the assistant, with dots: `tests.hook-next`. */
     assistant_id: string;
 
-    /** Language and region in lower case; in a test `en-us` unless the context file says otherwise. */
+    /** Language and region; in a test `en-us` unless the context file differs. */
     locale: string;
 
-    /** Theme of the client, empty in a test. */
+    /** Empty in a test. */
     theme: string;
 
-    /** Route of the page, empty in a test. */
+    /** Empty in a test. */
     route: string;
 
-    /** Where the request comes from: `test` in a test, `agent` in a call by another agent. */
+    /** `test` in a test, `agent` in a call by another agent. */
     referer: string;
 
-    /** Format of output for the client: `standard`, `cui-web` and others. */
+    /** Format of output: `standard`, `cui-web` and others. */
     accept: string;
 
     /** The client program. */
     client: {
       /** `web`, `mobile` and others; `test` in a test. */
       type: string;
-      /** Its user agent; `yao-agent-test/1.0` in a test. */
+      /** `yao-agent-test/1.0` in a test. */
       user_agent: string;
-      /** Its address; `127.0.0.1` in a test. */
+      /** `127.0.0.1` in a test. */
       ip: string;
     };
 
-    /** Any values that are passed on with the request; `{}` if there are none. */
+    /** Any values, passed on with the request. */
     metadata: Record<string, any>;
 
-    /** The user who makes the request; `{}` if nobody is logged in. */
+    /** `{}` if nobody is logged in. */
     authorized: Authorized;
 
     /** Values that are kept between requests. */
@@ -195,7 +195,7 @@ declare namespace agent {
     readonly sent: SentMessage[];
 
     /**
-     * Sends a complete message. It cannot be changed afterwards.
+     * Sends a message that cannot be changed.
      *
      * @example
      * ```ts
@@ -204,14 +204,14 @@ declare namespace agent {
      * t.assert.Equal(ctx.sent.map((message) => message.type), ["text", "image"]);
      * ```
      *
-     * @param message A message, which needs a `type`; or text, which stands for `{ type: "text", props: { content } }`.
-     * @param block The block, unless the message has `block_id`.
-     * @returns The id of the message: its `message_id`, or a new one.
+     * @param message Needs a `type`; a text stands for `{ type: "text", props: { content } }`.
+     * @param block Unless the message has `block_id`.
+     * @returns Its `message_id`, or a new one.
      */
     Send(message: OutputMessage | string, block?: string): string;
 
     /**
-     * Sends a message that can be changed: `Append`, `Replace`, `Merge` and `Set` change it until `End` closes it.
+     * Sends a message that `Append`, `Replace`, `Merge` and `Set` can change until `End`.
      *
      * @example
      * ```ts
@@ -222,7 +222,7 @@ declare namespace agent {
      * ```
      *
      * @param message A message or text, as for `Send`.
-     * @param block The block, unless the message has `block_id`.
+     * @param block Unless the message has `block_id`.
      * @returns The id of the message.
      */
     SendStream(message: OutputMessage | string, block?: string): string;
@@ -333,7 +333,7 @@ declare namespace agent {
     done?: boolean;
   }
 
-  /** Part of a message that arrives while an agent or model answers, as `onChunk` gets it. */
+  /** Part of an answer that arrives, as `onChunk` gets it. */
   interface Chunk {
     /** `text`, `thinking`, `tool_call`, `error` and others. */
     type: string;
@@ -470,7 +470,7 @@ declare namespace agent {
     Decr(key: string, delta?: number): number;
 
     /**
-     * Appends to a list, and creates the list if it does not exist. Yao documents this method and those below, but does
+     * Appends to a list, which is created if missing. Yao documents this method and those below, but does
      * not have them.
      *
      * @param key Its key.
@@ -505,7 +505,7 @@ declare namespace agent {
     PullAll(key: string): any[];
 
     /**
-     * Appends only values that the list does not have yet.
+     * Appends values that the list lacks.
      *
      * @param key Its key.
      * @param values The new elements.
@@ -550,7 +550,7 @@ declare namespace agent {
      *
      * @param key Its key.
      * @param start Index of the first element, from 0; negative counts from the end.
-     * @param end Index after the last element; a negative one is that of the last element itself, from the end.
+     * @param end Index after the last element; a negative one is that of the last element, from the end.
      */
     ArraySlice(key: string, start: number, end?: number): any[];
 
@@ -953,7 +953,7 @@ declare namespace agent {
     CallTool(server: string, name: string, args?: Record<string, any>): any;
 
     /**
-     * Calls several tools of a server, one after another.
+     * One after another.
      *
      * @param server Id of the server.
      * @param calls The calls.
@@ -962,7 +962,7 @@ declare namespace agent {
     CallTools(server: string, calls: MCPCall[]): any[];
 
     /**
-     * Calls several tools of a server at once; in tests one after another.
+     * In tests one after another.
      *
      * @param server Id of the server.
      * @param calls The calls.
@@ -1180,7 +1180,7 @@ declare namespace agent {
   interface LLMOptions {
     /** Randomness, 0 to 2. */
     temperature?: number;
-    /** Maximum length of the answer in tokens; old name of `max_completion_tokens`. */
+    /** Old name of `max_completion_tokens`. */
     max_tokens?: number;
     /** Maximum length of the answer in tokens. */
     max_completion_tokens?: number;
@@ -1194,7 +1194,7 @@ declare namespace agent {
     stop?: string | string[];
     /** Whom the call is for. */
     user?: string;
-    /** A number that makes answers more similar to each other. */
+    /** Makes answers more similar to each other. */
     seed?: number;
     /** Tools, in the format of OpenAI. */
     tools?: any[];
@@ -1406,33 +1406,33 @@ declare namespace agent {
     content?: any;
     /** Name of the speaker. */
     name?: string;
-    /** In a message of role `tool`: the call it answers. */
+    /** Of role `tool`: the call it answers. */
     tool_call_id?: string;
-    /** In a message of role `assistant`: the tools it calls. */
+    /** Of role `assistant`. */
     tool_calls?: ToolCall[];
-    /** In a message of role `assistant`: why it refuses. */
+    /** Of role `assistant`: why it refuses. */
     refusal?: string;
   }
 
   /** Part of a message. */
   interface ContentPart {
-    /** Case files may use `image`, `audio` and `file`; they are converted to the other types before they are sent. */
+    /** `image`, `audio` and `file` of case files are converted to the other types. */
     type: "text" | "image_url" | "input_audio" | "file" | "data" | "image" | "audio" | (string & {});
-    /** For type `text`. */
+    /** The text. */
     text?: string;
-    /** For type `image_url`: an address or a data URL. */
+    /** An address or a data URL. */
     image_url?: { url: string; detail?: "auto" | "low" | "high" | (string & {}) };
-    /** For type `input_audio`: base64, and `wav`, `mp3` and others. */
+    /** Base64, and `wav`, `mp3` and others. */
     input_audio?: { data: string; format: string };
-    /** For type `file`: an address or a data URL, and its name. */
+    /** An address or a data URL, and its name. */
     file?: { url?: string; filename?: string; file_id?: string };
-    /** For type `data`: references to data of the application. */
+    /** References to data of the application. */
     data?: any;
     /** Further fields. */
     [field: string]: any;
   }
 
-  /** A call of a tool, as the model asks for it. */
+  /** A call that the model asks for. */
   interface ToolCall {
     /** Id of the call. */
     id: string;
@@ -1450,7 +1450,7 @@ declare namespace agent {
     server: string;
     /** Name of the tool, without the server. */
     tool: string;
-    /** The arguments, as the JSON text that the model gave. */
+    /** JSON text, as the model gave it. */
     arguments?: any;
     /** The result of the tool. */
     result?: any;
@@ -1470,7 +1470,7 @@ declare namespace agent {
     [count: string]: any;
   }
 
-  /** The answer of a model. A test that makes an answer for `Next` needs only the fields that `Next` reads. */
+  /** The answer of a model. Made for `Next` by a test, it needs only the fields that `Next` reads. */
   interface Completion {
     /** Id of the answer. */
     id?: string;
@@ -1492,7 +1492,7 @@ declare namespace agent {
     reasoning_content?: string;
     /** `stop`, `length`, `tool_calls`, `content_filter` and others. */
     finish_reason?: string;
-    /** Tokens of the call; absent if the provider did not report them. */
+    /** Absent if the provider did not report them. */
     usage?: Usage;
   }
 
@@ -1512,13 +1512,13 @@ declare namespace agent {
     create?: CreateResult;
     /** `data` of what its `Next` hook returned. */
     next?: any;
-    /** The answer of its model; absent when none was called. */
+    /** Absent if no model was called. */
     completion?: Completion;
     /** The tools that were called. */
     tools?: ToolResult[];
   }
 
-  /** Passes the request to another agent. The chat, the user and the memory stay the same. */
+  /** Passes the request to another agent, with the same chat, user and memory. */
   interface Delegate {
     /** Id of the agent. */
     agent_id: string;
@@ -1550,7 +1550,7 @@ declare namespace agent {
     audio?: { voice?: string; format?: string; [option: string]: any };
     /** Randomness, 0 to 2. */
     temperature?: number;
-    /** Maximum length of the answer in tokens; old name of `max_completion_tokens`. */
+    /** Old name of `max_completion_tokens`. */
     max_tokens?: number;
     /** Maximum length of the answer in tokens. */
     max_completion_tokens?: number;

@@ -68,23 +68,23 @@ declare namespace testing {
     /** Name of the test, `TestSetup`; of a subtest, `TestSetup/empty_input`. */
     readonly name: string;
 
-    /** Whether the test has failed so far, by an assertion, `error`, `fail` or a subtest. */
+    /** Whether the test, or a subtest of it, has failed so far. */
     readonly failed: boolean;
 
-    /** Checks that record a failure and let the test go on. Each returns whether it held. */
+    /** Checks; a failure lets the test go on. Each returns whether it held. */
     readonly assert: Assert;
 
-    /** The same checks, but a failure stops the test. */
+    /** The same checks; a failure stops the test. */
     readonly require: Require;
 
     /** Mocks of what the code under test calls. They end with the test. */
     readonly mock: Mock;
 
-    /** The database of the test: adds rows before a call, and reads them after it. */
+    /** Adds and reads rows of the database. */
     readonly db: Db;
 
     /**
-     * Adds a line to the log of the test, shown when the test fails or with `-v`. Objects are printed readably.
+     * Adds a line to the log, shown if the test fails or with `-v`.
      *
      * @example
      * ```ts
@@ -96,7 +96,7 @@ declare namespace testing {
     log(...args: any[]): void;
 
     /**
-     * Logs at error level and marks the test as failed. The test goes on.
+     * Like `log`, at error level, and the test fails but goes on.
      *
      * @example
      * ```ts
@@ -108,7 +108,7 @@ declare namespace testing {
     error(...args: any[]): void;
 
     /**
-     * Stops the test and reports it as skipped, or as failed if it failed before.
+     * Stops the test as skipped, or as failed if it failed before.
      *
      * @example
      * ```ts
@@ -120,8 +120,8 @@ declare namespace testing {
     skip(reason?: string): never;
 
     /**
-     * Marks the test as unfinished; call it first. It runs, and is skipped, with `todo`, when it fails or checks
-     * nothing. If it passes, a warning says that the mark can go.
+     * Marks the test as unfinished; call it first. If the test fails or checks nothing, it is skipped, with `todo`; if
+     * it passes, there is a warning.
      *
      * @example
      * ```ts
@@ -134,9 +134,8 @@ declare namespace testing {
     todo(reason?: string): void;
 
     /**
-     * Lets only this test of its module run, or this subtest of its test, beside others that call it. It has to be the
-     * first statement of the function. With `--forbid-only`, on where `CI` is set, the test fails instead, and all
-     * others run.
+     * Only tests of the module, or subtests of the test, that call it as their first statement run. With
+     * `--forbid-only`, on where `CI` is set, they fail instead, and all others run.
      *
      * @example
      * ```ts
@@ -147,7 +146,7 @@ declare namespace testing {
     only(): void;
 
     /**
-     * Marks the test as failed. The test goes on.
+     * The test fails, but goes on.
      *
      * @example
      * ```ts
@@ -161,7 +160,7 @@ declare namespace testing {
     fail(reason?: string): void;
 
     /**
-     * Marks the test as failed and stops it. Cleanups and `AfterEach` still run.
+     * The test fails and stops. Cleanups and `AfterEach` still run.
      *
      * @example
      * ```ts
@@ -174,9 +173,9 @@ declare namespace testing {
     fatal(reason?: string): never;
 
     /**
-     * Runs a subtest, reported as `TestX/name`. Spaces in the name become underscores, a repeated name gets a number
-     * (`name#01`). If it fails, so does the test; `skip`, `fatal` and `t.require` stop the subtest only.
-     * `--run "TestX/na"` picks subtests; others count as passed.
+     * Runs a subtest, reported as `TestX/name`. Spaces in the name become underscores; a repeated name gets a number
+     * (`name#01`). If it fails, so does the test; `skip`, `fatal` and `t.require` stop only the subtest. `--run
+     * "TestX/na"` picks subtests; others count as passed.
      *
      * @example
      * ```ts
@@ -189,16 +188,14 @@ declare namespace testing {
      * ```
      *
      * @param name Name of the subtest.
-     * @param fn The subtest, with its own `t` and the same `ctx`. If it is `async`, await the result before the next
-     *   one.
-     * @returns Whether the subtest passed; a promise of it when `fn` returns a promise.
+     * @param fn The subtest, with its own `t` and the same `ctx`. If it is `async`, await it.
+     * @returns Whether it passed.
      */
     run<R>(name: string, fn: (t: T, ctx: agent.Context) => R): Verdict<R>;
 
     /**
-     * Prints a value with its place, each time that the call is passed:
-     * `assistants/shop/src/tally_test.ts:5 total = 4`. None of its getters, `toJSON` or `toString` is called. In
-     * handlers: `--watch-expr`.
+     * Prints a value with its place: `assistants/shop/src/tally_test.ts:5 total = 4`, without calling its getters,
+     * `toJSON` or `toString`. In handlers: `--watch-expr`.
      *
      * @example
      * ```ts
@@ -207,13 +204,13 @@ declare namespace testing {
      * ```
      *
      * @param value What to print.
-     * @param name What it is named by. Default: the text of the argument.
+     * @param name By default the text of the argument.
      * @returns The value.
      */
     watch<V>(value: V, name?: string): V;
 
     /**
-     * Runs a subtest for each row, one after the other. The items of a row, or the row itself, fill `%s`, `%d`, `%i`,
+     * Runs a subtest for each row in turn. The items of a row, or the row itself, fill `%s`, `%d`, `%i`,
      * `%f`, `%j` (JSON) and `%o` in the name; `$a.b` is a member, `%#` the number from 0, `%$` from 1, `%%` a percent
      * sign. No rows are a failure.
      *
@@ -225,10 +222,10 @@ declare namespace testing {
      * });
      * ```
      *
-     * @param rows A list, or anything else that can be iterated.
-     * @param name The name of each subtest; names are handled as in `run`.
-     * @param fn The subtest; it may be `async`.
-     * @returns Whether all passed; a promise of it when `fn` returns promises.
+     * @param rows Anything that can be iterated.
+     * @param name Handled as in `run`.
+     * @param fn May be `async`.
+     * @returns Whether all passed.
      */
     each<Row, R>(rows: Iterable<Row>, name: string, fn: (t: T, row: Row, ctx: agent.Context) => R): Verdict<R>;
 
@@ -257,7 +254,7 @@ declare namespace testing {
     matching(pattern: string | RegExp): any;
 
     /**
-     * Equals any number that differs by less than half of the last digit that counts; see `any`.
+     * Equals any number that differs by less than half of the last digit; see `any`.
      *
      * @example
      * ```ts
@@ -265,7 +262,7 @@ declare namespace testing {
      * ```
      *
      * @param value The number.
-     * @param digits How many digits behind the point count; 2 if left out.
+     * @param digits Digits behind the point that count, by default 2.
      */
     close(value: number, digits?: number): any;
 
@@ -283,7 +280,7 @@ declare namespace testing {
     contains(part: object | string): any;
 
     /**
-     * Registers a function to be called when the test has ended, however it ended. The last one registered runs first.
+     * Calls a function when the test has ended, the last one registered first.
      *
      * @example
      * ```ts
@@ -304,8 +301,8 @@ declare namespace testing {
   /** `t.snapshot`: values that should be the same as in an earlier run. */
   interface Snapshot extends StoredSnapshot {
     /**
-     * Compares a value with a text in the test file, the last argument, which the run writes if it is missing; in CI,
-     * that is a failure. `--update-snapshots` replaces texts that differ. In a loop, all values must be the same.
+     * Compares a value with the last argument, which the run writes into the test file if it is missing; in CI, that
+     * fails. `--update-snapshots` replaces texts that differ. In a loop, all values must be the same.
      *
      * @example
      * ```ts
@@ -321,7 +318,7 @@ declare namespace testing {
   }
 
   /**
-   * The first argument of a fuzz test, a function `Fuzz...`: it sets the inputs, and the checks that must hold for all.
+   * The first argument of a fuzz test, `Fuzz...`: sets inputs, and checks that must hold for all.
    *
    * @example
    * ```ts
@@ -381,7 +378,7 @@ declare namespace testing {
   }
 
   /**
-   * The first argument of a benchmark, a function `Benchmark...`: it controls the loop that is measured.
+   * The first argument of a benchmark, `Benchmark...`: controls the loop that is measured.
    *
    * @example
    * ```ts
@@ -434,9 +431,9 @@ declare namespace testing {
   }
 
   /**
-   * Compares a value with the one that an earlier run stored in `__snapshots__` beside the test file. A missing one is
-   * stored; in CI, it is a failure. `--update-snapshots` stores all again, and removes unused ones. Without a name,
-   * snapshots of a test are numbered. `mask` has JSONPaths of what is not compared, stored as `[masked]`. Returns
+   * Compares a value with that of an earlier run, in `__snapshots__` beside the test file. A missing one is stored; in
+   * CI, it fails. `--update-snapshots` stores all again, and removes unused ones. Snapshots without a name are
+   * numbered. `mask` has JSONPaths of what is not compared, stored as `[masked]`. Returns
    * whether the values are equal.
    *
    * @example
@@ -450,7 +447,7 @@ declare namespace testing {
   /** Given to `TestMain`. */
   interface M {
     /**
-     * Runs the test with `BeforeAll`, `BeforeEach`, `AfterEach` and `AfterAll`. May be called once.
+     * Runs the test with its hooks, once.
      *
      * @example
      * ```ts
@@ -465,7 +462,7 @@ declare namespace testing {
      * }
      * ```
      *
-     * @returns 0 when the test passed, 1 when it failed; a promise of it when the test is not finished at once.
+     * @returns 0 if the test passed, else 1.
      */
     Run(): number | Promise<number>;
   }
@@ -505,15 +502,15 @@ declare namespace testing {
     metadata?: Record<string, any>;
     /** Connector for this call instead of the validator's own. */
     connector?: string;
-    /** Number of votes on the response, and the judges; by default one vote of the validator. */
+    /** By default one vote of the validator. */
     judge?: JudgeOptions;
   }
 
-  /** Several votes on one response, as in assertions of cases. */
+  /** Several votes on one response. */
   interface JudgeOptions {
     /** Votes of each judge, 1 to 9; by default `--judge-samples`. */
     samples?: number;
-    /** Share of the votes that is needed to decide; more than half, by default two thirds. */
+    /** Share of the votes needed; more than half, by default two thirds. */
     quorum?: number;
     /** The judges, as `agents:<id>`; by default the validator. */
     judges?: string[];
@@ -552,9 +549,8 @@ declare namespace testing {
     False(value: unknown, message?: string): boolean;
 
     /**
-     * Both values are deeply equal. This works for `Map`, `Set`, `Date`, `RegExp`, typed arrays, `BigInt` and cycles
-     * too. `NaN` equals `NaN`, `-0` equals `0`, and a property that is undefined equals a missing one. The order of
-     * keys does not matter. A failure shows the difference.
+     * Both values are deeply equal, also `Map`, `Set`, `Date`, `RegExp`, typed arrays, `BigInt` and cycles. `NaN`
+     * equals `NaN`, `-0` equals `0`, an undefined property a missing one. The order of keys does not matter.
      *
      * @example
      * ```ts
@@ -641,9 +637,9 @@ declare namespace testing {
     NotContains(container: unknown, item: unknown, message?: string): boolean;
 
     /**
-     * The value has the expected length. This is the `length` of a string or an array, the `size` of a `Map` or `Set`,
-     * the `length` or else the `size` of any other object that has one as a number, or the number of keys of a plain
-     * object without them. The length of null is 0. Functions and undefined fail.
+     * The value has the expected length: the `length` of a string or array, the `size` of a `Map` or `Set`, the numeric
+     * `length`, else `size`, of another object, or the number of keys of a plain one. The length of null is 0.
+     * Functions and undefined fail.
      *
      * @example
      * ```ts
@@ -651,7 +647,7 @@ declare namespace testing {
      * t.assert.Len({ id: 1, name: "a" }, 2);
      * ```
      *
-     * @param value The value with a length. The length of a string is in UTF-16 units, as in JavaScript.
+     * @param value A string has its length in UTF-16 units.
      * @param length The expected number.
      * @param message Replaces the standard text.
      */
@@ -666,8 +662,7 @@ declare namespace testing {
      * ```
      *
      * @param a The value under test; null and undefined fail.
-     * @param b The bound: a number, bigint, string or `Date`, of the same kind as `a`. Different kinds fail, and so
-     *   does `NaN`.
+     * @param b The bound, of the same kind as `a`. Different kinds fail, and so does `NaN`.
      * @param message Replaces the standard text.
      */
     Greater(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
@@ -681,8 +676,7 @@ declare namespace testing {
      * ```
      *
      * @param a The value under test; null and undefined fail.
-     * @param b The bound: a number, bigint, string or `Date`, of the same kind as `a`. Different kinds fail, and so
-     *   does `NaN`.
+     * @param b The bound, of the same kind as `a`. Different kinds fail, and so does `NaN`.
      * @param message Replaces the standard text.
      */
     GreaterOrEqual(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
@@ -696,8 +690,7 @@ declare namespace testing {
      * ```
      *
      * @param a The value under test; null and undefined fail.
-     * @param b The bound: a number, bigint, string or `Date`, of the same kind as `a`. Different kinds fail, and so
-     *   does `NaN`.
+     * @param b The bound, of the same kind as `a`. Different kinds fail, and so does `NaN`.
      * @param message Replaces the standard text.
      */
     Less(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
@@ -711,15 +704,13 @@ declare namespace testing {
      * ```
      *
      * @param a The value under test; null and undefined fail.
-     * @param b The bound: a number, bigint, string or `Date`, of the same kind as `a`. Different kinds fail, and so
-     *   does `NaN`.
+     * @param b The bound, of the same kind as `a`. Different kinds fail, and so does `NaN`.
      * @param message Replaces the standard text.
      */
     LessOrEqual(a: Ordered | null | undefined, b: Ordered, message?: string): boolean;
 
     /**
-     * The value is an `Error`, or any value that is neither null nor undefined. Use it for functions that return
-     * errors.
+     * The value is neither null nor undefined; for functions that return errors.
      *
      * @example
      * ```ts
@@ -747,7 +738,7 @@ declare namespace testing {
     NoError(err: unknown, message?: string): boolean;
 
     /**
-     * The function throws, or the promise it returns is rejected.
+     * The function throws, or its promise is rejected.
      *
      * @example
      * ```ts
@@ -757,12 +748,12 @@ declare namespace testing {
      *
      * @param fn Called without arguments. A generator function fails, because its body does not run.
      * @param message Replaces the standard text.
-     * @returns A promise if `fn` returns one; await it before you use the result.
+     * @returns A promise to await if `fn` returns one.
      */
     Panic<R>(fn: () => R, message?: string): Verdict<R>;
 
     /**
-     * The function does not throw, and a promise it returns is fulfilled.
+     * The function does not throw, and its promise is fulfilled.
      *
      * @example
      * ```ts
@@ -771,7 +762,7 @@ declare namespace testing {
      *
      * @param fn Called without arguments. A generator function fails, because its body does not run.
      * @param message Replaces the standard text.
-     * @returns A promise if `fn` returns one; await it before you use the result.
+     * @returns A promise to await if `fn` returns one.
      */
     NoPanic<R>(fn: () => R, message?: string): Verdict<R>;
 
@@ -784,9 +775,9 @@ declare namespace testing {
      * t.assert.Match("2025-01-01", /^\d{4}-\d\d-\d\d$/);
      * ```
      *
-     * @param value The text, or a number or another simple value as text. For an error, its name and message are used;
-     *   for another object, its JSON. null, undefined, functions and symbols fail.
-     * @param pattern A pattern in the syntax of Go, matched by RE2 in time that is linear in the text, or a `RegExp`.
+     * @param value A text or other simple value; of an error, name and message; of another object, its JSON. null,
+     *   undefined, functions and symbols fail.
+     * @param pattern A pattern in the syntax of Go (RE2), or a `RegExp`.
      * @param message Replaces the standard text.
      */
     Match(value: unknown, pattern: string | RegExp, message?: string): boolean;
@@ -799,9 +790,9 @@ declare namespace testing {
      * t.assert.NotMatch("all is well", "(?i)error");
      * ```
      *
-     * @param value The text, or a number or another simple value as text. For an error, its name and message are used;
-     *   for another object, its JSON. null, undefined, functions and symbols fail.
-     * @param pattern A pattern in the syntax of Go, matched by RE2 in time that is linear in the text, or a `RegExp`.
+     * @param value A text or other simple value; of an error, name and message; of another object, its JSON. null,
+     *   undefined, functions and symbols fail.
+     * @param pattern A pattern in the syntax of Go (RE2), or a `RegExp`.
      * @param message Replaces the standard text.
      */
     NotMatch(value: unknown, pattern: string | RegExp, message?: string): boolean;
@@ -820,8 +811,7 @@ declare namespace testing {
      * ```
      *
      * @param value An object, an array, or JSON text.
-     * @param path A JSONPath expression, or the short form without `$.`. If it matches several values, they are
-     *   compared as a list.
+     * @param path A JSONPath, also without `$.`. Several matches are compared as a list.
      * @param expected The expected value. A list means one of its values, unless the value at the path is a list.
      * @param message Replaces the standard text.
      */
@@ -879,8 +869,7 @@ declare namespace testing {
   interface Require extends Assert {}
 
   /**
-   * Mocks of what the test and everything that it calls, such as scripts and hooks, call. The newest that matches
-   * answers. All end with the test.
+   * Mocks of what the test and all that it calls use. The newest that matches answers. All end with the test.
    *
    * A reply is a value, or a function of the arguments of the call, which may be `async`. If it throws, the caller gets
    * an `Exception`.
@@ -891,8 +880,7 @@ declare namespace testing {
   interface Mock {
     /**
      * Answers processes by name. The objects of the runtime call processes, too: `fs.<volume>.<Method>`,
-     * `http.<Method>`, `stores.<id>.<Method>`, `query.<engine>.<Method>`, `mcp.CallTool`, `llm.Stream`, `search.Web`
-     * and so on.
+     * `http.<Method>`, `stores.<id>.<Method>`, `query.<engine>.<Method>`, `mcp.CallTool`, `llm.Stream`, `search.Web`.
      *
      * @example
      * ```ts
@@ -905,7 +893,7 @@ declare namespace testing {
      * t.assert.Equal(users.calls[0]?.args[0], 7);
      * ```
      *
-     * @param pattern A name, in which upper and lower case do not matter; `*` stands for any characters.
+     * @param pattern A name in any case; `*` stands for any characters.
      * @param reply The result; null if not given.
      */
     process(pattern: string, reply?: unknown): Recorder;
@@ -967,8 +955,8 @@ declare namespace testing {
      * t.assert.Equal(echo.last?.args[1], "echo hello");
      * ```
      *
-     * @param pattern The whole command, its first words, or a regular expression; `*` stands for any characters. The
-     *   parts of a command are joined by blanks.
+     * @param pattern The command, joined by blanks, its first words, or a regular expression; `*` stands for any
+     *   characters.
      * @param reply The result; a text is what it writes. Nothing and exit code 0 if not given.
      */
     exec(
@@ -977,9 +965,9 @@ declare namespace testing {
     ): Recorder<[argv: string[], command: string]>;
 
     /**
-     * Stops the clock for the test and everything that it calls: `Date`, `performance.now()`, timers, times to live,
-     * tokens, `utils.now.*` and `$SYS` variables. Only `advance` and `time.Sleep`, which returns at once, move it.
-     * Timeouts and durations are real. A test that waits for a stopped clock fails.
+     * Stops the clock of `Date`, `performance.now()`, timers, times to live, tokens, `utils.now.*` and `$SYS`
+     * variables. Only `advance` and `time.Sleep`, which returns at once, move it. Timeouts and durations are real. A
+     * test that waits for a stopped clock fails.
      *
      * @example
      * ```ts
@@ -996,8 +984,7 @@ declare namespace testing {
     now(time?: string | number | Date): Clock;
 
     /**
-     * Moves the clock, which is stopped first if it is not, and runs the timers that become due, each with its promise
-     * jobs.
+     * Stops the clock if it runs, moves it, and runs the timers that become due, each with its promise jobs.
      *
      * @example
      * ```ts
@@ -1012,8 +999,7 @@ declare namespace testing {
     advance(by: number | string): void;
 
     /**
-     * Makes `Math.random` and the UUIDs of processes the same in every run, in everything that the test calls. `--seed`
-     * does this for all tests.
+     * Makes `Math.random` and the UUIDs of processes the same in every run. `--seed` does this for all tests.
      *
      * @example
      * ```ts
@@ -1032,8 +1018,8 @@ declare namespace testing {
   }
 
   /**
-   * The database that `models.*`, `schemas.*` and `Query` work on. Each test has its own. It has the tables of all
-   * models, which hold only the `values` of the model files.
+   * The database of `models.*`, `schemas.*` and `Query`. Each test has its own, with the tables of all models and the
+   * `values` of the model files.
    */
   interface Db {
     /**
@@ -1075,7 +1061,7 @@ declare namespace testing {
 
   /** Which rows `t.db.rows` returns. Any other key is an error. */
   interface RowOptions {
-    /** Columns and the values that they must have; or conditions as in `wheres` of `Get`. */
+    /** Columns with their values, or conditions as in `wheres` of `Get`. */
     where?: Record<string, any> | { column: string; op?: string; value?: any; [key: string]: any }[];
     /** Whether soft-deleted rows are included. */
     deleted?: boolean;
@@ -1113,7 +1099,7 @@ declare namespace testing {
   interface Call<Args extends any[] = any[]> {
     /** Name of the process, id of the agent, or method and address. */
     name: string;
-    /** The arguments, as they were at the time of the call. */
+    /** As they were at the time of the call. */
     args: Args;
     /** What the mock replied. */
     result?: any;
@@ -1151,11 +1137,11 @@ declare namespace testing {
     method: string;
     /** The address with its query. */
     url: string;
-    /** Query values that were given separately from the address; a name with several values has a list. */
+    /** Query values given separately from the address; several of one name are a list. */
     query: Record<string, any>;
     /** Headers, as they were given. */
     headers: Record<string, any>;
-    /** The payload, as it was given; null if there is none. */
+    /** The payload; null if there is none. */
     data: any;
     /** Files to be sent along. */
     files?: any;
@@ -1191,7 +1177,7 @@ declare namespace testing {
         delay?: number | string;
       };
 
-  /** A case of a case file, as `Before(ctx, case)` and `After(ctx, case, result, data)` get it. */
+  /** A case, as `Before(ctx, case)` and `After(ctx, case, result, data)` get it. */
   interface Case {
     /** Id of the case. */
     id: string;

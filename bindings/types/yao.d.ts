@@ -17,8 +17,8 @@
  * }
  * ```
  *
- * Values cross to the host as JSON: `undefined` in an object disappears, a `Date` becomes text. A `Uint8Array` crosses
- * as an argument or result itself.
+ * Values cross to the host as JSON: `undefined` in an object disappears, a `Date` becomes text; a `Uint8Array` crosses
+ * itself.
  */
 
 /**
@@ -87,7 +87,7 @@ declare var Exception: {
 declare function Authorized(): agent.Authorized | null;
 
 /**
- * A log message, captured by the test. `%s`, `%d` and `%v` in it are replaced by values.
+ * Log messages, captured by the test.
  *
  * @example
  * ```ts
@@ -128,7 +128,7 @@ declare var http: yao.Http;
  * Translates a text of the application.
  *
  * @param text The text; a leading `::` is removed.
- * @returns The translation for the locale of the request, or the text itself if there is none.
+ * @returns The translation for the locale of the request, else the text.
  */
 declare function $L(text: string): string;
 
@@ -146,7 +146,7 @@ declare function $L(text: string): string;
 declare function Eval<T = any>(source: string, ...args: any[]): T;
 
 /**
- * Makes an object, passes it to a function and releases it afterwards, also if the function throws.
+ * Makes an object, passes it to a function and releases it, even if that throws.
  *
  * @example
  * ```ts
@@ -155,15 +155,15 @@ declare function Eval<T = any>(source: string, ...args: any[]): T;
  * ```
  *
  * @param Class The class.
- * @param callback The function, as the last argument; before it the arguments of the constructor.
- * @returns The result of the function. If it is a promise, the object is released when the promise is settled.
+ * @param callback The last argument, after those of the constructor.
+ * @returns The result; if it is a promise, the object is released when that is settled.
  */
 declare function Use<I, R>(Class: new (...args: any[]) => I, callback: (instance: I) => R): R;
 declare function Use<I, R>(Class: new (...args: any[]) => I, arg: any, callback: (instance: I) => R): R;
 declare function Use<I, R>(Class: new (...args: any[]) => I, arg1: any, arg2: any, callback: (instance: I) => R): R;
 
 /**
- * Runs several processes and waits for all. In tests they run one after another.
+ * Runs several processes, in tests one after another.
  *
  * @example
  * ```ts
@@ -184,7 +184,7 @@ declare function All(tasks: yao.Task[]): yao.TaskResult[];
  * Runs several processes until one succeeds.
  *
  * @param tasks The processes.
- * @returns One item per task, in that order; `data` is null for those not finished.
+ * @returns One item per task; `data` is null for those not finished.
  */
 declare function Any(tasks: yao.Task[]): yao.TaskResult[];
 
@@ -192,7 +192,7 @@ declare function Any(tasks: yao.Task[]): yao.TaskResult[];
  * Runs several processes until one ends, with or without success.
  *
  * @param tasks The processes.
- * @returns One item per task, in that order; `data` is null for those not finished.
+ * @returns One item per task; `data` is null for those not finished.
  */
 declare function Race(tasks: yao.Task[]): yao.TaskResult[];
 
@@ -260,7 +260,7 @@ interface FS {
   ReadCloser(path: string): yao.Reader;
 
   /**
-   * Writes text, which replaces the content of the file. Missing folders are created.
+   * Writes a file, and makes the folders above it.
    *
    * @example
    * ```ts
@@ -280,7 +280,7 @@ interface FS {
   WriteFile(path: string, text: string, perm?: number): number;
 
   /**
-   * Writes bytes, which replace the content of the file. Missing folders are created.
+   * As `WriteFile`, with bytes.
    *
    * @param path Its path.
    * @param bytes The bytes.
@@ -290,7 +290,7 @@ interface FS {
   WriteFileBuffer(path: string, bytes: Uint8Array, perm?: number): number;
 
   /**
-   * Writes bytes given as base64 text, which replace the content of the file. Missing folders are created.
+   * As `WriteFile`, bytes given as base64.
    *
    * @param path Its path.
    * @param base64 The bytes.
@@ -320,7 +320,7 @@ interface FS {
   AppendBuffer(path: string, bytes: Uint8Array, perm?: number): number;
 
   /**
-   * Appends bytes given as base64 text.
+   * Appends bytes given as base64.
    *
    * @param path Its path.
    * @param base64 The bytes.
@@ -352,7 +352,7 @@ interface FS {
   InsertBuffer(path: string, offset: number, bytes: Uint8Array, perm?: number): number;
 
   /**
-   * Inserts bytes given as base64 text.
+   * Inserts bytes given as base64.
    *
    * @param path Its path.
    * @param offset Where, in bytes from the beginning.
@@ -547,8 +547,8 @@ interface FS {
 /**
  * Opens a volume.
  *
- * @param name `data` or `system`: the folder `data` of the application, also the default; `app`, `seed`, `dsl`,
- *   `script`: parts of the application, for reading only in tests.
+ * @param name `data` (default) or `system`: the folder `data` of the application; `app`, `seed`, `dsl`, `script`: parts
+ *   of it, only for reading in tests.
  */
 declare var FS: {
   new (name?: string): FS;
@@ -580,7 +580,7 @@ interface Store {
    *
    * @param key Its key.
    * @param value Any JSON value.
-   * @param ttl Seconds until it is removed; by default it is kept.
+   * @param ttl Seconds until it is removed.
    */
   Set(key: string, value: any, ttl?: number): void;
 
@@ -589,7 +589,7 @@ interface Store {
    *
    * @param key Its key.
    * @param make Called with the key to make the value.
-   * @param ttl Seconds until it is removed; by default it is kept.
+   * @param ttl Seconds until it is removed.
    */
   GetSet(key: string, make: (key: string) => any, ttl?: number): any;
 
@@ -650,7 +650,7 @@ interface Store {
   Pop(key: string, position: number): any;
 
   /**
-   * Removes all occurrences of a value from a list.
+   * Removes a value from a list.
    *
    * @param key Its key.
    * @param value The value.
@@ -658,7 +658,7 @@ interface Store {
   Pull(key: string, value: any): void;
 
   /**
-   * Removes all occurrences of several values from a list.
+   * Removes values from a list.
    *
    * @param key Its key.
    * @param values The values.
@@ -885,7 +885,7 @@ interface Plan {
   /** Runs all tasks and waits for them. If one fails, tasks of a higher order do not run, and its error is thrown. */
   Run(): void;
 
-  /** The state of the plan and of each task: `created`, `running`, `completed`, `failed` and others. */
+  /** Of the plan and each task: `created`, `running`, `completed`, `failed` and others. */
   Status(): { plan: string; tasks: Record<string, string> };
 
   /**
@@ -983,7 +983,7 @@ interface MCP {
   CallTool(name: string, args?: Record<string, any>): yao.MCPResponse;
 
   /**
-   * Calls several tools, one after another.
+   * One after another.
    *
    * @param calls The calls.
    * @returns One item per call, in that order.
@@ -1210,13 +1210,13 @@ declare namespace yao {
 
   /** What came of a request. */
   interface HttpResult {
-    /** Status code; 0 if the connection failed. */
+    /** 0 if the connection failed. */
     status: number;
     /** The same as `status`. */
     code: number;
     /** The body: parsed if it is JSON, otherwise as base64 text. */
     data: any;
-    /** Response headers; each may have several values. */
+    /** Each may have several values. */
     headers: Record<string, string[]>;
     /** Why the connection failed, or the field `message` of a JSON body; otherwise empty. */
     message: string;
@@ -1265,7 +1265,7 @@ declare namespace yao {
     ): HttpResult;
 
     /**
-     * A PUT request, as JSON unless a header says otherwise.
+     * As `Post`.
      *
      * @param url Address.
      * @param payload The body.
@@ -1275,7 +1275,7 @@ declare namespace yao {
     Put(url: string, payload?: any, query?: HttpValues | null, headers?: HttpValues | null): HttpResult;
 
     /**
-     * A PATCH request, as JSON unless a header says otherwise.
+     * As `Post`.
      *
      * @param url Address.
      * @param payload The body.
@@ -1285,7 +1285,7 @@ declare namespace yao {
     Patch(url: string, payload?: any, query?: HttpValues | null, headers?: HttpValues | null): HttpResult;
 
     /**
-     * A DELETE request, as JSON unless a header says otherwise.
+     * As `Post`.
      *
      * @param url Address.
      * @param payload The body.
@@ -1350,15 +1350,15 @@ declare namespace yao {
     items: any[];
     /** Records on all pages. */
     total: number;
-    /** Number of this page, from 1. */
+    /** From 1. */
     page: number;
     /** Records per page. */
     pagesize: number;
     /** Number of pages. */
     pagecnt: number;
-    /** Number of the next page, -1 on the last one. */
+    /** -1 on the last page. */
     next: number;
-    /** Number of the page before, -1 on the first one. */
+    /** -1 on the first page. */
     prev: number;
   }
 

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 
 from declarations.reader import Declaration, Doc
 
-SHORTER = "Without a type or link stand strings, and methods that return nothing; `object` is `Record<string, any>`."
+SHORTER = "Without a type or link stand strings, and methods that return nothing; `object` is `Record<string, any>`, `...args` are `any[]`."
 """What `compact` leaves out."""
 
 
 def compact(signature: str) -> str:
     """A signature without the types that `SHORTER` tells."""
-    signature = signature.replace("Record<string, any>", "object")
+    signature = signature.replace("Record<string, any>", "object").replace("...args: any[]", "...args")
+    signature = re.sub(r"\(\s+(?=\w)", "(", re.sub(r",?\s+\)", ")", signature)).replace(" | (string & {})", " | string")
     return re.sub(r"(?<=[\w?]): string(?=[,;)]|$| })|(?<=\)): void$", "", signature, flags=re.M)
 
 

@@ -51,9 +51,8 @@ TITLES = {
     "platform.d.ts": "Names known from browsers",
 }
 MADE = "<!-- made from bindings/types by: python tests/declarations/reference.py {} > docs/{} -->"
-INTRODUCTION = """[Writing script tests](script-tests.md) says how. This is everything that a script test and the scripts it calls can use. There is nothing else: no `fetch`, no `require`,
-no Node modules. [The editor](editor.md) shows the same texts, in full. Examples are the body of a test with
-`t` and `ctx`, or a whole file; the editor has one for nearly everything.
+INTRODUCTION = """All that a [script test](script-tests.md) and the scripts it calls can use: no `fetch`, no `require`, no Node modules.
+[The editor](editor.md) shows the texts in full, with examples.
 
 {}"""
 TELLING = 5
@@ -66,8 +65,10 @@ DETAIL = re.compile(
 """What only a text can tell."""
 KNOWN = 10
 """Words of a text that is told of a function which everybody knows from browsers."""
-SHORT = 9
+SHORT = 13
 """Words of a text that shares its list item with its neighbours, if they are short too."""
+TOGETHER = 4
+"""Members in such an item."""
 EMPTY = set(
     "a an and are as at be by each for from further free given how if in is it its member number of on one or other "
     "that the there they this to value whether what which with".split()
@@ -186,7 +187,7 @@ class Reference:
             yield from described(file.header)
         for namespace in file.declarations:
             if namespace.kind == "namespace" and namespace.doc:
-                yield from [namespace.doc.summary] if name == "testing.d.ts" else described(namespace.doc)
+                yield from [namespace.doc.summary] if name != "agent.d.ts" else described(namespace.doc)
         for part in parts:
             if part.is_line:
                 continue
@@ -200,17 +201,17 @@ class Reference:
         for module in file.declarations:
             if module.kind == "module" and module.doc:
                 yield f'## `import ... from "{module.name}"`'
-                yield from described(module.doc)
-                yield f"Names: {', '.join(f'`{member.name}`' for member in module.members if not member.doc)}."
-                yield "\n".join(
-                    f"- `{part.name}`, {self.alias(part)}: {part.doc.summary}" for part in module.members if part.doc
-                )
+                yield re.sub(r"```.*?```", "", module.doc.text, flags=re.S).strip()
+                values = {part.title for part in parts if part.is_value}
+                names = [f"`{member.name}`" for member in module.members if not (member.doc or member.name in values)]
+                others = [f"`{part.name}` ({self.alias(part)})" for part in module.members if part.doc]
+                yield f"Names: all values above, {', '.join([*names, *others])}."
 
     def platform(self) -> Iterator[str]:
         """What scripts know from browsers: a line for each, as everybody knows them."""
         file = self.files["platform.d.ts"]
         if file.header:
-            yield from described(file.header)
+            yield re.sub(r"\n*```.*?```\n*", "\n\n", file.header.text, flags=re.S)
         lines, plain = [], []
         for part in self.groups["platform.d.ts"]:
             doc, inner = part.main.doc, [member.name for member in part.main.members if member.kind == "method"]
@@ -227,7 +228,8 @@ class Reference:
     def section(self, part: Section) -> Iterator[str]:
         """An interface with its members."""
         main, variable, constructor = part.main, part.variable, part.constructor
-        yield from described(main.doc and replace(main.doc, example=""))
+        if main.doc and (part.is_value or main.doc.params or len(main.doc.text.split()) >= TELLING or main.doc.throws):
+            yield from described(replace(main.doc, example=""))
         if guide := GUIDES.get(main.path):
             yield f"[Examples]({guide})."
         if main.path == "testing.Assert":
@@ -266,6 +268,8 @@ class Reference:
     def line(self, member: Declaration, part: Section, name: str) -> Line:
         """A member with its text, if it tells something that stands nowhere else."""
         text, place = text_of(member), self.told.get((member.name, text_of(member)), part.title)
+        if f"{part.title}.{member.name}" in self.places:  # a section of its own
+            return Line(name=name)
         if says_nothing(member, part) or (place != part.title and not is_entry(member)):
             return Line(name=name)
         return Line(name=name, text=text) if place == part.title else Line(name=name, place=place)
@@ -278,7 +282,7 @@ class Reference:
         name = f"{prefix}{member.name}{'?' if member.optional else ''}"
         title = self.title_of(" ".join(member.type.split()), part.main)
         text = compact(f"{name}: {'object' if fields else self.type_of(member)}")
-        if title and member.type == title.rpartition(".")[2]:
+        if title and re.fullmatch(r"\w+", member.type):
             text = name  # the link says which type
         yield self.line(member, part, self.link(title, text) if title else f"`{text}`")
         for inner in fields:
@@ -379,7 +383,8 @@ def briefly(part: Declaration) -> Iterator[str]:
 def items(short: bool, group: Iterable[tuple[bool, str]]) -> list[str]:
     """List items for members with their texts: one for each, or one for several short ones."""
     texts = [text for _, text in group]
-    texts = [" ".join(texts)] if short else texts
+    if short:
+        texts = [" ".join(texts[start : start + TOGETHER]) for start in range(0, len(texts), TOGETHER)]
     return [f"- {text}" for text in texts]
 
 
