@@ -174,8 +174,8 @@ declare namespace testing {
 
     /**
      * Runs a subtest, reported as `TestX/name`. Spaces in the name become underscores; a repeated name gets a number
-     * (`name#01`). If it fails, so does the test; `skip`, `fatal` and `t.require` stop only the subtest. `--run
-     * "TestX/na"` picks subtests; others count as passed.
+     * (`name#01`). If it fails, so does the test; `skip`, `fatal` and `t.require` stop only the subtest.
+     * `--run "TestX/na"` picks subtests; others count as passed.
      *
      * @example
      * ```ts

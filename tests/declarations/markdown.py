@@ -21,7 +21,10 @@ def compact(signature: str) -> str:
 def entry(declaration: Declaration) -> Iterator[str]:
     """Signature, description, parameters and example, as paragraphs."""
     signature = declaration.signature
-    yield code(signature) if "\n" in signature else f"`{compact(signature)}`"
+    if "\n" not in signature:
+        yield f"`{compact(signature)}`"
+    else:
+        yield code(compact(signature) if declaration.kind == "function" else signature)
     yield from described(declaration.doc)
 
 

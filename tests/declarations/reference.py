@@ -282,7 +282,7 @@ class Reference:
         name = f"{prefix}{member.name}{'?' if member.optional else ''}"
         title = self.title_of(" ".join(member.type.split()), part.main)
         text = compact(f"{name}: {'object' if fields else self.type_of(member)}")
-        if title and re.fullmatch(r"\w+", member.type):
+        if title and member.type == title.rpartition(".")[2]:
             text = name  # the link says which type
         yield self.line(member, part, self.link(title, text) if title else f"`{text}`")
         for inner in fields:
