@@ -220,5 +220,5 @@ def _exit_code(outcome: Outcome, least: float | None) -> int:
         return outcome.code
     score = score_of(outcome.verdicts)
     is_below = least is not None and score.share is not None and score.share < least
-    is_cut = outcome.stopped is not None and score.counts.get(Status.UNDECIDED, 0) > 0
+    is_cut = outcome.stopped is not None and (not outcome.verdicts or score.counts.get(Status.UNDECIDED, 0) > 0)
     return exit_codes.FAILED if is_below or (is_cut and least is not None) else exit_codes.PASSED

@@ -7,7 +7,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +117,7 @@ class _Prompt:
         self._length = module.test.read_bytes().count(b"\n") + 1
         self._inputs = PromptInputs()
         self._names: set[str] = set()
-        self._members: dict[str, list[str]] = {}
+        self._members: Mapping[str, list[str]] = {}
         self._lines = self._typed() if self._asks else iter(sys.stdin or ())
         self._is_first = True
         self._has_ended = False

@@ -122,6 +122,7 @@ def run_mutants(request: RunRequest, options: MutationOptions, told: Told, kept:
         run = Run(plan, services, stop)
         run.router.judged = {}
         budgets = Budgets(plan.options, stop)
+        services.count_usage(budgets)
         processes = start_processes(SCRIPT_PARTS, plan.application.root, "")
         with run.open_host_of(MutantHost, processes, mutants.instrument) as host, Woken(host.wake_descriptor), run:
             stop.heeded = True

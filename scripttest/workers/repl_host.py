@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from scripttest.results import LogLine, StackFrame
 from scripttest.values import Value
@@ -29,7 +29,7 @@ class Said(Value):
     """Assertions that failed."""
     names: tuple[str, ...] = ()
     """What the script declares."""
-    members: dict[str, list[str]] = {}  # noqa: RUF012
+    members: Mapping[str, list[str]] = {}
     """Name → its members, of `t` and `ctx`."""
 
 

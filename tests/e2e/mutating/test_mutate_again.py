@@ -156,6 +156,19 @@ def test_the_end_of_the_time_leaves_a_report(app: MakeApplication) -> None:
     assert '"Pending"' in (made.root / "m.json").read_text()
 
 
+def test_models_that_tests_ask_use_up_the_budget(app: MakeApplication) -> None:
+    asks = 'export function TestAsks(t: testing.T) {\n  Process("agents.clerk.Stream", "Hi");\n  t.assert.Equal(add(2, 3), 5);\n}\n'
+    clerk = {
+        "/assistants/clerk/package.yao": '{"connector": "scripted"}',
+        "/assistants/clerk/prompts.yml": "- role: system\n  content: x\n",
+        "/assistants/clerk/replies.yml": "- reply: Hi\n",
+    }
+    made = app({"sums.ts": HANDLERS, "sums_test.ts": TESTS.partition("export")[0] + asks, **clerk})
+    run = made.run("mutate", "--max-tokens", "1", "-o", "m.json", "--threshold", "0.1")
+    assert run.code == 1, run
+    assert "--max-tokens 1 is used up" in run.stdout
+
+
 def test_only_named_mutators_are_used(sums: Application) -> None:
     whole, _ = asked(sums)
     standard, _ = asked(sums, "--fresh", "--mutators", "stryker")
