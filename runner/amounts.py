@@ -66,7 +66,8 @@ def seconds_of(text: str, where: str) -> float:
     """Seconds of `30s`, `1m30s`, `500ms`, `2h`; `where` names the flag or field in the ConfigurationError that is
     raised for any other text."""
     if not re.fullmatch(_DURATION, text):
-        raise ConfigurationError(f'Cannot read {where} "{text}": not a duration', f"Write it as {FORMS}")
+        forms = f"{text}s or {text}ms" if text.isdecimal() else FORMS
+        raise ConfigurationError(f'Cannot read {where} "{text}": not a duration', f"Write it as {forms}")
     seconds = sum(float(number) * _SECONDS[unit] for number, unit in re.findall(_PART, text))
     if seconds <= 0:
         raise ConfigurationError(f'Cannot use {where} "{text}": it must be longer than 0')

@@ -110,7 +110,7 @@ def read_or_run(arguments: list[str], environment: Environment, commands: Mappin
                 arguments, program, standalone_mode=False, obj=environment, max_content_width=columns, **_HELP
             )
     except click.ClickException as error:
-        raise _refused(error, program) from error
+        raise _refused(error, program, command) from error
     except click.Abort as error:
         raise KeyboardInterrupt from error
     if isinstance(printed, StringIO) and (said := printed.getvalue()):
@@ -120,7 +120,7 @@ def read_or_run(arguments: list[str], environment: Environment, commands: Mappin
     return result if isinstance(result, dict) else int(result or 0)
 
 
-def _refused(error: click.ClickException, program: str) -> ConfigurationError:
+def _refused(error: click.ClickException, program: str, command: click.Command) -> ConfigurationError:
     """What click refuses, in the words of all other messages."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     program = context.command_path if context is not None else program
@@ -128,7 +128,7 @@ def _refused(error: click.ClickException, program: str) -> ConfigurationError:
     if isinstance(error, click.NoSuchOption | click.exceptions.NoSuchCommand):
         is_flag = isinstance(error, click.NoSuchOption)
         name = error.option_name if isinstance(error, click.NoSuchOption) else error.command_name
-        close = get_close_matches(name, error.possibilities or (), n=1)
+        close = get_close_matches(name, error.possibilities or (), n=1, cutoff=0.7)
         said = f"There is no {'flag' if is_flag else 'command'} {name}"
         hint = f"Did you mean {close[0]}?" if close else hint
     elif isinstance(error, click.MissingParameter) and error.param is not None:
@@ -136,6 +136,10 @@ def _refused(error: click.ClickException, program: str) -> ConfigurationError:
     elif isinstance(error, click.BadOptionUsage):
         lacks = said.endswith("requires an argument")
         said = f"{error.option_name} {'needs a value' if lacks else 'takes no value'}"
+        named = [flag for flag in command.params if error.option_name in flag.opts]
+        hint = f"Type: {error.option_name}" + (
+            f" {named[0].make_metavar(click.Context(command))}" if lacks and named else ", or leave it out"
+        )
     elif isinstance(error, click.BadParameter) and error.param is not None:
         kind, name = error.param.type, _name_of(error.param)
         text = error.message.partition(" is not ")[0].strip("'")

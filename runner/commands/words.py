@@ -278,7 +278,7 @@ def _module(token: Token, module: str, agent: str) -> str:
     """The input of `-s MODULE`, as Yao has it. Raises ConfigurationError when no agent or module is named."""
     flag = token.text.partition("=")[0]
     if not module:
-        raise ConfigurationError(f"{flag} is not a test module", f"Type: {flag} MODULE")
+        raise ConfigurationError(f"{flag} needs a test module", f"Type: {flag} MODULE")
     if module.startswith("scripts."):
         return module
     if not agent:
@@ -364,12 +364,13 @@ def _row(spelling: str, equals: bool) -> tuple[str, str] | None:
 
 def _written(line: str, value: str, arguments: Sequence[str]) -> list[str]:
     """The words of a line of the table. A value that its flag cannot have, or has anyway, is left out."""
-    words = [filled(word, value=value) for word in line.split() if word != _DROPPED]
+    flag = _BY_SPELLING.get(line.partition(" ")[0])
+    named = value or (flag.metavar if flag is not None else "")
+    words = [filled(word, value=named) for word in line.split() if word != _DROPPED]
     measured = any(word.lstrip("-").startswith("bench") for word in arguments)
     if words[:1] == ["--runs"] and measured:
         words[0] = "--count"
-    flag = _BY_SPELLING.get(words[0]) if len(words) == 2 else None
-    if flag is None or flag.read is None or _VALUE not in line:
+    if flag is None or flag.read is None or _VALUE not in line or len(words) != 2 or not value:
         return words
     try:
         return (

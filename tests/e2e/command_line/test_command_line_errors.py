@@ -122,9 +122,9 @@ REFUSED = {
         'Error: Cannot run "xyzzy": no command, agent, file or folder has that name\n'
         "Hint: Pass a file, a folder, an agent or scripts.<agent>.<module>; yao-test --help lists the commands",
     ),
-    "flag without its value": ((*S, "--timeout"), f"Error: --timeout needs a value\n{FLAGS_LISTED}"),
-    "input without its value": (("-i",), f"Error: -i needs a value\n{FLAGS_LISTED}"),
-    "switch with a value": ((*S, "--quiet=yes"), f"Error: --quiet takes no value\n{FLAGS_LISTED}"),
+    "flag without its value": ((*S, "--timeout"), "Error: --timeout needs a value\nHint: Type: --timeout DURATION"),
+    "input without its value": (("-i",), "Error: -i needs a value\nHint: Type: -i TESTS"),
+    "switch with a value": ((*S, "--quiet=yes"), "Error: --quiet takes no value\nHint: Type: --quiet, or leave it out"),
     "quiet and verbose": ((*S, "-q", "-v"), "Error: --quiet and --verbose cannot be used together"),
     "reporter agent that is unknown": (
         (*S, "-r", "my.reporter", "-o", "out.html"),
@@ -135,7 +135,10 @@ REFUSED = {
         (*S, "--timeout", "abc"),
         f'Error: Cannot read --timeout "abc": not a duration\n{DURATION}',
     ),
-    "timeout without a unit": ((*S, "--timeout=30"), f'Error: Cannot read --timeout "30": not a duration\n{DURATION}'),
+    "timeout without a unit": (
+        (*S, "--timeout=30"),
+        'Error: Cannot read --timeout "30": not a duration\nHint: Write it as 30s or 30ms',
+    ),
     "timeout below nothing": ((*S, "--timeout=-5s"), f'Error: Cannot read --timeout "-5s": not a duration\n{DURATION}'),
     "timeout of nothing": ((*S, "--timeout", "0s"), 'Error: Cannot use --timeout "0s": it must be longer than 0'),
     "no workers": (

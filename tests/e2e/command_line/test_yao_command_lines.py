@@ -51,8 +51,8 @@ def test_a_test_module_without_an_agent_is_refused_with_the_line_to_type(app: Ma
     ("line", "said"),
     [
         (["eval", "diner", "A", "table", "-v"], "Type: yao-test diner 'A table' -v"),
-        (["eval", "diner", "--scripts", "-q"], "--scripts is not a test module"),
-        (["agent", "test", "-n", "diner", "-s"], "-s is not a test module"),
+        (["eval", "diner", "--scripts", "-q"], "--scripts needs a test module"),
+        (["agent", "test", "-n", "diner", "-s"], "-s needs a test module"),
     ],
 )
 def test_a_line_that_cannot_be_meant_is_refused(app: MakeApplication, line: list[str], said: str) -> None:
