@@ -1,10 +1,9 @@
-"""Columns of a terminal: how many a text takes, and the cells of tables, which stand below each other.
+"""Columns of a terminal: how many a text takes, and cells of tables.
 
 rich knows which characters take two columns, or none; it is loaded for the first text that is not ASCII."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from unicodedata import category
 
@@ -29,15 +28,3 @@ def letter_width(letter: str) -> int:
 def in_cell(text: str) -> str:
     """A text without colours as a terminal shows it in one line."""
     return unsteered(in_line(text)).replace("\t", " ")
-
-
-def filled(text: str, columns: int) -> str:
-    """A text with blanks behind it up to this many columns."""
-    return text + " " * (columns - width(text))
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    """The rows of a table as a terminal shows them, each cell as wide as the widest one of its column."""
-    shown = [[in_cell(cell) for cell in row] for row in rows]
-    widths = [max(map(width, column)) for column in zip(*shown, strict=True)]
-    return [[filled(cell, columns) for cell, columns in zip(row, widths, strict=True)] for row in shown]

@@ -16,7 +16,6 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from bindings import ProcessError
-from runner.columns import aligned
 from runner.statistics.agreement import rank_sum_probability
 from scripttest import Outcome, Status
 from scripttest.values import Value
@@ -113,16 +112,11 @@ class BenchmarkTests:
     @property
     def is_worse(self) -> bool:
         """Whether a result is worse than in the baseline."""
-        return bool(self._comparison and self._comparison.worse(self._benchmarking.threshold))
-
-    def lines(self) -> list[str]:
-        """The text about the comparison, if there is one."""
-
-        return lines_of(self._comparison, self._benchmarking.threshold) if self._comparison else []
+        return bool(self.comparison and self.comparison.worse(self._benchmarking.threshold))
 
     @property
-    def _comparison(self) -> Any:
-
+    def comparison(self) -> Comparison | None:
+        """With the baseline, if there is one."""
         baseline = self._benchmarking.baseline
         return None if baseline is None else compared(baseline, self.samples)
 
@@ -250,20 +244,19 @@ def compared(before: Iterable[Sample], after: Iterable[Sample]) -> Comparison:
     )
 
 
-def lines_of(comparison: Comparison, threshold: float) -> list[str]:
-    """What to say of a comparison: a table, and what is worse."""
-    rows = [("", "before", "after", "change", "")]
+def rows_of(comparison: Comparison) -> list[tuple[str, ...]]:
+    """The table of a comparison, first its titles."""
+    rows: list[tuple[str, ...]] = [("Benchmark", "Before", "After", "Change", "")]
     for one in comparison.differences:
         sure = f"{one.change:+.1%}" if one.is_certain else "~"
         odds = f"(p={one.probability:.3f} n={len(one.before)}+{len(one.after)})"
         rows.append((f"{one.name} {one.unit}", _spread(one.before), _spread(one.after), sure, odds))
-    names = (name for (name,) in aligned([row[:1] for row in rows]))
-    widths = [max(len(row[column]) for row in rows) for column in range(1, 4)]
-    found = []
-    for name, row in zip(names, rows, strict=True) if comparison.differences else ():
-        cells = [name, *(cell.rjust(width) for cell, width in zip(row[1:4], widths, strict=True))]
-        found.append("  ".join([*cells, row[4]]).rstrip())
-    found += [f"{name} is not in the baseline" for name in comparison.only_after]
+    return rows
+
+
+def notes_on(comparison: Comparison, threshold: float) -> list[str]:
+    """What cannot be compared, and what is worse."""
+    found = [f"{name} is not in the baseline" for name in comparison.only_after]
     found += [f"{name} of the baseline did not run" for name in comparison.only_before]
     if needed := comparison.needed:
         advised = max(needed, USUAL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from runner.commands.inputs import print_json, writing
 from runner.commands.parser import Command, json_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.reporters.console.table import columns_of, listed
 from scripttest import install_command
 from scripttest.values import fields_of
 
@@ -77,7 +78,7 @@ def doctor(
     if as_json:
         print_json(environment, {**_document(findings), "weak": weak})
     else:
-        environment.stdout.write("\n".join([*_lines(findings), *_weak_lines(weak)]) + "\n")
+        environment.stdout.write(_text(findings, weak, columns_of(environment)))
     if target is not None:
         _write_mocks(environment, findings, target)
     return int(strict and any(agent.lacks for agent in findings.agents))
@@ -97,14 +98,6 @@ def _weak(root: Path) -> list[dict[str, object]]:
     weak = [file for file, number in missed.items() if number >= MANY_MISSED]
     weak.sort(key=lambda file: kept["files"][file]["score"])
     return [{"file": file, "missed": missed[file], "score": kept["files"][file]["score"]} for file in weak]
-
-
-def _weak_lines(weak: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    if weak:
-        yield ""
-        yield "Handlers with faults that no test noticed, in the last run of yao-test mutate"
-    for one in weak:
-        yield f"  {one['missed']:<5}{one['file']}, score {one['score']:.0%}"
 
 
 def _mocks_target(environment: Environment, root: Path | None, name: str) -> Path:
@@ -155,24 +148,24 @@ def _root(environment: Environment, app: str | None) -> Path | None:
         return None
 
 
-def _lines(findings: Findings) -> Iterator[str]:
-    yield "Sandbox walls"
-    for wall in findings.walls:
-        yield f"  {'off' if wall.missing else 'on':<4}{wall.name:<14}{wall.missing or wall.holds}"
-    yield ""
-    yield "Optional parts"
+def _text(findings: Findings, weak: Sequence[Mapping[str, Any]], room: int | None) -> str:
+    walls = [("off" if wall.missing else "on", wall.name, wall.missing or wall.holds) for wall in findings.walls]
+    parts = []
     for part in findings.parts:
         absent = f"; not installed: {install_command(part.name, *part.missing)}" if part.missing else ""
-        yield f"  {'off' if part.missing else 'on':<4}{part.name:<14}{part.use}{absent}"
-    yield ""
-    if not findings.root:
-        yield "No application here"
-        return
-    yield f"Agents of {findings.root}"
-    for agent in findings.agents:
-        yield f"  {'lacks' if agent.lacks else 'ok':<7}{agent.id}"
-        for need in agent.needs:
-            yield f"         {_state(need):<9}{need.kind:<5} {need.name}: {need.message}{_places(need)}"
+        parts.append(("off" if part.missing else "on", part.name, f"{part.use}{absent}"))
+    agents = [("lacks" if one.lacks else "ok", "\n".join([one.id, *map(_need, one.needs)])) for one in findings.agents]
+    lists: dict[str, Sequence[tuple[str, ...]]] = {"Sandbox walls": walls, "Optional parts": parts}
+    lists[f"Agents of {findings.root}" if findings.root else "No application here"] = agents
+    if weak:
+        lists["Handlers with faults that no test noticed, in the last run of yao-test mutate"] = [
+            (str(one["missed"]), f"{one['file']}, score {one['score']:.0%}") for one in weak
+        ]
+    return "\n".join(f"{title}\n{listed(rows, room)}" for title, rows in lists.items())
+
+
+def _need(need: Need) -> str:
+    return f"{_state(need):<9}{need.kind:<5} {need.name}: {need.message}{_places(need)}"
 
 
 def _state(need: Need) -> str:

@@ -18,6 +18,7 @@ from runner.options.readers import LINES
 from runner.planning.inputs import Modules, everything, resolve_inputs
 from runner.planning.last_failed import store_of
 from runner.reporters.console.style import Style, count
+from runner.reporters.console.table import columns_of
 from runner.reporters.document import write_whole
 from runner.weak_cases.console import changes_of, json_of, text_of
 from runner.weak_cases.grading import Asked, CaseVerdict, find_weak_cases
@@ -97,7 +98,7 @@ def weak_cases(
     for warning in found.warnings:
         environment.stderr.write(f"Warning: {warning}\n")
     style = Style(environment.colors and not options.no_color)
-    environment.stdout.write(text_of(found, style, options.verbose > 0))
+    environment.stdout.write(text_of(found, style, options.verbose > 0, columns_of(environment)))
     if found.stopped is not None:
         environment.stdout.write(f"Stopped: {found.stopped}\n")
     for file in below:

@@ -12,13 +12,13 @@ import click
 from runner.application import trust as approvals
 from runner.application.application import find_root
 from runner.application.configuration import FILE, Configuration, Setting, read_configuration
-from runner.columns import aligned
 from runner.commands.inputs import print_json, writing
 from runner.commands.parser import Command, app_option, json_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError, shown_path
 from runner.options.options import RunOptions
 from runner.planning.inputs import resolve_application
+from runner.reporters.console.table import columns_of, listed
 from runner.security.files import check_target, read_text
 
 
@@ -57,7 +57,7 @@ def config(environment: Environment, app: str | None, profile: str | None, as_js
         }
         print_json(environment, document)
     else:
-        environment.stdout.write(_lines(file, settings, own, environment.directory))
+        environment.stdout.write(_lines(file, settings, own, environment))
     return 0
 
 
@@ -67,9 +67,9 @@ def _record(setting: Setting) -> dict[str, Any]:
 
 
 def _lines(
-    file: Configuration, settings: dict[str, Setting], agents: dict[str, dict[str, Setting]], directory: Path
+    file: Configuration, settings: dict[str, Setting], agents: dict[str, dict[str, Setting]], environment: Environment
 ) -> str:
-    name = shown_path(file.path, directory)
+    name = shown_path(file.path, environment.directory)
     rows = [(f"{one.flag} = {_toml(one.text)}", one.line, one.table) for one in settings.values()]
     for agent, own in agents.items():
         rows += [(f"{agent}: {one.flag} = {_toml(one.text)}", one.line, one.table) for one in own.values()]
@@ -78,12 +78,8 @@ def _lines(
         rows.append((f"price of {connector}: {text}", file.price_lines[connector], ""))
     if file.readable:
         rows.append((f"readable = {_toml(file.readable)}", file.readable_line, ""))
-    settings_column = (cell for (cell,) in aligned([(text,) for text, _, _ in rows]))
-    lines = [
-        f"{text}  {name}:{line}{f' [{table}]' if table else ''}"
-        for text, (_, line, table) in zip(settings_column, rows, strict=True)
-    ]
-    return "\n".join(lines or [f"{name} sets nothing"]) + "\n"
+    places = [(text, f"{name}:{line}{f' [{table}]' if table else ''}") for text, line, table in rows]
+    return listed(places, columns_of(environment)) or f"{name} sets nothing\n"
 
 
 def _toml(value: Any) -> str:
@@ -172,8 +168,8 @@ def trust(environment: Environment, folder: str | None) -> int:
     with writing(path):
         check_target(path)
     before = approvals.read(read_text(path, "replace"), approvals.FILE) if path.is_file() else {}
-    for difference in approvals.differences(before, now):
-        environment.stdout.write(f"  {difference.kind:<8}{difference.path}\n")
+    different = [(one.kind, one.path) for one in approvals.differences(before, now)]
+    environment.stdout.write(listed(different, columns_of(environment)))
     with writing(path):
         path.write_text(text, "utf-8")
     environment.stdout.write(f"Approved {len(now)} {'file' if len(now) == 1 else 'files'} in {path}\n")

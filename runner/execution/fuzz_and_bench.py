@@ -57,10 +57,16 @@ class FuzzAndBench:
     @property
     def closing_lines(self) -> list[str]:
         """Lines to print at the end of the run."""
-        return [
-            *(self._fuzz.summaries if self._fuzz is not None else ()),
-            *(self._benchmarks.lines() if self._benchmarks is not None else ()),
-        ]
+        lines = list(self._fuzz.summaries if self._fuzz is not None else ())
+        if self._benchmarks is not None and (found := self._benchmarks.comparison) is not None:
+            from runner.benchmarks.benchmark_tests import notes_on, rows_of
+            from runner.reporters.console.table import columns_of, table
+
+            rows, options = rows_of(found), self._plan.options
+            if found.differences:
+                lines += table(rows, columns_of(self._plan.environment)).splitlines()
+            lines += notes_on(found, options.bench_threshold / 100)
+        return lines
 
     @property
     def as_json(self) -> dict[str, Any]:

@@ -91,12 +91,13 @@ def answers_text(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) 
 def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:
     """The answers below each other, the words marked that the first one does not have, or that only it has."""
     text = ""
-    shown_names = (name for (name,) in columns.aligned([(name,) for name in names]))
+    shown_names = [columns.in_cell(name) for name in names]
+    longest = max(map(columns.width, shown_names))
     for at, (name, answer) in enumerate(zip(shown_names, row.answers, strict=True)):
         both = marked(row.answers[0], row.answers[at or 1])
         pieces = both.other if at else both.first
         shown = _painted(pieces, style, "green" if at else "red") if answer else style.paint("no answer", "dim")
-        text += f"    {name}  {shown.rstrip()}\n"
+        text += f"    {name}{' ' * (longest - columns.width(name))}  {shown.rstrip()}\n"
     return text
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from runner.mutation.console import percent
 from runner.reporters.console.style import Style, count
+from runner.reporters.console.table import table
 from runner.weak_cases.grading import CaseVerdict, ChangeVerdict, FileVerdict, Noticed, WeakCases
 from runner.weak_cases.prompt_rules import Held, PromptRules, RuleVerdict
 
@@ -16,8 +17,13 @@ LONGEST = 100
 """Characters of an answer that are shown."""
 
 
-def text_of(found: WeakCases, style: Style, verbose: bool) -> str:
-    """The cases, file by file, those that notice least first; `verbose` shows each missed answer."""
+def text_of(found: WeakCases, style: Style, verbose: bool, room: int | None) -> str:
+    """The cases, file by file, those that notice least first; `verbose` shows each missed answer. `room` is the width
+    of the terminal."""
+
+    def paint(_: int, title: str, cell: str) -> str:
+        return style.paint(cell, "red") if title == "Noticed" and cell.startswith("0 of") else cell
+
     text = ""
     for file in found.files:
         if not (file.cases or file.left_out):
@@ -25,12 +31,10 @@ def text_of(found: WeakCases, style: Style, verbose: bool) -> str:
         text += (
             style.paint(file.label, "bold") + f"  {percent(file.share)}  {file.noticed} of {file.counted} noticed\n\n"
         )
-        wide = max((len(case.id) for case in file.cases), default=0)
-        for case in file.cases:
-            text += _case(case, wide, style, verbose)
+        rows = [_row(case, verbose) for case in file.cases]
         for why, ids in _by_reason(file.left_out).items():
-            named = ids[0].ljust(wide) if len(ids) == 1 else f"{len(ids)} cases"
-            text += f"  {named}  left out: {why}\n"
+            rows.append((ids[0] if len(ids) == 1 else f"{len(ids)} cases", "", f"left out: {why}"))
+        text += table([("Case", "Noticed", ""), *rows], room, paint=paint)
         text += "\n"
     missed = Counter(kind for file in found.files for case in file.cases for kind in case.kinds(Noticed.NO))
     kinds = ", ".join(f"{kind} ({number})" for kind, number in missed.most_common())
@@ -49,27 +53,17 @@ def _by_reason(left_out: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
-def _case(case: CaseVerdict, wide: int, style: Style, verbose: bool) -> str:
-    counts = f"  {case.id.ljust(wide)}  {case.noticed} of {case.counted}"
-    missed = case.kinds(Noticed.NO)
-    if case.checks_nothing:
-        text = counts + "  " + style.paint("checks nothing relevant: it passes with every changed answer", "red") + "\n"
-    elif missed:
-        text = f"{counts}  still passes with: {', '.join(missed)}\n"
-    else:
-        text = f"{counts}\n"
-    unknown = case.kinds(Noticed.UNDECIDED)
-    if unknown:
+def _row(case: CaseVerdict, verbose: bool) -> tuple[str, str, str]:
+    lines = ["checks nothing relevant: it passes with every changed answer"] if case.checks_nothing else []
+    if not lines and (missed := case.kinds(Noticed.NO)):
+        lines.append(f"still passes with: {', '.join(missed)}")
+    if unknown := case.kinds(Noticed.UNDECIDED):
         why = next(one.reason for one in case.verdicts if one.noticed is Noticed.UNDECIDED)
-        text += (
-            f"  {''.ljust(wide)}  undecided: {', '.join(unknown)} ({why.splitlines()[0] if why else 'no verdict'})\n"
-        )
-    for one in case.verdicts if verbose else ():
-        if one.noticed is Noticed.NO:
-            text += f"  {''.ljust(wide)}    {_kind(one)}: {_shown(one.answer)}\n"
-    for check in case.checks if verbose else ():
-        text += f"  {''.ljust(wide)}  {check.label} notices {', '.join(check.noticed) or 'nothing'}\n"
-    return text
+        lines.append(f"undecided: {', '.join(unknown)} ({why.splitlines()[0] if why else 'no verdict'})")
+    if verbose:
+        lines += [f"  {_kind(one)}: {_shown(one.answer)}" for one in case.verdicts if one.noticed is Noticed.NO]
+        lines += [f"{check.label} notices {', '.join(check.noticed) or 'nothing'}" for check in case.checks]
+    return case.id, f"{case.noticed} of {case.counted}", "\n".join(lines)
 
 
 def _kind(one: ChangeVerdict) -> str:

@@ -88,7 +88,7 @@ def test_a_file_that_is_not_as_approved_is_refused_by_its_name(approved: Applica
     assert approved.run("-i", CASES, "-c", "scripted").code == 0  # without the flag nothing changes
 
     told = approved.run("trust")
-    assert f"  {kind:<8}{name[1:]}\n" in told.stdout
+    assert f"  {kind}  {name[1:]}\n" in told.stdout
     assert required(approved, "--require-trust", "-c", "scripted").code == 0
 
 

@@ -308,7 +308,7 @@ class ConsoleReporter:
 
             text += coverage_table(event.coverage, self._style, self._room())
         if self._slowest is not None:
-            text += self._slowest.text()
+            text += self._slowest.text(self._room())
         if event.stopped:
             left = f"; {event.not_run} not run" if event.not_run else ""
             text += self._paint(f"Stopped: {event.stopped}{left}\n", "yellow")

@@ -1,14 +1,16 @@
 """Tables of the console: as wide as the terminal at most, without a broken word. Where a row has no room, the columns
-that matter least are left out; below 80 columns, rows become blocks of `name: value`."""
+that matter least are left out; below 80 columns, rows become blocks of `name: value`. A last column without a title
+has sentences, which continue in lines of their own; a table without any title is a list, and stays one."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
+from textwrap import indent
 
 from runner import columns
 from runner.environment import Environment
-from runner.reporters.console.terminal import fitted
+from runner.reporters.console.terminal import fitted, wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 TABLES_FROM = 80
 """Columns from which on a table may lose columns to stay a table."""
+SENTENCE = 24
+"""Columns that sentences need to continue in their column."""
 INDENT = "  "
 Paint = Callable[[int, str, str], str]
 """The number of a row (from 0), the title of a column and the cell → the cell in colours."""
@@ -77,7 +81,8 @@ def table(
     """A table with a line for each row, of which the first has the titles; empty columns are left out.
 
     Args:
-        rows: cells without colours; one with a single cell is the heading of those that follow.
+        rows: cells without colours; one with a single cell is the heading of those that follow. In a last column
+            without a title, a cell may have several lines.
         room: how many columns there are; None: as many as it takes.
         least: titles of the columns that may be left out, those first that matter least.
         paint: colours a cell."""
@@ -92,7 +97,15 @@ def table(
             shown = [row if len(row) == 1 else [*row[:at], *row[at + 1 :]] for row in shown]
             if _width(shown) <= room:
                 return _lines(shown, paint)
+    left = room - _width([row[:-1] for row in shown]) - len(INDENT)
+    if not shown[0][-1] and left >= SENTENCE and (room >= TABLES_FROM or not any(shown[0])):
+        return _lines([row if len(row) == 1 else [*row[:-1], _wrapped(row[-1], left)] for row in shown], paint)
     return _blocks(whole, paint)
+
+
+def listed(rows: Sequence[Sequence[str]], room: int | None = None, paint: Paint | None = None) -> str:
+    """A table without titles; empty without rows."""
+    return table([[""] * len(rows[0]), *rows], room, paint=paint) if rows else ""
 
 
 def grouped(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> list[Sequence[str]]:
@@ -108,12 +121,18 @@ def grouped(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> l
 
 
 def _cells(row: Sequence[str], used: Sequence[int]) -> list[str]:
-    return [columns.in_cell(row[at]) for at in (used if len(row) > 1 else (0,))]
+    *cells, last = [row[at] for at in (used if len(row) > 1 else (0,))]
+    lines = last.split("\n") if cells else [last]
+    return [*map(columns.in_cell, cells), "\n".join(map(columns.in_cell, lines))]
+
+
+def _wrapped(cell: str, room: int) -> str:
+    return "\n".join(wrapped(line, room, 0) for line in cell.split("\n"))
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
     full = (row for row in rows if len(row) == len(rows[0]))
-    return [max(map(columns.width, column)) for column in zip(*full, strict=True)]
+    return [max(map(columns.width, "\n".join(column).split("\n"))) for column in zip(*full, strict=True)]
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:
@@ -122,6 +141,7 @@ def _width(rows: Sequence[Sequence[str]]) -> int:
 
 def _lines(rows: Sequence[Sequence[str]], paint: Paint | None) -> str:
     widths = _widths(rows)
+    below = "\n" + " " * (len(INDENT) * len(widths) + sum(widths[:-1]))
     text, number = "", -2
     for row in rows:
         if len(row) < len(widths):
@@ -132,7 +152,8 @@ def _lines(rows: Sequence[Sequence[str]], paint: Paint | None) -> str:
         for title, cell, room in zip(rows[0], row, widths, strict=True):
             blanks = " " * (room - columns.width(cell))
             cells.append((paint(number, title, cell) if paint and number >= 0 and cell else cell) + blanks)
-        text += f"{INDENT}{INDENT.join(cells)}".rstrip() + "\n"
+        line = f"{INDENT}{INDENT.join(cells)}".rstrip()
+        text += line.replace("\n", below) + "\n" if line else ""
     return text
 
 
@@ -146,6 +167,6 @@ def _blocks(rows: Sequence[Sequence[str]], paint: Paint | None) -> str:
         for title, cell in zip(rows[0], row, strict=True):
             if cell:
                 name = f"{title}: " if title else ""
-                lines += f"{INDENT}{name}{paint(number, title, cell) if paint else cell}\n"
-        blocks.append(lines)
+                lines += f"{name}{paint(number, title, cell) if paint else cell}\n"
+        blocks.append(indent(lines, INDENT))
     return "\n".join(blocks)

@@ -13,7 +13,7 @@ from runner.record.stability import CLASSES, RunStatistics, pass_rate
 from runner.record.summary import certainty_of, judges_text, part_rows, rate_text, score_text
 from runner.record.votes import Group
 from runner.reporters.console.style import SINGLE, Style, count, in_milliseconds
-from runner.reporters.console.table import grouped, table
+from runner.reporters.console.table import grouped, listed, table
 from runner.reporters.console.verdict_lines import CASE_RATE
 from runner.security.terminal import in_line
 
@@ -154,15 +154,13 @@ class Slowest:
         self._seen -= 1
         self._kept = nlargest(self._limit, [*self._kept, (took, self._seen, in_line(f"{suite.name} › {result.name}"))])
 
-    def text(self) -> str:
+    def text(self, room: int | None) -> str:
         """Their lines, the slowest first; empty when nothing ran."""
         if not self._kept:
             return ""
-        times = [in_milliseconds(took) for took, _, _ in self._kept]
-        width = max(map(len, times))
-        lines = [f"  {time:>{width}}  {name}" for time, (_, _, name) in zip(times, self._kept, strict=True)]
-        title = "Slowest test" if len(lines) == 1 else f"Slowest {len(lines)} tests"
-        return "\n".join([self._style.paint(title, "bold"), *lines]) + "\n"
+        title = "Slowest test" if len(self._kept) == 1 else f"Slowest {len(self._kept)} tests"
+        rows = [(in_milliseconds(took), name) for took, _, name in self._kept]
+        return f"{self._style.paint(title, 'bold')}\n{listed(rows, room)}"
 
 
 def coverage_table(coverage: CoverageReport, style: Style, room: int | None) -> str:

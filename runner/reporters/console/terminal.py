@@ -278,12 +278,12 @@ def _line(line: str, columns: int) -> str:
         return cut(plain, columns - 1)[0] + MORE
     if command := _COMMAND.fullmatch(plain):
         return _command(command[1], command[2], columns)
-    return _wrapped(line, columns)
+    return wrapped(line, columns)
 
 
 def _command(head: str, command: str, columns: int) -> str:
     indent = " " * (len(head) - len(head.lstrip()) + 2)
-    *lines, begin = _wrapped(head.rstrip(), columns).split("\n")
+    *lines, begin = wrapped(head.rstrip(), columns).split("\n")
     line = begin
     for argument in _ARGUMENT.findall(command):
         if width(f"{line} {argument} \\") > columns and line.strip():
@@ -294,9 +294,10 @@ def _command(head: str, command: str, columns: int) -> str:
     return "\n".join([*lines, line])
 
 
-def _wrapped(line: str, columns: int) -> str:
+def wrapped(line: str, columns: int, more: int = 2) -> str:
+    """A line that continues, where it is too long, in lines with this many blanks more before them."""
     plain = _CODES.sub("", line)
-    indent = " " * min(len(plain) - len(plain.lstrip(" ")) + 2, columns // 3)
+    indent = " " * min(len(plain) - len(plain.lstrip(" ")) + more, columns // 3)
     out, room = "", columns
     for blanks, word in re.findall("( *)([^ ]*)", line):
         needed = width(_CODES.sub("", word))

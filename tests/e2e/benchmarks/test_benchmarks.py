@@ -210,7 +210,7 @@ def test_slower_than_the_baseline_fails(shop: Application) -> None:
     run = against(shop, baseline(shop, 1))
     assert run.code == 1, run
     assert len(run.stdout.splitlines()) == 6
-    assert re.search(r"^BenchmarkWork ns/op +3\.5 ± \d+% .*\+[\d.]+%  \(p=0\.002 n=6\+6\)$", run.stderr, re.M), (
+    assert re.search(r"^  BenchmarkWork ns/op +3\.5 ± \d+% .*\+[\d.]+%  \(p=0\.002 n=6\+6\)$", run.stderr, re.M), (
         run.stderr
     )
     assert re.search(r"^Worse: BenchmarkWork by [\d,.]+% ns/op; --bench-threshold 10%$", run.stderr, re.M)
@@ -219,7 +219,7 @@ def test_slower_than_the_baseline_fails(shop: Application) -> None:
 def test_faster_is_fine(shop: Application) -> None:
     run = against(shop, baseline(shop, 10**9))
     assert run.code == 0, run
-    assert re.search(r"^BenchmarkWork ns/op .* -\d", run.stderr, re.M)
+    assert re.search(r"^  BenchmarkWork ns/op .* -\d", run.stderr, re.M)
 
 
 def test_a_threshold_allows_more(shop: Application) -> None:

@@ -33,7 +33,7 @@ def shown(output: str) -> tuple[str, list[str]]:
     """The title, and the names in their order."""
     match = re.search(r"^(Slowest .*)\n((?:  +\S+  .+\n)+)", output, re.M)
     assert match, output
-    return match[1], [line.split("  ")[-1] for line in match[2].splitlines()]
+    return match[1], [line.split(maxsplit=1)[1] for line in match[2].splitlines()]
 
 
 def taken(report: Path) -> dict[str, int]:

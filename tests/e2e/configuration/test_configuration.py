@@ -121,7 +121,7 @@ def test_a_profile_that_is_not_there(here: Application, app: MakeApplication) ->
 def test_what_is_set_and_from_where(here: Application, app: MakeApplication) -> None:
     run = here.run("config", "--profile", "ci")
     assert run.code == 0
-    lines = {line.partition("  ")[0]: line.rpartition("  ")[2] for line in run.stdout.splitlines()}
+    lines = {line[2:].partition("  ")[0]: line.rpartition("  ")[2] for line in run.stdout.splitlines()}
     assert lines == {
         'user = "ci-user"': "yao-test.toml:9 [profile.ci]",
         "fail-fast = true": "yao-test.toml:10 [profile.ci]",

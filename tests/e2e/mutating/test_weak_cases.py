@@ -57,8 +57,9 @@ def test_the_weakest_come_first_and_the_threshold_decides(desk: Application) -> 
     assert run.code == 1
     assert run.stdout == (
         "assistants/desk/tests/desk.jsonl  50.0 %  12 of 24 noticed\n\n"
-        "  anything  0 of 8  checks nothing relevant: it passes with every changed answer\n"
-        "  number    4 of 8  still passes with: dates, negation, half, secret\n"
+        "  Case      Noticed\n"
+        "  anything  0 of 8   checks nothing relevant: it passes with every changed answer\n"
+        "  number    4 of 8   still passes with: dates, negation, half, secret\n"
         "  exact     8 of 8\n\n"
         "Missed, with the number of cases: dates (2), negation (2), half (2), secret (2), numbers (1), language (1),"
         " empty (1), apology (1)\n"

@@ -7,7 +7,7 @@ from itertools import chain
 
 import pytest
 
-from runner.benchmarks.benchmark_tests import Sample, compared, line_of, lines_of, read_lines
+from runner.benchmarks.benchmark_tests import Sample, compared, line_of, notes_on, read_lines, rows_of
 
 GO = """\
 goos: linux
@@ -60,7 +60,7 @@ def samples(*nanoseconds: float, name: str = "BenchmarkA", package: str = "") ->
 def test_noise_is_told_from_a_change() -> None:
     old = samples(100, 101, 102, 103, 104)
     noisy = compared(old, samples(90, 150, 101, 99, 200))
-    assert noisy.worse(0.1) == [] and "~" in lines_of(noisy, 0.1)[1]
+    assert noisy.worse(0.1) == [] and rows_of(noisy)[1][3] == "~"
     slower = compared(old, samples(150, 151, 152, 153, 154))
     (worse,) = slower.worse(0.1)
     assert (worse.name, round(worse.change, 2)) == ("BenchmarkA", 0.49)
@@ -98,8 +98,8 @@ def test_how_many_runs_can_tell_a_change(benchmarks: int, enough: int) -> None:
         for runs in (enough - 1, enough)
     )
     assert (len(few.worse(0.1)), len(many.worse(0.1))) == (0, benchmarks)
-    assert [line for line in lines_of(many, 0.1) if "Fewer" in line] == []
-    (said,) = (line for line in lines_of(few, 0.1) if "Fewer" in line)
+    assert [line for line in notes_on(many, 0.1) if "Fewer" in line] == []
+    (said,) = (line for line in notes_on(few, 0.1) if "Fewer" in line)
     assert said.startswith(f"Fewer than {enough} runs per side cannot tell a change")
     assert said.endswith(f": --count {max(enough, 6)} on both")
 
