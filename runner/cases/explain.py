@@ -103,7 +103,8 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
     if kind == "extra_forbidden":
         return _unknown(path, value, model, case)
     if kind == "missing":
-        return Finding(path=path, text=f'"{name}" is missing{_inside(path[:-1])}')
+        hint = 'Add one, such as "id": "T001"' if path == ("id",) else None
+        return Finding(path=path, text=f'"{name}" is missing{_inside(path[:-1])}', hint=hint)
     if kind == "literal_error":
         return _no_choice(path, str(actual), model_at(path, case), model, value)
     if kind in ("string_pattern_mismatch", "too_short"):
@@ -142,6 +143,8 @@ def _unknown(path: JsonPath, value: dict[str, Any], model: type[Model] | None, c
         return found
     known = tuple(known_fields(model)) if model else ()
     hint = foreign_word("field", name, around, path) if len(path) == 1 else None
+    if model is Assertion and name in TYPES and len(around) == 1:
+        hint = f'Write: {{"type": "{name}", "value": {json.dumps(around[name], ensure_ascii=False)[:_LONGEST]}}}'
     hint = hint or _closest(name, known + (known_elsewhere(case) if len(path) == 1 else ()))
     hint = hint or f"Allowed fields: {', '.join(known)}, and any that starts with x-"
     return Finding(path=path, text=f'unknown field "{name}"{_inside(path[:-1])}', hint=hint, unknown=True)

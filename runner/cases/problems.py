@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 SHOWN = 20
 """How many problems are shown in full; the others are only counted."""
 
-
+LINE = "Write: "
+"""How a hint begins that is the line to write for words of another tool."""
 LONG_HINT = 80
 """A hint with more characters that is no line to write is shown only if there is a single problem."""
 
@@ -40,7 +41,7 @@ class Problem(Value):
     hint: str | None = None
 
     def __str__(self) -> str:
-        is_line = self.hint is not None and self.hint.startswith("Write: ")
+        is_line = self.hint is not None and self.hint.startswith(LINE)
         return f"{self.text}. {self.hint}" if self.hint and (is_line or len(self.hint) < LONG_HINT) else self.text
 
 
@@ -82,7 +83,9 @@ class Problems:
             (problem,) = self._shown
             return f"Cannot read cases from {self._place(problem)}: {problem.text}", problem.hint
         listing = "".join(f"\n  {line}" for line in self.lines())
-        return f"Cannot read cases from {self.name}: {self.count} problems{listing}", "No cases were run"
+        foreign = sum((problem.hint or "").startswith(LINE) for problem in self._shown) > 1
+        hint = "No cases were run" + f"; convert cases of another tool with: yao-test convert {self.name}" * foreign
+        return f"Cannot read cases from {self.name}: {self.count} problems{listing}", hint
 
     def _place(self, problem: Problem) -> str:
         return f"{self.name}:{problem.position}" if problem.position.line else self.name

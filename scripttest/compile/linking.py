@@ -38,6 +38,9 @@ _OWN_ASYNC = "(self, args, body) => __yaoAsync(self, args, body)"
 """The same by the bindings, which know who calls it and what has not ended."""
 _GENERATORS = r"^var __(?:asyncGenerator|forAwait) = .*?;\n(?=\S)(?!\};)"
 """esbuild's helpers for asynchronous generators and `for await`."""
+_REQUIRE = r"^var __require = .*?\n\}\);$"
+"""esbuild's helper for a `require` whose file it does not know."""
+_REQUIRED = r"(?<![\w$\"'`.])__require(?![\w$\"'`])"
 _LATER = r"^var ([^\n=]+);(?=\nvar init_\S+ = __esm\(\{$)"
 """The variables of a module that runs when it is first imported, before the function that runs it."""
 _LET = rb"\s((?:,\s*\n|[^;\n]|(?!))*+)"
@@ -115,7 +118,9 @@ class Linker:
         """The scripts of a realm, and what the last of them exports: exported name → global name."""
         codes, exports = [], dict[str, str]()
         for output in outputs:
-            code, exports = without_exports(with_own_async(without_interpreter(with_written_names(output.code))))
+            code, exports = without_exports(
+                with_own_async(with_plain_require(without_interpreter(with_written_names(output.code))))
+            )
             codes.append(code)
         twice = set.intersection(*map(names_at_top, codes)) if len(codes) > 1 else set[str]()
         tests = {local for name, local in exports.items() if is_found_by_name(name)}
@@ -180,6 +185,14 @@ def with_own_async(code: str) -> str:
         return code
     lines = "\n" * code.count("\n", match.start(), end + 1)
     return f"{code[: match.start()]}var __async = {_OWN_ASYNC};{lines}{code[end + 3 :]}"
+
+
+def with_plain_require(code: str) -> str:
+    """A bundle in which `require` is not defined, as in Yao, where esbuild has a helper for it; all stays in place."""
+    if "var __require = " not in code:
+        return code
+    code = re.sub(_REQUIRE, lambda helper: "\n" * helper[0].count("\n"), code, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(_REQUIRED, "require  ", code)
 
 
 def _own_generators(helper: re.Match[str]) -> str:

@@ -89,6 +89,8 @@ def _expectation(arguments: list[str], rest: str) -> str | None:
 
 
 def _for_matcher(name: str, text: str) -> str | None:
+    if name == "expect":
+        return _for_name(name, text)
     arguments, _ = _arguments(text[len(name) :] if text.startswith(name) else "")
     return habit("matcher", name, **_given(arguments)) if row_of("matcher", name) else None
 

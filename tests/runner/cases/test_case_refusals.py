@@ -38,7 +38,18 @@ REFUSED = {
         f'{T1}, "options": {{"skip": {{"histry": true}}}}}}',
         'cases.jsonl:1:50: case "T1": unknown field "histry" in "options.skip" [Did you mean "history"?]',
     ),
-    "id missing": ('{"input": "Hi"}', 'cases.jsonl:1:1: "id" is missing'),
+    "id missing": ('{"input": "Hi"}', 'cases.jsonl:1:1: "id" is missing [Add one, such as "id": "T001"]'),
+    "type of an assertion as a key": (
+        f'{T1}, "assert": [{{"contains": "x"}}]}}',
+        'cases.jsonl:1:41: case "T1": unknown field "contains" in "assert[0]" [Write: {"type": "contains", "value": "x"}]',
+    ),
+    "words of another tool": (
+        f'{T1}, "target": "a", "scorer": "match"}}',
+        "cases.jsonl: 2 problems\n"
+        '  cases.jsonl:1:29: case "T1": unknown field "target". Write: "expected": "a"\n'
+        '  cases.jsonl:1:44: case "T1": unknown field "scorer". Write: "assert": [{"type": "icontains", "value": "..."}] '
+        "[No cases were run; convert cases of another tool with: yao-test convert cases.jsonl]",
+    ),
     "id empty": ('{"id": " ", "input": "Hi"}', 'cases.jsonl:1:2: "id" must not be empty'),
     "id a number": ('{"id": 7, "input": "Hi"}', 'cases.jsonl:1:2: "id" must be a string, not a number'),
     "no input": (
@@ -84,7 +95,7 @@ REFUSED = {
     ),
     "both spellings": (
         f'{T1}, "assert": [], "assertions": []}}',
-        'cases.jsonl:1:43: case "T1": "assert" and "assertions" set the same field [Keep one of them]',
+        'cases.jsonl:1:44: case "T1": "assert" and "assertions" set the same field [Keep one of them]',
     ),
     "timeout": (
         f'{T1}, "timeout": "soon"}}',

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scripttest.compile.linking import with_own_async, without_exports
+from scripttest.compile.linking import with_own_async, with_plain_require, without_exports
 
 CODE = "function TestA() {\n}\n"
 EXPORTS = {
@@ -68,3 +68,12 @@ def test_asynchronous_generators_wait_by_the_bindings() -> None:
         code
         == "\nvar __asyncGenerator = (it2) => {\n  it2 = __yaoAsync.iterator();\n  __yaoAsync.next(it2);\n};\nit2 = {};\n"
     )
+
+
+def test_require_is_as_undefined_as_in_yao_and_all_else_stays_in_place() -> None:
+    helper = "var __require = /* @__PURE__ */ ((x) => x)(function(x) {\n  throw Error(x);\n});\n"
+    code = with_plain_require(
+        f'{helper}var a = typeof __require, b = __require(n), c = "__require", d = my__require;\n'
+    )
+    assert code == '\n\n\nvar a = typeof require  , b = require  (n), c = "__require", d = my__require;\n'
+    assert with_plain_require("__require(1);") == "__require(1);"

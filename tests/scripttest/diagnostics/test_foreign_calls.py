@@ -24,6 +24,8 @@ WRITTEN = {
     "assert.strictEqual(1, 2);": "t.assert.Equal(1, 2)",
     "t.assert.toBe(1, 2);": "t.assert.Equal(1, 2)",
     "t.is(1, 2);": "t.assert.Equal(1, 2)",
+    "t.expect(1).toBe(2);": "t.assert.Equal(1, 2)",
+    "require.NoError(t, null);": 'import { Total } from "./total"',
     "return __dirname;": 'new FS("data").ReadFile("file.txt")',
 }
 
@@ -39,7 +41,7 @@ def test_a_name_of_another_tool_comes_with_the_line_to_write(app: MakeApplicatio
 OWN = {
     "a function": "function expect(x: any) { return { toBe: (y: any) => x === y }; }\n"
     "export function TestA(t: any) { t.assert.True(expect(1).toBe(1)); }",
-    "typeof": "export function TestA(t: any) { t.assert.Equal([typeof fetch, 'vi' in globalThis], ['undefined', false]); }",
+    "typeof": "export function TestA(t: any) { t.assert.Equal([typeof fetch, typeof require, 'vi' in globalThis], ['undefined', 'undefined', false]); }",
     "data": "export function TestA(t: any) { t.assert.Equal('expect is not defined'.length, 21); }",
 }
 
