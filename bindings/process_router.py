@@ -346,7 +346,7 @@ class Worlds:
 
     def end(self, test: TestKey) -> World | None:
         """Closes the world of a run that has ended, and forgets it; None when it has asked for nothing."""
-        world = self._worlds.pop(test, None)
+        world = self._worlds.pop(test, None) if self._worlds else None
         if world is not None:
             world.close()
         return world

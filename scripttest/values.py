@@ -29,6 +29,8 @@ class Value:
 
     __value_names__: tuple[str, ...] = ()
     __value_set__: frozenset[str] = frozenset()
+    __value_needed__: frozenset[str] = frozenset()
+    """Those without a default."""
     __value_defaults__: dict[str, Any] = {}  # noqa: RUF012
     __value_key__: Callable[[dict[str, Any]], object] = tuple
     """Of the fields by name, what is hashed: many records are keys."""
@@ -42,11 +44,14 @@ class Value:
         if cls.__value_names__:
             cls.__value_key__ = itemgetter(*cls.__value_names__)
         cls.__value_defaults__ = cls.__value_defaults__ | given
+        cls.__value_needed__ = cls.__value_set__ - cls.__value_defaults__.keys()
 
     def __init__(self, **fields: Any) -> None:
         if fields.keys() != self.__value_set__:
+            given = fields.keys()
             fields = self.__value_defaults__ | fields
-            if fields.keys() != self.__value_set__:
+            # none is missing, and with an unknown one there would be more: quicker than to look at all
+            if not given >= self.__value_needed__ or len(fields) != len(self.__value_set__):
                 wrong = sorted(fields.keys() ^ self.__value_set__)
                 raise TypeError(f"{type(self).__name__}: missing or unknown fields: {', '.join(wrong)}")
         _set(self, "__dict__", fields)

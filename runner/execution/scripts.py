@@ -156,16 +156,17 @@ class ScriptModules:
         """Runs the modules until they have ended, or the run shall stop, or too many tests have failed; tests that are
         running then have no result. Returns how many tests have sent nothing when too many have failed. Blocks. Raises
         HostError."""
-        modules = [module.source.key for module in self._modules]
-        fingerprint = self._fingerprint if self._run.with_fingerprints else None
-        events = _ScriptEvents(self._run, repetition, fingerprint, self._tell)
-        may_stop = self._run.options.failure_limit is not None
+        run, modules = self._run, [module.source.key for module in self._modules]
+        fingerprint = self._fingerprint if run.with_fingerprints else None
+        events = _ScriptEvents(run, repetition, fingerprint, self._tell)
+        may_stop = run.options.failure_limit is not None
         try:
             while True:
                 for record in self._records:
                     events.take(record)
-                    events.send_told(all=may_stop)
-                    if events.holds_wanted:
+                    if events.has_stories:
+                        events.send_told(all=may_stop)
+                    if run.observer is not None and events.holds_wanted:
                         break
                     if may_stop and repetition.has_failed_enough:
                         self._host.only_list(LISTING)
@@ -174,9 +175,9 @@ class ScriptModules:
                 again = events.next_pass()
                 if again is None:
                     return 0
-                self._run.begin_again(again)
-                broken = [module for module in host_modules(self._run.plan) if module.source.key in again]
-                self._records = self._host.run(broken, self._run.stop.left)
+                run.begin_again(again)
+                broken = [module for module in host_modules(run.plan) if module.source.key in again]
+                self._records = self._host.run(broken, run.stop.left)
         finally:
             events.send_told(all=True)
             events.give_up_postponed()
@@ -282,7 +283,7 @@ class _ScriptEvents:
 
     def _ended(self, record: Ended) -> None:
         run, module, place, outcome = self._run, record.module, self._place(record), record.outcome
-        logs = tuple(self._logs.pop(place, ()))
+        logs = tuple(self._logs.pop(place, ())) if self._logs else ()
         if outcome.inlined:
             from runner.execution.snapshots import with_inlined
 
@@ -308,7 +309,7 @@ class _ScriptEvents:
 
             result = with_external_calls(result, world)
         calls = run.router.kept.take(key) if run.router.kept is not None else ()
-        began = self._began.pop(place, 0.0)
+        began = self._began.pop(place, 0.0) if self._tell is not None else 0.0
         if self._is_over(place):
             return
         if self._passes.postpones(result):
@@ -357,6 +358,11 @@ class _ScriptEvents:
         """Ends the processes that tell stories."""
         if self._stories is not None:
             self._stories.close()
+
+    @property
+    def has_stories(self) -> bool:
+        """Whether any was begun."""
+        return self._stories is not None
 
     def send_told(self, all: bool) -> None:
         """Sends the results whose stories are told by now; `all` waits for them."""

@@ -45,7 +45,8 @@ class Execution:
         self.suites: dict[str, Suite] = {}
         self.counts = Counts()
         self.counts_by_suite: dict[str, Counts] = {}
-        self._places: dict[str, int] = {}
+        self._places: dict[str, tuple[int, str, str]] = {}
+        """Of each suite its place, its name, and what follows the names of its tests."""
         self._attempted: set[TestPlace] = set()
         """Tests of which some run has ended: what that took is counted, and not once more when they end."""
         self.listed: dict[str, SuiteStart] = {}
@@ -73,10 +74,12 @@ class Execution:
         if isinstance(event, TestEnd):
             result = event.result
             place, suite = result.place, result.suite
-            self._ended(result, place, is_counted=place not in self._attempted)
-            self._attempted.discard(place)
-            of = self.suites[suite]
-            self.counts_by_suite[suite].add(result, of.name, of.name_of(result.name), self._places[suite])
+            attempted = bool(self._attempted) and place in self._attempted
+            self._ended(result, place, is_counted=not attempted)
+            if attempted:
+                self._attempted.discard(place)
+            order, named, suffix = self._places[suite]
+            self.counts_by_suite[suite].add(result, named, result.name + suffix, order)
             self.cut += result.cut_short
         elif isinstance(event, TestStart):
             self.running[event.place] = event.name
@@ -95,7 +98,7 @@ class Execution:
             self.suites = {suite.id: suite for suite in event.suites}
             self.counts_by_suite = {suite.id: Counts(self.counts) for suite in event.suites}
             self.counts.expect(suite.name for suite in event.suites)
-            self._places = {suite.id: place for place, suite in enumerate(event.suites)}
+            self._places = {one.id: (place, one.name, one.name_of("")) for place, one in enumerate(event.suites)}
             self.root = event.suites[0].root if event.suites else ""
         elif isinstance(event, RunError):
             self.errors.append(event)
@@ -104,8 +107,9 @@ class Execution:
 
     def _ended(self, result: TestResult, place: TestPlace, is_counted: bool) -> None:
         self.running.pop(place, None)
-        self.turns.pop(place, None)
-        if is_counted:
+        if self.turns:
+            self.turns.pop(place, None)
+        if is_counted and result.case is not None:
             self.counts_by_suite[result.suite].take_case(result.case)
 
 
@@ -210,9 +214,11 @@ class Counts:
         reports call its suite, which is at the place `order` of all, and itself."""
         outcome, case, attempts = result.outcome, result.case, result.attempts
         counted = result.verdict.counted
-        missing = sum([call.count for call in result.outside if call.answered is AnsweredBy.MISSING])
+        missing = 0
+        if result.outside:
+            missing = sum([call.count for call in result.outside if call.answered is AnsweredBy.MISSING])
         milliseconds = sum(run.duration_ms for run in attempts) if attempts else round(outcome.milliseconds)
-        only = [f"{suite} › {name}" for name in _only_in(outcome)]
+        only = [f"{suite} › {name}" for name in _only_in(outcome)] if outcome.only or outcome.steps else ()
         for counts in self.within:
             setattr(counts, counted, getattr(counts, counted) + 1)
             counts.warnings += len(outcome.warnings)

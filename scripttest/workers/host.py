@@ -253,14 +253,14 @@ class ScriptHost:
         if work is None:
             raise MessageError(f"unexpected {message.kind}")
         run = self._module_runs.get(work.job.key)
-        if isinstance(message, answers.Begun):
+        if isinstance(message, answers.Result):
+            self._result(slot, work, message)
+        elif isinstance(message, answers.Begun):
             self._begin(slot, work, message.index)
         elif isinstance(message, answers.Logged):
             self._out += run.printed(message.line, work.running) if run is not None else ()
         elif isinstance(message, answers.EarlyFailure):
             work.note_failure(message)
-        elif isinstance(message, answers.Result):
-            self._result(slot, work, message)
         elif isinstance(message, answers.AnsweredBack):
             work.answered_back(message)
         elif isinstance(message, answers.Functions | answers.Unusable) and work.job.tests is None:

@@ -252,6 +252,10 @@ class ModuleRun:
     def outcome(self, record: dict[str, Any], name: str, index: int | None, seconds: float | None = None) -> Outcome:
         """The outcome in a worker's record, which `answers` has checked, with its positions mapped. `index` is that of
         the test, None: the module itself. `seconds` is the time limit that it had, None: that of every test."""
+        if "failures" not in record:  # it passed, and there is nothing else to say
+            return Outcome(
+                name=name, status=Status.PASSED, milliseconds=record["duration_ms"], assertions=record["assertions"]
+            )
         failures = [self._failure(failure, index, seconds) for failure in record["failures"]]
         if any(failure.cause is Cause.ASSERTION for failure in failures):  # a check that said no decides
             failures.sort(key=lambda failure: failure.cause is Cause.INFRASTRUCTURE)
