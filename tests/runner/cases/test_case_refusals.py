@@ -95,7 +95,7 @@ REFUSED = {
     ),
     "both spellings": (
         f'{T1}, "assert": [], "assertions": []}}',
-        'cases.jsonl:1:44: case "T1": "assert" and "assertions" set the same field [Keep one of them]',
+        'cases.jsonl:1:43: case "T1": "assert" and "assertions" set the same field [Keep one of them]',
     ),
     "timeout": (
         f'{T1}, "timeout": "soon"}}',
