@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from functools import cache
 from typing import Any
 
 from runner.shapes.codec import Member, members_of
@@ -59,13 +60,17 @@ class Definitions:
 
 def descriptions(cls: type) -> dict[str, str]:
     """The strings beneath the fields of a class, and of its bases."""
-    found: dict[str, str] = {}
-    for owner in reversed(cls.__mro__[:-1]):
-        body = ast.parse(inspect.getsource(owner)).body[0]
-        assert isinstance(body, ast.ClassDef)
-        for field, text in zip(body.body, body.body[1:], strict=False):
-            if not isinstance(field, ast.AnnAssign) or not isinstance(field.target, ast.Name):
-                continue
-            if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-                found[field.target.id] = str(text.value.value)
-    return found
+    return {name: text for owner in reversed(cls.__mro__[:-1]) for name, text in _written(owner).items()}
+
+
+@cache
+def _written(owner: type) -> dict[str, str]:
+    """The strings beneath the fields that a class itself declares."""
+    body = ast.parse(inspect.getsource(owner)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    return {
+        field.target.id: str(text.value.value)
+        for field, text in zip(body.body, body.body[1:], strict=False)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+    }

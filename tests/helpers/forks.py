@@ -214,17 +214,31 @@ def serve(program: str) -> NoReturn:
     gc.collect()
     gc.freeze()
     requests = socket.socket(fileno=0)
-    while True:
-        request, descriptors, *_ = socket.recv_fds(requests, REQUEST_SIZE, 4)
-        if not request:
-            os._exit(0)
-        if not os.fork():
-            watch(program, request, descriptors)
-        for descriptor in descriptors:
-            os.close(descriptor)
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:  # those that have ended
-                pass
+    running: dict[int, tuple[int, int]] = {}  # pidfd → process ID, pipe for its exit code
+    with selectors.DefaultSelector() as ready:
+        ready.register(requests, selectors.EVENT_READ)
+        while True:
+            for key, _ in ready.select():
+                if key.fileobj is not requests:
+                    pid, status = running.pop(key.fd)
+                    ready.unregister(key.fd)
+                    with suppress(BrokenPipeError):  # nobody waits for it any more
+                        os.write(status, b"%-32d" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+                    os.close(key.fd)
+                    os.close(status)
+                    continue
+                request, descriptors, *_ = socket.recv_fds(requests, REQUEST_SIZE, 4)
+                if not request:
+                    os._exit(0)
+                *streams, status = descriptors
+                if not (pid := os.fork()):
+                    become(program, request, streams)
+                for stream in streams:
+                    os.close(stream)
+                os.write(status, b"%-32d" % pid)
+                ended = os.pidfd_open(pid)
+                running[ended] = (pid, status)
+                ready.register(ended, selectors.EVENT_READ)
 
 
 def load_all() -> None:
@@ -243,19 +257,6 @@ def load_all() -> None:
                 packages += [loaded] if module.ispkg else []
 
 
-def watch(program: str, request: bytes, descriptors: list[int]) -> NoReturn:
-    """Forks the command. Sends its process ID, and later its exit code."""
-    *streams, status = descriptors
-    pid = os.fork()
-    if not pid:
-        become(program, request, streams)
-    for stream in streams:
-        os.close(stream)
-    os.write(status, b"%-32d" % pid)
-    os.write(status, b"%-32d" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-    os._exit(0)
-
-
 def become(program: str, request: bytes, streams: list[int]) -> NoReturn:
     """Runs the command in this process, as a shell would have started it."""
     arguments, directory, environment, takes_terminal = json.loads(request)
@@ -265,7 +266,7 @@ def become(program: str, request: bytes, streams: list[int]) -> NoReturn:
     os.environ.update(environment)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
-    os.closerange(3, 64)
+    os.closerange(3, 256)
     if takes_terminal:
         import fcntl
         import termios

@@ -48,14 +48,14 @@ def schema(here: Application) -> Any:
     assert run.code == 0
     found = json.loads(run.stdout)
     jsonschema.Draft202012Validator.check_schema(found)
-    return found
+    return jsonschema.Draft202012Validator(found)
 
 
 def document(here: Application, schema: Any, *words: str, code: int, **more: Any) -> Any:
     run = here.run(*words, "--json", **more)
     assert (run.code, run.stderr) == (code, ""), run
     found = json.loads(run.stdout)
-    jsonschema.validate(found, schema)
+    schema.validate(found)
     assert found["exit_code"] == code
     return found
 
@@ -190,7 +190,7 @@ def test_every_command_has_its_errors_and_its_help_as_json(command: str, schema:
         environment = environment_of(tmp_path, {}, stdout, stderr)
         assert run_command([*command.split(), *words, "--json"], environment) == code, words
         found = json.loads(stdout.getvalue())
-        jsonschema.validate(found, schema)
+        schema.validate(found)
         assert (bool(found[member]), found["exit_code"], stderr.getvalue()) == (True, code, "")
 
 
