@@ -109,6 +109,11 @@ def init(
             (root / STORE).mkdir()
         environment.stdout.write(f"Made {_shown(root / STORE, environment)}/, which keeps runs for history and view\n")
     _say_what_is_left(root, system, environment)
+    if name is None and folder is not None and (around := _application_around(root)) is not None:
+        environment.stdout.write(
+            f"{folder} is an application of its own inside {around.name}; "
+            f"to add an agent to that one instead: yao-test init -n {root.name}\n"
+        )
     where = "" if root == environment.directory else f"in {_shown(root, environment)}: "
     environment.stdout.write(f"Run the tests, {where}yao-test\n" if where else "Run the tests: yao-test\n")
     return 0
@@ -159,6 +164,13 @@ def _root(directory: Path, folder: str | None) -> Path:
         return find_root(directory)
     except ConfigurationError:
         return directory
+
+
+def _application_around(root: Path) -> Path | None:
+    try:
+        return find_root(root.parent)
+    except ConfigurationError:
+        return None
 
 
 def _asked(environment: Environment) -> str:

@@ -252,6 +252,9 @@ class _Line:
         if near == [""]:
             near = [closest(word, os.listdir(self._directory)) or ""]
         hint = "Pass a file, a folder, an agent or scripts.<agent>.<module>; yao-test --help lists the commands"
+        if re.match(r"(Test|Bench|Fuzz)[A-Z\d_]", word):
+            flag = {"B": "--bench", "F": "--fuzz"}.get(word[0], "--run")
+            near, hint = [""], f"Type: yao-test {flag} {word}"
         return ConfigurationError(
             f'Cannot run "{word[:60]}": no command, agent, file or folder has that name',
             f'Did you mean "{near[0]}"?' if near[0] else hint,

@@ -16,7 +16,7 @@ _CLOSE = 0.6
 
 def nearest_path(path: str, directory: Path, application: Application | None) -> str | None:
     """The path, as it would be typed in `directory`, that is most like one which does not exist; None if none is like
-    it. It is looked for part by part, then among the agents, test files and case files of the application."""
+    it. It is looked for part by part, then among the folders, test files and case files of the application's agents."""
     found = _part_by_part(path, directory)
     if found is not None or application is None:
         return found
@@ -76,9 +76,9 @@ def _names(folder: Path) -> list[str]:
 
 
 def _testable(application: Application) -> list[str]:
-    """The agents, test files and case files of an application."""
+    """The folders, test files and case files of the agents of an application."""
     found = []
     for folder in walk(application.assistants, root=application.root) if application.assistants.is_dir() else ():
         names = [name for name in folder.files if is_test(name) or is_collected(f"{folder.path}/{name}")]
-        found += [folder.path] * ("package.yao" in folder.files) + [f"{folder.path}/{name}" for name in names]
+        found += [folder.path, *(f"{folder.path}/{name}" for name in names)]
     return found

@@ -113,6 +113,15 @@ REFUSED = {
         'Error: Cannot run "setup": no command, agent, file or folder has that name\n'
         'Hint: Did you mean "scripts.demo.setup"?',
     ),
+    "name of a test": (
+        ("TestTotal",),
+        'Error: Cannot run "TestTotal": no command, agent, file or folder has that name\n'
+        "Hint: Type: yao-test --run TestTotal",
+    ),
+    "folder without what is above it": (
+        ("demo/src",),
+        'Error: Cannot run "demo/src": there is no such file or folder\nHint: Did you mean "assistants/demo/src"?',
+    ),
     "message without quotes": (
         ("demo", "Taxi", "38", "euros", "-v"),
         "Error: Cannot run demo Taxi 38 euros: the words are not in quotes\nHint: Type: yao-test demo 'Taxi 38 euros' -v",

@@ -121,6 +121,15 @@ def test_an_application_keeps_its_agents_and_gets_one_more(tmp_path: Path) -> No
     assert "Summary: 4 passed, 0 failed, 0 skipped" in app.run("-q").stdout
 
 
+def test_an_application_within_another_one_is_said_to_be_one(tmp_path: Path) -> None:
+    here = make_application(tmp_path, {})
+    run = here.run("init", "refunds")
+    line = f"refunds is an application of its own inside {here.root.name}; to add an agent to that one instead: "
+    assert f"\n{line}yao-test init -n refunds\n" in run.stdout
+    assert (here.root / "refunds/assistants/hello").is_dir()
+    assert "of its own" not in here.run("init", "-n", "refunds").stdout
+
+
 def test_a_folder_that_is_named_is_made(empty: Application) -> None:
     run = empty.run("init", "new/app", "--ci", "none")
 
