@@ -15,6 +15,9 @@ class Dependency(Value):
     name: str
     """Which of its kind, such as the id of the agent."""
 
+    def __hash__(self) -> int:
+        return hash((self.kind, self.name))  # each case notes what it uses
+
     @property
     def text(self) -> str:
         """Its key in a stored fingerprint, such as `prompts expense`."""

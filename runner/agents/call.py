@@ -72,12 +72,13 @@ class Call:
             await prepare(self._runtime, self._scope)
         create = await self._hook("Create", [self._messages, self._options])
         settings = self._object("Create", create)
-        for key, (kind, named) in CREATE_KINDS.items():
-            if settings.get(key) is not None and not isinstance(settings[key], kind):
-                raise self._nonsense(f"Create of {self._assistant.id} must return {key} as {named}", settings[key])
-        if settings.get("delegate"):
-            return await self._delegate("Create", settings["delegate"])
-        self._apply(settings)
+        if settings:
+            for key, (kind, named) in CREATE_KINDS.items():
+                if settings.get(key) is not None and not isinstance(settings[key], kind):
+                    raise self._nonsense(f"Create of {self._assistant.id} must return {key} as {named}", settings[key])
+            if settings.get("delegate"):
+                return await self._delegate("Create", settings["delegate"])
+            self._apply(settings)
         servers = settings.get("mcp_servers") or self._assistant.servers
         answer = Answer(agent=self._assistant.id)
         if self._assistant.prompts or servers:

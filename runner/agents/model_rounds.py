@@ -10,8 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer, UsedTool, tool_call_records
@@ -81,14 +80,14 @@ class ModelRounds:
             where = (
                 f"Create of {assistant.id}" if servers != assistant.servers else str(assistant.folder / "package.yao")
             )
-            with _own_files(own):
+            with _OwnFiles(own):
                 box = await self._runtime.toolbox(servers, where, chat, may_lack=own)
         for warning in box.warnings if box else ():
             chat.warn(warning)
         messages = await self._searched(self._opening(box) + said, said)
         connectors = self._runtime.connectors_of(chat)
         chosen = self._options.get("connector") or settings.get("connector")
-        with _own_files(not chosen):
+        with _OwnFiles(not chosen):
             connector = connectors.resolve(chosen or assistant.connector)
             connectors.find(connector)
         returned = {key: settings[key] for key in CREATE_PARAMETERS if settings.get(key) is not None}
@@ -106,7 +105,7 @@ class ModelRounds:
             completion = await self._runtime.ask(connector, request, self._scope)
             answer = Answer(agent=assistant.id, completion=completion, connector=connector)
             if not completion.tool_calls:
-                return answer.replace(tools=tuple(used))
+                return answer.replace(tools=tuple(used)) if used else answer
             runs = await _use_tools(completion, box, self._scope, self._runtime.servers)
             used += [run for run, _ in runs]
             first = first or answer.replace(tools=tuple(used))
@@ -298,15 +297,18 @@ def _tool_text(tool: UsedTool) -> str:
     return json.dumps(tool.use.result, ensure_ascii=False)
 
 
-@contextmanager
-def _own_files(own: bool) -> Iterator[None]:
+class _OwnFiles:
     """Takes what cannot be used for a fault of files of the agent, rather than of who asks it; unless they are not
     its `own`. Raises BrokenError."""
-    try:
-        yield
-    except ConfigurationError as error:
-        if not own:
-            raise
-        broken = BrokenError(error.message, error.hint)
-        broken.missing = error.missing
-        raise broken from error
+
+    def __init__(self, own: bool) -> None:
+        self._own = own
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
+        if self._own and isinstance(error, ConfigurationError):
+            broken = BrokenError(error.message, error.hint)
+            broken.missing = error.missing
+            raise broken from error

@@ -238,7 +238,10 @@ class Runtime:
         started, began = case_now(), time.time()
         scripted = []
         connectors = self.connectors_of(chat)
-        if connectors.is_scripted(connector):
+        is_scripted = connectors.is_scripted(connector)
+        free = is_scripted or (self._recording is not None and self._recording.mode == "replay")
+        """Whether no real model answers."""
+        if is_scripted:
             scripted = [Dependency(kind="runner" if connector == RUNNER else "replies", name=request.agent)]
         elif chat.framed:
             request = request.replace(messages=[_framed(message, chat.framed) for message in request.messages])
@@ -248,7 +251,7 @@ class Runtime:
         if self._recording is not None and self._recording.mode == "replay":
             self.note(chat, Dependency(kind="recording", name=self._recording.file(chat.origin)))
 
-        def step(completion: Completion | None, error: str = "") -> ModelStep:
+        def step(milliseconds: float, completion: Completion | None, error: str = "") -> ModelStep:
             return ModelStep(
                 role=chat.role,
                 turn=chat.turn,
@@ -258,7 +261,7 @@ class Runtime:
                 asked=connectors.model(connector),
                 parameters={**connectors.settings(connector), **request.parameters},
                 messages=request.messages,
-                milliseconds=(case_now() - started) * 1000,
+                milliseconds=milliseconds,
                 span=chat.span(began, scope.call),
                 completion=completion,
                 error=error,
@@ -266,11 +269,11 @@ class Runtime:
             )
 
         try:
-            answer = await self._complete(connector, request, chat)
+            answer = await self._complete(connector, request, chat, free)
             if answer.completion.ending == "error":
                 raise ConnectorError(f"{connector} ended its response with finish_reason error")
         except ConnectorError as error:
-            chat.steps.append(step(None, error.message))
+            chat.steps.append(step((case_now() - started) * 1000, None, error.message))
             broke = error.status not in REFUSALS
             missing = error.unreached
             raise AgentError(
@@ -282,9 +285,8 @@ class Runtime:
             ) from error
         milliseconds = (case_now() - started) * 1000
         completion = answer.completion
-        chat.steps.append(step(completion))
+        chat.steps.append(step(milliseconds, completion))
         usage = completion.usage
-        free = self._is_free(connector, connectors)
         chat.model_calls.append(
             ModelCall(
                 agent=request.agent,
@@ -309,10 +311,10 @@ class Runtime:
         now = self._now if self.journal is None else partial(self.journal.time, chat.origin, self._now)
         return now() if self._recording is None else self._recording.time(chat.origin, now)
 
-    async def _complete(self, connector: str, request: ModelRequest, chat: Chat) -> ModelAnswer:
+    async def _complete(self, connector: str, request: ModelRequest, chat: Chat, free: bool) -> ModelAnswer:
         """The answer to a request: out of the recording, the journal, or the model. Raises ConnectorError."""
         connectors = self.connectors_of(chat)
-        if not self._is_free(connector, connectors):
+        if not free:
             if self.closed is not None:
                 self.closed.wanted.add(chat.origin.key)
                 raise ConnectorError(f"{connector}: {self.closed.reason}")
@@ -324,11 +326,6 @@ class Runtime:
         if self.journal is not None:
             return await self.journal.complete(chat.origin, connector, request, connectors)
         return await ask(connectors.get(connector), request)
-
-    def _is_free(self, connector: str, connectors: Connectors) -> bool:
-        """Whether no real model answers."""
-        replays = self._recording is not None and self._recording.mode == "replay"
-        return replays or connectors.is_scripted(connector)
 
     def begin_pass(self) -> None:
         """Lets the next calls try hosts again that were down."""

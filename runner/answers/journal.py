@@ -1,5 +1,5 @@
-"""The journal of a run: it stores each answer of a model beside the `.jsonl` report as it arrives. If the run is killed
-and continued, no answer is requested twice.
+"""The journal of a run: it stores the answers that cases under way have got, beside the `.jsonl` report. If the run is
+killed and continued, no more answers are requested twice than are asked for at a time.
 
     {"type": "calls", "version": 1}
     {"suite", "case", "run", "of_suite"?, "time", "zone", "exact", "loose", "ms", "completion"}       an answer
@@ -10,8 +10,9 @@ recording. Each run of a case has its own answers.
 
 | event | what happens |
 | --- | --- |
-| the command is killed | the line that was being written is lost |
-| a case ends with a verdict | its answers are dropped |
+| the command is killed | the line that was being written is lost, and answers that have just arrived |
+| a model is asked, or the event loop goes on | the answers that have arrived before it are written |
+| a case ends with a verdict | its answers are dropped; those that are not written yet never are |
 | a case breaks because a model did not answer | its answers are kept for when it runs again |
 | a case breaks for another reason | its answers are dropped, because they may be the reason |
 | the file cannot be written, or has `MOST_BYTES` | one warning, and the run continues without a journal |
@@ -19,6 +20,7 @@ recording. Each run of a case has its own answers.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -29,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.answers.completions import cleaned, completion_from, completion_to, lengths_of, pieces_of, time_from
-from runner.answers.replay import Clean, Keys, StoredAnswers, describe, exact_key, loose_key, suite_label
+from runner.answers.replay import Clean, Keys, StoredAnswers, describe, keys_of, suite_label
 from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Origin, ask, say
 from runner.connectors.timing import case_now, count_in
 from runner.errors import ConfigurationError
@@ -160,6 +162,8 @@ class Journal:
         self._writes = path is not None
         self._lock = threading.RLock()
         self._cases: dict[TestKey, _CaseCalls] = {}
+        self._unwritten: dict[TestKey, list[_Call]] = {}
+        """The answers that are written when the event loop goes on, if their case has not ended."""
         if path is not None:
             self._open(resumes)
 
@@ -171,11 +175,10 @@ class Journal:
             return await ask(connectors.get(connector), request)
         key = self._written(origin.key)
         of_case = self._case(key)
-        described = describe(request, connector, connectors.model(connector), self._clean)
-        rest = _text([described.get("parameters"), described.get("tools"), connectors.settings(connector)])
-        exact, loose = (_digest(found, rest) for found in (exact_key(described), loose_key(described)))
-        keys = Keys(exact=lambda: exact, loose=lambda: loose, model="")
-        kept = of_case.kept and of_case.kept.take(keys)
+        described = describe(request, connector, connectors.model(connector))
+        rest = self._clean(_text([described.get("parameters"), described.get("tools"), connectors.settings(connector)]))
+        exact, loose = (_digest(self._clean(key), rest) for key in keys_of(described))
+        kept = of_case.kept and of_case.kept.take(Keys(exact=lambda: exact, loose=lambda: loose, model=""))
         if kept:
             chunks = pieces_of(kept.completion.content, kept.lengths)
             say(chunks, request)
@@ -183,6 +186,7 @@ class Journal:
             return ModelAnswer(completion=kept.completion, chunks=chunks, asked=False, journaled=True)
         if self._gate is not None:
             await self._gate.begin()
+        self._flush()
         started = case_now()
         try:
             answer = await ask(connectors.get(connector), request)
@@ -197,10 +201,22 @@ class Journal:
         call = _Call(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, lengths=lengths)
         of_case.calls.append(call)
         of_case.of_suite = origin.of_suite
-        self._write(_record_of(key, of_case, call))
+        with self._lock:
+            if not self._unwritten:
+                asyncio.get_running_loop().call_soon(self._flush)
+            self._unwritten.setdefault(key, []).append(call)
         if self._gate is not None:
+            self._flush()
             self._gate.end()
         return answer
+
+    def _flush(self) -> None:
+        """Writes the answers that have arrived."""
+        with self._lock:
+            unwritten, self._unwritten = self._unwritten, {}
+            for key, calls in unwritten.items():
+                for call in calls:
+                    self._write(_record_of(key, self._cases[key], call))
 
     def time(self, origin: Origin, now: Callable[[], datetime]) -> datetime:
         """The time that `$SYS` variables show in a case: that at which it first began."""
@@ -219,8 +235,10 @@ class Journal:
         if broke and of_case.unanswered:
             of_case.rewind()
             return
-        del self._cases[key]
-        if of_case.calls:
+        with self._lock:
+            del self._cases[key]
+            unwritten = self._unwritten.pop(key, [])
+        if len(unwritten) < len(of_case.calls):
             self._write({"ended": [key.suite, key.test, key.run]})
 
     def add(self, line: str) -> None:
@@ -250,6 +268,7 @@ class Journal:
     def close(self, complete: bool) -> None:
         """Closes the file, and removes it when nobody has a use for what is in it: with `complete`, all has ended."""
         with self._lock:
+            self._flush()
             useful = any(one.calls and not (complete and one.of_suite) for one in self._cases.values())
             self._writes = False
             if self._file is None:

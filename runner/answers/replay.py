@@ -20,6 +20,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from runner.connectors.base import Completion, ModelRequest
@@ -56,6 +57,12 @@ _CHANGING = (
 )
 
 
+_MARK = r"[-\d]"
+"""Every match has one."""
+_KEPT = 20_000
+"""Characters of the longest text of which it is remembered what changes: most prompts are sent with every case."""
+
+
 def describe(request: ModelRequest, connector: str, model: str, clean: Clean | None = None) -> Described:
     """A request in the form of recordings; without `clean` its parts are those of the request, not copies."""
     described: Described = {"connector": connector}
@@ -78,6 +85,16 @@ def exact_key(described: Mapping[str, Any], anything_said: bool = False) -> str:
     return _key(described, [] if anything_said else [_counting(message) for message in described["messages"]])
 
 
+def keys_of(described: Mapping[str, Any]) -> tuple[str, str]:
+    """The exact and the loose key of a request that was not cleaned."""
+    said = [_counting(message) for message in described["messages"]]
+    if not all(isinstance(message["content"], str) for message in said):
+        said = _cleaned(said, str)
+    steady = _steady(said)
+    exact = _key(described, said)
+    return exact, exact if steady == said else _key(described, steady)
+
+
 def loose_key(described: Mapping[str, Any]) -> str:
     """Equal for requests that differ in dates and ids alone; of one that was cleaned."""
     return _key(described, [_steady(_counting(message)) for message in described["messages"]])
@@ -85,9 +102,16 @@ def loose_key(described: Mapping[str, Any]) -> str:
 
 def steady_text(text: str) -> str:
     """A text with `<time>` and `<id>` for dates and ids; JSON in the order of its keys."""
+    return _steady_text(text) if len(text) <= _KEPT else _steady_text.__wrapped__(text)
+
+
+@lru_cache(maxsize=64)
+def _steady_text(text: str) -> str:
     if text[:1] in ("{", "["):
         with suppress(ValueError, RecursionError):
             text = json.dumps(json.loads(text), sort_keys=True, ensure_ascii=False)
+    if not re.search(_MARK, text):
+        return text
     return re.sub(_CHANGING, lambda match: f"<{match.lastgroup}>", text)
 
 
@@ -283,7 +307,7 @@ def _key(described: Mapping[str, Any], messages: list[Any]) -> str:
     return _text(counting)
 
 
-_text = json.JSONEncoder(sort_keys=True, default=str).encode
+_text = json.JSONEncoder(sort_keys=True, default=str, ensure_ascii=False).encode
 
 
 def _counting(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -65,7 +65,10 @@ class Response:
     async def drain(self) -> None:
         """Reads what little may be left of the body, so that the connection can be used again."""
         with suppress(TimeoutError, HttpError):
-            async with asyncio.timeout(None if self._is_whole else DRAIN_SECONDS):
+            if self._is_whole:
+                await self.read()
+                return
+            async with asyncio.timeout(DRAIN_SECONDS):
                 await self.read()
 
 
@@ -91,6 +94,8 @@ class HttpClient:
         self._senders: dict[str, Sender] = {}
         self._by_openssl: set[str] = set()
         """The hosts whose certificates rustls does not accept, but OpenSSL may."""
+        self._routes: dict[str, tuple[str, str | None]] = {}
+        """Address → its host, and the proxy on the way."""
 
     @asynccontextmanager
     async def post(
@@ -108,6 +113,26 @@ class HttpClient:
             headers: in addition to `Host` and `Content-Length`.
             read_seconds: how long the other side may send nothing.
             credential: is sent only to its own origin."""
+        host, proxy = self._routes.get(url) or self._route(url)
+        if credential is not None:
+            headers = {**headers, **credential.headers_for(url)}
+        try:
+            async with asyncio.timeout(None) as time:
+                silence = _Silence(time, read_seconds)
+                try:
+                    answer = await self._answer(url, headers, body, proxy, host)
+                    try:
+                        yield Response(host, answer, self._limit, silence.hear)
+                    finally:
+                        await answer.close()
+                finally:
+                    silence.close()
+        except TimeoutError as error:
+            if not time.expired():
+                raise
+            raise HttpTimeout(f"{host} sent nothing for too long") from error
+
+    def _route(self, url: str) -> tuple[str, str | None]:
         host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
         if re.search(r"[\x00-\x20\x7f]", url):
             raise BadProtocol(f"the address of {host} cannot be used: it contains a space or a control character")
@@ -116,21 +141,8 @@ class HttpClient:
             parts.port  # noqa: B018 - looks whether it is one
         except ValueError as error:
             raise BadProtocol(f"the address of {host} cannot be used: {error}") from error
-        if credential is not None:
-            headers = {**headers, **credential.headers_for(url)}
-        proxy = self._proxies.find(parts.scheme, host)
-        now = asyncio.get_running_loop().time
-        try:
-            async with asyncio.timeout(read_seconds) as silence:
-                answer = await self._answer(url, headers, body, proxy, host)
-                try:
-                    yield Response(host, answer, self._limit, lambda: silence.reschedule(now() + read_seconds))
-                finally:
-                    await answer.close()
-        except TimeoutError as error:
-            if not silence.expired():
-                raise
-            raise HttpTimeout(f"{host} sent nothing for too long") from error
+        self._routes[url] = host, self._proxies.find(parts.scheme, host)
+        return self._routes[url]
 
     async def _answer(self, url: str, headers: Mapping[str, str], body: bytes, proxy: str | None, host: str) -> Answer:
         if self._library == "httpx" or host in self._by_openssl:
@@ -157,6 +169,31 @@ class HttpClient:
         """Closes idle connections."""
         for sender in self._senders.values():
             await sender.close()
+
+
+class _Silence:
+    """Ends the time of a call when nothing was heard for some seconds. What is heard sets no new timer."""
+
+    def __init__(self, time: asyncio.Timeout, seconds: float) -> None:
+        self._time = time
+        self._seconds = seconds
+        self._loop = asyncio.get_running_loop()
+        self._heard = self._loop.time()
+        self._timer = self._loop.call_at(self._heard + seconds, self._look)
+
+    def hear(self) -> None:
+        """Something was heard."""
+        self._heard = self._loop.time()
+
+    def close(self) -> None:
+        """The call is over."""
+        self._timer.cancel()
+
+    def _look(self) -> None:
+        if self._loop.time() < self._heard + self._seconds:
+            self._timer = self._loop.call_at(self._heard + self._seconds, self._look)
+        else:
+            self._time.reschedule(self._loop.time())
 
 
 def _new_sender(library: str, connect_seconds: float, authorities: bytes | None) -> Sender:

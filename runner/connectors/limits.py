@@ -157,7 +157,7 @@ class Limits:
         self._admit()
 
     def _admit(self) -> None:
-        while self._under_way < self.allowed:
+        while self._waiting and self._under_way < self.allowed:
             place = next((place for place in self._waiting if not place.done()), None)
             if place is None:
                 return

@@ -87,7 +87,9 @@ class Connectors:
         """Id that came from an environment variable → that variable's name."""
         self._models: dict[str, str] = {}
         self._settings: dict[str, Mapping[str, Any]] = {}
-        self._types: dict[Path, str | None] = {}
+        self._types: dict[str, str | None] = {}
+        """Id → type of the file; of one without a file, its id."""
+        self._vendors: dict[str, str] = {}
         self._client: Any = None
         self._limit: Any = limit
         self._found: dict[str, Path] | None = None
@@ -173,8 +175,7 @@ class Connectors:
 
     def check_embeds(self, id: str) -> None:
         """Raises ConfigurationError for a connector that has no embeddings, and is not a scripted one either."""
-        path = self.find(id)
-        kind = None if path is None else self._type(path)
+        kind = None if self.find(id) is None else self._type(id)
         if kind not in (None, SCRIPTED, EMBEDS):
             raise ConfigurationError(
                 f'Cannot use connector "{id}" for embeddings: connectors of type {kind} have none',
@@ -183,10 +184,12 @@ class Connectors:
 
     def vendor(self, id: str) -> str:
         """The vendor of a connector's model, such as `openai` or `scripted`. Raises ConfigurationError."""
-        from runner.connectors.http import vendor_of
+        if id not in self._vendors:
+            from runner.connectors.http import vendor_of
 
-        path = self.find(id)
-        return id if path is None else vendor_of(self._type(path) or "", str(self.settings(id).get("host", "")))
+            host = str(self.settings(id).get("host", ""))
+            self._vendors[id] = id if self.find(id) is None else vendor_of(self._type(id) or "", host)
+        return self._vendors[id]
 
     def endpoint(self, id: str) -> Endpoint | None:
         """Where the model of a connector is reached; None if it was not asked, or is nowhere outside."""
@@ -204,8 +207,7 @@ class Connectors:
 
     def is_scripted(self, id: str) -> bool:
         """Whether a connector asks no model."""
-        path = self._files().get(id)
-        return id in _STAND_INS if path is None else self._type(path) == SCRIPTED
+        return self._type(id) in _STAND_INS
 
     def ids(self) -> list[str]:
         """Ids of all models, sorted; `scripted` among them."""
@@ -249,10 +251,11 @@ class Connectors:
         connector: Connector = kind(definition, self._http(), self._clocks(), self._shared_limit())
         return connector
 
-    def _type(self, path: Path) -> str | None:
-        if path not in self._types:
-            self._types[path] = read_type(path)
-        return self._types[path]
+    def _type(self, id: str) -> str | None:
+        if id not in self._types:
+            path = self._files().get(id)
+            self._types[id] = id if path is None else read_type(path)
+        return self._types[id]
 
     def _stand_in(self, id: str, kind: str) -> Connector:
         connector: Connector = _class_of(kind)(self._root)

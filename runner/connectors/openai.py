@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from runner.connectors.base import Completion, Message, ModelRequest, ToolCall, Usage, content_parts, data_url, part_url
-from runner.connectors.definition import capabilities_of
+from runner.connectors.definition import Capabilities, capabilities_of
 from runner.connectors.faults import BROKEN_OFF, ProviderError, reported
 from runner.connectors.provider import HttpConnector
 from runner.connectors.usage import UsageReader, merged, short_json
@@ -42,9 +42,13 @@ class OpenAIConnector(HttpConnector):
 
         return OpenAIEmbeddings(self.definition, self._client, self._timing, self._global_limit)
 
+    @cached_property
+    def _can(self) -> Capabilities:
+        return capabilities_of(self.options, self.model)
+
     def write(self, request: ModelRequest) -> dict[str, Any]:
         """The body of a chat completion request."""
-        can = capabilities_of(self.options, self.model)
+        can = self._can
         parameters = {name: value for name, value in request.parameters.items() if value is not None}
         body: dict[str, Any] = {
             "model": self.model,
@@ -194,7 +198,8 @@ class OpenAIAnswer:
         calls = piece.get("tool_calls") or ()
         if piece.get("function_call"):  # the API's older form of a single call
             calls = [*calls, {"index": 0, "function": piece["function_call"]}]
-        self._calls.take(calls)
+        if calls:
+            self._calls.take(calls)
         return content or ""
 
     def _text_in(self, part: Any) -> str | None:

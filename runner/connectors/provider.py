@@ -34,7 +34,7 @@ from runner.connectors.limits import (
     retry_after,
     with_retries,
 )
-from runner.connectors.timing import Timing, answering
+from runner.connectors.timing import Answering, Timing
 from runner.security.keys import Credential
 
 _BEFORE_JSON = BOM_UTF8 + b" \t\r\n"
@@ -127,7 +127,7 @@ class HttpConnector:
             async with self._global_limit.one():
                 self._circuit.begin()
                 listener.restart()
-                with answering():
+                with Answering():
                     return await self._attempt(call, headers, payload, listener)
 
         async with self._limits:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import AsyncIterator, Mapping
-from urllib.parse import urlsplit
 
 from pyqwest import ConnectTimeout as NotConnectedInTime
 from pyqwest import Headers, HTTPTransport, HTTPVersion, Proxy, ReadError, RemoteProtocolError, Request, WriteError
@@ -48,14 +47,13 @@ class PyqwestSender:
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes, proxy: str | None) -> Answer:
         """See `Sender`."""
-        parts = urlsplit(url)
-        host = parts.netloc.rpartition("@")[2]
+        host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
         try:
             fields = Headers(headers.items())
         except ValueError:  # quotes the header, which may be a key
             raise BadProtocol(f"the request to {host} cannot be sent: a header contains a line break") from None
         try:
-            transport = self._transport(parts.scheme == "https", proxy)
+            transport = self._transport(url[:6].lower() == "https:", proxy)
             response = await transport.execute(Request("POST", url, fields, body))
         except ValueError as error:
             raise BadProtocol(f"the address of {host} cannot be used: {error}") from error

@@ -80,17 +80,15 @@ class CaseTime:
                 self._stood_still += time.monotonic() - self._paused_at
                 self._reschedule(time.monotonic() + self._left)
 
-    @contextmanager
-    def answering(self) -> Iterator[None]:
-        """Inside the `with` block, a call is being answered, which has a time limit even while the clock is stopped."""
-        call = object()
+    def begin_answer(self, call: object) -> None:
+        """Notes that a call is being answered, which has a time limit even while the clock is stopped."""
         self._answered[call] = time.monotonic()
         self._bound_calls()
-        try:
-            yield
-        finally:
-            del self._answered[call]
-            self._bound_calls()
+
+    def end_answer(self, call: object) -> None:
+        """Notes that it no longer is."""
+        del self._answered[call]
+        self._bound_calls()
 
     def count_in(self, seconds: float) -> None:
         """Adds the time that was spent in an earlier run; that alone does not end the time."""
@@ -121,15 +119,17 @@ def uncounted() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def answering() -> Iterator[None]:
+class Answering:
     """Inside the `with` block, a host answers a call of the running case."""
-    case = _current.get()
-    if case is None:
-        yield
-        return
-    with case.answering():
-        yield
+
+    def __enter__(self) -> None:
+        self._case = _current.get()
+        if self._case is not None:
+            self._case.begin_answer(self)
+
+    def __exit__(self, *_: object) -> None:
+        if self._case is not None:
+            self._case.end_answer(self)
 
 
 def case_end() -> float | None:

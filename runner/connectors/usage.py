@@ -95,7 +95,7 @@ def merged(known: Any, said: Any, together: Sequence[str] = ()) -> Any:
     """A usage after a later one of the same call, which may be the sum so far, or repeat some figures. A figure that is
     missing, or lower than the known one, changes nothing. `together` are fields between which tokens may move: they
     change together, or not at all."""
-    if said is None or known is None:
+    if said is None or known is None or said == known:
         return known if said is None else said
     if not isinstance(known, dict) or not isinstance(said, dict):
         before, after = _read(known), _read(said)
@@ -118,11 +118,13 @@ def short_json(value: Any) -> str:
 
 def _read(value: Any) -> float | None:
     """A number from 0 up; None when it is none. Whole numbers stay whole."""
+    if type(value) is int:
+        return value if 0 <= value <= MOST else None
     if isinstance(value, str):
         try:
             value = float(value)
         except ValueError:
             return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not isinstance(value, float):
         return None
     return value if 0 <= value <= MOST and math.isfinite(value) else None

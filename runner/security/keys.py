@@ -68,7 +68,7 @@ class Credential(Value):
 
     def headers_for(self, url: str) -> Mapping[str, str]:
         """What a request for this address is given: nothing when it goes to another origin."""
-        return self.headers if _origin(url) == _origin(self.url) else {}
+        return self.headers if url == self.url or _origin(url) == _origin(self.url) else {}
 
     def __repr__(self) -> str:
         return f"Credential(url={self.url!r})"

@@ -91,6 +91,7 @@ class Member:
         "optional",
         "words",
         "write",
+        "writer",
     )
 
     def __init__(self, cls: type[Value], name: str, is_always: bool) -> None:
@@ -102,6 +103,7 @@ class Member:
         self.is_required = self.is_field and self.default is _MISSING
         self.is_always = is_always or (self.is_field and self.default is _MISSING)
         self.write: Write | None = None
+        self.writer: Write | None = _declared(cls, "__writers__").get(self.key)
         self.kind: Any = (object,)
         self.is_list = self.optional = self.is_bounded = False
         self.makes: Read | None = _declared(cls, "__readers__").get(name)
@@ -128,8 +130,6 @@ class Member:
 
     def leaves_out(self, value: Any) -> bool:
         """Whether a value of it goes without saying."""
-        if self.is_always:
-            return False
         is_optional = self.is_field and self.default is None
         return value is None or value == self.default or (not is_optional and _is_empty(value))
 
@@ -212,21 +212,20 @@ def json_of(value: Value) -> Record:
     if line is not None:
         return line  # type: ignore[no-any-return]
     cls = type(value)
-    writers = _declared(cls, "__writers__")
     record: Record = {}
-    for member in members_of(cls):
-        if member.key in writers:
-            found = writers[member.key](value)
+    for member in (_known.get(cls) or _form(cls))[0]:
+        if member.writer is not None:
+            found = member.writer(value)
             if found is not ...:
                 record[member.key] = found
             continue
         given = getattr(value, member.name)
-        if (given is member.default and not member.is_always) or member.leaves_out(given):
+        if not member.is_always and (given is None or given is member.default or member.leaves_out(given)):
             continue
         if member.key == "cost":
             record |= cost_record(given)
         else:
-            record[member.key] = member.written(given)
+            record[member.key] = member.written(given) if member.is_list or member.write is not None else given
     return record
 
 

@@ -178,11 +178,10 @@ class Model:
         """The record as a JSON object, by the names of its fields; only those that were given, or those that are not as
         they are by default."""
         found = {}
+        given: Collection[str] = self.__pydantic_fields_set__ if exclude_unset or exclude_defaults else self.__dict__
         for name, field in fields_of(type(self)).items():
-            value = self.__dict__[name]
-            left_out = exclude_unset and name not in self.__pydantic_fields_set__
-            if not left_out and not (exclude_defaults and field.is_default(value)):
-                found[name] = _dumped(value, exclude_unset, exclude_defaults)
+            if name in given and not (exclude_defaults and field.is_default(self.__dict__[name])):
+                found[name] = _dumped(self.__dict__[name], exclude_unset, exclude_defaults)
         further = self.__pydantic_extra__ or {}
         return found | {name: _dumped(value, exclude_unset, exclude_defaults) for name, value in further.items()}
 
@@ -215,6 +214,8 @@ class Model:
 
 def _dumped(value: Any, exclude_unset: bool, exclude_defaults: bool) -> Any:
     """A value of a field as JSON, which shares nothing with it."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, Model):
         return value.model_dump(exclude_unset=exclude_unset, exclude_defaults=exclude_defaults)
     if isinstance(value, list):
