@@ -197,7 +197,7 @@ DOORS = {
     "runner/mcp_server": "actions over_http running server",
     "runner/mutation": "chosen console documents on_cluster session verdicts",
     "runner/weak_cases": "console grading prompt_rules",
-    "runner/conversion": "datasets formats sources",
+    "runner/conversion": "formats sources",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""
 WORKER_MODULES = [

@@ -5,22 +5,23 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib import import_module
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from runner.application.application import Application, TestModule
-from runner.commands.parser import Command, Completer, options_of
+from runner.commands import tables
+from runner.commands.parser import Completer, command_of, options_of
+from runner.commands.tables import COMMANDS
 from runner.commands.words import VERBS
 from runner.environment import Environment
 from runner.errors import RunnerError
 from runner.options.flags import Flag
 from runner.options.options import FLAGS, RunOptions
 from runner.planning.case_source import CaseInput
-from runner.planning.inputs import everything, resolve_application, resolve_inputs
+from runner.planning.inputs import resolve_application, resolve_inputs, with_inputs
 from runner.planning.test_functions import functions_in
 from runner.security.files import open_text, read_text
 from runner.security.walk import is_collected
@@ -33,45 +34,35 @@ READ = 1 << 20
 """At most this many bytes of a case file are read to find the ids in it."""
 
 
-@click.command(
-    "completion",
-    cls=Command,
-    help="Prints the completion script for a shell. "
-    'bash: eval "$(yao-test completion bash)"; zsh: eval "$(yao-test completion zsh)"; '
-    "fish: yao-test completion fish | source",
-)
-@click.argument("shell", metavar="SHELL", type=click.Choice(["bash", "zsh", "fish"]))
-@click.pass_obj
-def completion(environment: Environment, shell: str) -> int:
+def completion(environment: Environment, given: tables.Completion) -> int:
     """Prints the completion script for a shell."""
-    environment.stdout.write(_completer(shell, environment, {}).source() + "\n")
+    environment.stdout.write(_completer(given.shell, environment).source() + "\n")
     return 0
 
 
-def complete(environment: Environment, commands: Mapping[str, str]) -> int:
+def complete(environment: Environment) -> int:
     """Prints the words that complete a command line, for the shell, and returns the exit code. After any error it
-    prints none. `commands` are the commands other than the run, with the module and function of each."""
+    prints none."""
     shell, _, what = environment.variables.get(VARIABLE, "").partition("_")
     if what != "complete" or get_completion_class(shell) is None:
         return 1
-    environment.stdout.write(_completer(shell, environment, commands).complete() + "\n")
+    environment.stdout.write(_completer(shell, environment).complete() + "\n")
     return 0
 
 
-def _completer(shell: str, environment: Environment, commands: Mapping[str, str]) -> Any:
+def _completer(shell: str, environment: Environment) -> Any:
     found = get_completion_class(shell)
     assert found is not None
-    return found(_Root(environment, commands), {}, PROGRAM, VARIABLE)
+    return found(_Root(environment), {}, PROGRAM, VARIABLE)
 
 
 class _Root(click.Group):
     """The whole command line as click sees it."""
 
-    def __init__(self, environment: Environment, commands: Mapping[str, str]) -> None:
-        self._places = commands
-        options = options_of(FLAGS, lambda flag: _completer_of(flag, environment))
+    def __init__(self, environment: Environment) -> None:
+        self._completer = lambda flag: _completer_of(flag, environment)
         self._inputs = _completer_of(FLAGS[0], environment) or _paths
-        super().__init__(PROGRAM, params=options, invoke_without_command=True)
+        super().__init__(PROGRAM, params=options_of(FLAGS, self._completer), invoke_without_command=True)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """What completes a word: commands, and what the run tests."""
@@ -81,20 +72,18 @@ class _Root(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands besides the run."""
-        return sorted(self._places)
+        return [*COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """One of these commands, by its name."""
-        if cmd_name not in self._places:
-            return None
-        module, _, name = self._places[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(module), name)
-        return command
+        return command_of(cmd_name, self._completer) if cmd_name in COMMANDS else None
 
 
 def _completer_of(flag: Flag, environment: Environment) -> Completer | None:
     """What completes the values of a flag; None where nothing is known of them."""
-    values = _VALUES.get(flag.name)
+    if choices := getattr(flag.read, "choices", ()):
+        return lambda _, __, text: [CompletionItem(one) for one in choices if one.startswith(text)]
+    values = _VALUES.get(flag.name) if flag in FLAGS else None
     if values is None:
         return _paths if flag.metavar in ("FILE", "DIR") else None
 
@@ -134,8 +123,7 @@ def _inputs(application: Application, options: RunOptions, environment: Environm
 
 def _tests(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
     """Names of tests and ids of cases, of the inputs that are named, or of all that there are here."""
-    if not options.inputs:
-        options = options.replace(inputs=(everything(options, application, environment.directory),))
+    options = with_inputs(options, application, environment.directory)
     for item in resolve_inputs(options, application, environment.directory):
         if isinstance(item, TestModule):
             yield from (name for name, _ in functions_in(read_text(item.test, "replace")))

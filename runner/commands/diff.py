@@ -9,13 +9,11 @@ from pathlib import Path
 import click
 
 from runner import exit_codes
-from runner.amounts import seconds_of
+from runner.commands import tables
 from runner.commands.inputs import RUN, check_outputs, read_report, store_folder, understanding, write_text
-from runner.commands.parser import STORE_HELP, Command, NumberRange, json_option, no_color_option, verbose_option
 from runner.compare.change_report import BeforeAfter, ChangeReport, ChangeVerdict, Noise, verdict_record
 from runner.compare.change_verdict import adjusted, change_between
-from runner.compare.comparison import KINDS, STANDARD, Comparison, ResultChange, Side, Thresholds, compare
-from runner.compare.judged_cases import PASSED
+from runner.compare.comparison import KINDS, Comparison, ResultChange, Side, Thresholds, compare
 from runner.compare.variants import VariantsCompared, matrix, part_of, variants_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
@@ -38,102 +36,15 @@ from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, m
 from runner.reporters.markdown_pieces import block, details, inline
 from runner.reporters.markdown_pieces import table as markdown_table
 from runner.reporters.variants import ROWS, answers_text, matrix_rows
-from runner.statistics.change import MARGIN
 from scripttest.typing_names import Record
 
 
-@click.command(
-    "diff",
-    cls=Command,
-    help="Compares two runs and tells real regressions from noise. A is the older report (.jsonl or .json), B the "
-    "newer one; further reports are compared with A too. With A alone, compares its variants. With --baseline, A "
-    "is the newer run; without A, the latest run in the store.",
-)
-@click.argument("a", required=False)
-@click.argument("b", required=False)
-@click.argument("more", nargs=-1)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    multiple=True,
-    help="Also write the comparison to a file: .md, .json, .html. Repeatable.",
-)
-@click.option(
-    "--baseline",
-    metavar="NAME",
-    help="Compare with the newest runs of a branch, or with a commit or a run, from the store.",
-)
-@click.option("--store", metavar="DIR", help=f"With --baseline: {STORE_HELP[0].lower()}{STORE_HELP[1:]}")
-@click.option(
-    "--fail-on",
-    type=click.Choice(["regressed", "unsure"]),
-    help="Exit with 1 when the verdict is regressed; with unsure, also when it is cannot tell.",
-)
-@click.option("--fail-on-regression", is_flag=True, help="Exit with 1 on any new failure, even if it may be noise.")
-@click.option(
-    "--measure",
-    metavar="NAME",
-    default=PASSED,
-    show_default=True,
-    help="What to compare: passed, score, or the id of a criterion.",
-)
-@click.option(
-    "--margin",
-    metavar="POINTS",
-    type=NumberRange(min=0, max=100, min_open=True),
-    default=100 * MARGIN,
-    show_default=True,
-    help="Largest difference that does not matter to you, in percentage points.",
-)
-@click.option(
-    "--noise",
-    type=click.Choice([noise.value for noise in Noise]),
-    help="Whether repeated runs of a case can give different results. Default: none for scripted and replayed models, "
-    "else runs.",
-)
-@click.option(
-    "--slower-factor",
-    type=NumberRange(min=1),
-    default=STANDARD.slower_factor,
-    show_default=True,
-    help="Report a test as slower when it takes at least this many times as long, and --slower-by longer.",
-)
-@click.option(
-    "--slower-by",
-    metavar="DURATION",
-    default=f"{STANDARD.slower_by:g}ms",
-    show_default=True,
-    help="Report a test as slower when it takes at least this much longer, and --slower-factor times as long.",
-)
-@json_option
-@verbose_option
-@no_color_option
-@click.pass_obj
-def diff(
-    environment: Environment,
-    a: str | None,
-    b: str | None,
-    more: tuple[str, ...],
-    baseline: str | None,
-    store: str | None,
-    output: tuple[str, ...],
-    fail_on: str | None,
-    fail_on_regression: bool,
-    measure: str,
-    margin: float,
-    noise: str | None,
-    slower_factor: float,
-    slower_by: str,
-    as_json: bool,
-    verbose: bool,
-    no_color: bool,
-) -> int:
+def diff(environment: Environment, given: tables.Diff) -> int:
     """Prints the changes and returns the exit code."""
-    thresholds = Thresholds(slower_factor=slower_factor, slower_by=seconds_of(slower_by, "--slower-by") * 1000)
-    paths = check_outputs(environment, output, (*FORMATS, ".html"))
-    names, (before, *others) = _sides(environment, a, b, more, baseline, store)
-    is_of_variants = baseline is None and b is None
+    thresholds = Thresholds(slower_factor=given.slower_factor, slower_by=given.slower_by * 1000)
+    paths = check_outputs(environment, given.outputs, (*FORMATS, ".html"))
+    names, (before, *others) = _sides(environment, given.a, given.b, given.more, given.baseline, given.store)
+    is_of_variants = given.baseline is None and given.b is None
     with understanding(f"the comparison of {names[0]} with {', '.join(names[1:])}"):
         verdicts = adjusted(
             [
@@ -141,38 +52,40 @@ def diff(
                     before,
                     other,
                     names=BeforeAfter(a=names[0], b=name),
-                    measure=measure,
-                    margin=margin / 100,
-                    noise=Noise(noise) if noise else None,
+                    measure=given.measure,
+                    margin=given.margin / 100,
+                    noise=Noise(given.noise) if given.noise else None,
                     looks=other.end.looks if is_of_variants else ONCE,
                 )
                 for other, name in zip(others, names[1:], strict=True)
             ]
         )
         found = compare(before, others[0], thresholds)
-    style = Style(environment.colors and not no_color)
+    style = Style(environment.colors and not given.no_color)
     room = columns_of(environment)
-    text = verdicts_text(verdicts, names, style, room, verbose)
+    text = verdicts_text(verdicts, names, style, room, given.verbose)
     if is_of_variants:
         rows = matrix([before, *others])
         text += table(matrix_rows(rows[:ROWS], names), room) + answers_text(rows, names, style) + "\n"
     if len(others) > 1 or is_of_variants:
-        text += table(overview(verdicts, names, "Variant" if is_of_variants else "Report", verbose), room, least=LEAST)
+        text += table(
+            overview(verdicts, names, "Variant" if is_of_variants else "Report", given.verbose), room, least=LEAST
+        )
     else:
         text += changes_text(found, style)
-    if as_json:
+    if given.as_json:
         environment.stdout.write(FORMATS[".json"](found, verdicts, names, is_of_variants))
     else:
         show(environment, text)
     for path in paths:
         text = _document(path, before, others, found, verdicts, names, is_of_variants)
-        write_text(environment, path, text, told=not as_json)
-    if fail_on and any(verdict.fails(on_unsure=fail_on == "unsure") for verdict in verdicts):
+        write_text(environment, path, text, told=not given.as_json)
+    if given.fail_on and any(verdict.fails(on_unsure=given.fail_on == "unsure") for verdict in verdicts):
         return exit_codes.FAILED
-    if fail_on and any(verdict.verdict is ChangeVerdict.CANNOT_TELL for verdict in verdicts):
-        told = environment.stderr if as_json else environment.stdout
+    if given.fail_on and any(verdict.verdict is ChangeVerdict.CANNOT_TELL for verdict in verdicts):
+        told = environment.stderr if given.as_json else environment.stdout
         told.write("--fail-on regressed accepts the verdict cannot tell; --fail-on unsure does not.\n")
-    return exit_codes.FAILED if fail_on_regression and found.is_worse else exit_codes.PASSED
+    return exit_codes.FAILED if given.fail_on_regression and found.is_worse else exit_codes.PASSED
 
 
 def _sides(

@@ -8,10 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from runner.commands import tables
 from runner.commands.inputs import print_json, writing
-from runner.commands.parser import Command, json_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.table import columns_of, listed
@@ -29,59 +27,23 @@ MANY_MISSED = 5
 _MISSED = ("survived", "no coverage")
 
 
-@click.command(
-    "doctor",
-    cls=Command,
-    help="Shows which sandbox walls this machine has, which optional parts are installed, and which calls of each "
-    "agent need a mock, a key or an optional part. Exit codes: 0; 1 with --strict if an agent lacks anything; 2 "
-    "configuration error.",
-)
-@click.option(
-    "-a",
-    "--app",
-    metavar="DIR",
-    help="Application root. Default: the nearest one at or above the working directory, if there is one.",
-)
-@click.option(
-    "-e",
-    "--env-file",
-    "env_files",
-    multiple=True,
-    metavar="FILE",
-    help=".env file with environment variables. Repeatable.",
-)
-@json_option
-@click.option("--strict", is_flag=True, help="Exit with 1 if an agent lacks anything.")
-@click.option(
-    "--write-mocks",
-    metavar="FILE",
-    help="Write a TypeScript module with the missing mocks. They throw until you fill them in.",
-)
-@click.pass_obj
-def doctor(
-    environment: Environment,
-    app: str | None,
-    env_files: tuple[str, ...],
-    as_json: bool,
-    strict: bool,
-    write_mocks: str | None,
-) -> int:
+def doctor(environment: Environment, given: tables.Doctor) -> int:
     """Prints the findings. Returns 1 if an agent lacks something and `--strict` is given, otherwise 0."""
     from runner.application.context import with_files
     from runner.doctor.needs import examine
 
-    environment = with_files(environment, env_files)
-    root = _root(environment, app)
-    target = _mocks_target(environment, root, write_mocks) if write_mocks is not None else None
+    environment = with_files(environment, given.env_files)
+    root = _root(environment, given.app)
+    target = _mocks_target(environment, root, given.write_mocks) if given.write_mocks is not None else None
     findings = examine(root, {**environment.variables, **environment.keys})
     weak = _weak(root) if root is not None else []
-    if as_json:
+    if given.as_json:
         print_json(environment, {**_document(findings), "weak": weak})
     else:
         environment.stdout.write(_text(findings, weak, columns_of(environment)))
     if target is not None:
         _write_mocks(environment, findings, target)
-    return int(strict and any(agent.lacks for agent in findings.agents))
+    return int(given.strict and any(agent.lacks for agent in findings.agents))
 
 
 def _weak(root: Path) -> list[dict[str, object]]:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import click
-
 from runner import exit_codes
 from runner.amounts import Estimate, dollars
+from runner.commands import tables
 from runner.commands.inputs import print_json, store_folder
-from runner.commands.parser import Command, json_option, no_color_option, store_option, verbose_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError, did_you_mean
 from runner.record.fingerprint_changes import changed, described
@@ -28,55 +26,32 @@ MOST = 1_000_000
 """The largest number that can be given."""
 
 
-@click.command(
-    "history",
-    cls=Command,
-    help="Shows how tests did over the runs in the store: how often each passes, and since which commit it is "
-    "flaky, slower or more expensive; the worst first. TEST is the name of a test, or a part of several names.",
-)
-@click.argument("test", required=False)
-@store_option
-@click.option("--branch", metavar="NAME", help="Only runs on this branch.")
-@click.option("--profile", metavar="NAME", help="Only runs with this profile.")
-@click.option(
-    "--last", metavar="N", type=click.IntRange(1, MOST), default=RUNS, show_default=True, help="Only the newest N runs."
-)
-@json_option
-@verbose_option
-@no_color_option
-@click.pass_obj
-def history(
-    environment: Environment,
-    test: str | None,
-    store: str | None,
-    branch: str | None,
-    profile: str | None,
-    last: int,
-    as_json: bool,
-    verbose: bool,
-    no_color: bool,
-) -> int:
+def history(environment: Environment, given: tables.History) -> int:
     """Prints the history and returns the exit code, which does not depend on the results."""
-    with Store(store_folder(environment, store)) as opened:
-        runs = opened.runs(branch=branch, profile=profile, limit=last)
+    with Store(store_folder(environment, given.store)) as opened:
+        runs = opened.runs(branch=given.branch, profile=given.profile, limit=given.last)
         if not runs:
-            of = "".join(f" of the {word} {name}" for word, name in (("branch", branch), ("profile", profile)) if name)
+            of = "".join(
+                f" of the {word} {name}"
+                for word, name in (("branch", given.branch), ("profile", given.profile))
+                if name
+            )
             known = sorted({run.branch for run in opened.runs() if run.branch})
             hint = f"There are runs on {', '.join(known[:10])}" if known else None
             raise ConfigurationError(f"The store {opened.folder} has no run{of}", hint)
-        names = None if test is None else _matching(opened.tests([run.id for run in runs]), test)
+        names = None if given.test is None else _matching(opened.tests([run.id for run in runs]), given.test)
         chosen = histories(opened, runs, names)
-        is_one = test is not None and len(chosen) == 1
-        if as_json:
+        is_one = given.test is not None and len(chosen) == 1
+        if given.as_json:
             tests = [history_record(one, with_results=is_one) for one in chosen]
             document = {"runs": list(map(run_record, runs)), "tests": tests}
             print_json(environment, document)
             return exit_codes.PASSED
-        style, room = Style(environment.colors and not no_color), columns_of(environment)
+        style, room = Style(environment.colors and not given.no_color), columns_of(environment)
         if is_one:
-            text = history_text(chosen[0], opened, {run.id: run for run in runs}, style, room, verbose)
+            text = history_text(chosen[0], opened, {run.id: run for run in runs}, style, room, given.verbose)
         else:
-            text = table_of(chosen, style, room, verbose)
+            text = table_of(chosen, style, room, given.verbose)
             text += f"{count(len(chosen), 'test')} in {count(len(runs), 'run')} since {runs[-1].started_at[:10]}\n"
         show(environment, text)
         return exit_codes.PASSED

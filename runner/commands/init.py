@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 
 from runner.application.application import find_root, repository_of
+from runner.commands import tables
 from runner.commands.inputs import writing
-from runner.commands.parser import Command
 from runner.commands.types import CONFIG, TSCONFIG, lacks, type_files
 from runner.environment import Environment
 from runner.errors import ConfigurationError
@@ -48,56 +48,35 @@ class NewFile(Value):
     """Files that have to be as `init` writes them; this one would not fit to others."""
 
 
-@click.command(
-    "init",
-    cls=Command,
-    help="Creates an agent with a hook, a tool, a scripted model, a script test, a case and a conversation, the "
-    "TypeScript declarations, AGENTS.md and a CI file; inside an application, adds them to it. Existing files stay.",
-)
-@click.argument("folder", required=False, metavar="[FOLDER]")
-@click.option("-n", "--name", metavar="ID", help="Agent to create. Default: hello.")
-@click.option("--data", metavar="TABLE", help="Make the cases of the agent from a table: .csv or .tsv.")
-@click.option("--example", type=click.Choice(EXAMPLES), help="Create a fuller application instead of that agent.")
-@click.option("--vscode", is_flag=True, help="Write tasks for VS Code, with a problem matcher for failures.")
-@click.option("--ci", type=click.Choice(CI_SYSTEMS), help="CI file to write. Default: ask at a terminal, else github.")
-@click.pass_obj
-def init(
-    environment: Environment,
-    folder: str | None,
-    name: str | None,
-    data: str | None,
-    example: str | None,
-    vscode: bool,
-    ci: str | None,
-) -> int:
+def init(environment: Environment, given: tables.Init) -> int:
     """Writes the files, prints what was done to each, and returns the exit code."""
-    if example is not None and (name is not None or data is not None):
-        flag = "-n" if data is None else "--data"
+    if given.example is not None and (given.name is not None or given.data is not None):
+        flag = "-n" if given.data is None else "--data"
         raise ConfigurationError(
             f"{flag} and --example cannot be used together", "An example comes with its own agents"
         )
-    if name is not None and not re.fullmatch(r"\w[\w-]*(\.\w[\w-]*)*", name):
+    if given.name is not None and not re.fullmatch(r"\w[\w-]*(\.\w[\w-]*)*", given.name):
         raise ConfigurationError(
-            f'Cannot make agent "{name}": an id consists of letters, digits, _ and -, with dots between folders',
+            f'Cannot make agent "{given.name}": an id consists of letters, digits, _ and -, with dots between folders',
             "For example: hello or workers.hello",
         )
-    root = _root(environment.directory, folder)
-    system = ci or _asked(environment)
+    root = _root(environment.directory, given.folder)
+    system = given.ci or _asked(environment)
     maker = _Maker(root, environment)
-    if data is not None:
+    if given.data is not None:
         from runner.commands.init_data import data_files
 
-        files = data_files(absolute(data, environment.directory), data, name).items()
+        files = data_files(absolute(given.data, environment.directory), given.data, given.name).items()
         made = [NewFile(path=path, text=text) for path, text in files]
     else:
-        made = list(agent_files(name or HELLO) if example is None else application_files(example))
+        made = list(agent_files(given.name or HELLO) if given.example is None else application_files(given.example))
     for file in made:
         maker.make(file)
     for path, text in type_files(root).items():
         maker.make(NewFile(path=path, text=text))
     maker.make(NewFile(path=CONFIG, text=TSCONFIG))
     maker.make(NewFile(path=GUIDE, text=(APPLICATIONS.parent / GUIDE).read_text("utf-8")))
-    if vscode:
+    if given.vscode:
         maker.make(NewFile(path=".vscode/tasks.json", text=tasks_text()))
     repository = repository_of(root)
     if system in CI_FILES:

@@ -10,7 +10,7 @@ from pathlib import Path
 from runner.application.application import Application, find_root, repository_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.options.options import absolute, report_path
+from runner.options.options import RunOptions, absolute, options_from, report_path
 from runner.planning.last_failed import STORE
 from runner.record.model import TestResult
 from runner.record.report import Report
@@ -22,6 +22,13 @@ from runner.security.terminal import in_line
 from runner.store.places import FILE
 from runner.version import VERSION
 from scripttest.typing_names import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from runner.commands.tables import CommandTable
+    from runner.planning.plan import RunRequest
 
 _JOURNAL = b'{"type": "calls"'
 EXTENSION_LIST = ", ".join(EXTENSIONS)
@@ -119,12 +126,12 @@ def write_text(environment: Environment, path: Path, text: str, *, told: bool = 
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Within it, an OSError from writing becomes a ConfigurationError."""
+def writing(path: Path, what: str = "") -> Iterator[None]:
+    """Within it, an OSError from writing becomes a ConfigurationError; `what` is written to the file."""
     try:
         yield
     except OSError as error:
-        raise ConfigurationError(f"Cannot write {path}: {error.strerror}") from error
+        raise ConfigurationError(f"Cannot write {what}{path}: {error.strerror}") from error
 
 
 @contextmanager
@@ -175,3 +182,29 @@ def named_store(environment: Environment, name: str) -> Path:
         raise ConfigurationError("Cannot use the store: its name is empty", "Pass the folder of the store")
     place = absolute(name, environment.directory)
     return place.parent if place.name == FILE else place
+
+
+def request_of(environment: Environment, table: type[CommandTable], values: dict[str, Any]) -> RunRequest:
+    """What a command with flags of a run asks for; `values` are their texts by field. Raises ConfigurationError."""
+    from runner.application.context import with_files
+    from runner.planning.inputs import resolve_application
+
+    options = options_from(values)
+    environment = with_files(environment, options.env_files)
+    application = resolve_application(options, environment.directory)
+    given = {flag.name for flag in table.__of_run__ if flag.is_given(values)}
+    return configured_request(options, given, environment, application, {flag.name for flag in table.__of_run__})
+
+
+def configured_request(
+    options: RunOptions, given: Collection[str], environment: Environment, application: Application, wanted: set[str]
+) -> RunRequest:
+    """The same with options that have been read. `given`: names of flags that the configuration file may not set.
+    `wanted`: those that it may."""
+    from runner.application.configuration import configured
+    from runner.execution.start import check_sandbox
+    from runner.planning.plan import RunRequest
+
+    found = configured(options, frozenset(given), application, wanted)
+    check_sandbox(found.options, environment)
+    return RunRequest(options=found.options, settings=found.settings, environment=environment, application=application)

@@ -8,11 +8,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import click
-
 from runner import exit_codes
+from runner.commands import tables
 from runner.commands.inputs import check_outputs, results_in, write_text
-from runner.commands.parser import Command, NumberRange
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.judging.calibration import trust_in, trust_record
@@ -28,47 +26,30 @@ SHOWN = 4000
 """Characters of an answer that are shown."""
 
 
-@click.command(
-    "label",
-    cls=Command,
-    help="Shows you answers that judges have graded and asks whether each is good: y, n, s to skip, u to undo, q to "
-    "stop. Saves every label at once, as .jsonl or .csv. Without a terminal, writes a file for you to fill in. "
-    "Existing labels are kept.",
-)
-@click.argument("report", metavar="REPORT")
-@click.option("-o", "--output", metavar="FILE", required=True, help="File for the labels: .jsonl or .csv.")
-@click.option(
-    "--count",
-    metavar="N",
-    type=click.IntRange(min=1),
-    default=60,
-    show_default=True,
-    help="Number of answers to ask about.",
-)
-@click.option("--criterion", metavar="TEXT", help="Only answers judged by this criterion.")
-@click.pass_obj
-def label(environment: Environment, report: str, output: str, count: int, criterion: str | None) -> int:
+def label(environment: Environment, given: tables.Label) -> int:
     """Asks for labels at the terminal, and returns the exit code."""
-    (path,) = check_outputs(environment, (output,), (".jsonl", ".csv"))
-    judgements = judgements_in(results_in(environment, report))
+    (path,) = check_outputs(environment, (given.output,), (".jsonl", ".csv"))
+    judgements = judgements_in(results_in(environment, given.report))
     if not judgements:
         raise ConfigurationError(
-            f"Cannot label {report}: it has no judge verdicts",
+            f"Cannot label {given.report}: it has no judge verdicts",
             "Only assertions of the types agent and preference and criteria of rubrics can be labelled",
         )
-    if criterion is not None:
+    if given.criterion is not None:
         known = sorted({one.key.criterion for one in judgements})
-        judgements = [one for one in judgements if one.key.criterion == criterion]
+        judgements = [one for one in judgements if one.key.criterion == given.criterion]
         if not judgements:
-            raise ConfigurationError(f'Cannot label "{criterion}" in {report}', f"It has {'; '.join(known[:10])}")
-    chosen = drawn(judgements, count)
+            raise ConfigurationError(
+                f'Cannot label "{given.criterion}" in {given.report}', f"It has {'; '.join(known[:10])}"
+            )
+    chosen = drawn(judgements, given.count)
     labels: dict[JudgementKey, Label] = {}
     if path.exists() and path.stat().st_size:
-        labels = {one.key: one for one in read_labels(path, output) if one.passed is not None}
+        labels = {one.key: one for one in read_labels(path, given.output) if one.passed is not None}
         more = [one for one in judgements if one.key in labels]
         if len(more) < len(labels):
             raise ConfigurationError(
-                f"Cannot write to {output}: it has labels for answers that are not in {report}",
+                f"Cannot write to {given.output}: it has labels for answers that are not in {given.report}",
                 "Choose another file with -o",
             )
         chosen = [*more, *(one for one in chosen if one.key not in labels)]
@@ -83,7 +64,7 @@ def label(environment: Environment, report: str, output: str, count: int, criter
     asked = [one for one in chosen if one.key not in labels]
     with _Keys() as read:
         _ask(environment, asked, labels, read, save)
-    environment.stdout.write(f"{counted(len(labels), 'label')} in {output}\n")
+    environment.stdout.write(f"{counted(len(labels), 'label')} in {given.output}\n")
     return exit_codes.PASSED
 
 
@@ -148,66 +129,49 @@ def labels_path(name: str, directory: Path) -> Path:
     return directory / Path(name).expanduser()
 
 
-@click.command(
-    "calibrate",
-    cls=Command,
-    help="Measures how well the judges of a saved run agree with human labels, and how consistent they are. LABELS "
-    "are .jsonl or .csv files written by yao-test label; each person may have their own.",
-)
-@click.argument("report", metavar="REPORT")
-@click.argument("labels", metavar="[LABELS]...", nargs=-1)
-@click.option(
-    "-o", "--output", metavar="FILE", multiple=True, help="Also write the result to a file: .json. Repeatable."
-)
-@click.option(
-    "--min-kappa",
-    metavar="KAPPA",
-    type=NumberRange(min=-1, max=1),
-    help="Exit with 1 if kappa could be below this value, or if there are too few labels.",
-)
-@click.pass_obj
-def calibrate(
-    environment: Environment, report: str, labels: tuple[str, ...], output: tuple[str, ...], min_kappa: float | None
-) -> int:
+def calibrate(environment: Environment, given: tables.Calibrate) -> int:
     """Prints how well judges agree with the labels and with themselves. Returns the exit code."""
-    paths = check_outputs(environment, output, (".json",))
-    if min_kappa is not None and not labels:
+    paths = check_outputs(environment, given.outputs, (".json",))
+    if given.min_kappa is not None and not given.labels:
         raise ConfigurationError("--min-kappa needs labels", "yao-test label makes them")
-    results = results_in(environment, report)
+    results = results_in(environment, given.report)
     judgements = judgements_in(results)
     if not judgements:
         raise ConfigurationError(
-            f"Cannot calibrate {report}: it has no judge verdicts",
+            f"Cannot calibrate {given.report}: it has no judge verdicts",
             "Only assertions of the types agent and preference and criteria of rubrics use judges",
         )
-    read = [label for name in labels for label in read_labels(labels_path(name, environment.directory), name)]
+    read = [label for name in given.labels for label in read_labels(labels_path(name, environment.directory), name)]
     said = [label for label in read if label.key.criterion]
     on_answers = len(read) - len(said)
     found = trust_in(judgements, said, prices_in(results))
-    if labels and not found.labels:
+    if given.labels and not found.labels:
         if on_answers and not found.unknown:
             raise ConfigurationError(
-                f"Cannot calibrate {report}: {', '.join(labels)} has labels for whole answers only",
+                f"Cannot calibrate {given.report}: {', '.join(given.labels)} has labels for whole answers only",
                 "Judges are compared with labels for the criteria that they judged",
             )
         if found.unknown:
             raise ConfigurationError(
-                f"Cannot calibrate {report}: none of its answers has a label in {', '.join(labels)}",
+                f"Cannot calibrate {given.report}: none of its answers has a label in {', '.join(given.labels)}",
                 "Labels are matched to answers by suite, id, run, turn and criterion",
             )
         raise ConfigurationError(
-            f"Cannot calibrate {report}: {', '.join(labels)} has no labels yet", "Fill in true or false under passed"
+            f"Cannot calibrate {given.report}: {', '.join(given.labels)} has no labels yet",
+            "Fill in true or false under passed",
         )
     show(environment, trust_text(found, columns_of(environment)))
     if on_answers:
         environment.stdout.write(f"Left out: {count(on_answers, 'label')} for whole answers, which no judge graded.\n")
     if found.unknown:
-        environment.stderr.write(f"Warning: {count(found.unknown, 'label')} of answers that {report} does not have\n")
+        environment.stderr.write(
+            f"Warning: {count(found.unknown, 'label')} of answers that {given.report} does not have\n"
+        )
     for path in paths:
         write_text(environment, path, json.dumps(trust_record(found), indent=2, ensure_ascii=False) + "\n")
-    if min_kappa is None:
+    if given.min_kappa is None:
         return exit_codes.PASSED
     whole = found.each[-1].found if found.each else None
     interval = whole.kappa_interval if whole is not None else None
     few = whole is None or whole.words == "too few labels to say"
-    return exit_codes.FAILED if few or interval is None or interval.low < min_kappa else exit_codes.PASSED
+    return exit_codes.FAILED if few or interval is None or interval.low < given.min_kappa else exit_codes.PASSED

@@ -52,31 +52,6 @@ def make_room(parallel: int) -> int:
     return parallel if soft == RLIM_INFINITY else max(1, min(parallel, (soft - KEPT) // EACH))
 
 
-COMMANDS = {
-    "calibrate": "runner.commands.labels:calibrate",
-    "completion": "runner.commands.completion:completion",
-    "config": "runner.commands.settings:config",
-    "convert": "runner.commands.convert:convert",
-    "diff": "runner.commands.diff:diff",
-    "doctor": "runner.commands.doctor:doctor",
-    "extract": "runner.commands.show:extract",
-    "history": "runner.commands.history:history",
-    "init": "runner.commands.init:init",
-    "label": "runner.commands.labels:label",
-    "mcp": "runner.commands.mcp:mcp",
-    "merge": "runner.commands.merge:merge",
-    "mutate": "runner.commands.mutate:mutate",
-    "regrade": "runner.commands.saved_runs:regrade",
-    "repl": "runner.commands.repl:repl",
-    "schema": "runner.commands.settings:schema",
-    "show": "runner.commands.show:show",
-    "status": "runner.commands.saved_runs:status",
-    "store": "runner.commands.store:store",
-    "trust": "runner.commands.settings:trust",
-    "types": "runner.commands.types:types",
-    "view": "runner.commands.view:view",
-}
-"""First argument → module and function of a command other than the run."""
 WHOLE = (["completion"], ["convert"], ["extract"], ["mcp"], ["repl"], ["schema"], ["types"], ["view"])
 """Commands that print documents, values or links, of which a terminal gets whole lines."""
 COMPLETING = "_YAO_TEST_COMPLETE"
@@ -90,7 +65,7 @@ def main() -> int:
     if COMPLETING in environment.variables:
         from runner.commands.completion import complete
 
-        code = complete(environment, COMMANDS)
+        code = complete(environment)
     else:
         code = run_command(sys.argv[1:], environment)
     try:
@@ -147,6 +122,8 @@ def _texts_or_code(words: list[str], environment: Environment) -> dict[str, Any]
     texts = texts_in(words)
     if texts and not (texts["reporter"] or _is_count(texts["name"])):
         return texts
+    from runner.commands.tables import COMMANDS
+
     if words[0] not in COMMANDS:
         from runner.commands.words import meant
 
@@ -155,7 +132,7 @@ def _texts_or_code(words: list[str], environment: Environment) -> dict[str, Any]
             return texts
     from runner.commands.parser import read_or_run
 
-    return read_or_run(words, environment, COMMANDS)
+    return read_or_run(words, environment)
 
 
 def _is_count(name: str | None) -> bool:

@@ -7,11 +7,9 @@ import secrets
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-import click
-
 from runner import exit_codes
+from runner.commands import tables
 from runner.commands.inputs import store_folder, writing
-from runner.commands.parser import WITHOUT, Command, app_option, store_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.execution.stopping import REASONS, leave
@@ -30,75 +28,39 @@ TOKEN = "YAO_TEST_MCP_TOKEN"
 _LEAVING: set[asyncio.Task[None]] = set()
 
 
-def _port(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    if value is not None and value != WITHOUT and not (value.isdecimal() and 0 < int(value) < 65536):
-        raise click.BadParameter(f"{value} is not a port from 1 to 65535")
-    return value
-
-
-@click.command(
-    "mcp",
-    cls=Command,
-    help="Serves tests to coding agents over the Model Context Protocol, on standard input and output: running them, "
-    "explaining failures, coverage, history. Real models are asked only with --allow-models and a budget.",
-)
-@app_option
-@store_option
-@click.option("--allow-models", is_flag=True, help="Let tests ask real models; needs --max-cost or --max-tokens.")
-@click.option(
-    "--max-cost", type=click.FloatRange(0, min_open=True), metavar="USD", help="Budget of the server, in US dollars."
-)
-@click.option("--max-tokens", type=click.IntRange(1), metavar="N", help="Budget of the server, in tokens.")
-@click.option(
-    "--http",
-    metavar="PORT",
-    is_flag=False,
-    flag_value=WITHOUT,
-    callback=_port,
-    help=f"Serve over HTTP on 127.0.0.1, for who has the token: that in {TOKEN}, else a new one. Default: a free port.",
-)
-@click.pass_obj
-def mcp(
-    environment: Environment,
-    app: str | None,
-    store: str | None,
-    allow_models: bool,
-    max_cost: float | None,
-    max_tokens: int | None,
-    http: str | None,
-) -> int:
+def mcp(environment: Environment, given: tables.Mcp) -> int:
     """Serves until the input ends. Returns the exit code."""
     if find_spec("mcp") is None:
         raise ConfigurationError(
             "Cannot serve: mcp is not installed", f"Install it with: {install_command('mcp', 'mcp')}"
         )
-    if allow_models and max_cost is None and max_tokens is None:
+    if given.allow_models and given.max_cost is None and given.max_tokens is None:
         raise ConfigurationError("--allow-models needs a budget", "Add --max-cost USD or --max-tokens N")
     from runner.mcp_server.actions import Actions, Limits
     from runner.mcp_server.running import Calls
     from runner.mcp_server.server import serve_stdio, server_of
 
-    application = resolve_application(RunOptions(app=app), environment.directory)
-    folder = store_folder(environment, store, application.root)
+    application = resolve_application(RunOptions(app=given.app), environment.directory)
+    folder = store_folder(environment, given.store, application.root)
     environment = environment.replace(directory=application.root)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
 
     async def serve() -> None:
         calls = Calls(application.root, folder, {**environment.variables, **environment.keys, "NO_COLOR": "1"})
-        limits = Limits(allow_models=allow_models, max_cost=max_cost, max_tokens=max_tokens)
+        limits = Limits(allow_models=given.allow_models, max_cost=given.max_cost, max_tokens=given.max_tokens)
         actions = Actions(application, environment, folder, calls, limits)
-        server = server_of(actions, environment.secrets.text, allow_models)
+        server = server_of(actions, environment.secrets.text, given.allow_models)
         loop = asyncio.get_running_loop()
         for number in REASONS:
             loop.add_signal_handler(number, _begin_to_leave, calls, number)
-        if http is None:
+        if given.http is None:
             await serve_stdio(server, actions)
         else:
             from runner.mcp_server.over_http import Listening
 
             token = environment.keys.get(TOKEN) or secrets.token_urlsafe(32)
-            listening = Listening(server, token, 0 if http == WITHOUT else int(http))
+            listening = Listening(server, token, 0 if given.http == "*" else int(given.http))
             environment.stdout.write(f"{listening.address}\nAuthorization: Bearer {token}\nPress Ctrl-C to stop.\n")
             environment.stdout.flush()
             await listening.serve()

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from runner import exit_codes
-from runner.commands.inputs import EXTENSION_LIST, is_journal, read_report, write_reports
-from runner.commands.parser import Command
+from runner.commands import tables
+from runner.commands.inputs import is_journal, read_report, write_reports
 from runner.compare import histories
 from runner.compare.histories import PooledRuns
 from runner.environment import Environment
@@ -18,7 +18,7 @@ from runner.errors import ConfigurationError
 from runner.options.carried import spelled
 from runner.options.flags import Changes
 from runner.options.options import FLAGS, texts_in
-from runner.options.values import CoverageThreshold, Shard, misses_in, read_coverage_threshold, read_shard
+from runner.options.values import CoverageThreshold, Shard, misses_in, read_shard
 from runner.record import coverage
 from runner.record.events import RunEnd, RunStatus
 from runner.record.fold import counted, status_of
@@ -39,62 +39,31 @@ WORST = (RunStatus.INTERRUPTED, RunStatus.ERROR)
 """Statuses that a merged run takes over from any of its parts; the first of them that is found counts."""
 
 
-@click.command(
-    "merge",
-    cls=Command,
-    help="Merges the .jsonl or .json reports of the shards of one run. If two have the same result, the later one "
-    "wins. Lists missing shards and tests and exits with 2, unless --partial is given. With --as-runs, turns "
-    "several reports of the same cases into one report with several runs.",
-)
-@click.argument("parts", metavar="PART...", nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    multiple=True,
-    required=True,
-    help=f"Report to write: {EXTENSION_LIST}. Repeatable.",
-)
-@click.option("--partial", is_flag=True, help="Exit with 0 even if shards or tests are missing.")
-@click.option("--as-runs", is_flag=True, help="Treat each report as further runs of the same cases.")
-@click.option(
-    "--coverage-threshold",
-    metavar="METRIC=PERCENT",
-    multiple=True,
-    help="Minimum coverage; exit with 1 if it is lower. Repeatable.",
-)
-@click.pass_obj
-def merge(
-    environment: Environment,
-    parts: tuple[str, ...],
-    output: tuple[str, ...],
-    partial: bool,
-    as_runs: bool,
-    coverage_threshold: tuple[str, ...],
-) -> int:
+def merge(environment: Environment, given: tables.Merge) -> int:
     """Writes the merged report, prints contradictions between the parts and what is missing. Returns the exit code."""
-    thresholds = [one for text in coverage_threshold for one in read_coverage_threshold(text, "--coverage-threshold")]
-    parts = tuple(part for part in parts if not is_journal(environment, part)) or parts
+    parts = tuple(part for part in given.parts if not is_journal(environment, part)) or given.parts
     reports = [read_report(environment, part) for part in parts]
-    if as_runs and partial:
+    if given.as_runs and given.partial:
         raise click.UsageError("--as-runs combines complete runs, --partial is for the parts of one run")
-    joined = histories.as_runs(reports, parts) if as_runs else merged(reports, parts)
-    misses = _misses(joined.report, thresholds)
+    joined = histories.as_runs(reports, parts) if given.as_runs else merged(reports, parts)
+    misses = _misses(joined.report, given.thresholds)
     whole, said = _measured(joined.report, misses), [*joined.said, *misses]
-    missing = [] if as_runs else lacking(reports, parts, whole)
+    missing = [] if given.as_runs else lacking(reports, parts, whole)
     for line in said[:SAID]:
         environment.stderr.write(f"Warning: {in_line(line)}\n")
     if len(said) > SAID:
         environment.stderr.write(f"Warning: ... and {len(said) - SAID} more\n")
-    write_reports(environment, whole, output)
-    environment.stdout.write(f"{counts_text(whole.counts)} in {count(len(parts), 'report' if as_runs else 'part')}\n")
+    write_reports(environment, whole, given.outputs)
+    environment.stdout.write(
+        f"{counts_text(whole.counts)} in {count(len(parts), 'report' if given.as_runs else 'part')}\n"
+    )
     for line in remarks(whole.counts):
         environment.stdout.write(f"{line}\n")
     for line in missing[:SAID]:
-        environment.stderr.write(f"{'Warning' if partial else 'Error'}: {line}\n")
+        environment.stderr.write(f"{'Warning' if given.partial else 'Error'}: {line}\n")
     if len(missing) > SAID:
         environment.stderr.write(f"... and {len(missing) - SAID} more\n")
-    if missing and not partial:
+    if missing and not given.partial:
         environment.stderr.write("Hint: Pass the missing parts, or --partial to merge without them\n")
         return exit_codes.CONFIGURATION
     return exit_codes.FAILED if misses else exit_codes.PASSED

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from difflib import get_close_matches
 from importlib import import_module
@@ -16,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from runner.commands.tables import COMMANDS, CommandTable
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import FLAGS
-from runner.options.readers import one_of
 from runner.version import VERSION
 
 if TYPE_CHECKING:
@@ -45,59 +44,22 @@ _COMMANDS = (
     ("doctor", "check what is installed and what agents need"),
 )
 """What the help says of commands; it names the others."""
-PAGES = {
-    "": "cli",
-    "calibrate": "calibrating",
-    "completion": "cli",
-    "config": "configuration",
-    "convert": "data",
-    "diff": "comparing",
-    "doctor": "mocking",
-    "extract": "reports",
-    "history": "history",
-    "init": "quickstart",
-    "label": "calibrating",
-    "mcp": "coding-agents",
-    "merge": "long-runs",
-    "mutate": "mutating",
-    "regrade": "long-runs",
-    "repl": "debugging",
-    "schema": "editor",
-    "show": "reports",
-    "status": "long-runs",
-    "store": "history",
-    "trust": "security",
-    "types": "editor",
-    "view": "view",
-}
-"""Command → the page of the documentation that its help names; empty: the run."""
 _HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
 """Spellings of `--help`, for all commands."""
 WITHOUT = "*"
 """The value of a flag that may stand without one, when it does."""
-STORE_HELP = "Folder of the store. Default: the one in yao-test.toml, else .yao-test of the application."
-store_option = click.option("--store", metavar="DIR", help=STORE_HELP)
-app_option = click.option(
-    "-a", "--app", metavar="DIR", help="Application root. Default: the nearest one at or above the working directory."
-)
-verbose_option = click.option("-v", "--verbose", is_flag=True, help="Show the statistics behind the verdict.")
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-no_color_option = click.option("--no-color", is_flag=True, help="Turn colours off.")
 Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 """A function that returns the values which begin with a text."""
 
 
-def read_or_run(arguments: list[str], environment: Environment, commands: Mapping[str, str]) -> dict[str, Any] | int:
-    """The values of the flags, or an exit code when click has printed something, such as the help, or one of `commands`
-    has run: name → module and function."""
-    if arguments and arguments[0] in commands:
-        module, _, name = commands[arguments[0]].partition(":")
-        command = getattr(import_module(module), name)
-        program = f"yao-test {arguments[0]}"
-        command.epilog = f"More: docs/{PAGES[arguments[0]]}.md"
+def read_or_run(arguments: list[str], environment: Environment) -> dict[str, Any] | int:
+    """The texts of the flags of a run, or an exit code when click has printed something, such as the help, or another
+    command has run."""
+    if arguments and arguments[0] in COMMANDS:
+        command, program = command_of(arguments[0]), f"yao-test {arguments[0]}"
         arguments = arguments[1:]
     else:
-        command, program = click_command(commands if "all" not in arguments else ()), "yao-test"
+        command, program = click_command(COMMANDS if "all" not in arguments else ()), "yao-test"
     columns = shutil.get_terminal_size((80, 24)).columns
     printed = environment.stdout
     plain = [word for word in arguments if word.partition("=")[0] != "--json"]
@@ -120,6 +82,34 @@ def read_or_run(arguments: list[str], environment: Environment, commands: Mappin
     return result if isinstance(result, dict) else int(result or 0)
 
 
+def command_of(name: str, completer: Callable[[Flag], Completer | None] = lambda _: None) -> click.Command:
+    """A command other than the run as click reads it; `completer` as for `options_of`."""
+    return _made(name, COMMANDS[name], completer)
+
+
+def _made(name: str, table: type[CommandTable], completer: Callable[[Flag], Completer | None]) -> click.Command:
+    text = (table.__doc__ or "").replace("\n    ", " ")
+    more = f"More: docs/{table.__page__}.md" if table.__page__ else None
+    if table.__group__:
+        inner = {key: _made(key, one, completer) for key, one in table.__group__.items()}
+        return click.Group(name, commands=inner, help=text, epilog=more, no_args_is_help=False)
+    module, _, function = table.__act__.partition(":")
+
+    @click.pass_context
+    def act(context: click.Context, /, **values: Any) -> Any:
+        try:
+            given: list[Any] = [table.read(values)]
+        except ConfigurationError as error:
+            hint = error.hint or f"{context.command_path} --help lists the flags"
+            raise ConfigurationError(error.message, hint) from error
+        if table.__of_run__:
+            given.append({flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS})
+        return getattr(import_module(f"runner.commands.{module}"), function)(context.obj, *given)
+
+    params = options_of((*table.__declared__, *table.__of_run__), completer)
+    return Command(name, params=params, callback=act, help=text, epilog=more)
+
+
 def _refused(error: click.ClickException, program: str, command: click.Command) -> ConfigurationError:
     """What click refuses, in the words of all other messages."""
     context = error.ctx if isinstance(error, click.UsageError) else None
@@ -140,18 +130,6 @@ def _refused(error: click.ClickException, program: str, command: click.Command) 
         hint = f"Type: {error.option_name}" + (
             f" {named[0].make_metavar(click.Context(command))}" if lacks and named else ", or leave it out"
         )
-    elif isinstance(error, click.BadParameter) and error.param is not None:
-        kind, name = error.param.type, _name_of(error.param)
-        text = error.message.partition(" is not ")[0].strip("'")
-        if isinstance(kind, click.Choice):
-            try:
-                one_of(*map(str, kind.choices))(text, name)
-            except ConfigurationError as ours:
-                return ours
-        if isinstance(kind, click.IntRange | click.FloatRange):
-            said = f'Cannot read {name} "{text}": it must be {_range_of(kind)}'
-        else:
-            said = f"Cannot use {name}: {error.message.rstrip('.')}"
     elif said.startswith("Got unexpected extra argument"):
         said = f"Cannot use {said.partition('(')[2].rstrip(')')}: {program} takes no further words"
     return ConfigurationError(said, hint)
@@ -166,13 +144,6 @@ def _name_of(parameter: click.Parameter) -> str:
     )
 
 
-def _range_of(kind: click.IntRange | click.FloatRange) -> str:
-    """Which numbers a flag takes."""
-    number = "a whole number" if isinstance(kind, click.IntRange) else "a number"
-    low = "above" if kind.min_open else "from" if kind.max is not None else "of at least"
-    return number + f" {low} {kind.min}" * (kind.min is not None) + f" to {kind.max}" * (kind.max is not None)
-
-
 def click_command(commands: Iterable[str] = ()) -> click.Command:
     """The click command of a run, used when the quick reader cannot read the command line. With the names of the other
     commands, its help has these and the flags of every day, else all flags."""
@@ -183,7 +154,7 @@ def click_command(commands: Iterable[str] = ()) -> click.Command:
         callback=lambda **values: values,
         help=_ABOUT,
         epilog="Exit codes: 0 passed, 1 failed, 2 configuration error, 3 the tool itself failed, 130 interrupted.\n\n"
-        f"More: docs/{PAGES['']}.md",
+        "More: docs/cli.md",
     )
     with_version: click.Command = click.version_option(VERSION, prog_name="yao-test")(command)
     return with_version
@@ -192,36 +163,29 @@ def click_command(commands: Iterable[str] = ()) -> click.Command:
 def options_of(
     flags: Iterable[Flag], completer: Callable[[Flag], Completer | None] = lambda _: None
 ) -> list[click.Parameter]:
-    """Flags of the table as click options; `completer` gives the function that completes the values of a flag."""
-    return [
-        click.Option(
-            [*flag.spellings, flag.field], help=flag.help, shell_complete=completer(flag), **_settings_of(flag)
+    """Flags and words of a table as click has them; `completer` gives the function that completes the values of one."""
+    return [_parameter(flag, completer(flag)) for flag in flags]
+
+
+def _parameter(flag: Flag, complete: Completer | None) -> click.Parameter:
+    if flag.kind in ("word", "words"):
+        number = -1 if flag.kind == "words" else 1
+        return click.Argument(
+            [flag.field], metavar=flag.metavar, required=flag.required, shell_complete=complete, nargs=number
         )
-        for flag in flags
-    ]
-
-
-def _settings_of(flag: Flag) -> dict[str, Any]:
+    choices = getattr(flag.read, "choices", ()) if flag.metavar == "TEXT" else ()
+    of_value = {"metavar": f"[{'|'.join(choices)}]" if choices else flag.metavar, "required": flag.required}
+    alone = {"is_flag": False, "flag_value": WITHOUT}
     kinds: dict[str, dict[str, Any]] = {
-        "text": {"metavar": flag.metavar},
-        "maybe": {"metavar": flag.metavar, "is_flag": False, "flag_value": WITHOUT},
-        "repeated": {"metavar": flag.metavar, "multiple": True},
-        "optional": {"metavar": flag.metavar, "multiple": True, "is_flag": False, "flag_value": WITHOUT},
+        "text": of_value,
+        "maybe": {**of_value, **alone},
+        "repeated": {**of_value, "multiple": True},
+        "optional": {**of_value, **alone, "multiple": True},
         "switch": {"is_flag": True, "default": False},
         "count": {"count": True},
     }
-    return kinds[flag.kind]
-
-
-class NumberRange(click.FloatRange):
-    """A click type for numbers within a range, which refuses `nan`: click takes that to be within every range."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Reads the number. Raises BadParameter."""
-        number = super().convert(value, param, ctx)
-        if math.isnan(number):
-            self.fail(f"{value} is not a number.", param, ctx)
-        return number
+    spelt = [*flag.spellings, flag.field]
+    return click.Option(spelt, help=flag.help, shell_complete=complete, **kinds[flag.kind])
 
 
 class Command(click.Command):

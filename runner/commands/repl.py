@@ -11,21 +11,16 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from bindings import SCRIPT_PARTS
 from runner import exit_codes
-from runner.application.configuration import configured
-from runner.application.context import with_files
-from runner.commands.parser import Command, options_of
+from runner.commands import tables
+from runner.commands.inputs import request_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError, meant_or_listed, shown_path
 from runner.execution.run import Run
 from runner.execution.services import RunServices
-from runner.execution.start import check_sandbox, check_trust
+from runner.execution.start import check_trust
 from runner.execution.stopping import Budgets, Stop
-from runner.options.options import FLAGS, options_from
-from runner.planning.inputs import resolve_application
 from runner.planning.last_failed import memory_of
 from runner.planning.plan import RunPlan, RunRequest, suite_of
 from runner.planning.planner import with_contexts
@@ -49,8 +44,6 @@ from scripttest.values import fields_of
 if TYPE_CHECKING:
     from runner.application.application import Application, TestModule
 
-OWN = [flag for flag in FLAGS if flag.repl]
-"""The flags of a run that the command has, too."""
 LONGEST = 24 * 3600.0
 """Seconds that an input may take without `--timeout`."""
 HISTORY = 2_000
@@ -59,33 +52,12 @@ CLEARED = "\0"
 """In place of a line: Ctrl-C has taken back what was typed."""
 
 
-@click.command(
-    "repl",
-    cls=Command,
-    help="Opens a prompt in a realm with the functions of a script: TypeScript, `await` and several lines work, and so "
-    "do t, ctx, mocks and the database, as in a test. _ is the last value. Ctrl-C stops an input, Ctrl-D ends. From a "
-    "pipe, prints the value of each input; the exit code is 1 if one of them threw.",
-)
-@click.argument("script", metavar="scripts.AGENT.MODULE")
-@click.pass_obj
-def repl(environment: Environment, /, script: str, **values: Any) -> int:
+def repl(environment: Environment, given: tables.Repl, values: dict[str, Any]) -> int:
     """Reads, evaluates and prints until the end of the input. Returns the exit code."""
-    options = options_from({flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS})
-    environment = with_files(environment, options.env_files)
-    application = resolve_application(options, environment.directory)
-    given = frozenset(flag.name for flag in OWN if flag.is_given(values))
-    found = configured(options, given, application, {flag.name for flag in OWN})
-    if found.options.sandbox is not None:
-        check_sandbox(found.options, environment)
-    module = _module(application, script)
-    request = RunRequest(
-        options=found.options, settings=found.settings, environment=environment, application=application
-    )
+    request = request_of(environment, tables.Repl, values)
+    module = _module(request.application, given.script)
     check_trust(request)
     return _Prompt(with_contexts(request), module).run()
-
-
-repl.params += options_of(OWN)
 
 
 def _module(application: Application, script: str) -> TestModule:

@@ -10,12 +10,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-import click
-
 from runner.cases.csv_rows import row_of
 from runner.cells import as_cell
-from runner.commands.inputs import EXTENSION_LIST, read_report, understanding, write_reports, writing
-from runner.commands.parser import Command, no_color_option, store_option
+from runner.commands import tables
+from runner.commands.inputs import read_report, understanding, write_reports, writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute
@@ -30,50 +28,23 @@ from scripttest import Status
 from scripttest.typing_names import Record
 
 
-@click.command(
-    "show",
-    cls=Command,
-    help="Shows a saved .jsonl or .json report, or a run from the store (run:ID), on the console, or writes it in "
-    "another format.",
-)
-@click.argument("report", metavar="REPORT")
-@click.option(
-    "-o", "--output", metavar="FILE", multiple=True, help=f"Write the report to a file: {EXTENSION_LIST}. Repeatable."
-)
-@click.option(
-    "-r", "--reporter", metavar="ID", help="Print the report with a built-in reporter, such as report.markdown."
-)
-@store_option
-@click.option("-v", "--verbose", count=True, help="Show every test of every suite, and the output of passing tests.")
-@click.option("-q", "--quiet", is_flag=True, help="Show only failures and the summary.")
-@no_color_option
-@click.pass_obj
-def show(
-    environment: Environment,
-    report: str,
-    output: tuple[str, ...],
-    reporter: str | None,
-    store: str | None,
-    verbose: int,
-    quiet: bool,
-    no_color: bool,
-) -> int:
+def show(environment: Environment, given: tables.Show) -> int:
     """Prints a report, or writes it to files. The exit code does not depend on the results."""
-    if reporter and output:
+    if given.reporter and given.outputs:
         raise ConfigurationError("--reporter prints a report, --output writes one to a file", "Remove one of them")
-    if quiet and verbose:
+    if given.quiet and given.verbose:
         raise ConfigurationError("--quiet and --verbose cannot be used together")
-    saved = read_report(environment, report, quiet=not (output or reporter), store=store)
-    if output:
-        write_reports(environment, saved, output)
-    elif reporter:
+    saved = read_report(environment, given.report, quiet=not (given.outputs or given.reporter), store=given.store)
+    if given.outputs:
+        write_reports(environment, saved, given.outputs)
+    elif given.reporter:
         from runner.reporters import maker_by_id
 
-        with understanding(reporter):
-            maker_by_id(reporter, environment.stdout)().write(saved)
+        with understanding(given.reporter):
+            maker_by_id(given.reporter, environment.stdout)().write(saved)
     else:
-        with understanding(f"the lines of {report}"):
-            _on_console(environment, saved, verbose, quiet, no_color)
+        with understanding(f"the lines of {given.report}"):
+            _on_console(environment, saved, given.verbose, given.quiet, given.no_color)
     return 0
 
 
@@ -97,47 +68,19 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
 """Names that Windows keeps for devices, with any extension."""
 
 
-@click.command(
-    "extract",
-    cls=Command,
-    help="Writes one file per result of a saved .jsonl or .json report; with -o FILE.csv, a table of its cases that "
-    "can be used as a case file.",
-)
-@click.argument("report", metavar="REPORT")
-@click.option(
-    "-d",
-    "-o",
-    "--directory",
-    metavar="DIR|FILE.csv",
-    help="Folder for the files, or a table (.csv, .tsv). Default: a folder beside the report, named like it.",
-)
-@click.option(
-    "--format",
-    "kind",
-    type=click.Choice(["md", "markdown", "json"]),
-    default="md",
-    help="Format of the files: Markdown or JSON.",
-)
-@click.option(
-    "--status",
-    type=click.Choice(["passed", "failed", "skipped"]),
-    multiple=True,
-    help="Only results with this status. Repeatable.",
-)
-@click.pass_obj
-def extract(environment: Environment, report: str, directory: str | None, kind: str, status: tuple[str, ...]) -> int:
+def extract(environment: Environment, given: tables.Extract) -> int:
     """Writes the files and prints how many."""
-    saved = read_report(environment, report)
-    kind = kind.replace("markdown", "md")
-    path = absolute(report, environment.directory)
-    folder = absolute(directory, environment.directory) if directory else path.with_suffix("")
+    saved = read_report(environment, given.report)
+    kind = given.kind.replace("markdown", "md")
+    path = absolute(given.report, environment.directory)
+    folder = absolute(given.directory, environment.directory) if given.directory else path.with_suffix("")
     if folder == path:
         raise ConfigurationError(f"Cannot write results into {folder}: it is the report", "Name a folder with -d")
     if folder.exists() and not folder.is_dir() and folder.suffix.lower() not in TABLES:
         raise ConfigurationError(f"Cannot write results into {folder}: it is not a folder")
     if folder.suffix.lower() in TABLES:
         results = [result for result in saved.results if result.case is not None]
-        chosen = [result for result in results if not status or result.status in status]
+        chosen = [result for result in results if not given.statuses or result.status in given.statuses]
         cases = [result for result in chosen if result.line.get("input") is not None or _stored(result)]
         left = len(chosen) - len(cases)
         without = f", without {left} of several turns, which only a .jsonl report has whole" if left else ""
@@ -147,7 +90,7 @@ def extract(environment: Environment, report: str, directory: str | None, kind: 
         environment.stdout.write(f"Wrote {len(cases)} case{'' if len(cases) == 1 else 's'} to {folder}{without}\n")
         return 0
     suites = {suite.id: suite for suite in saved.suites}
-    chosen = [result for result in saved.results if not status or result.status in status]
+    chosen = [result for result in saved.results if not given.statuses or result.status in given.statuses]
     for name, result in named(chosen, several=len(suites) > 1):
         file = folder / f"{name}.{kind}"
         suite = suites[result.suite]

@@ -7,12 +7,11 @@ from shlex import quote
 import click
 
 from runner import exit_codes
+from runner.commands import tables
 from runner.commands.history import list_of, run_record
 from runner.commands.inputs import named_store, print_json, store_folder
-from runner.commands.parser import Command, json_option, store_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.options.values import read_store_keep
 from runner.reporters.console.style import count
 from runner.reporters.console.table import columns_of, show
 from runner.store.database import open_store
@@ -26,20 +25,15 @@ def store() -> None:
     """The group of these commands."""
 
 
-@store.command("list", cls=Command, help="Lists the runs in a store, newest first.")
-@store_option
-@click.option("--branch", metavar="NAME", help="Only runs on this branch.")
-@json_option
-@click.pass_obj
-def list_runs(environment: Environment, store: str | None, branch: str | None, as_json: bool) -> int:
+def list_runs(environment: Environment, given: tables.StoreList) -> int:
     """Prints the runs of the store."""
-    with Store(store_folder(environment, store)) as opened:
-        runs = opened.runs(branch=branch)
-    if as_json:
+    with Store(store_folder(environment, given.store)) as opened:
+        runs = opened.runs(branch=given.branch)
+    if given.as_json:
         print_json(environment, {"runs": list(map(run_record, runs))})
         return exit_codes.PASSED
     show(environment, list_of(runs, columns_of(environment)) if runs else "")
-    named = f" --store {quote(store)}" if store is not None else ""
+    named = f" --store {quote(given.store)}" if given.store is not None else ""
     for run in runs:
         if run.state == CUT_SHORT:
             report = quote(run.reports[0]) if run.reports else "FILE.jsonl"
@@ -50,15 +44,11 @@ def list_runs(environment: Environment, store: str | None, branch: str | None, a
     return exit_codes.PASSED
 
 
-@store.command("merge", cls=Command, help="Copies the runs and labels of the other stores into the first one.")
-@click.argument("into", metavar="STORE")
-@click.argument("stores", metavar="OTHER...", nargs=-1, required=True)
-@click.pass_obj
-def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
+def merge(environment: Environment, given: tables.StoreMerge) -> int:
     """Copies the runs of other stores into this one and prints how many are new."""
-    target = named_store(environment, into)
+    target = named_store(environment, given.into)
     damaged: list[str] = []
-    for name in stores:
+    for name in given.stores:
         source = named_store(environment, name)
         if source == target:
             raise ConfigurationError(f"Cannot merge {name} into itself", "Pass two stores, the target first")
@@ -79,28 +69,13 @@ def merge(environment: Environment, into: str, stores: tuple[str, ...]) -> int:
     return exit_codes.PASSED
 
 
-@store.command(
-    "prune",
-    cls=Command,
-    help="Removes runs beyond an age or a size, the oldest first. Keeps the newest run and runs with labels.",
-)
-@click.option(
-    "--keep",
-    metavar="LIMIT",
-    multiple=True,
-    required=True,
-    help="Age or size to keep, such as 90d or 500MB. Repeatable.",
-)
-@store_option
-@click.pass_obj
-def prune_runs(environment: Environment, keep: tuple[str, ...], store: str | None) -> int:
+def prune_runs(environment: Environment, given: tables.StorePrune) -> int:
     """Removes old runs and prints how many. Runs with labels and the newest run stay."""
-    limits = [limit for text in keep for limit in read_store_keep(text, "--keep")]
-    place = store_folder(environment, store)
+    place = store_folder(environment, given.store)
     with Store(place):
         pass
     with open_store(place) as database:
-        removed = prune(database, place, limits, environment.now())
+        removed = prune(database, place, given.keep, environment.now())
         left, size = database.execute("SELECT count(*) FROM runs").fetchone()[0], size_of(database)
     environment.stdout.write(f"{count(len(removed), 'run')} removed, {left} left, {size / 1e6:.1f} MB\n")
     return exit_codes.PASSED

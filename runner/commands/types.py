@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from json import dumps
 from pathlib import Path
 
-import click
-
 from runner import exit_codes
 from runner.application.application import Application, TestModule, find_root
+from runner.commands import tables
 from runner.commands.inputs import writing
-from runner.commands.parser import Command
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.security.files import check_target, read_text
@@ -63,24 +61,15 @@ TSCONFIG = f"""{{
 """
 
 
-@click.command(
-    "types",
-    cls=Command,
-    help=f"Installs the TypeScript declarations into {TARGET} of an application (default: the one here), and small "
-    "project files that let editors find the module beside each test.",
-)
-@click.argument("folder", required=False, metavar="[FOLDER]")
-@click.option("--check", is_flag=True, help="Write nothing, and exit with 1 if a file is out of date.")
-@click.pass_obj
-def types(environment: Environment, folder: str | None, check: bool) -> int:
+def types(environment: Environment, given: tables.Types) -> int:
     """Writes the files, prints how an editor finds them, and returns the exit code."""
-    root = Path(environment.directory, folder) if folder else _application(environment.directory)
+    root = Path(environment.directory, given.folder) if given.folder else _application(environment.directory)
     if not root.is_dir():
         raise ConfigurationError(f"Cannot install declarations into {root}: it is not a folder")
     files = type_files(root)
     old = [path for path, text in files.items() if _content(root / path) != text]
     left = [path for path in _made(root) if path not in files]
-    if check:
+    if given.check:
         for path in [*old, *left]:
             environment.stdout.write(f"Out of date: {root / path}\n")
         return exit_codes.FAILED if old or left else exit_codes.PASSED

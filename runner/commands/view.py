@@ -11,12 +11,10 @@ from pathlib import Path
 from pwd import getpwuid
 from types import FrameType
 
-import click
-
 from runner import exit_codes
 from runner.application.application import find_root
+from runner.commands import tables
 from runner.commands.inputs import print_json, store_folder
-from runner.commands.parser import Command, app_option, json_option, store_option
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute
@@ -30,18 +28,7 @@ ENDS = {int(signal.SIGINT): exit_codes.INTERRUPTED, int(signal.SIGTERM): exit_co
 """Signal that ends the server → exit code."""
 
 
-@click.command(
-    "view",
-    cls=Command,
-    help="Serves the runs in a store as web pages: results, traces, a test over time, runs side by side, human "
-    "labels. Pages update while a run goes on. Prints a link that works only on this machine. Press Ctrl-C to stop.",
-)
-@store_option
-@click.option("--port", metavar="PORT", type=click.IntRange(1, 65535), help="Port on 127.0.0.1. Default: a free one.")
-@app_option
-@json_option
-@click.pass_obj
-def view(environment: Environment, store: str | None, port: int | None, app: str | None, as_json: bool) -> int:
+def view(environment: Environment, given: tables.View) -> int:
     """Serves the pages until Ctrl-C; blocks. Returns the exit code."""
     if missing := [package for package in PACKAGES if not _is_here(package)]:
         raise ConfigurationError(
@@ -54,8 +41,8 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
     from runner.view.runs import StoredRuns
     from runner.view.server import Serving
 
-    application = _application(environment.directory, app)
-    folder = store_folder(environment, store, application)
+    application = _application(environment.directory, given.app)
+    folder = store_folder(environment, given.store, application)
     if application and folder == application / STORE and folder.is_dir() and not (folder / FILE).exists():
         with open_store(folder):
             pass  # runs may come while it serves
@@ -65,8 +52,8 @@ def view(environment: Environment, store: str | None, port: int | None, app: str
     before = {number: signal.signal(number, _ended) for number in ENDS}
     gc.enable()  # a process that stays
     try:
-        serving = Serving(PageActions(runs, again, _person(variables), environment.now), port or 0)
-        if as_json:
+        serving = Serving(PageActions(runs, again, _person(variables), environment.now), given.port or 0)
+        if given.as_json:
             print_json(environment, {"link": serving.link, "store": str(folder)})
         else:
             environment.stdout.write(f"{serving.link}\nShowing runs from {folder}. Press Ctrl-C to stop.\n")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 def check_sandbox(options: RunOptions, environment: Environment) -> None:
     """With --verbose, prints which walls around scripts the operating system cannot put up, unless the tests run on a
     cluster; with --sandbox=require, raises ConfigurationError if there is any."""
+    if options.sandbox is None and not options.verbose:
+        return
     from scripttest import missing_walls
 
     missing = [f"{name}: {why}" for name, why in missing_walls().items()]

@@ -11,10 +11,10 @@ from scripttest.values import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, ClassVar
+    from typing import Any, ClassVar, Self
 
 
-_NOT_GIVEN = {"repeated": (), "optional": (), "switch": False, "count": 0}
+_NOT_GIVEN = {"repeated": (), "optional": (), "words": (), "switch": False, "count": 0}
 _PATHS = ("FILE", "DIR")
 """What flags with a path have as their `metavar`."""
 
@@ -83,7 +83,8 @@ class Flag(Value):
     """The value when it is not given."""
     short: str | None = None
     kind: str
-    """text, maybe (text, and `*` where the value is left out), repeated, optional (both), switch or count."""
+    """text, maybe (text, and `*` where the value is left out), repeated, optional (both), switch, count; word or words,
+    which are no flags."""
     metavar: str = "TEXT"
     aliases: tuple[str, ...] = ()
     """Other spellings, with dashes."""
@@ -94,6 +95,8 @@ class Flag(Value):
     """Names of flags that may not be given together with it."""
     needs: str | None = None
     """Name of a flag without which it may not be given."""
+    required: bool = False
+    """Whether a command cannot do without it."""
     every_day: str = ""
     """The heading below which `--help` shows it; empty: only `--help all` does."""
     changes: str
@@ -152,12 +155,14 @@ class Flag(Value):
 
     def saved_value(self, value: Any) -> Any:
         """The value of `RunOptions` for that of a report. Raises ConfigurationError."""
-        if isinstance(value, list):
-            read = self.read
-            return tuple(one for text in value for one in (read(text, f"--{self.name}") if read else (text,)))
-        if isinstance(value, str) and self.read is not None:
-            return self.read(value, f"--{self.name}")
+        if isinstance(value, list) or (isinstance(value, str) and self.read is not None):
+            return self._read(value)
         return value
+
+    @property
+    def shown(self) -> str:
+        """Its name in messages."""
+        return self.metavar if self.kind in ("word", "words") else f"--{self.name}"
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -187,14 +192,18 @@ class Flag(Value):
     def value(self, values: dict[str, Any]) -> Any:
         """Its checked value. Raises ConfigurationError for an invalid one."""
         said = values[self.field]
-        if self.read is None:
-            if self.kind == "text" and not said:
-                hint = f"--{self.name} {self.metavar}: {self.help}"
-                raise ConfigurationError(f"Cannot use --{self.name}: it is empty", hint)
-            return said
-        if self.kind in ("text", "maybe"):
-            return self.read(said, f"--{self.name}")
-        return tuple(value for text in said for value in self.read(text, f"--{self.name}"))
+        if self.read is None and self.kind == "text" and not said:
+            hint = f"--{self.name} {self.metavar}: {self.help}"
+            raise ConfigurationError(f"Cannot use --{self.name}: it is empty", hint)
+        return said if isinstance(said, bool | int) else self._read(said)
+
+    def _read(self, said: Any) -> Any:
+        """The value of a text, or the values of several texts."""
+        read = self.read or (lambda text, _: text)
+        if isinstance(said, str):
+            return read(said, self.shown)
+        found = [read(text, self.shown) for text in said]
+        return tuple(value for one in found for value in (one if isinstance(one, tuple) else (one,)))
 
 
 def flag(
@@ -220,3 +229,8 @@ class FlagTable(Value):
             for field, declared in cls.__value_defaults__.items()
         )
         cls.__value_defaults__ = {flag.field: flag.default for flag in cls.__declared__}
+
+    @classmethod
+    def read(cls, values: dict[str, Any]) -> Self:
+        """The checked values of texts, by field, as parsers of command lines return them. Raises ConfigurationError."""
+        return cls(**{flag.field: flag.value(values) for flag in cls.__declared__ if flag.is_given(values)})

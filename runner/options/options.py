@@ -305,7 +305,7 @@ def options_from(values: dict[str, Any]) -> RunOptions:
         for other in one.excludes:
             if other in given:
                 raise ConfigurationError(f"--{one.name} and --{other} cannot be used together")
-    return with_rounds(RunOptions(**{one.field: one.value(values) for one in given.values()}))
+    return with_rounds(RunOptions.read(values))
 
 
 def lacking(name: str, options: RunOptions) -> Flag | None:

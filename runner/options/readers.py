@@ -30,25 +30,24 @@ def value_read_by(name: str) -> Callable[[str, str], Any]:
     return read
 
 
-def _number(
+def number(
     kind: Callable[[str], float], pattern: str, fits: Callable[[float], bool], what: str
 ) -> Callable[[str, str], Any]:
     """Makes a reader of numbers; `what` a text has to be if it is refused."""
 
     def read(text: str, where: str) -> float:
-        number = text.removesuffix("%")
-        if not re.fullmatch(pattern, text) or not fits(kind(number)):
+        if not re.fullmatch(pattern, text) or not fits(value := kind(text.removesuffix("%"))):
             raise ConfigurationError(f'Cannot read {where} "{text}": it must be {what}')
-        return kind(number)
+        return value
 
     return read
 
 
-count = _number(int, r"\d+", lambda number: number >= 1, "a whole number of at least 1")
-samples = _number(int, r"\d+", lambda number: 1 <= number <= 9, "a whole number from 1 to 9")
-amount = _number(float, r"\d*\.?\d+", lambda number: number > 0, "a number above 0, such as 2.50")
-percent = _number(float, r"\d+(\.\d+)?%?", lambda number: 1 <= number <= 100, "a percentage from 1 to 100, such as 80")
-share = _number(float, r"\d*\.?\d+", lambda number: number <= 1, "a number from 0 to 1, such as 0.8")
+count = number(int, r"\d+", lambda number: number >= 1, "a whole number of at least 1")
+samples = number(int, r"\d+", lambda number: 1 <= number <= 9, "a whole number from 1 to 9")
+amount = number(float, r"\d*\.?\d+", lambda number: number > 0, "a number above 0, such as 2.50")
+percent = number(float, r"\d+(\.\d+)?%?", lambda number: 1 <= number <= 100, "a percentage from 1 to 100, such as 80")
+share = number(float, r"\d*\.?\d+", lambda number: number <= 1, "a number from 0 to 1, such as 0.8")
 
 
 def share_or_percent(text: str, where: str) -> float:
@@ -187,4 +186,5 @@ def one_of(*choices: str) -> Callable[[str, str], str]:
             raise ConfigurationError(f'Cannot use {where} "{text}": there is no such choice', hint)
         return text
 
+    read.choices = choices  # type: ignore[attr-defined]  # for help and completion
     return read

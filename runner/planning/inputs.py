@@ -103,9 +103,13 @@ def named_agent(options: RunOptions, application: Application) -> str:
     return Assistants(application).find(options.name).id
 
 
-def everything(options: RunOptions, application: Application, directory: Path) -> str:
-    """The input of a run without `-i`: the agent of `--name`, else the agent whose folder contains the working
-    directory, else all agents at or below the working directory. Raises ConfigurationError."""
+def with_inputs(options: RunOptions, application: Application, directory: Path) -> RunOptions:
+    """The options with inputs. Without `-i`, these are the agent of `--name`, else the agent whose folder contains the
+    working directory, else all agents at or below it. Raises ConfigurationError."""
+    return options if options.inputs else options.replace(inputs=(_everything(options, application, directory),))
+
+
+def _everything(options: RunOptions, application: Application, directory: Path) -> str:
     if options.name is not None:
         return str(application.agent(options.name).folder)
     found = application.agent_of(directory)

@@ -13,7 +13,7 @@ from runner.application.application import TestModule, repository_of
 from runner.application.context import all_variables, build_context
 from runner.errors import ConfigurationError
 from runner.planning.case_source import GeneratorInput
-from runner.planning.inputs import Modules, everything, named_agent, not_collected, resolve_inputs
+from runner.planning.inputs import Modules, named_agent, not_collected, resolve_inputs, with_inputs
 from runner.planning.last_failed import store_of
 from runner.planning.plan import LeftOut, RunPlan, suite_of
 from runner.record.events import new_run
@@ -142,8 +142,7 @@ class _Planner:
         graded by."""
         options, application, directory = self._options, self._application, self._environment.directory
         if self._request.regraded_from is None:
-            if not options.inputs:
-                self._named = options.replace(inputs=(everything(options, application, directory),))
+            self._named = with_inputs(options, application, directory)
             return None
         from runner.planning.regrading import Regrading
 

@@ -21,7 +21,7 @@ from runner.execution.start import run
 from runner.execution.stopping import Interrupted, Signals, Stop, UndoneAtOnce
 from runner.options.options import ConfiguredOptions, RunSettings
 from runner.planning.case_source import CaseInput
-from runner.planning.inputs import Input, everything, resolve_inputs
+from runner.planning.inputs import Input, resolve_inputs, with_inputs
 from runner.planning.last_failed import suite_key
 from runner.planning.plan import RunRequest
 from runner.planning.selection import Selection
@@ -355,10 +355,8 @@ class Watch:
 
     def _inputs(self) -> dict[str, Input]:
         """What the command line names, as it is now. Raises ConfigurationError."""
-        options = self._options
         directory = self._environment.directory
-        if not options.inputs:
-            options = options.replace(inputs=(everything(options, self._application, directory),))
+        options = with_inputs(self._options, self._application, directory)
         return {item.id: item for item in resolve_inputs(options, self._application, directory)}
 
     def _chosen(self, suites: set[str] | None, there: Mapping[str, Input]) -> dict[str, Input]:

@@ -164,7 +164,7 @@ def test_the_ci_file_stands_where_the_system_reads_it_and_its_command_runs(empty
 REFUSED = {
     "a file": (["notes.txt"], "Error: Cannot write <app>/notes.txt: File exists"),
     "an id that leads out": (["-n", "../out"], 'Error: Cannot make agent "../out"'),
-    "an empty id": (["-n", ""], 'Error: Cannot make agent ""'),
+    "an empty id": (["-n", ""], "Error: Cannot use --name: it is empty"),
     "an unknown CI system": (["--ci", "jenkins"], 'Error: Cannot use --ci "jenkins": there is no such choice'),
     "a link out of the application": ([], "Error: Cannot write <app>/types/yao-test/agent.d.ts: a link leads out"),
 }

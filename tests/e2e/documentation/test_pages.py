@@ -21,7 +21,6 @@ import shutil
 import sys
 from collections.abc import Iterator
 from difflib import unified_diff
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,8 +28,8 @@ import pytest
 from command import Application
 
 from runner import exit_codes
-from runner.commands.main import COMMANDS
-from runner.commands.parser import PAGES as PAGES_OF_COMMANDS
+from runner.commands.parser import command_of
+from runner.commands.tables import COMMANDS
 from runner.options.flags import Flag
 from runner.options.options import FLAGS
 from scripttest.habits import table
@@ -106,8 +105,7 @@ def module_of(path: str) -> str:
 
 def flags_of_commands() -> set[str]:
     """The flags of the other commands."""
-    places = (place.partition(":") for place in COMMANDS.values())
-    named = [getattr(import_module(module), name) for module, _, name in places]
+    named = [command_of(name) for name in COMMANDS]
     commands = [*named, *(inner for one in named for inner in getattr(one, "commands", {}).values())]
     return {spelling for command in commands for parameter in command.params for spelling in parameter.opts}
 
@@ -311,8 +309,8 @@ def test_the_table_of_exit_codes_is_that_of_the_command() -> None:
 
 
 def test_the_help_of_each_command_names_its_page(tmp_path: Path) -> None:
-    assert set(COMMANDS) <= set(PAGES_OF_COMMANDS)
-    assert [page for page in PAGES_OF_COMMANDS.values() if not (ROOT / f"docs/{page}.md").is_file()] == []
+    pages = {name: str(command_of(name).epilog).removeprefix("More: ") for name in COMMANDS}
+    assert [page for page in pages.values() if not (ROOT / page).is_file()] == []
     app = Application(tmp_path, tmp_path)
     for words, page in ("--help all", "cli"), ("diff --help", "comparing"), ("store --help", "history"):
         assert app.run(*words.split()).stdout.rstrip().endswith(f"docs/{page}.md")

@@ -246,9 +246,10 @@ def test_what_is_no_store_is_refused(here: Application, name: str, content: byte
 
 def test_a_name_that_is_no_path_is_said(here: Application, temporary: Path) -> None:
     here.run("-i", "scripts.demo.some", "--store", "store")
-    for command in (("store", "list", "--store", ""), ("store", "merge", "", "store"), ("history", "--store", "")):
-        run = here.run(*command)
-        assert (run.code, run.stderr.splitlines()[0]) == (2, "Error: Cannot use the store: its name is empty")
+    named, lists = "Error: Cannot use the store: its name is empty", "Error: Cannot use --store: it is empty"
+    for command, said in (("store list --store=", lists), ("store merge '' store", named), ("history --store=", lists)):
+        run = here.run(*shlex.split(command))
+        assert (run.code, run.stderr.splitlines()[0]) == (2, said)
     assert not (here.root / FILE).exists()
     long = "x" * 300
     run = here.spawn("-i", "scripts.demo.some", "--store", long)

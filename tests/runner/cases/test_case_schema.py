@@ -17,7 +17,7 @@ from runner.assertions import TYPES
 from runner.assertions.checking import problem_with_assertion, type_named
 from runner.assertions.model import Assertion
 from runner.cases.json_schema import case_schema, file_schema
-from runner.commands.settings import schema
+from runner.commands.parser import command_of
 from runner.environment import Environment
 from runner.security.secrets import Secrets
 
@@ -245,8 +245,8 @@ def test_the_command_prints_the_schema_or_writes_it(
     environment = Environment(
         directory=tmp_path, variables={}, stdout=output, stderr=io.StringIO(), cpus=1, secrets=Secrets()
     )
-    CliRunner().invoke(schema, [], obj=environment, standalone_mode=False, catch_exceptions=False)
+    CliRunner().invoke(command_of("schema"), [], obj=environment, standalone_mode=False, catch_exceptions=False)
     assert json.loads(output.getvalue()) == of_files.schema
     arguments = ["case", "-o", "out/case.json"]
-    CliRunner().invoke(schema, arguments, obj=environment, standalone_mode=False, catch_exceptions=False)
+    CliRunner().invoke(command_of("schema"), arguments, obj=environment, standalone_mode=False, catch_exceptions=False)
     assert json.loads((tmp_path / "out/case.json").read_text()) == of_cases.schema

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from runner.commands.merge import merge, merged
+from runner.commands.merge import merged
+from runner.commands.parser import command_of
 from runner.environment import Environment
 from runner.record.fold import counted
 from runner.record.lines import result_of
@@ -107,7 +108,7 @@ def test_merge_says_what_broke(tmp_path: Path) -> None:
     written.close()
     out = io.StringIO()
     environment = Environment(directory=tmp_path, variables={}, stdout=out, stderr=out, cpus=1, secrets=Secrets())
-    merge.main(["one.jsonl", "-o", "all.json"], obj=environment, standalone_mode=False)
+    command_of("merge").main(["one.jsonl", "-o", "all.json"], obj=environment, standalone_mode=False)
     assert out.getvalue().endswith("1 passed, 0 failed, 0 skipped, 1 error in 1 part\n")
 
 
