@@ -103,7 +103,8 @@ def _made(name: str, table: type[CommandTable], completer: Callable[[Flag], Comp
             hint = error.hint or f"{context.command_path} --help lists the flags"
             raise ConfigurationError(error.message, hint) from error
         if table.__of_run__:
-            given.append({flag.field: values.get(flag.field, flag.not_given) for flag in FLAGS})
+            of_run = {flag.field: values[flag.field] for flag in table.__of_run__}
+            given.append({flag.field: flag.not_given for flag in FLAGS} | of_run)
         return getattr(import_module(f"runner.commands.{module}"), function)(context.obj, *given)
 
     params = options_of((*table.__declared__, *table.__of_run__), completer)
