@@ -88,9 +88,9 @@ def init(environment: Environment, given: tables.Init) -> int:
             (root / STORE).mkdir()
         environment.stdout.write(f"Made {_shown(root / STORE, environment)}/, which keeps runs for history and view\n")
     _say_what_is_left(root, system, environment)
-    if name is None and folder is not None and (around := _application_around(root)) is not None:
+    if given.name is None and given.folder is not None and (around := _application_around(root)) is not None:
         environment.stdout.write(
-            f"{folder} is an application of its own inside {around.name}; "
+            f"{given.folder} is an application of its own inside {around.name}; "
             f"to add an agent to that one instead: yao-test init -n {root.name}\n"
         )
     where = "" if root == environment.directory else f"in {_shown(root, environment)}: "
