@@ -31,11 +31,11 @@ from runner.reporters.console.change_lines import (
     verdicts_text,
 )
 from runner.reporters.console.style import Style
-from runner.reporters.console.table import columns_of, show, table
+from runner.reporters.console.table import columns_of, table
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
 from runner.reporters.markdown_pieces import block, details, inline
 from runner.reporters.markdown_pieces import table as markdown_table
-from runner.reporters.variants import ROWS, answers_text, matrix_rows
+from runner.reporters.variants import answers_text, matrix_text
 from scripttest.typing_names import Record
 
 
@@ -66,7 +66,7 @@ def diff(environment: Environment, given: tables.Diff) -> int:
     text = verdicts_text(verdicts, names, style, room, given.verbose)
     if is_of_variants:
         rows = matrix([before, *others])
-        text += table(matrix_rows(rows[:ROWS], names), room) + answers_text(rows, names, style) + "\n"
+        text += matrix_text(rows, names, room) + answers_text(rows, names, style) + "\n"
     if len(others) > 1 or is_of_variants:
         text += table(
             overview(verdicts, names, "Variant" if is_of_variants else "Report", given.verbose), room, least=LEAST
@@ -76,7 +76,7 @@ def diff(environment: Environment, given: tables.Diff) -> int:
     if given.as_json:
         environment.stdout.write(FORMATS[".json"](found, verdicts, names, is_of_variants))
     else:
-        show(environment, text)
+        environment.stdout.write(text)
     for path in paths:
         text = _document(path, before, others, found, verdicts, names, is_of_variants)
         write_text(environment, path, text, told=not given.as_json)

@@ -13,7 +13,7 @@ from runner.errors import ConfigurationError, did_you_mean
 from runner.record.fingerprint_changes import changed, described
 from runner.record.verdict import shown
 from runner.reporters.console.style import Style, count, in_milliseconds
-from runner.reporters.console.table import columns_of, grouped, show, table
+from runner.reporters.console.table import columns_of, grouped, table
 from runner.security.terminal import in_line
 from runner.store.history import SCRIPTED, Level, Since, TestHistory, Trend, histories
 from runner.store.store import Store
@@ -53,7 +53,7 @@ def history(environment: Environment, given: tables.History) -> int:
         else:
             text = table_of(chosen, style, room, given.verbose)
             text += f"{count(len(chosen), 'test')} in {count(len(runs), 'run')} since {runs[-1].started_at[:10]}\n"
-        show(environment, text)
+        environment.stdout.write(text)
         return exit_codes.PASSED
 
 

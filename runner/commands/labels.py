@@ -18,7 +18,7 @@ from runner.judging.judgements import Judgement, JudgementKey, judgements_in, pr
 from runner.judging.labels import Label, drawn, read_labels, text_of_labels
 from runner.reporters.console.style import count
 from runner.reporters.console.style import count as counted
-from runner.reporters.console.table import columns_of, show
+from runner.reporters.console.table import columns_of
 from runner.reporters.console.trust_lines import trust_text
 
 KEYS = "y yes   n no   s skip   u undo   q stop"
@@ -160,7 +160,7 @@ def calibrate(environment: Environment, given: tables.Calibrate) -> int:
             f"Cannot calibrate {given.report}: {', '.join(given.labels)} has no labels yet",
             "Fill in true or false under passed",
         )
-    show(environment, trust_text(found, columns_of(environment)))
+    environment.stdout.write(trust_text(found, columns_of(environment)))
     if on_answers:
         environment.stdout.write(f"Left out: {count(on_answers, 'label')} for whole answers, which no judge graded.\n")
     if found.unknown:

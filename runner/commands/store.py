@@ -13,7 +13,7 @@ from runner.commands.inputs import named_store, print_json, store_folder
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.style import count
-from runner.reporters.console.table import columns_of, show
+from runner.reporters.console.table import columns_of
 from runner.store.database import open_store
 from runner.store.store import Store
 from runner.store.stored import CUT_SHORT
@@ -32,14 +32,14 @@ def list_runs(environment: Environment, given: tables.StoreList) -> int:
     if given.as_json:
         print_json(environment, {"runs": list(map(run_record, runs))})
         return exit_codes.PASSED
-    show(environment, list_of(runs, columns_of(environment)) if runs else "")
+    environment.stdout.write(list_of(runs, columns_of(environment)) if runs else "")
     named = f" --store {quote(given.store)}" if given.store is not None else ""
     for run in runs:
         if run.state == CUT_SHORT:
             report = quote(run.reports[0]) if run.reports else "FILE.jsonl"
             again = "" if run.reports else f"yao-test show run:{run.id}{named} -o {report} && "
             again += f"yao-test --resume {report}{named}"
-            show(environment, f"{run.id} was interrupted. To continue it: {again}\n")
+            environment.stdout.write(f"{run.id} was interrupted. To continue it: {again}\n")
     environment.stdout.write(f"{count(len(runs), 'run')}\n")
     return exit_codes.PASSED
 

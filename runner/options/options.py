@@ -52,7 +52,7 @@ class RunOptions(FlagTable):
     """What the flags say, each flag once; paths are as the user wrote them. A new flag is one entry here, and its help,
     its range, what it excludes and what it means for other runs follow from it."""
 
-    inputs: tuple[str, ...] = flag("scripts.<agent>.<module>, case file, folder, agents:<id> or message. Repeatable. Default: all tests here.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, regrade=Regrade.TYPED, mutate=True, short="i", name="input", kind="repeated", metavar="TESTS")
+    inputs: tuple[str, ...] = flag("Case file, folder, agents:<id>, scripts.<agent>.<module> or message. Repeatable. Default: all tests here.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, regrade=Regrade.TYPED, mutate=True, short="i", name="input", kind="repeated", metavar="TESTS")
     name: str | None = flag("Agent to test. Default: found from the tests or the working directory.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.TEST, regrade=Regrade.YES, mutate=True, short="n", metavar="ID", every_day="Choose tests")
     outputs: tuple[str, ...] = flag("Report file; its extension decides the format. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.TYPED, short="o", name="output", kind="repeated", metavar="FILE", every_day="See results")
     connector: str | None = flag("Connector for the tested agent. Default: its own.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, mutate=True, short="c", metavar="ID", every_day="Run them", repl=True)

@@ -15,7 +15,7 @@ from runner.record.fold import Execution
 from runner.record.report import Report
 from runner.reporters.console.change_lines import LEAST, VERDICT_COLORS, overview
 from runner.reporters.console.style import DOUBLE, Style
-from runner.reporters.console.table import table
+from runner.reporters.console.table import grouped, table
 from runner.reporters.console.verdict_lines import Row, sentences
 from runner.reporters.document import Collector, taken
 
@@ -60,9 +60,21 @@ def matrix_rows(rows: Sequence[MatrixRow], names: Sequence[str]) -> list[Row]:
     several = len({row.key.suite for row in rows}) > 1
     table: list[Row] = [("Case", *names)]
     for row in rows:
-        name = f"{row.key.suite} › {row.key.id}" if several else row.key.name
-        table.append((name, *(f"{rate.passed}/{rate.judged}" if rate.judged else "none" for rate in row.rates)))
+        table.append((f"{row.key.suite} › {row.key.id}" if several else row.key.name, *_cells(row)))
     return table
+
+
+def matrix_text(rows: Sequence[MatrixRow], names: Sequence[str], room: int | None) -> str:
+    """The same on the console, suite by suite."""
+    shown = ((row.key.suite, (row.key.name, *_cells(row))) for row in rows[:ROWS])
+    text = table(grouped(("Case", *names), shown), room)
+    if len(rows) > ROWS:
+        text += f"  ... and {len(rows) - ROWS} more, {sum(row.differs for row in rows)} of all differ\n"
+    return text
+
+
+def _cells(row: MatrixRow) -> list[str]:
+    return [f"{rate.passed}/{rate.judged}" if rate.judged else "none" for rate in row.rates]
 
 
 def variants_text(report: Report, style: Style, room: int | None = None, detailed: bool = False) -> str:
@@ -75,10 +87,7 @@ def variants_text(report: Report, style: Style, room: int | None = None, detaile
         first, *rest = sentences(verdict, BeforeAfter(a=names[0], b=name), detailed)
         text += style.paint(f"{name}: {first}", VERDICT_COLORS[verdict.verdict]) + "\n"
         text += "".join(f"  {line}\n" for line in rest)
-    text += "\n" + table(matrix_rows(rows[:ROWS], names), room)
-    if len(rows) > ROWS:
-        text += f"  ... and {len(rows) - ROWS} more, {sum(row.differs for row in rows)} of all differ\n"
-    text += answers_text(rows, names, style)
+    text += "\n" + matrix_text(rows, names, room) + answers_text(rows, names, style)
     return text + "\n" + table(overview(verdicts, names, "Variant", detailed), room, least=LEAST)
 
 

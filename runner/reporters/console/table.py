@@ -38,37 +38,28 @@ def columns_of(environment: Environment) -> int | None:
         return TABLES_FROM
 
 
-def show(environment: Environment, text: str) -> None:
-    """Writes whole lines to standard output; where the terminal is too narrow, they are broken at blanks."""
-    room = columns_of(environment)
-    # before a line is broken, which would tear a secret apart
-    environment.stdout.write(text if room is None else fitted(environment.secrets.text(text), room))
-
-
 def on_terminal(environment: Environment) -> Environment:
     """The environment with streams whose whole lines fit into the terminal, where they are one."""
-    room = columns_of(environment)
-    if room is None or not environment.terminal:
+    if not environment.terminal:
         return environment
     streams = (environment.stdout, environment.stderr)
-    out, err = (_Fitted(one, environment, room) if one.isatty() else one for one in streams)
+    out, err = (_Fitted(one, environment) if one.isatty() else one for one in streams)
     return environment.replace(stdout=out, stderr=err)
 
 
 class _Fitted:
     """A stream of a terminal."""
 
-    def __init__(self, stream: Any, environment: Environment, room: int) -> None:
+    def __init__(self, stream: Any, environment: Environment) -> None:
         self._stream = stream
         self._environment = environment
-        self._room = room
 
     def write(self, text: str) -> int:
-        """Writes a text; what does not end a line, such as a prompt, and what has tabs, such as lines of benchmarks,
-        is left as it is."""
+        """Writes a text; what does not end a line, such as a prompt, is left as it is."""
         lines, end, rest = text.rpartition("\n")
-        shown = fitted(self._environment.secrets.text(lines), self._room) if end and "\t" not in lines else lines
-        self._stream.write(f"{shown}{end}{rest}")
+        if end:  # secrets go before a line is broken, which would tear them apart
+            lines = fitted(self._environment.secrets.text(lines), columns_of(self._environment) or TABLES_FROM)
+        self._stream.write(f"{lines}{end}{rest}")
         return len(text)
 
     def __getattr__(self, name: str) -> Any:

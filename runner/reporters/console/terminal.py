@@ -6,9 +6,10 @@ takes, and no more: where that is used up, or nothing happens, it is drawn less 
 | line | what happens to it where it is too long |
 |---|---|
 | a rule | it is cut |
-| the name of a suite or a test with its verdict, a place | its middle is left out |
+| the name of a suite or a test with its verdict, a place | where a word has no room in a line, the middle is left out |
+| the line of a benchmark, for other programs | nothing |
 | code with its line number | its end is left out |
-| a command to type | it continues in the next line, after a backslash; no argument is split |
+| a command after a colon (behind `Hint:` a sentence begins) | it continues after a backslash, between two arguments |
 | anything else | it continues in the next line, with its indent |
 
 Right-to-left text is between the isolates of Unicode's bidirectional algorithm: without them, a name in Hebrew would
@@ -42,6 +43,8 @@ SLOWEST = 30.0
 """Seconds between two looks at a run in which nothing happens."""
 SHARE = 0.015
 """Drawing may take this share of the command's processor time."""
+MARGIN = 8
+"""Columns before the words of a line, at most."""
 LEAST = 20
 """Columns that are kept for what is running, where there are so many."""
 MEASURED = 5
@@ -55,8 +58,9 @@ _PIECE = re.compile(f"{OWN}|.", re.DOTALL)
 _CODES = re.compile(OWN)
 _RULE = re.compile("[═─]+")
 _NAMED = re.compile(r"\s*(?:[►✓✗○ℹ] |(?:Script Test|Script|at|called from):? )")
+_MEASURED = re.compile(r"Benchmark\S* *\t")
 _CODE = re.compile(r"\s*(?:>\s*)?\d*\s+\| ")
-_COMMAND = re.compile(r"(\s*[^\n]*?: )(yao-test .*)", re.DOTALL)
+_COMMAND = re.compile(r"(\s*(?!(?:Hint|Next|Error|Warning): yao-test )[^\n]*?: )(yao-test .*)", re.DOTALL)
 _ARGUMENT = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^\s'\"])+")
 _FROM_RIGHT = ("R", "AL")
 _ISOLATE, _END = "\u2068", "\u2069"
@@ -93,7 +97,6 @@ class Progress:
             if self._held is not None:
                 self._held.append(text)
                 return
-            text = fitted(text, self._width())
             self._within = not text.endswith("\n")
             if self._shown:
                 below = "" if self._within else self._shown
@@ -268,11 +271,11 @@ def _line(line: str, columns: int) -> str:
     if len(line) <= columns and line.isascii():
         return line
     plain = _CODES.sub("", line)
-    if width(plain) <= columns:
+    if width(plain) <= columns or _MEASURED.match(plain):
         return line
     if _RULE.fullmatch(plain):
         return plain[:columns]
-    if _NAMED.match(plain):
+    if _NAMED.match(plain) and max(map(width, plain.split())) > columns - MARGIN:
         return shortened(line, columns)
     if _CODE.match(plain):
         return cut(plain, columns - 1)[0] + MORE

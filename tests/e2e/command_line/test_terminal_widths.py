@@ -87,6 +87,11 @@ def test_words_go_on_below_their_indent() -> None:
     assert fitted("  Rerun: yao-test -i scripts.demo.a --run '^Test A$'", 30) == (
         "  Rerun: yao-test -i \\\n    scripts.demo.a --run \\\n    '^Test A$'"
     )
+    assert fitted("Hint: Type: yao-test -i a-b --run c", 30) == "Hint: Type: yao-test -i a-b \\\n  --run c"
+    said = "yao-test watch reruns tests; yao-test view shows runs"
+    assert [fitted(f"{label}: {said}", 40) for label in ("Next", "Hint")] == [
+        f"{label}: {said.replace('; ', ';' + chr(10) + '  ')}" for label in ("Next", "Hint")
+    ]
 
 
 def test_only_what_is_written_from_right_to_left_is_isolated() -> None:
