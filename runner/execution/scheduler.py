@@ -321,9 +321,9 @@ class _Schedule:
         try:
             obstacle = suite.dependencies.obstacle(case.depends_on)
             if suite.source.broken and not case.skip:
-                result = run.failed(Failure(cause=Cause.INFRASTRUCTURE, message=suite.source.broken))
+                result = run.last.failed(Failure(cause=Cause.INFRASTRUCTURE, message=suite.source.broken))
             elif obstacle is not None and not case.skip and not item.run:
-                result = run.skipped(obstacle)
+                result = run.last.skipped(obstacle)
             else:
                 if not case.skip:
                     await suite.prepare()
@@ -332,7 +332,7 @@ class _Schedule:
                 self._give_up(item, run, self._run.stop.reason or self.stopped)
                 return
         except HookError as error:
-            result = run.failed(error.failure)
+            result = run.last.failed(error.failure)
         except asyncio.CancelledError:
             self._give_up(item, run, self.stopped)
             raise
@@ -394,13 +394,12 @@ class _Schedule:
         id, position, run = source.suite.id, item.placed.position, item.run
         attempt = CaseAttempt(
             item.suite.environment,
-            id,
+            source.suite,
             source.folder,
             source.assistant,
             item.case,
             position,
             item.placed.line,
-            needs_checks=not source.suite.is_message,
             run=run,
             on_turn=lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run)),
         )

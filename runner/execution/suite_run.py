@@ -19,7 +19,6 @@ from runner.planning.case_source import CaseSource
 from runner.record.events import Event, HookOutput, SuiteEnd, Warned
 from runner.record.model import TestResult
 from scripttest import Cause, Failure, HostError, Status
-from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,12 +164,12 @@ class SuiteRun:
         self._send(SuiteEnd(suite=self.source.suite.id))
 
     async def _hook(self, reference: str, kind: str, arguments: list[Any]) -> Any:
-        hook = Hook(environment=self.environment, assistant=self.source.assistant, chat=self._chat)
+        seconds = self.environment.options.case_timeout
         try:
-            async with CaseTime(self.environment.options.case_timeout):
-                return await hook.call(reference, kind, arguments)
+            async with CaseTime(seconds):
+                return await call_hook(self.environment, self.source.assistant, self._chat, reference, kind, arguments)
         except TimeoutError as error:
-            words = f"{kind} {reference}: timeout after {in_words(self.environment.options.case_timeout)}"
+            words = f"{kind} {reference}: timeout after {in_words(seconds)}"
             raise HookError(Failure(cause=Cause.SETUP, message=words)) from error
         finally:
             logs, self._chat.logs = tuple(self._chat.logs), []
@@ -215,39 +214,33 @@ class HookError(Exception):
         self.failure = failure
 
 
-class Hook(Value):
-    """Calls hooks for one case or suite."""
-
-    environment: CaseEnvironment
-    assistant: Assistant
-    chat: Chat
-
-    async def call(self, reference: str, kind: str, arguments: list[Any]) -> Any:
-        """Calls a hook and returns its result, or the field `data` of it, if there is one. `kind` is used in messages.
-        Raises HookError."""
-        scope = Scope(chat=self.chat, assistant=self.assistant, context=self.chat.context, depth=0)
-        try:
-            value = await call_function(
-                reference,
-                (),
-                [None, *arguments],
-                scope,
-                self.environment.runtime,
-                self.environment.application,
-                what=f"{kind} {reference}",
-                context_at=0,
-            )
-        except ScriptReferenceError as error:
-            message = error.message + (f". {error.hint}" if error.hint else "")
-            raise HookError(
-                Failure(cause=Cause.INFRASTRUCTURE if error.infrastructure else Cause.SETUP, message=message)
-            ) from error
-        except AgentError as error:
-            cause = Cause.INFRASTRUCTURE if error.infrastructure else Cause.SETUP
+async def call_hook(
+    environment: CaseEnvironment, assistant: Assistant, chat: Chat, reference: str, kind: str, arguments: list[Any]
+) -> Any:
+    """Calls a hook of a case or suite; its result, or the field `data` of it, if there is one. `kind` is used in
+    messages. Raises HookError."""
+    scope = Scope(chat=chat, assistant=assistant, context=chat.context, depth=0)
+    try:
+        value = await call_function(
+            reference,
+            (),
+            [None, *arguments],
+            scope,
+            environment.runtime,
+            environment.application,
+            what=f"{kind} {reference}",
+            context_at=0,
+        )
+    except (ScriptReferenceError, AgentError) as error:
+        cause = Cause.INFRASTRUCTURE if error.infrastructure else Cause.SETUP
+        if isinstance(error, AgentError):
             raise HookError(error.failure.replace(cause=cause, message=error.message)) from error
-        except HostError as error:
-            raise HookError(Failure(cause=Cause.INFRASTRUCTURE, message=error.message)) from error
-        return value["data"] if isinstance(value, dict) and "data" in value else value
+        raise HookError(
+            Failure(cause=cause, message=error.message + (f". {error.hint}" if error.hint else ""))
+        ) from error
+    except HostError as error:
+        raise HookError(Failure(cause=Cause.INFRASTRUCTURE, message=error.message)) from error
+    return value["data"] if isinstance(value, dict) and "data" in value else value
 
 
 def told_of_case(case: Case) -> dict[str, Any]:

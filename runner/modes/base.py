@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 from bindings import DATABASE, World, given_mocks, opened_workspace
 from runner.agents.answer import AgentError
 from runner.agents.call import call_agent, is_unanswered
-from runner.agents.chat import AgentRequest, Chat, JudgeUse
+from runner.agents.chat import AgentRequest, Chat, JudgeUse, totals_of
 from runner.agents.helpers import CaseJudges
-from runner.assertions.base import AgentUse, AssertionResult
+from runner.assertions.base import AgentUse, AnsweredTurn, AssertionResult, Evidence
 from runner.cases.messages import described, input_of, parts_of_case
 from runner.connectors.base import Usage
+from runner.connectors.timing import case_now
 from runner.errors import RunnerError, sentences
 from runner.modes.case_environment import CaseEnvironment
-from runner.modes.outcome import ModeOutcome, failure_of, regradable
+from runner.modes.outcome import Exchange, answered, failure_of, regradable
 from runner.reading.answer_text import thinking_in
-from runner.record.case_result import CaseResult, ScoreResult
+from runner.record.case_result import CaseResult
 from runner.shapes.model_parameters import over, parameters_in
 from scripttest import Cause, Failure, ResultWarning
 
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
     from runner.cases.model import CallOptions, Case
     from runner.modes.transcripts import SavedTalk
-    from runner.record.case_result import AnswerUsage, Regradable
+    from runner.record.case_result import AnswerUsage, CheckpointResult, Regradable, ScoreResult, TurnResult
+    from runner.record.model import Suite
 
 THINKS = (
     "{} includes its reasoning in its answers, where users see it; assertions on JSON ignore it, all others read it"
@@ -42,35 +44,34 @@ class CaseAttempt:
     def __init__(
         self,
         environment: CaseEnvironment,
-        suite: str,
+        suite: Suite,
         folder: Path,
         assistant: Assistant,
         case: Case,
         position: int,
         line: int,
-        needs_checks: bool = True,
         run: int = 0,
-        on_turn: Callable[[int], None] | None = None,
+        on_turn: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """`folder` is where the case's relative files are looked for; `needs_checks` tells that it is odd when nothing
-        is checked, as it is not of a message of the command line; `run` is which of several runs it is, from 1;
-        `on_turn` is told of each turn that begins."""
-        self.environment = environment
-        self.suite = suite
-        self.folder = folder
-        self.assistant = assistant
-        self.case = case
-        self.position = position
-        self.line = line
-        self.needs_checks = needs_checks
-        self.world = _world_of(case, suite, run or 1, environment.options.seed)
+        """Relative files of the case are looked for in `folder`. `run`: which of several runs it is, from 1. `on_turn`:
+        is told of each turn that begins."""
+        self.environment, self.suite, self.folder, self.assistant = environment, suite, folder, assistant
+        self.case, self.position, self.line, self._on_turn = case, position, line, on_turn
+        mocks, seed = case.mocks, environment.options.seed
+        self.world = World(
+            suite=suite.id,
+            test=case.id,
+            run=run or 1,
+            mocks=given_mocks(mocks.model_dump()) if mocks is not None else None,
+            stopped_at=mocks.stopped_at if mocks is not None else None,
+            seed="" if seed is None else f"{seed} {case.id}",
+        )
         """Everything that the case keeps; closed with it."""
         self.database = self.world.opened(
             DATABASE, lambda world: environment.database(world, folder, strict=case.options.strict_database)
         )
         self.chat = Chat(self._context(), self.world)
         self.judges = self.judges_for(self.chat)
-        self._on_turn = on_turn
 
     def _context(self) -> dict[str, Any]:
         environment, case = self.environment, self.case
@@ -97,7 +98,7 @@ class CaseAttempt:
             environment.helpers,
             self.assistant,
             chat,
-            environment.snapshot(self.suite),
+            environment.snapshot(self.suite.id),
             environment.options.require_judge,
             environment.options.judge_samples,
             environment.options.judge_connector or "",
@@ -167,48 +168,31 @@ class CaseAttempt:
     def begin_turn(self, number: int) -> None:
         """Tells that a turn begins."""
         self.chat.turn = number
-        if self._on_turn is not None:
-            self._on_turn(number)
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """`context.Options` of the case's calls, `--connector` in it."""
-        options = self.case.options.model_dump(exclude_defaults=True)
-        options.pop("strict_database", None)
-        if self.environment.options.connector:
-            options["connector"] = self.environment.options.connector
-        return options
+        self._on_turn(number)
 
     def files(self) -> Mapping[str, bytes]:
         """The files in the workspace of the case."""
         workspace = opened_workspace(self.world)
         return {} if workspace is None else workspace.files()
 
-    def options_of(self, own: CallOptions | None) -> dict[str, Any]:
-        """The options of a turn; what it does not set is taken from the case. `--connector` wins over both."""
-        options = self.options
-        if own is None:
-            return options
-        of_turn = own.model_dump(exclude_unset=True)
-        for key in ("metadata", "skip"):
-            if isinstance(of_turn.get(key), Mapping) and isinstance(options.get(key), Mapping):
-                of_turn[key] = {**options[key], **of_turn[key]}
+    def options_of(self, own: CallOptions | None = None) -> dict[str, Any]:
+        """`context.Options` of a call: of a turn, over those of the case. `--connector` wins over both."""
+        options = self.case.options.model_dump(exclude_defaults=True)
+        options.pop("strict_database", None)
+        if own is not None:
+            of_turn = own.model_dump(exclude_unset=True)
+            for key in ("metadata", "skip"):
+                if isinstance(of_turn.get(key), Mapping) and isinstance(options.get(key), Mapping):
+                    of_turn[key] = {**options[key], **of_turn[key]}
+            options = over(options, of_turn)
         connector = self.environment.options.connector
-        return {**over(options, of_turn), **({"connector": connector} if connector else {})}
+        return {**options, "connector": connector} if connector else options
 
     @property
-    def usage(self) -> Usage:
-        """The tokens and costs of all model calls."""
-        total = Usage()
-        for call in self.chat.model_calls:
-            total = total.plus(call.usage)
-        return total
-
-    @property
-    def warnings(self) -> tuple[ResultWarning, ...]:
+    def warnings(self) -> list[ResultWarning]:
         """The warnings about answers of models, each once."""
         odd = dict.fromkeys(warning for call in self.chat.model_calls for warning in call.warnings)
-        return tuple(ResultWarning(kind="usage", message=warning) for warning in odd)
+        return [ResultWarning(kind="usage", message=warning) for warning in odd]
 
     @property
     def shared_judges(self) -> list[JudgeUse]:
@@ -216,52 +200,8 @@ class CaseAttempt:
         own = {call.connector for call in self.chat.model_calls if call.agent == self.assistant.id}
         return list(dict.fromkeys(use for use in self.chat.judged_by if use.connector in own))
 
-    def regradable(self, outcome: ModeOutcome) -> Regradable | None:
-        """What a report needs so that the case can be graded again."""
-        if self.environment.fingerprints is None and self.saved is None:
-            return None
-        return regradable(self.case, outcome.answers)
-
-    def result(self, outcome: ModeOutcome) -> CaseResult:
-        """The result, as reports show it."""
-        case, answer, usage = self.case, outcome.answer, self.usage
-        connector = answer.connector if answer else ""
-        return CaseResult(
-            title=case.name,
-            input=input_of(case),
-            output=answer.output if answer else None,
-            response=answer.content if answer else "",
-            finish_reason=outcome.finish_reason,
-            expected=case.expected,
-            messages=outcome.messages,
-            assertions=outcome.assertions,
-            tools=tuple(self.chat.uses),
-            connector=connector,
-            model_calls=len(self.chat.model_calls),
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cost=usage.cost,
-            sent=tuple(self.chat.sent),
-            line=self.line,
-            tags=tuple(case.tags),
-            metadata=case.metadata or None,
-            mode=case.runs,
-            in_turns=case.in_turns,
-            scores_turns=case.scores_turns,
-            simulator=outcome.simulator,
-            turns=outcome.turns,
-            checkpoints=outcome.checkpoints if outcome.checkpoints or case.lists_checkpoints else None,
-            final_assertions=outcome.final_assertions,
-            score=outcome.score,
-            scores=outcome.scores,
-            transcript=outcome.transcript,
-            threshold=outcome.threshold,
-            checks_nothing=self.needs_checks and outcome.checks_nothing,
-            attachments=described(parts_of_case(case), self.folder),
-            trace=self._trace(),
-        )
-
-    def _trace(self) -> dict[str, Any] | None:
+    def trace(self) -> dict[str, Any] | None:
+        """The calls of models and tools; None where there are none, or none are kept."""
         environment = self.environment
         spans = environment.options.otlp is not None
         if environment.trace == "off" or not (self.chat.steps or (spans and self.chat.calls)):
@@ -280,19 +220,36 @@ ENDED = """\
 
 
 class Mode:
-    """How one case is run. `run` runs it; however that ends, `outcome` is what has come of it."""
+    """How one case is run, and what has come of it so far. This one does not run."""
 
     def __init__(self, attempt: CaseAttempt) -> None:
         self.attempt = attempt
-        self._answer: Answer | None = None
-        self._finish_reason = ""
-        self._messages = 0
-        self._answers: list[AnswerUsage] = []
-        self._assertions: list[AssertionResult] = []
-        self._failures: list[Failure] = []
-        self._score: float | None = None
-        self._scores: list[ScoreResult] = []
-        self._threshold: float | None = None
+        self.answer: Answer | None = None
+        """The last answer of the agent."""
+        self.finish_reason = ""
+        """Of the last answer of the model, also one that cannot be used; empty if there was none."""
+        self.messages = 0
+        """How many messages the agent got at last."""
+        self.answers: list[AnswerUsage] = []
+        """What is known of each answer, for grading it again."""
+        self.assertions: list[AssertionResult] = []
+        self.failures: list[Failure] = []
+        self.skip_reason: str | None = None
+        """Why the case is skipped; a failure outranks it."""
+        self.transcript: list[dict[str, Any]] = []
+        """The messages so far, in a case of several turns."""
+        self.turns: list[TurnResult] = []
+        self.said: list[AnsweredTurn] = []
+        """The turns that the agent has answered."""
+        self.checkpoints: Sequence[CheckpointResult] = ()
+        """Their state after the last answer."""
+        self.final_assertions: tuple[AssertionResult, ...] | None = None
+        self.score: float | None = None
+        self.scores: list[ScoreResult] = []
+        self.simulator: str | None = None
+        """Who plays the user."""
+        self.threshold: float | None = None
+        """The score from which on a graded case passes."""
 
     async def run(self) -> None:
         """Runs the case. Raises AgentError, RunnerError and ScriptError."""
@@ -302,53 +259,120 @@ class Mode:
         """Ends the turn that is under way, if there is one, with fields of its result; `now` on the clock of the
         case."""
 
-    def outcome(self) -> ModeOutcome:
-        """What has come of the case so far."""
-        return ModeOutcome(
-            answer=self._answer,
-            finish_reason=self._finish_reason,
-            messages=self._messages,
-            answers=tuple(self._answers),
-            assertions=tuple(self._assertions),
-            failures=tuple(self._failures),
-            score=self._score,
-            scores=tuple(self._scores),
-            threshold=self._threshold,
+    @property
+    def is_graded(self) -> bool:
+        """Whether the case has assertions or a score."""
+        of_turns = any(turn.assertions for turn in self.turns)
+        return self.threshold is not None or any((self.assertions, self.checkpoints, self.final_assertions, of_turns))
+
+    @property
+    def not_judged(self) -> int:
+        """How many judges could not judge. Of a graded answer, criteria are among the assertions."""
+        scores = () if self.attempt.case.graded else self.scores
+        criteria = sum(criterion.not_judged for entry in scores for criterion in entry.assertions)
+        checkpoints = sum(checkpoint.not_judged for checkpoint in self.checkpoints)
+        return criteria + checkpoints + sum(result.not_judged for result in self.assertions)
+
+    def regradable(self) -> Regradable | None:
+        """What a report needs so that the case can be graded again."""
+        attempt = self.attempt
+        if not self.answers or (attempt.environment.fingerprints is None and attempt.saved is None):
+            return None
+        return regradable(attempt.case, self.answers)
+
+    def result(self) -> CaseResult:
+        """The result, as reports show it."""
+        attempt, answer, usage = self.attempt, self.answer, Usage()
+        case, chat = attempt.case, attempt.chat
+        for call in chat.model_calls:
+            usage = usage.plus(call.usage)
+        criteria = any(entry.assertions for entry in self.scores)
+        return CaseResult(
+            title=case.name,
+            input=input_of(case),
+            output=answer.output if answer else None,
+            response=answer.content if answer else "",
+            finish_reason=self.finish_reason,
+            expected=case.expected,
+            messages=self.messages,
+            assertions=tuple(self.assertions),
+            tools=tuple(chat.uses),
+            connector=answer.connector if answer else "",
+            model_calls=len(chat.model_calls),
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cost=usage.cost,
+            sent=tuple(chat.sent),
+            line=attempt.line,
+            tags=tuple(case.tags),
+            metadata=case.metadata or None,
+            mode=case.runs,
+            in_turns=case.in_turns,
+            scores_turns=case.scores_turns,
+            simulator=self.simulator,
+            turns=tuple(self.turns),
+            checkpoints=tuple(self.checkpoints) if self.checkpoints or case.lists_checkpoints else None,
+            final_assertions=self.final_assertions,
+            score=self.score,
+            scores=tuple(self.scores),
+            transcript=tuple(self.transcript),
+            threshold=self.threshold,
+            checks_nothing=not (
+                attempt.suite.is_message or self.assertions or self.checkpoints or criteria or self.simulator
+            ),
+            attachments=described(parts_of_case(case), attempt.folder),
+            trace=attempt.trace(),
         )
 
-    async def _ask(self, messages: list[dict[str, Any]], options: Mapping[str, Any], said: Any) -> Answer:
-        """The answer of the agent; see `CaseAttempt.call_agent`."""
-        self._messages = len(messages)
+    async def _ask(
+        self, messages: list[dict[str, Any]], options: Mapping[str, Any], said: Any, turn: AnsweredTurn
+    ) -> Exchange:
+        """Sends messages to the agent; see `CaseAttempt.call_agent`. `turn`: the turn without its answer."""
+        attempt, chat = self.attempt, self.attempt.chat
+        before, calls, asked = 0, 0, 0
+        if attempt.case.in_turns:  # else those of the hook before the case count, too
+            before, calls, asked = len(chat.uses), len(chat.model_calls), len(chat.agents)
+        self.messages = len(messages)
+        self.said.append(turn)
+        started = case_now()
         try:
-            self._answer = await self.attempt.call_agent(messages, options, said)
+            answer = self.answer = await attempt.call_agent(messages, options, said)
         except AgentError as error:
-            self._finish_reason = error.finish_reason
+            self.finish_reason = error.finish_reason
             raise
-        self._finish_reason = self._answer.finish_reason
-        return self._answer
+        self.finish_reason = answer.finish_reason
+        milliseconds = (case_now() - started) * 1000
+        tools, made = tuple(chat.uses[before:]), tuple(chat.model_calls[calls:])
+        others = tuple(use.replace(after=use.after - before) for use in chat.agents[asked:])
+        self.said[-1] = turn.replace(output=answer.output, tools=tools)
+        took = totals_of(made)
+        evidence = Evidence(
+            output=answer.output,
+            content=answer.content,
+            cut=answer.cut,
+            input=turn.input,
+            tools=tools,
+            milliseconds=milliseconds,
+            tokens=took.tokens,
+            cost=took.cost,
+            **attempt.known(len(made), others),
+            messages=(*messages, {"role": "assistant", "content": answer.text}),
+            metadata=attempt.case.metadata,
+            case=attempt.case.id,
+            turns=tuple(self.said),
+        )
+        self.answers.append(answered(evidence, made))
+        return Exchange(answer=answer, evidence=evidence, calls=made)
 
     def _fail(self, cause: Cause, message: str) -> None:
         """Adds a failure that is not an assertion."""
-        self._failures.append(Failure(cause=cause, message=message))
+        self.failures.append(Failure(cause=cause, message=message))
 
     def _judge(self, results: Sequence[AssertionResult], phase: str | None = None) -> None:
         """Adds assertions, and a failure for each failed one; `phase` is the place, such as `turn 2`."""
-        self._assertions += results
+        self.assertions += results
         failures = [failure_of(result).replace(phase=phase) for result in results if not result.passed]
-        if self._answer is not None and self._answer.ends_with_tools:
-            output = self._answer.output
+        if self.answer is not None and self.answer.ends_with_tools:
+            output = self.answer.output
             failures = [one.replace(details=ENDED) if one.actual == output else one for one in failures]
-        self._failures += failures
-
-
-def _world_of(case: Case, suite: str, run: int, seed: int | None) -> World:
-    """The world of one attempt at a case."""
-    mocks = case.mocks
-    return World(
-        suite=suite,
-        test=case.id,
-        run=run,
-        mocks=given_mocks(mocks.model_dump()) if mocks is not None else None,
-        stopped_at=mocks.stopped_at if mocks is not None else None,
-        seed="" if seed is None else f"{seed} {case.id}",
-    )
+        self.failures += failures

@@ -7,7 +7,7 @@ a tool. If there are several, they are joined with line breaks."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import AssertionResult, Evidence, Judges
@@ -26,38 +26,35 @@ class Checkpoints:
     """The checkpoints of one case."""
 
     def __init__(self, checkpoints: Sequence[Checkpoint]) -> None:
-        self._checkpoints = checkpoints
-        self._reached: dict[str, int] = {}
-        """Id → turn."""
-        self._messages: dict[str, str] = {}
-        """Id → why it was not reached when it was last tried."""
-        self._judged: dict[str, bool] = {}
-        """Id → whether anything was judged when it was last tried."""
-        self._not_judged: dict[str, int] = {}
-        """Id → how many judges could not judge when it was last tried; of those that are not reached."""
+        self._checkpoints = {one.id: one for one in checkpoints}
+        self._last = {
+            one.id: CheckpointResult(
+                id=one.id, description=one.description, required=one.required, reached_at_turn=None
+            )
+            for one in checkpoints
+        }
+        """Id → its state when it was last tried."""
         self._undecided: dict[str, str] = {}
         """Id → what votes said of it that did not decide; of those that nothing else kept from being reached then."""
-        self._said: dict[str, tuple[AssertionResult, ...]] = {}
-        """Id → what judges said of it; see `CheckpointResult.assertions`."""
         self.broken: list[tuple[Cause, str]] = []
         """What is wrong with required ones that no judge could try on the last answer, by cause."""
+        self.any_required = any(one.required for one in checkpoints)
+        """Whether the case needs one at all."""
 
     @property
     def reached(self) -> list[str]:
         """Ids of those that are reached."""
-        return [checkpoint.id for checkpoint in self._checkpoints if checkpoint.id in self._reached]
+        return [id for id, last in self._last.items() if last.passed]
 
     @property
     def pending(self) -> list[str]:
         """Ids of the others."""
-        return [checkpoint.id for checkpoint in self._checkpoints if checkpoint.id not in self._reached]
+        return self._waits(self._last)
 
     @property
     def missing(self) -> list[str]:
         """Ids of those that are required and not reached."""
-        return [
-            checkpoint.id for checkpoint in self._checkpoints if checkpoint.required and checkpoint.id in self.pending
-        ]
+        return [id for id in self.pending if self._checkpoints[id].required]
 
     @property
     def failure(self) -> Failure:
@@ -71,78 +68,65 @@ class Checkpoints:
     @property
     def undecided(self) -> bool:
         """Whether required ones are missing, and each of them may have been reached."""
-        return bool(self.missing) and all(self._may_be(id) for id in self.missing)
+        return bool(self.missing) and all(map(self._may_be, self.missing))
 
-    @property
-    def any_required(self) -> bool:
-        """Whether the case needs one at all."""
-        return any(checkpoint.required for checkpoint in self._checkpoints)
-
-    async def look(self, turn: int, evidence: Evidence, judges: Judges) -> tuple[AssertionResult, ...]:
+    async def look(self, turn: int, evidence: Evidence, judges: Judges) -> list[AssertionResult]:
         """Tries the open checkpoints on the answer of a turn; the assertions of those that it reached."""
-        tried: set[str] = set()
+        left = self.pending
         held: list[AssertionResult] = []
         self.broken = []
-        while ready := [checkpoint for checkpoint in self._checkpoints if self._can_be(checkpoint, tried)]:
-            tried |= {checkpoint.id for checkpoint in ready}
-            found = await asyncio.gather(*[check_all(one.assertions, evidence, judges) for one in ready])
-            for checkpoint, results in zip(ready, found, strict=True):
-                failed = [result for result in results if not result.passed]
-                if any(map(_has_judge, results)) and checkpoint.id not in self._undecided:
-                    self._said[checkpoint.id] = results
-                self._messages[checkpoint.id] = "; ".join(result.message for result in failed)
-                self._judged[checkpoint.id] = any(result.judged for result in results)
-                self._not_judged[checkpoint.id] = sum(result.not_judged for result in results) if failed else 0
-                if not failed:
-                    self._reached[checkpoint.id] = turn
-                    if checkpoint.id in self._said:
-                        self._said[checkpoint.id] = results
-                    held += results
-                elif all(result.inconclusive for result in failed):
-                    self._undecided.setdefault(checkpoint.id, self._messages[checkpoint.id])
-                elif checkpoint.required and not all(result.judged for result in failed):
-                    self.broken.append((Cause.ASSERTION, f"{checkpoint.id} failed: {self._messages[checkpoint.id]}"))
-                elif checkpoint.required and any(map(_is_unjudged, failed)):
-                    is_broken = all(result.infrastructure for result in failed if result.error)
-                    cause = Cause.INFRASTRUCTURE if is_broken else Cause.ERROR
-                    self.broken.append((cause, f"{checkpoint.id} failed: {self._messages[checkpoint.id]}"))
-        return tuple(held)
+        while ready := [id for id in left if not self._waits(self._checkpoints[id].after)]:
+            left = [id for id in left if id not in ready]
+            checks = [check_all(self._checkpoints[id].assertions, evidence, judges) for id in ready]
+            for id, results in zip(ready, await asyncio.gather(*checks), strict=True):
+                held += self._tried(id, turn, results)
+        return held
+
+    def _tried(self, id: str, turn: int, results: tuple[AssertionResult, ...]) -> Sequence[AssertionResult]:
+        """Takes the results of a checkpoint; these, if it is reached."""
+        failed = [result for result in results if not result.passed]
+        last = self._last[id].replace(
+            message="; ".join(result.message for result in failed),
+            judged=any(result.judged for result in results),
+            not_judged=sum(result.not_judged for result in results) if failed else 0,
+        )
+        if (last.assertions and not failed) or (any(map(_has_judge, results)) and id not in self._undecided):
+            last = last.replace(assertions=results)
+        self._last[id] = last if failed else last.replace(reached_at_turn=turn)
+        if not failed:
+            return results
+        if all(result.inconclusive for result in failed):
+            self._undecided.setdefault(id, last.message)
+        elif last.required and not all(result.judged for result in failed):
+            self.broken.append((Cause.ASSERTION, f"{id} failed: {last.message}"))
+        elif last.required and any(map(_is_unjudged, failed)):
+            is_broken = all(result.infrastructure for result in failed if result.error)
+            cause = Cause.INFRASTRUCTURE if is_broken else Cause.ERROR
+            self.broken.append((cause, f"{id} failed: {last.message}"))
+        return ()
 
     def results(self) -> list[CheckpointResult]:
         """The state of each, in the order of the case."""
         return [
-            CheckpointResult(
-                id=checkpoint.id,
-                description=checkpoint.description,
-                required=checkpoint.required,
-                reached_at_turn=self._reached.get(checkpoint.id),
-                message=self._why_not(checkpoint),
-                judged=self._judged.get(checkpoint.id, True),
-                not_judged=self._not_judged.get(checkpoint.id, 0),
-                inconclusive=self._may_be(checkpoint.id),
-                assertions=self._said.get(checkpoint.id, ()),
-            )
-            for checkpoint in self._checkpoints
+            last.replace(message=self._why_not(id), inconclusive=self._may_be(id)) for id, last in self._last.items()
         ]
 
-    def _can_be(self, checkpoint: Checkpoint, tried: set[str]) -> bool:
-        id = checkpoint.id
-        return id not in self._reached and id not in tried and all(other in self._reached for other in checkpoint.after)
+    def _waits(self, ids: Iterable[str]) -> list[str]:
+        """Those that are not reached."""
+        return [id for id in ids if not self._last[id].passed]
 
     def _may_be(self, id: str) -> bool:
         """Whether votes on one that is not reached did not decide, or on one that it comes after."""
-        if id in self._reached:
+        if self._last[id].passed:
             return False
-        after = next(checkpoint.after for checkpoint in self._checkpoints if checkpoint.id == id)
-        waits = [other for other in after if other not in self._reached]
+        waits = self._waits(self._checkpoints[id].after)
         return all(map(self._may_be, waits)) if waits else id in self._undecided
 
-    def _why_not(self, checkpoint: Checkpoint) -> str:
-        waits = [other for other in checkpoint.after if other not in self._reached]
+    def _why_not(self, id: str) -> str:
+        last, waits = self._last[id], self._waits(self._checkpoints[id].after)
         if waits:
             return f"not checked: it comes after {', '.join(waits)}"
-        undecided = None if checkpoint.id in self._reached else self._undecided.get(checkpoint.id)
-        return undecided or self._messages.get(checkpoint.id, "")
+        return last.message if last.passed else self._undecided.get(id) or last.message
 
 
 def _has_judge(result: AssertionResult) -> bool:

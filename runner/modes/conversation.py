@@ -1,29 +1,29 @@
-"""Conversation mode: scripted user turns, real answers, and a grade for each turn and for the whole (seed 003).
+"""Conversation mode: the user's turns are written, or a simulator or a person continues them, and each turn and the
+whole get a grade (seed 003).
 
-Turns follow one another. A turn is graded while the next one is running, unless a failed turn ends the conversation
-(`on_turn_failure: stop`). So T turns take T calls of the agent, plus the slowest grader of the last turn.
-
-An error of the agent fails its turn, which scores 0, and the case, whatever its score."""
+Where all turns are written, a turn is graded while the next one is running, unless a failed turn ends the conversation
+(`on_turn_failure: stop`). So T turns take T calls of the agent, plus the slowest grader of the last turn. An error of
+the agent fails its turn, which scores 0, and the case, whatever its score; the next turn begins all the same. Elsewhere
+the grade and the checkpoints of an answer decide who speaks next, and an error of the agent ends the conversation."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from runner.agents.answer import AgentError
 from runner.assertions.base import Evidence
-from runner.cases.messages import as_written, described, message_of, messages_of, parts_of_said
+from runner.assertions.model import Assertion
 from runner.cases.other_cases import ConversationCase
-from runner.cases.turns import ConversationTurn
-from runner.errors import RunnerError
+from runner.cases.turns import ConversationTurn, Turn
+from runner.modes.awaiting import Awaiting
 from runner.modes.base import CaseAttempt, Mode
 from runner.modes.grading import (
     AGGREGATIONS,
     RUBRICS,
     STOPPED,
     WHOLE,
-    Criterion,
     Grade,
     Grading,
     criteria_of,
@@ -31,155 +31,138 @@ from runner.modes.grading import (
     for_graders,
     seen_by_graders,
 )
-from runner.modes.turns import TurnsMode
-from runner.record.case_result import ScoreResult, ScoreVerdict, TurnResult
-from runner.record.combining import below
-from scripttest import ScriptError, Status
+from runner.modes.multi_turn import MultiTurn
+from runner.modes.outcome import Exchange
+from runner.modes.turns import Spoken
+from runner.record.case_result import ScoreResult, ScoreVerdict
+from scripttest import Status
 
 
 def mode_of(attempt: CaseAttempt) -> Mode:
-    """The mode of a graded conversation: whether all turns are written decides."""
-    case = attempt.case
-    assert isinstance(case, ConversationCase)
-    if case.is_written:
-        return _WrittenConversation(attempt, case)
-    from runner.modes.multi_turn import SimulatedConversation
-
-    return SimulatedConversation(attempt, case)
+    """The mode of a graded conversation."""
+    assert isinstance(attempt.case, ConversationCase)
+    return _GradedConversation(attempt, attempt.case)
 
 
-class _WrittenConversation(TurnsMode):
+class _GradedConversation(MultiTurn):
     def __init__(self, attempt: CaseAttempt, case: ConversationCase) -> None:
-        super().__init__(attempt)
-        self._case = case
-        self._criteria = [criteria_of(turn.assertions, turn.expected_output) for turn in case.turns]
-        self._whole = criteria_of(case.whole())
-        alone = not self._whole and not any(self._criteria)
-        if alone and case.criteria:
-            self._whole = [Criterion(text=case.criteria, required=True)]
-        self._passes_from = attempt.environment.options.score_threshold if case.threshold is None else case.threshold
-        self._threshold = self._passes_from
-        self._background = None if alone else case.criteria
-        """What graders get in addition to their criteria."""
-        self._grading = Grading(attempt, case.grader, self._passes_from)
+        super().__init__(attempt, case, case.checkpoints)
+        self._graded = case
+        self._is_written = case.is_written
+        if self._is_written:
+            self._user = None
+        self._each = criteria_of(case.turn_assertions)
+        self._of_turns = [criteria_of(turn.assertions, turn.expected_output) for turn in case.turns]
+        has_others = bool(self._each) or any(self._of_turns)
+        self._grading = Grading(attempt, case, criteria_of(case.whole()), has_others)
+        self.threshold = self._grading.threshold
         self._tasks: dict[str, asyncio.Task[Grade]] = {}
-        self._asked = 0
-        """How many turns have begun."""
 
     async def run(self) -> None:
         """Holds the conversation and grades it. Raises AgentError."""
         try:
             try:
-                await self._hold()
+                await super().run()
             except Exception:
                 await asyncio.gather(*self._tasks.values())
                 raise
             await asyncio.gather(*self._tasks.values())
         finally:
             self._close()
-        self._failures += failures_of_scores(self.outcome(), self._case.aggregation, trials=self._case.trials)
+        if self.skip_reason is None:
+            if self._reached.missing and not self.failures:
+                self.failures.append(self._reached.failure)
+            self.failures += failures_of_scores(self, self._graded.aggregation, trials=self._graded.trials)
 
-    async def _hold(self) -> None:
-        """Asks all turns, and has them and the whole graded."""
-        case = self._case
-        self.transcript += messages_of(case.model_copy(update={"attachments": []}), self.attempt.folder)
-        stops, stopped = case.on_turn_failure == "stop", False
-        for number, turn in enumerate(case.turns, 1):
-            if stopped:
-                skipped = TurnResult(
-                    turn=number,
-                    input=as_written(turn.input),
-                    source="static",
-                    status=Status.SKIPPED,
-                    skip_reason=STOPPED,
-                )
-                self.turns.append(skipped)
-                continue
-            if not await self._answers_turn(number, turn):
-                stopped = stops
-                continue
-            task = self._start(f"turn-{number}", self._graded_turn(number, self._evidence_of(number)))
-            stopped = stops and (await task).score.verdict == ScoreVerdict.FAIL
-        if self._whole and self._exchanges:
-            self._start(WHOLE, self._grading.grade(WHOLE, self._whole, self._whole_evidence()))
+    @property
+    def _broken_off(self) -> bool:
+        return not self._exchanges if self._is_written else super()._broken_off
 
-    def _close(self) -> None:
-        """Ends running graders, and keeps the existing scores."""
-        for task in self._tasks.values():
-            task.cancel()
-        self._grading.close()
-        self._scores = [
-            self._score_of(f"turn-{number}", number <= self._asked) for number in range(1, len(self._case.turns) + 1)
-        ]
-        if self._whole:
-            self._scores.append(self._score_of(WHOLE, WHOLE in self._tasks))
-        judged = [entry.score for entry in self._scores if entry.score is not None]
-        self._score = AGGREGATIONS[self._case.aggregation](judged) if judged else None
+    @property
+    def _drives(self) -> bool:
+        return super()._drives or bool(self._reached.missing)
 
-    async def _answers_turn(self, number: int, turn: ConversationTurn) -> bool:
-        """Whether the agent answered."""
-        attempt = self.attempt
-        if number == 1:
-            turn = turn.model_copy(update={"attachments": [*turn.attachments, *self._case.attachments]})
-        self._asked = number
-        files = described(parts_of_said(turn.input, turn.attachments, ()), attempt.folder)
-        self._begin(as_written(turn.input), "static", files)
+    def _checks(self, turn: Turn | ConversationTurn) -> Sequence[Assertion]:
+        return ()  # they are graded: see `_check`
+
+    def _detect(self, done: Exchange) -> Awaiting:
+        return Awaiting(awaiting=False, reason="") if self._is_written else super()._detect(done)
+
+    async def _next(self) -> Spoken | None:
+        if self._is_written or (self._reached.any_required and not self._reached.missing):
+            return None
+        return await super()._next()
+
+    async def _say(self, said: Spoken) -> None:
         try:
-            message = message_of(turn.input, turn.attachments, attempt.folder)
-            done = await self._exchange(message, attempt.options_of(turn.options), as_written(turn.input))
+            await self._take_turn(said)
         except AgentError as error:
-            self._end(status=Status.FAILED, error=f"agent error: {error.message}", finish_reason=self._finish_reason)
-            self._failures.append(error.failure.replace(phase=f"turn {number}"))
-            return False
-        except (RunnerError, ScriptError) as error:
-            self._end(status=Status.FAILED, error=f"agent error: {error.message}")
-            raise
-        answer = done.answer
-        self._end(
-            output=answer.output,
-            response=answer.content,
-            finish_reason=answer.finish_reason,
-            tools=done.tools,
-            usage=done.usage,
-            milliseconds=done.milliseconds,
-        )
-        return True
+            if not self._is_written:
+                raise
+            self.failures.append(error.failure.replace(phase=f"turn {self._number}"))
+            self._is_over = self._graded.on_turn_failure == "stop"
+
+    async def _check(self, said: Spoken, done: Exchange) -> dict[str, Any]:
+        """Has the turn graded, and looks at the checkpoints that its answer reaches."""
+        number = self._number
+        stops = self._graded.on_turn_failure == "stop"
+        criteria, expected = self._each, None
+        if number <= len(self._of_turns):
+            criteria = [*self._of_turns[number - 1], *self._each]
+            expected = self._graded.turns[number - 1].expected_output
+        name = f"turn-{number}"
+        task = self._start(name, self._grading.grade(name, criteria, self._evidence_of(done, expected), expected))
+        if self._is_written and not stops:
+            return {"status": Status.PASSED}
+        grade = await task
+        await self._look(done)
+        self._is_over = (stops and grade.failed) or bool(self._reached.broken)
+        return grade.of_turn
 
     def _start(self, name: str, grading: Coroutine[Any, Any, Grade]) -> asyncio.Task[Grade]:
         task = self._tasks[name] = asyncio.create_task(grading)
         return task
 
-    async def _graded_turn(self, number: int, evidence: Evidence) -> Grade:
-        criteria, reference = self._criteria[number - 1], self._case.turns[number - 1].expected_output
-        grade = await self._grading.grade(f"turn-{number}", criteria, evidence, reference)
-        failed = grade.score.verdict == ScoreVerdict.FAIL
-        self.turns[number - 1] = self.turns[number - 1].replace(
-            status=Status.FAILED if failed else Status.PASSED,
-            assertions=grade.results,
-            error=below(grade.score.score, self._passes_from, [grade.score]) if failed else None,
-        )
-        return grade
-
-    def _evidence_of(self, number: int) -> Evidence:
-        """The evidence of the newest turn. Graders read it while the conversation continues, so it is a copy."""
-        messages, turns = seen_by_graders(self.transcript, self._said, self._case.window_size)
-        return self._exchanges[-1].evidence.replace(
+    def _evidence_of(self, done: Exchange, expected: Any) -> Evidence:
+        """The evidence of an answer. Graders read it while the conversation continues, so it is a copy."""
+        messages, turns = seen_by_graders(self.transcript, self.said, self._graded.window_size)
+        return done.evidence.replace(
             input=[for_graders(message) for message in messages[:-1]],
-            expected=self._case.turns[number - 1].expected_output,
+            expected=expected,
             messages=tuple(messages),
             turns=tuple(turns),
-            criteria=self._background,
         )
 
-    def _whole_evidence(self) -> Evidence:
-        """The evidence of the whole conversation."""
-        return self._evidence_of_talk().replace(
-            input=[for_graders(message) for message in self.transcript], criteria=self._background
-        )
+    async def _conclude(self) -> None:
+        """Has the whole graded."""
+        if self._grading.whole:
+            evidence = self._evidence_of_talk() if self._is_written else self._evidence_of_all()
+            evidence = evidence.replace(input=[for_graders(message) for message in self.transcript])
+            self._start(WHOLE, self._grading.grade(WHOLE, self._grading.whole, evidence))
 
-    def _score_of(self, name: str, begun: bool) -> ScoreResult:
+    def _close(self) -> None:
+        """Ends running graders, and keeps the scores there are."""
+        for task in self._tasks.values():
+            task.cancel()
+        self._grading.close()
+        for left in self._left:
+            self._add_turn(left.input, left.source, status=Status.SKIPPED, skip_reason=STOPPED)
+        last = len(self._graded.turns) if self._is_written else self._number + len(self._left)
+        for number in range(1, last + 1):
+            grade = self._grade_of(f"turn-{number}", begun=number <= self._number)
+            if grade is not None and number <= len(self.turns):
+                self.turns[number - 1] = self.turns[number - 1].replace(**grade.of_turn)
+        if self._grading.whole and (self._is_written or WHOLE in self._tasks):
+            self._grade_of(WHOLE, begun=WHOLE in self._tasks)
+        judged = [entry.score for entry in self.scores if entry.score is not None]
+        self.score = AGGREGATIONS[self._graded.aggregation](judged) if judged else None
+
+    def _grade_of(self, name: str, begun: bool) -> Grade | None:
+        """Adds the score of a turn or of the whole; its grade, if it has one."""
         task = self._tasks.get(name)
         if task is not None and task.done() and not task.cancelled() and task.exception() is None:
-            return task.result().score
+            self.scores.append(task.result().score)
+            return task.result()
         verdict = ScoreVerdict.FAIL if begun else ScoreVerdict.SKIP
-        return ScoreResult(name=name, type=RUBRICS, score=0.0, verdict=verdict)
+        self.scores.append(ScoreResult(name=name, type=RUBRICS, score=0.0, verdict=verdict))
+        return None

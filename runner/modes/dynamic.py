@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from runner.cases.other_cases import DynamicCase
 from runner.modes.base import CaseAttempt, Mode
-from runner.modes.checkpoints import Checkpoints
 from runner.modes.simulators import SimulatedUser, SimulatorError
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TurnsMode
 from scripttest import Cause
@@ -27,11 +26,10 @@ def mode_of(attempt: CaseAttempt) -> Mode:
 
 class _Dynamic(TurnsMode):
     def __init__(self, attempt: CaseAttempt, case: DynamicCase) -> None:
-        super().__init__(attempt, Checkpoints(case.checkpoints))
+        super().__init__(attempt, case.checkpoints)
         self._case = case
-        self._user = SimulatedUser(
-            self, case.simulator, case.simulator.use or attempt.environment.options.simulator or ""
-        )
+        use = case.simulator.use or attempt.environment.options.simulator or ""
+        self._user = SimulatedUser(self, case.simulator, use)
         self._limit = DEFAULT_MAX_TURNS
 
     async def run(self) -> None:
@@ -39,45 +37,36 @@ class _Dynamic(TurnsMode):
         user, case = self._user, self._case
         try:
             await user.find()
-            self._simulator = user.reference.text
+            self.simulator = user.reference.text
             self._limit = case.max_turns or user.max_turns or DEFAULT_MAX_TURNS
-            following = self._opening()
+            said = self._opening()
             while True:
-                if following is None and len(self.turns) >= self._limit:
+                if said is None and len(self.turns) >= self._limit:
                     self._exceeded(user, self._limit)
                     return
-                following = following or await self._simulated()
-                if following is None or await self._turn(following):
+                said = said or await self._simulated()
+                if said is None or await self._turn(said):
                     break
-                following = None
-            if all(failure.type for failure in self._failures):  # it was not cut short
+                said = None
+            if all(failure.type for failure in self.failures):  # it was not cut short
                 await self._check_end(case.final_assertions)
         except SimulatorError as error:
             self._fail(Cause.INFRASTRUCTURE if error.infrastructure else Cause.ERROR, f"simulator error: {error}")
 
     async def _turn(self, said: Spoken) -> bool:
         """Says something and looks at what is reached by the answer; whether the case is decided."""
-        done = await self._take_turn(said.replace(assertions=self._case.turn_assertions or ()))
-        await self._look(len(self.turns), done.exchange)
-        checkpoints = self._checkpoints
-        return bool(checkpoints.broken) or (checkpoints.any_required and not checkpoints.missing)
+        await self._look(await self._take_turn(said.replace(assertions=self._case.turn_assertions or ())))
+        reached = self._reached
+        return bool(reached.broken) or (reached.any_required and not reached.missing)
 
     async def _simulated(self) -> Spoken | None:
         """The next message of the simulator; None when its goal is achieved. Raises SimulatorError."""
-        said = await self._user.speak(self._limit, self._checkpoints.reached, self._checkpoints.pending)
+        said = await self._user.speak(self._limit, self._reached)
         if not said.achieved:
             return self._typed(said.input, "simulated")
-        missing = self._checkpoints.missing
+        missing = self._reached.missing
         if self.turns or not missing:
             self._achieved(said)
         if missing:
-            self._failures.append(self._checkpoints.failure)
+            self.failures.append(self._reached.failure)
         return None
-
-    def _exceeded(self, user: SimulatedUser | None, limit: int) -> None:
-        if not self._checkpoints.undecided:
-            super()._exceeded(user, limit)
-            return
-        self._failures.append(self._checkpoints.failure)
-        if user is not None and user.remark:
-            self._note(user.remark)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bindings import agent_id
 from runner.agents.chat import Chat
@@ -18,12 +18,14 @@ from runner.assertions.results import how_judged, not_evaluated, result_of, shor
 from runner.assertions.votes import judged_by
 from runner.cases.turns import Criterion as Rubric
 from runner.cases.turns import Grader
-from runner.modes.base import CaseAttempt
-from runner.modes.outcome import ModeOutcome
+from runner.modes.base import CaseAttempt, Mode
 from runner.record.case_result import CriterionResult, ScoreResult, ScoreVerdict
-from runner.record.combining import reaches, shortfall
-from scripttest import Cause, Failure
+from runner.record.combining import below, reaches, shortfall
+from scripttest import Cause, Failure, Status
 from scripttest.values import Value
+
+if TYPE_CHECKING:
+    from runner.cases.other_cases import ConversationCase, GradedCase
 
 VALIDATOR = "workers.test.validator"
 WHOLE = "assertions"
@@ -63,16 +65,41 @@ class Grade(Value):
     """The combined grade of a turn, and the grades of its graders."""
 
     score: ScoreResult
-    results: tuple[AssertionResult, ...] = ()
+    results: tuple[AssertionResult, ...]
+    error: str | None
+    """Why it failed, in short."""
+
+    @property
+    def failed(self) -> bool:
+        """Whether it is too low."""
+        return self.score.verdict == ScoreVerdict.FAIL
+
+    @property
+    def of_turn(self) -> dict[str, Any]:
+        """The fields of the result of the turn."""
+        status = Status.FAILED if self.failed else Status.PASSED
+        return {"status": status, "assertions": self.results, "error": self.error}
 
 
 class Grading:
-    """Grades one conversation. What graders ask models counts for the case, and for no turn of it."""
+    """Grades one conversation or answer. What graders ask models counts for the case, and for no turn of it."""
 
-    def __init__(self, attempt: CaseAttempt, grader: str | None, threshold: float) -> None:
+    def __init__(
+        self,
+        attempt: CaseAttempt,
+        case: ConversationCase | GradedCase,
+        whole: list[Criterion],
+        has_others: bool = False,
+    ) -> None:
+        """`whole`: the criteria of the whole. `has_others`: whether there are others, of turns. Where there are none at
+        all, the `criteria` of the case are one; else graders get them in addition to their own."""
         self._attempt = attempt
-        self._grader = agent_id(grader) if grader else VALIDATOR
-        self._threshold = threshold
+        self._grader = agent_id(case.grader) if case.grader else VALIDATOR
+        self.threshold = attempt.environment.options.score_threshold if case.threshold is None else case.threshold
+        """The score from which on a grade passes."""
+        has_any = bool(whole) or has_others
+        self.whole = whole if has_any or not case.criteria else [Criterion(text=case.criteria, required=True)]
+        self._background = case.criteria if has_any else None
         self._chats: list[tuple[Chat, int]] = []
         """The chats of the graders, each with the number of model calls that it had at the start."""
 
@@ -81,9 +108,12 @@ class Grading:
         fails with `error`. `name`: name of the score, such as `turn-1`. `evidence`: its `input` is the conversation
         that validators see. `reference`: the expected answer."""
         judges = self._judges(evidence.turns[-1].turn if evidence.turns else 0)
-        evidence = evidence.replace(case=f"{self._attempt.case.id} {name}")
+        evidence = evidence.replace(case=f"{self._attempt.case.id} {name}", criteria=self._background)
         results = await asyncio.gather(*(self._judge(criterion, evidence, reference, judges) for criterion in criteria))
-        return Grade(score=self._scored(name, criteria, results), results=tuple(results))
+        score = self._scored(name, criteria, results)
+        failed = score.verdict == ScoreVerdict.FAIL
+        error = below(score.score, self.threshold, [score]) if failed else None
+        return Grade(score=score, results=tuple(results), error=error)
 
     def close(self) -> None:
         """Adds what graders asked models to the case's own calls."""
@@ -130,21 +160,19 @@ class Grading:
         return result_of(RUBRICS, verdict, judges.required)
 
     def _scored(self, name: str, criteria: Sequence[Criterion], results: Sequence[AssertionResult]) -> ScoreResult:
+        """What was not judged has no say, unless a judge is required."""
         graded = tuple(
-            _graded(criterion, result, self._threshold) for criterion, result in zip(criteria, results, strict=True)
+            _graded(criterion, result, self.threshold) for criterion, result in zip(criteria, results, strict=True)
         )
         scored = [(result.score, result.weight) for result in graded if result.score is not None]
         weight = sum(weight for _, weight in scored)
         score = sum(score * weight for score, weight in scored) / weight if scored else None if graded else 1.0
-        return ScoreResult(
-            name=name, type=type_of(criteria), score=score, verdict=self._verdict(score, graded), assertions=graded
-        )
-
-    def _verdict(self, score: float | None, graded: Sequence[CriterionResult]) -> ScoreVerdict:
-        """What was not judged has no say, unless a judge is required."""
         missing = any(not result.judged and not result.passed for result in graded)
-        holds = not missing and (score is None or reaches(score, self._threshold))
-        return ScoreVerdict.PASS if holds else ScoreVerdict.FAIL
+        holds = not missing and (score is None or reaches(score, self.threshold))
+        verdict = ScoreVerdict.PASS if holds else ScoreVerdict.FAIL
+        types = {criterion.type for criterion in criteria}
+        kind = types.pop() if len(types) == 1 else RUBRICS
+        return ScoreResult(name=name, type=kind, score=score, verdict=verdict, assertions=graded)
 
 
 def seen_by_graders(
@@ -159,14 +187,14 @@ def seen_by_graders(
     return [*system, *transcript[start:]], turns
 
 
-def failures_of_scores(outcome: ModeOutcome, aggregation: str = "mean", *, trials: int = 1) -> list[Failure]:
+def failures_of_scores(mode: Mode, aggregation: str = "mean", *, trials: int = 1) -> list[Failure]:
     """What a case fails for by its scores. Of several trials the mean counts, which is not known yet, and where
     something broke the score is not what the answers deserve: then only single criteria fail it."""
-    found = _problems_of(outcome.scores)
-    if trials > 1 or any(failure.cause == Cause.INFRASTRUCTURE for failure in (*outcome.failures, *found)):
+    found = _problems_of(mode.scores)
+    if trials > 1 or any(failure.cause == Cause.INFRASTRUCTURE for failure in (*mode.failures, *found)):
         return found
-    assert outcome.threshold is not None
-    failed = shortfall(outcome.score, outcome.threshold, outcome.scores, aggregation)
+    assert mode.threshold is not None
+    failed = shortfall(mode.score, mode.threshold, mode.scores, aggregation)
     return found if failed is None else [*found, failed]
 
 
@@ -183,12 +211,6 @@ def criteria_of(graders: Sequence[str | Grader] | None, expected_output: Any = N
     if expected_output is not None:
         criteria.append(Criterion(text=MATCHES, reference=True))
     return criteria
-
-
-def type_of(criteria: Sequence[Criterion]) -> str:
-    """The one assertion type that grades, else `rubrics`."""
-    types = {criterion.type for criterion in criteria}
-    return types.pop() if len(types) == 1 else RUBRICS
 
 
 def _problems_of(scores: Sequence[ScoreResult]) -> list[Failure]:

@@ -17,41 +17,19 @@ achieved."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import Evidence
 from runner.assertions.model import Assertion
 from runner.cases.messages import as_written, described, message_of, messages_of, parts_of_said
 from runner.cases.other_cases import ConversationCase, MultiTurnCase
-from runner.cases.turns import ConversationTurn, Turn
+from runner.cases.turns import Checkpoint, ConversationTurn, Turn
 from runner.connectors.timing import uncounted
-from runner.modes.awaiting import question_in
+from runner.modes.awaiting import Awaiting, detect, question_in
 from runner.modes.base import CaseAttempt, Mode
-from runner.modes.checkpoints import Checkpoints
-from runner.modes.grading import (
-    AGGREGATIONS,
-    RUBRICS,
-    STOPPED,
-    WHOLE,
-    Criterion,
-    Grading,
-    criteria_of,
-    failures_of_scores,
-    for_graders,
-    seen_by_graders,
-)
 from runner.modes.interactive import NoAnswerError, Question
 from runner.modes.outcome import Exchange
 from runner.modes.simulators import SimulatedUser, SimulatorError
-from runner.modes.turns import DEFAULT_MAX_TURNS, CheckedTurn, Spoken, TakenTurn, TurnsMode
-from runner.record.case_result import ScoreResult, ScoreVerdict, TurnResult
-from runner.record.combining import below
+from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TurnsMode
 from scripttest import Cause, Status
-
-if TYPE_CHECKING:
-    from runner.assertions.model import Assertion
-    from runner.modes.simulators import SimulatedUser
-
 
 NOT_REACHED = "agent completed, goal not reached"
 UNKNOWN = "agent completed, and whether the goal is reached is unknown"
@@ -67,11 +45,12 @@ class MultiTurn(TurnsMode):
     """A conversation."""
 
     def __init__(
-        self, attempt: CaseAttempt, case: MultiTurnCase | ConversationCase, checkpoints: Checkpoints | None = None
+        self, attempt: CaseAttempt, case: MultiTurnCase | ConversationCase, checkpoints: Sequence[Checkpoint] = ()
     ) -> None:
         super().__init__(attempt, checkpoints)
         self._case = case
-        self._last: TakenTurn | None = None
+        self._is_written = False
+        """Whether the user says what is written, and nothing else."""
         reference = (case.simulator.use if case.simulator else None) or attempt.environment.options.simulator or ""
         self._user = SimulatedUser(self, case.simulator, reference) if case.simulator or reference else None
         self._missing = case.on_missing_input or attempt.environment.options.on_missing_input or "skip"
@@ -90,7 +69,7 @@ class MultiTurn(TurnsMode):
         try:
             if user is not None:
                 await user.find()
-                self._simulator = user.reference.text
+                self.simulator = user.reference.text
             self._limit = self._case.max_turns or (user.max_turns if user else None) or DEFAULT_MAX_TURNS
         except SimulatorError as error:
             self._fail(Cause.SETUP, f"simulator error: {error}")
@@ -101,15 +80,15 @@ class MultiTurn(TurnsMode):
         self._left = given
         if self._broken_off:
             return
-        if self._last is None:
-            self._fail(Cause.SETUP, "no initial input")
-        else:
+        if self._exchanges:
             await self._conclude()
+        else:
+            self._fail(Cause.SETUP, "no initial input")
 
     @property
     def _broken_off(self) -> bool:
         """Whether the conversation ended before its end."""
-        return self._skip_reason is not None or any(not failure.type for failure in self._failures)
+        return self.skip_reason is not None or any(not failure.type for failure in self.failures)
 
     @property
     def _drives(self) -> bool:
@@ -118,8 +97,10 @@ class MultiTurn(TurnsMode):
 
     async def _say(self, said: Spoken) -> None:
         each = [assertion for assertion in self._case.turn_assertions or () if isinstance(assertion, Assertion)]
-        said = said.replace(assertions=[*said.assertions, *each])
-        self._last = await self._take_turn(said, self._case.input_tools)
+        await self._take_turn(said.replace(assertions=[*said.assertions, *each]))
+
+    def _detect(self, done: Exchange) -> Awaiting:
+        return detect(done.answer, done.evidence.tools, self._case.input_tools)
 
     # the next message
 
@@ -129,7 +110,7 @@ class MultiTurn(TurnsMode):
         if not case.turns:
             opening = self._opening()
             return [] if opening is None else [opening]
-        if case.messages is not None or isinstance(case.input, list):
+        if self._is_written or case.messages is not None or isinstance(case.input, list):
             self.transcript += messages_of(case.model_copy(update={"attachments": []}), attempt.folder)
         elif case.input is not None:
             attempt.chat.warn('"input" is ignored: the conversation starts with turns[0]')
@@ -141,12 +122,11 @@ class MultiTurn(TurnsMode):
     def _static(self, turn: Turn | ConversationTurn) -> Spoken:
         message = message_of(turn.input, turn.attachments, self.attempt.folder)
         files = described(parts_of_said(turn.input, turn.attachments, ()), self.attempt.folder)
-        options = self.attempt.options_of(turn.options)
         return Spoken(
             message=message,
             input=as_written(turn.input),
             source="static",
-            options=options,
+            options=self.attempt.options_of(turn.options),
             assertions=self._checks(turn),
             attachments=files,
         )
@@ -160,14 +140,13 @@ class MultiTurn(TurnsMode):
         """The next message of the user; None when the conversation is over, for whatever reason."""
         if self._case.type == "single_turn":
             return None
-        awaiting = self._last is None or self._last.awaiting.awaiting
-        user = self._user
+        awaiting, user = self._awaiting.awaiting, self._user
         if user is not None and (awaiting or self._drives):
             text = await self._simulated(user)
             return None if text is None else self._typed(text, "simulated")
         if user is not None and user.goal is not None and any(one.source == "simulated" for one in self.turns):
             await self._look_back(user)
-        if self._last is None or not awaiting:
+        if not self._exchanges or not awaiting:
             return None
         if self._person is None:
             self._nobody("no next turn defined", no_next_turn=True)
@@ -202,16 +181,20 @@ class MultiTurn(TurnsMode):
     async def _asked(self) -> str:
         """What a person types. The time it takes is not the agent's. Raises NoAnswerError."""
         attempt = self.attempt
-        assert self._person is not None and self._last is not None
-        exchange, awaiting = self._last.exchange, self._last.awaiting
+        assert self._person is not None and self.answer is not None
         question = Question(
             case=attempt.case.id,
             turn=len(self.turns) + 1,
-            text=exchange.answer.content or question_in(exchange.answer, exchange.tools, self._case.input_tools),
-            hint=awaiting.hint,
+            text=self.answer.content or self._question(),
+            hint=self._awaiting.hint,
         )
         with uncounted():
             return await self._person.ask(question, self._case.interactive.timeout.seconds)
+
+    def _question(self) -> str:
+        """The agent's question."""
+        last = self._exchanges[-1]
+        return question_in(last.answer, last.evidence.tools, self._case.input_tools)
 
     # how it ends
 
@@ -229,140 +212,26 @@ class MultiTurn(TurnsMode):
 
     def _without_simulator(self, error: SimulatorError) -> None:
         why = str(error)
-        self._no_turn(status=Status.SKIPPED, error=why, skip_reason="simulator error")
+        self._add_turn(None, "", status=Status.SKIPPED, error=why, skip_reason="simulator error")
         if self._missing == "fail":
             self._fail(Cause.INFRASTRUCTURE if error.infrastructure else Cause.ERROR, f"simulator error: {why}")
         else:
-            self._skip_reason = f"simulator error: {why}"
+            self.skip_reason = f"simulator error: {why}"
 
     def _nobody(self, why: str, skip: bool = False, no_next_turn: bool = False) -> None:
         """The agent waits, and nobody answers. `skip` overrules what the case says; `no_next_turn`: nobody could."""
-        assert self._last is not None
         if self._missing == "end" and not skip:
             return
-        exchange = self._last.exchange
-        question = question_in(exchange.answer, exchange.tools, self._case.input_tools)
+        question = self._question()
         reason = f"Agent awaiting input, {why}"
         asked = {"question": question or None, "no_next_turn": no_next_turn}
         if self._missing == "fail" and not skip:
-            self._no_turn(status=Status.FAILED, error=reason, **asked)
+            self._add_turn(None, "", status=Status.FAILED, error=reason, **asked)
             self._fail(Cause.ASSERTION, reason + (f": {question}" if question else ""))
         else:
-            self._no_turn(status=Status.SKIPPED, skip_reason=reason, **asked)
-            self._skip_reason = reason
-
-    def _no_turn(self, **fields: Any) -> None:
-        """Adds a turn in which nobody speaks."""
-        self.turns.append(TurnResult(turn=len(self.turns) + 1, input=None, source="", **fields))
+            self._add_turn(None, "", status=Status.SKIPPED, skip_reason=reason, **asked)
+            self.skip_reason = reason
 
     async def _conclude(self) -> None:
         assert isinstance(self._case, MultiTurnCase)
         await self._check_end(self._case.final_assertions)
-
-
-class SimulatedConversation(MultiTurn):
-    """A graded conversation."""
-
-    def __init__(self, attempt: CaseAttempt, case: ConversationCase) -> None:
-        super().__init__(attempt, case, Checkpoints(case.checkpoints))
-        self._graded = case
-        self._each = criteria_of(case.turn_assertions)
-        self._of_turns = [criteria_of(turn.assertions, turn.expected_output) for turn in case.turns]
-        self._whole = criteria_of(case.whole())
-        alone = not self._whole and not self._each and not any(self._of_turns)
-        if alone and case.criteria:
-            self._whole = [Criterion(text=case.criteria, required=True)]
-        self._background = None if alone else case.criteria
-        self._passes_from = attempt.environment.options.score_threshold if case.threshold is None else case.threshold
-        self._threshold = self._passes_from
-        self._grading = Grading(attempt, case.grader, self._passes_from)
-
-    async def run(self) -> None:
-        """Holds the conversation and grades it. Raises AgentError."""
-        try:
-            await super().run()
-        finally:
-            self._close()
-        if self._skip_reason is None:
-            if self._checkpoints.missing and not self._failures:
-                self._failures.append(self._checkpoints.failure)
-            case = self._graded
-            self._failures += failures_of_scores(self.outcome(), case.aggregation, trials=case.trials)
-
-    @property
-    def _drives(self) -> bool:
-        return super()._drives or bool(self._checkpoints.missing)
-
-    def _checks(self, turn: Turn | ConversationTurn) -> Sequence[Assertion]:
-        return ()  # they are graded: see `_check`
-
-    async def _next(self) -> Spoken | None:
-        if self._checkpoints.any_required and not self._checkpoints.missing:
-            return None
-        return await super()._next()
-
-    async def _say(self, said: Spoken) -> None:
-        number = len(self.turns) + 1
-        try:
-            self._last = await self._take_turn(said, self._case.input_tools)
-        except Exception:
-            if len(self._scores) < number:
-                self._scores.append(_unscored(f"turn-{number}", ScoreVerdict.FAIL))
-            raise
-
-    async def _check(self, said: Spoken, done: Exchange) -> CheckedTurn:
-        """Grades a turn, and looks at the checkpoints that its answer reaches."""
-        number = len(self.turns) + 1
-        written = number <= len(self._of_turns)
-        criteria = [*(self._of_turns[number - 1] if written else ()), *self._each]
-        reference = self._graded.turns[number - 1].expected_output if written else None
-        grade = await self._grading.grade(f"turn-{number}", criteria, self._evidence_of(done.evidence), reference)
-        self._scores.append(grade.score)
-        await self._look(number, done)
-        failed = grade.score.verdict == ScoreVerdict.FAIL
-        stops = failed and self._graded.on_turn_failure == "stop"
-        self._is_over = stops or bool(self._checkpoints.broken)
-        why = below(grade.score.score, self._passes_from, [grade.score]) if failed else None
-        return CheckedTurn(results=grade.results, held=not failed, error=why)
-
-    def _evidence_of(self, evidence: Evidence) -> Evidence:
-        messages, turns = seen_by_graders(self.transcript, self._said, self._graded.window_size)
-        return evidence.replace(
-            input=[for_graders(message) for message in messages[:-1]],
-            messages=tuple(messages),
-            turns=tuple(turns),
-            criteria=self._background,
-        )
-
-    async def _conclude(self) -> None:
-        if self._whole:
-            evidence = self._evidence_of_all().replace(
-                input=[for_graders(message) for message in self.transcript],
-                turns=tuple(self._said),
-                criteria=self._background,
-            )
-            self._scores.append((await self._grading.grade(WHOLE, self._whole, evidence)).score)
-
-    def _exceeded(self, user: SimulatedUser | None, limit: int) -> None:
-        if self._checkpoints.undecided:
-            self._failures.append(self._checkpoints.failure)
-        else:
-            super()._exceeded(user, limit)
-
-    def _close(self) -> None:
-        """Keeps the scores there are."""
-        self._grading.close()
-        for left in self._left:
-            number = len(self.turns) + 1
-            skipped = TurnResult(
-                turn=number, input=left.input, source=left.source, status=Status.SKIPPED, skip_reason=STOPPED
-            )
-            self.turns.append(skipped)
-            self._scores.append(_unscored(f"turn-{number}", ScoreVerdict.SKIP))
-        self._scores.sort(key=lambda entry: entry.name == WHOLE)
-        judged = [entry.score for entry in self._scores if entry.score is not None]
-        self._score = AGGREGATIONS[self._graded.aggregation](judged) if judged else None
-
-
-def _unscored(name: str, verdict: ScoreVerdict) -> ScoreResult:
-    return ScoreResult(name=name, type=RUBRICS, score=0.0, verdict=verdict)

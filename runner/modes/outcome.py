@@ -1,5 +1,4 @@
-"""What has come of a case: its outcome in any mode, the answers of its agent, and the failures of assertions that do
-not hold. What is needed to grade answers again is described in `runner.record.case_result`."""
+"""The answers of an agent, what is kept of them for grading them again, and the failures of assertions on them."""
 
 from __future__ import annotations
 
@@ -10,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 from runner.agents.chat import ModelCall, totals_of
 from runner.assertions.base import AssertionResult
 from runner.assertions.values import COMPARED, comparable, difference
-from runner.record.case_result import AnswerUsage, CheckpointResult, Regradable, ScoreResult, TurnResult, TurnUsage
+from runner.record.case_result import AnswerUsage, Regradable, TurnUsage
 from scripttest import Cause, Failure
 from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer
-    from runner.assertions.base import Evidence, ToolUse
+    from runner.assertions.base import Evidence
     from runner.cases.model import Case
 
 
@@ -28,53 +27,6 @@ MOST_AGENTS = 1000
 """Agents that were asked for one answer and that a report keeps."""
 VALUE_LIMIT = 4000
 """Characters of an expected or actual value that are kept as text."""
-
-
-class ModeOutcome(Value):
-    """What has come of a case so far, in any mode."""
-
-    answer: Answer | None = None
-    """The last answer of the agent."""
-    finish_reason: str = ""
-    """Of the last answer of the model, also one that cannot be used; empty if there was none."""
-    messages: int = 0
-    """How many messages the agent got at last."""
-    answers: tuple[AnswerUsage, ...] = ()
-    """What is known of each answer, for grading it again."""
-    assertions: tuple[AssertionResult, ...] = ()
-    failures: tuple[Failure, ...] = ()
-    skip_reason: str | None = None
-    """Why the case is skipped; a failure outranks it."""
-    transcript: tuple[dict[str, Any], ...] = ()
-    """The messages, in a case of several turns."""
-    turns: tuple[TurnResult, ...] = ()
-    checkpoints: tuple[CheckpointResult, ...] = ()
-    final_assertions: tuple[AssertionResult, ...] | None = None
-    score: float | None = None
-    scores: tuple[ScoreResult, ...] = ()
-    simulator: str | None = None
-    """The simulator that plays the user."""
-    threshold: float | None = None
-    """The score from which on a conversation passes."""
-
-    @property
-    def is_graded(self) -> bool:
-        """Whether the case has assertions or a score."""
-        of_turns = any(turn.assertions for turn in self.turns)
-        return self.threshold is not None or any((self.assertions, self.checkpoints, self.final_assertions, of_turns))
-
-    @property
-    def checks_nothing(self) -> bool:
-        """Whether nothing of the case was checked."""
-        criteria = any(entry.assertions for entry in self.scores)
-        return not (self.assertions or self.checkpoints or criteria or self.simulator)
-
-    def not_judged(self, *, of_scores: bool) -> int:
-        """How many judges could not judge; `of_scores`: criteria of scores are not among the assertions."""
-        scores = self.scores if of_scores else ()
-        criteria = sum(criterion.not_judged for entry in scores for criterion in entry.assertions)
-        checkpoints = sum(checkpoint.not_judged for checkpoint in self.checkpoints)
-        return criteria + checkpoints + sum(result.not_judged for result in self.assertions)
 
 
 def usage_of(calls: Sequence[ModelCall]) -> TurnUsage | None:
@@ -93,18 +45,10 @@ class Exchange(Value):
     """A message to the agent and its answer."""
 
     answer: Answer
-    tools: tuple[ToolUse, ...]
-    """The tools that were called in this turn."""
-    milliseconds: float
     evidence: Evidence
     """What assertions on this turn look at."""
     calls: tuple[ModelCall, ...]
     """The calls of models for this answer."""
-
-    @property
-    def usage(self) -> TurnUsage | None:
-        """The tokens and costs of the calls; None when one does not report them."""
-        return usage_of(self.calls)
 
 
 def answered(evidence: Evidence, calls: Sequence[ModelCall]) -> AnswerUsage:
@@ -118,10 +62,8 @@ def answered(evidence: Evidence, calls: Sequence[ModelCall]) -> AnswerUsage:
     )
 
 
-def regradable(case: Case, answers: Sequence[AnswerUsage]) -> Regradable | None:
-    """The part of a report that is needed to grade a case again; None when the agent gave no answer."""
-    if not answers:
-        return None
+def regradable(case: Case, answers: Sequence[AnswerUsage]) -> Regradable:
+    """The part of a report that is needed to grade a case again."""
     kept = {key: value for key, value in case.model_dump(exclude_unset=True).items() if key not in LEFT_OUT}
     is_short = len(json.dumps(kept, ensure_ascii=False)) <= LONGEST
     return Regradable(case=kept if is_short else None, answers=tuple(answers))

@@ -18,8 +18,8 @@ It answers `{input, goal_achieved, reasoning}`, or a text, which is what the use
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
 from runner.agents.references import ScriptReferenceError, find_function
@@ -33,8 +33,8 @@ from scripttest import ScriptError, Status
 if TYPE_CHECKING:
     from runner.agents.chat import Chat
     from runner.cases.turns import Simulator
-    from runner.modes.base import CaseAttempt
-    from runner.record.case_result import TurnResult
+    from runner.modes.checkpoints import Checkpoints
+    from runner.modes.turns import TurnsMode
 
 ROLES = ("Simulate",)
 """The functions that a script reference means which names none."""
@@ -54,18 +54,10 @@ class SimulatorError(Exception):
         """Whether what it runs on broke, rather than the simulator."""
 
 
-class Talk(Protocol):
-    """The conversation in which the user speaks."""
-
-    attempt: CaseAttempt
-    transcript: list[dict[str, Any]]
-    turns: list[TurnResult]
-
-
 class SimulatedUser:
     """The simulator of one case."""
 
-    def __init__(self, talk: Talk, simulator: Simulator | None, use: str) -> None:
+    def __init__(self, talk: TurnsMode, simulator: Simulator | None, use: str) -> None:
         """`use` as in `simulator.use`; without a `simulator` it has neither persona nor goal."""
         self._talk = talk
         self._attempt = talk.attempt
@@ -120,16 +112,13 @@ class SimulatedUser:
             message = error.placed if isinstance(error, AgentError) else error.message
             raise SimulatorError(message, error.hint, getattr(error, "infrastructure", False)) from error
 
-    async def speak(
-        self, max_turns: int, reached: Sequence[str] | None = None, pending: Sequence[str] | None = None
-    ) -> Simulation:
-        """What the user says next in the conversation. Raises SimulatorError. `reached`: ids of reached checkpoints,
-        in dynamic mode. `pending`: ids of the others."""
+    async def speak(self, max_turns: int, checkpoints: Checkpoints | None = None) -> Simulation:
+        """What the user says next in the conversation; `checkpoints` in dynamic mode. Raises SimulatorError."""
         if self._attempt.saved is not None:
             return self._attempt.saved.speak(len(self._talk.turns) < max_turns)
         payload = self._payload(max_turns)
-        if reached is not None:
-            payload |= {"checkpoints_reached": list(reached), "checkpoints_pending": list(pending or ())}
+        if checkpoints is not None:
+            payload |= {"checkpoints_reached": checkpoints.reached, "checkpoints_pending": checkpoints.pending}
         answer = await self._ask(payload)
         found = json.dumps(answer, ensure_ascii=False)[:200]
         simulation = read_simulation(answer)

@@ -35,7 +35,7 @@ class Asking:
         if problem is not None:
             return problem
         environment = suite.environment.replace(fingerprints=self._fingerprints)
-        attempt = CaseAttempt(environment, source.suite.id, source.folder, source.assistant, case, 0, line, run=run)
+        attempt = CaseAttempt(environment, source.suite, source.folder, source.assistant, case, 0, line, run=run)
         attempt.chat.variant = variant
         async with suite.within(attempt):
             return await AttemptRun(attempt).run()

@@ -338,7 +338,7 @@ class _Work:
         key = TestKey(suite=source.suite.id, test=talk.case.id, run=1)
         transcripts = Transcripts(report="", suites=(), results={key: result}, refused={})
         environment = talk.environment.replace(transcripts=transcripts)
-        attempt = CaseAttempt(environment, source.suite.id, source.folder, source.assistant, talk.case, 0, talk.line)
+        attempt = CaseAttempt(environment, source.suite, source.folder, source.assistant, talk.case, 0, talk.line)
         return await AttemptRun(attempt).run()
 
     async def _verdict(self, talk: _Talk, found: Sequence[Change]) -> CaseVerdict:
