@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.execution.repetition import Repetition
     from runner.execution.run import Run
-    from runner.execution.tally import Rounds
     from runner.options.options import RunOptions
     from runner.options.values import ClusterAddress
     from runner.planning.plan import RunPlan
@@ -116,12 +115,12 @@ class Cluster:
         topic = f"yao-test-{self._run}"
         self._job = Job(run=self._run, application=application, setup=setup, topic=topic)
 
-    def run(self, run: Run, repetition: Repetition, rounds: Rounds | None) -> int:
+    def run(self, run: Run, repetition: Repetition) -> int:
         """See `Remote`."""
         from runner.cluster.dispatch import Dispatch
 
         assert self._connection and self._preflight and self._found and self._job
-        return Dispatch(run, repetition, rounds, self._connection, self._preflight, self._found, self._job).run()
+        return Dispatch(run, repetition, self._connection, self._preflight, self._found, self._job).run()
 
     def run_each(
         self,

@@ -29,16 +29,14 @@ from runner.cluster.preflight import Preflight, WorkerCheck
 from runner.cluster.queue import WorkQueue
 from runner.cluster.shared_limits import SharedLimits
 from runner.errors import ConfigurationError, RunnerError
-from runner.execution.repetition import RetryPasses, at_a_time
+from runner.execution.repetition import RetryPasses
 from runner.record.events import AttemptEnd, HookOutput, RunError, SuiteEnd, TestEnd, TestStart, Warned
 from runner.record.keys import TestPlace
 
 if TYPE_CHECKING:
     from runner.application.application import TestModule
-    from runner.cluster.messages import CasesPart, ModulePart
     from runner.execution.repetition import Repetition
     from runner.execution.run import Run
-    from runner.execution.tally import Rounds
     from runner.planning.plan import RunPlan
 
 
@@ -83,7 +81,6 @@ class Dispatch:
         self,
         run: Run,
         repetition: Repetition,
-        rounds: Rounds | None,
         connection: Connection,
         preflight: Preflight,
         found: WorkerCheck,
@@ -91,7 +88,7 @@ class Dispatch:
     ) -> None:
         """`found` are the workers at the start; `job` is what all jobs of the run have in common."""
         self._plan, self._stop, self._services = run.plan, run.stop, run.services
-        self._repetition, self._send, self._rounds = repetition, repetition.send, rounds
+        self._repetition, self._send = repetition, repetition.send
         self._connection, self._preflight, self._found, self._job = connection, preflight, found, job
         self._address = connection.address
         self._workers = dict(found.usable)
@@ -101,12 +98,12 @@ class Dispatch:
         self._idle_ends = 0
         self._bounds = SharedLimits(lambda attempt, number: self._tell(attempt, Instruction(let=number)))
         self._answers = StoredAnswers(run.services, run.application.root)
-        self._passes: RetryPasses[ModulePart | CasesPart] = RetryPasses(run.options.retry_errors, self._send, run.stop)
+        self._passes = RetryPasses(run.options.retry_errors, self._send, run.stop)
         self._ledger = Ledger(self._send, repetition, self._passes, self._answers)
 
     def run(self) -> int:
         """See `Remote.run`."""
-        plan, rounds = self._plan, self._rounds
+        plan, rounds = self._plan, self._repetition.rounds
         self._connection.listen(self._job.topic)
         there = self._connection.workers()  # some may have left, or come, since they were looked at
         self._workers = {address: one for address, one in self._workers.items() if address in there}
@@ -168,7 +165,7 @@ class Dispatch:
         """Gives units to workers that have room."""
         self._without_workers = None
         places = sum(worker.threads for worker in self._workers.values())
-        most = at_a_time(places, self._passes.number) if self._passes.number > 1 else None
+        most = self._passes.at_a_time(places) if self._passes.number > 1 else None
         for depth in range(1, 2 + AHEAD):  # the first ones for all before the second one for any
             for worker in list(self._workers.values()):
                 room = worker.threads * min(depth, 1) + max(0, depth - 1)

@@ -27,7 +27,7 @@ class Ledger:
         self,
         send: Callable[[Event], None],
         repetition: Repetition,
-        passes: RetryPasses[ModulePart | CasesPart],
+        passes: RetryPasses,
         answers: StoredAnswers,
     ) -> None:
         """`answers` are those of models in tests that are under way."""
@@ -46,8 +46,8 @@ class Ledger:
         """Suites of which all tests have ended."""
         self._done: dict[str, list[EndedTest]] = {}
         """Module → its results."""
-        self._held: dict[TestPlace, str] = {}
-        """Results that are held back for the next pass, with the names of their tests."""
+        self._held: dict[TestPlace, tuple[str, ModulePart | CasesPart]] = {}
+        """Results that are held back for the next pass → the name of the test, and what runs it again."""
         self._losses: dict[TestPlace, int] = {}
         self._sources: dict[str, CaseSource] = {}
         self.repeated = 0
@@ -120,8 +120,7 @@ class Ledger:
 
     def begin_pass(self) -> Iterator[WorkUnit]:
         """Begins the next pass; what runs in it."""
-        parts = [held.item for held in self._passes.begin()]
-        self._held.clear()
+        parts = [self._held.pop(result.place)[1] for result in self._passes.begin()]
         modules = {part.module.id: part for part in parts if isinstance(part, ModulePart)}
         for module in modules.values():
             rest = self._rest_of_module(module)
@@ -133,9 +132,8 @@ class Ledger:
 
     def give_up_postponed(self) -> None:
         """Ends what was to run again, but does not, with the results that it had."""
-        for held in self._passes.take():
-            self._held.pop(held.result.place, None)
-            self._finish(held.result, held.item)
+        for result in self._passes.take():
+            self._finish(result, self._held.pop(result.place)[1])
 
     def _end(self, result: TestResult, part: ModulePart | CasesPart | None) -> None:
         place = result.place
@@ -149,9 +147,8 @@ class Ledger:
         else:  # a test that ends at once has no start of its own
             self._send(TestStart(suite=result.suite, name=result.name, position=result.position, run=result.run))
         is_module = isinstance(part, ModulePart) and not kind_of(result.name)  # which could not be loaded
-        if part is not None and not is_module and self._passes.postpones(result):
-            self._held[place] = result.name
-            self._passes.postpone(_alone(part, result), result)
+        if part is not None and not is_module and self._passes.holds(result):
+            self._held[place] = result.name, _alone(part, result)
             return
         self._finish(result, part)
 
@@ -199,7 +196,7 @@ class Ledger:
         before = [done for done in part.done if done not in over]
         waits = [
             EndedTest(name=name, position=place.position, run=place.run, status=Status.FAILED)
-            for place, name in self._held.items()
+            for place, (name, _) in self._held.items()
             if place.suite == id
         ]
         return part.replace(done=(*before, *over, *waits))

@@ -10,7 +10,7 @@ from typing import Any
 
 from bindings import ProcessError
 from runner.agents.answer import AgentError
-from runner.agents.chat import FunctionRun, JudgeUse
+from runner.agents.chat import FunctionRun
 from runner.amounts import in_words
 from runner.connectors.timing import CaseTime
 from runner.errors import RunnerError
@@ -214,11 +214,6 @@ class CaseRun:
         from runner.record.combining import of_trials
 
         return of_trials(self._ended)
-
-    @property
-    def shared_judges(self) -> list[JudgeUse]:
-        """See `CaseAttempt`."""
-        return self.last.attempt.shared_judges
 
     def interrupted(self, reason: str) -> TestResult | None:
         """The partial result of a case that was cancelled; None when there is nothing to report."""

@@ -24,17 +24,14 @@ from runner.record.keys import TestPlace
 from runner.record.model import TestResult
 from runner.record.verdict import Verdict
 from scripttest import ResultWarning, Status
-from scripttest.typing_names import Generic, TypeVar
-from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from runner.execution.stopping import Stop
-    from runner.execution.tally import Tally
+    from runner.execution.tally import Rounds, Tally
     from runner.options.options import RunOptions
-T = TypeVar("T")
 FIRST_PAUSE = 10.0
 """Seconds."""
 GROWTH = 3
@@ -48,11 +45,14 @@ LOOK = 0.1
 class Repetition:
     """Sends the ends of attempts and of tests; for a test that runs once, only the end of the test."""
 
+    rounds: Rounds | None = None
+    """`--until-decided`; None: each case makes all its runs at once."""
+
     def __init__(
         self,
         send: Callable[[Event], None],
         options: RunOptions,
-        checked: Callable[[TestResult], TestResult] | None = None,
+        checked: Callable[[TestResult], TestResult] = lambda result: result,
     ) -> None:
         """`checked` gives the result of an attempt as it is to count."""
         self.send = send
@@ -72,15 +72,14 @@ class Repetition:
     def end(self, result: TestResult) -> TestResult | None:
         """Sends the end of an attempt, or of a test without attempts (`result.run` is 0). Returns the result of the
         test if it is complete with that, else None."""
-        if self._checked is not None:
-            result = self._checked(result)
+        result = self._checked(result)
         if self._options.strict:
             from runner.record.model import strict
 
             result = strict(result)
-        result = self._apply_inconclusive_policy(result)
         if not result.run:
             return self._ended(result)
+        result = self._decided(result)
         test = result.place.of_test
         tally = self.tally(test, result.policy)
         result = result.replace(policy=tally.policy)
@@ -106,17 +105,17 @@ class Repetition:
 
     def cut(self, suite: str) -> None:
         """Ends the tests of a suite whose runs have not all ended, with the results that they have."""
-        for test in [test for test in self._open if test.suite == suite]:
-            if self._open[test].results:
-                self._together(test)
+        for test in [test for test, tally in self._open.items() if test.suite == suite and tally.results]:
+            self._together(test)
 
     def _together(self, test: TestPlace) -> TestResult:
-        results = sorted(self._open.pop(test).results, key=lambda result: result.run)
         from runner.record.combining import of_runs
 
-        return self._ended(self._apply_inconclusive_policy(of_runs(results, self._options.min_pass_rate)))
+        results = sorted(self._open.pop(test).results, key=lambda result: result.run)
+        return self._ended(of_runs(results, self._options.min_pass_rate))
 
-    def _apply_inconclusive_policy(self, result: TestResult) -> TestResult:
+    def _decided(self, result: TestResult) -> TestResult:
+        """With `--on-inconclusive`, a result as that says."""
         if self._options.on_inconclusive is None:
             return result
         from runner.record.combining import apply_inconclusive_policy
@@ -124,24 +123,15 @@ class Repetition:
         return apply_inconclusive_policy(result, self._options.on_inconclusive)
 
     def _ended(self, result: TestResult) -> TestResult:
+        result = self._decided(result)
         if result.outcome.status == Status.FAILED:
             self._failed.add(result.place.of_test)
         self.send(TestEnd(result=result))
         return result
 
 
-class PostponedResult(Value, Generic[T]):
-    """A test, or a run of one, that broke and waits for the next pass."""
-
-    item: T
-    """What is needed to run it again."""
-    result: TestResult
-    """The result that it has in the end, if it does not run again."""
-
-
-class RetryPasses(Generic[T]):
-    """The passes over the tests of one kind, and the results that are held back for the next pass; `T` is what is
-    needed to run a test again."""
+class RetryPasses:
+    """The passes over tests, and the results that are held back for the next pass."""
 
     def __init__(self, more: int, send: Callable[[Event], None], stop: Stop) -> None:
         """`more` is the number of passes that may follow the first."""
@@ -150,21 +140,21 @@ class RetryPasses(Generic[T]):
         self._last = more + 1
         self._send = send
         self._stop = stop
-        self._postponed: dict[TestPlace, PostponedResult[T]] = {}
+        self._held: dict[TestPlace, TestResult] = {}
+        """Tests, or runs of them, that broke → the result that they have in the end, if they do not run again."""
         self._errors: dict[TestPlace, tuple[str, ...]] = {}
 
     @property
     def is_waiting(self) -> bool:
         """Whether tests wait to run again."""
-        return bool(self._postponed)
+        return bool(self._held)
 
-    def postpones(self, result: TestResult) -> bool:
-        """Whether to hold back a result because its test will run again."""
-        return self.number < self._last and not self._stops() and result.verdict is Verdict.BROKEN
-
-    def postpone(self, item: T, result: TestResult) -> None:
-        """Holds back a result."""
-        self._postponed[result.place] = PostponedResult(item=item, result=result)
+    def holds(self, result: TestResult) -> bool:
+        """Holds back a result if its test will run again, and says whether it does."""
+        if self.number == self._last or self._stop.reason is not None or result.verdict is not Verdict.BROKEN:
+            return False
+        self._held[result.place] = result
+        return True
 
     def is_again(self, place: TestPlace) -> bool:
         """Whether a test has broken in an earlier pass."""
@@ -180,43 +170,35 @@ class RetryPasses(Generic[T]):
         outcome = result.outcome
         return result.replace(earlier_errors=errors, outcome=outcome.replace(warnings=(*outcome.warnings, warning)))
 
-    def take(self) -> list[PostponedResult[T]]:
+    def take(self) -> list[TestResult]:
         """Removes and returns everything that is held back."""
-        postponed, self._postponed = list(self._postponed.values()), {}
-        return postponed
+        held, self._held = list(self._held.values()), {}
+        return held
 
-    def begin(self) -> list[PostponedResult[T]]:
-        """Begins the next pass, and returns what runs in it."""
+    def begin(self) -> list[TestResult]:
+        """Begins the next pass, and returns the results of what runs in it."""
         self.number += 1
-        postponed = self.take()
-        for result in (one.result for one in postponed):
-            self._errors[result.place] = (*self._errors.get(result.place, ()), _error_of(result))
-        return postponed
+        for result in self._held.values():
+            error = result.outcome.failures[0].message.partition("\n")[0]
+            self._errors[result.place] = (*self._errors.get(result.place, ()), error)
+        return self.take()
 
     def pauses(self) -> Iterable[float]:
         """Announces a further pass, and yields the waits in seconds until it may begin; it ends early when the run has
         to stop."""
         pause = min(FIRST_PAUSE * GROWTH ** (self.number - 1), LONGEST_PAUSE)
-        count = len(self._postponed)
+        count = len(self._held)
         which = "1 test with an error runs" if count == 1 else f"{count} tests with errors run"
         self._send(Warned(message=f"Pass {self.number + 1} of {self._last}, after {in_words(pause)}: {which} again"))
         end = time.monotonic() + pause
-        while (left := end - time.monotonic()) > 0 and not self._stops():
+        while (left := end - time.monotonic()) > 0 and self.continues:
             yield min(LOOK, left)
 
     @property
     def continues(self) -> bool:
         """Whether there is another pass."""
-        return self.is_waiting and not self._stops()
+        return self.is_waiting and self._stop.reason is None
 
-    def _stops(self) -> bool:
-        return self._stop.reason is not None
-
-
-def at_a_time(parallel: int, number: int) -> int:
-    """How many tests run at the same time in a pass."""
-    return parallel if number == 1 else max(1, parallel // SHARE)
-
-
-def _error_of(result: TestResult) -> str:
-    return result.outcome.failures[0].message.partition("\n")[0]
+    def at_a_time(self, parallel: int) -> int:
+        """How many tests run at the same time in this pass."""
+        return parallel if self.number == 1 else max(1, parallel // SHARE)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from runner.execution.repetition import Repetition
     from runner.execution.services import RunServices
     from runner.execution.stopping import Stop
-    from runner.execution.tally import Rounds
     from runner.fingerprints.parts import PartDigests
     from runner.modes.case_environment import CaseEnvironment
     from runner.modes.interactive import Person
@@ -83,10 +82,9 @@ class Remote(Protocol):
         """Connects and prepares, before anything is reported; blocks. Raises RunnerError when the other machines cannot
         run the plan."""
 
-    def run(self, run: Run, repetition: Repetition, rounds: Rounds | None) -> int:
-        """Runs the tests of a run and sends their events; blocks. `rounds` decide after each run of every case whether
-        there is another one; None: there are no rounds. When the run has to stop, tests under way get the time that is
-        left. Returns how many tests were not even listed. Raises RunnerError if it cannot continue."""
+    def run(self, run: Run, repetition: Repetition) -> int:
+        """Runs the tests of a run and sends their events; blocks. When the run has to stop, tests under way get the
+        time that is left. Returns how many tests were not even listed. Raises RunnerError if it cannot continue."""
 
 
 class Run:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.chat import JudgeUse
 from runner.execution.attempts import CaseRun
-from runner.execution.repetition import Repetition, RetryPasses, at_a_time
+from runner.execution.repetition import Repetition, RetryPasses
 from runner.execution.suite_run import HookError, SuiteRun
 from runner.execution.tally import interleave
 from runner.modes.base import CaseAttempt
-from runner.planning.case_source import PlacedCase
+from runner.planning.case_source import CaseSource, PlacedCase
 from runner.record.events import SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
 from runner.record.keys import TestPlace
 from runner.record.model import TestResult
@@ -29,60 +29,23 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.execution.case_stories import CaseStories
     from runner.execution.run import Run
-    from runner.execution.tally import Rounds
 
 
-async def run_cases(run: Run, repetition: Repetition, rounds: Rounds | None) -> None:
+async def run_cases(run: Run, repetition: Repetition) -> None:
     """Runs all cases of a run and sends their events. When enough tests have failed, no case begins any more, and those
     under way are given up, as they are when this is cancelled: they have no result, unless some of their turns, or
-    runs, have ended. `rounds` decide after each round, one run of every case, whether there is another round; None:
-    each case makes all its runs at once."""
-    schedule = _Schedule(run, repetition, rounds)
-    parallel = run.options.parallel or 1
-    workers: list[asyncio.Task[None]] = []
+    runs, have ended."""
+    schedule = _Schedule(run, repetition)
     try:
-        if rounds is not None:
-            rounds.begin()
-        await _round(schedule, parallel, workers)
-        while rounds is not None and not run.stop.reason and rounds.goes_on():
-            schedule.begin_round()
-            await _round(schedule, parallel, workers)
+        await schedule.run()
     except _EnoughFailedError:
         schedule.stopped = f"cancelled by {run.options.failure_flag}"
     except asyncio.CancelledError:
         schedule.stopped = run.stop.reason or schedule.stopped
         raise
     finally:
-        for worker in workers:
-            worker.cancel()
-        await asyncio.gather(*workers, return_exceptions=True)
-        if schedule.stories is not None:
-            await schedule.stories.close()
-        schedule.give_up_postponed()
-        for source in run.plan.sources:
-            repetition.cut(source.suite.id)
+        await schedule.close()
     await schedule.finish()
-
-
-async def _round(schedule: _Schedule, parallel: int, workers: list[asyncio.Task[None]]) -> None:
-    """Runs the cases of one round, and then again those that broke."""
-    await _work(schedule, parallel, workers)
-    while schedule.passes.continues:
-        for pause in schedule.passes.pauses():
-            await asyncio.sleep(pause)
-        if schedule.passes.continues:
-            schedule.begin_pass()
-            await _work(schedule, at_a_time(parallel, schedule.passes.number), workers)
-
-
-async def _work(schedule: _Schedule, parallel: int, workers: list[asyncio.Task[None]]) -> None:
-    """Runs the cases that are ready with several tasks, which are added to `workers`."""
-    started = 0
-    while started < parallel and not schedule.over:
-        started += 1
-        workers.append(asyncio.create_task(schedule.work()))
-        await asyncio.sleep(0)  # so that the first requests are sent before the last cases begin
-    await asyncio.gather(*workers)
 
 
 class _EnoughFailedError(Exception):
@@ -116,39 +79,42 @@ class _Item(Value):
 class _Schedule:
     """Which case, or run of one, begins next, and what follows when one has ended."""
 
-    def __init__(self, run: Run, repetition: Repetition, rounds: Rounds | None) -> None:
+    def __init__(self, run: Run, repetition: Repetition) -> None:
         self.stopped = "interrupted"
         """Why cases are given up, when they are."""
-        self.over = False
+        self._run, self._repetition = run, repetition
+        self._send, self._rounds = repetition.send, repetition.rounds
+        self._tasks: list[asyncio.Task[None]] = []
+        self._over = False
         """Whether no further case begins."""
-        self._run = run
-        self._repetition = repetition
-        self._send = repetition.send
-        self._rounds = rounds
-        self._begun: list[SuiteRun] = []
-        self._queue = self._next()
+        self._suites: dict[str, SuiteRun] = {}
+        """Those that have begun."""
+        self._queue = self._cases()
+        self._is_paced = run.wanted() is not None
+        """Whether an observer says which case begins; see `Observer.wanted`."""
         self._wanted: str | None = None
-        """The last case that an observer has asked for; see `Observer.wanted`."""
-        self._held: dict[str, list[_Item]] = {}
-        """Cases that the queue has yielded before they are wanted."""
-        self._chain: list[list[_Item]] = []
-        """The wanted case, behind those that it depends on."""
+        """The last one that it has said."""
+        self._held: dict[str, list[_Item]] | None = None
+        """The cases that it has not; None before the first one."""
         self._ready: deque[_Item] = deque()
         """Items that may begin now: cases that no longer have to wait, and further runs of cases that have begun."""
         self._aside: list[_Item] = []
-        self.passes: RetryPasses[_Item] = RetryPasses(run.options.retry_errors, self._send, run.stop)
+        self._passes = RetryPasses(run.options.retry_errors, self._send, run.stop)
+        self._broken: dict[TestPlace, _Item] = {}
+        """What runs again in the next pass."""
         self._running = 0
         self._shared: set[JudgeUse] = set()
         """Judges that use the connector of the agent that they judge, and for which that was said."""
         story = run.options.story or ("off" if run.environment.ci or not run.options.verbose else "few")
-        run.services.agents().runtime.keeps_functions = story == "all" or (story == "few" and run.options.verbose > 0)
-        self.stories: CaseStories | None = None
+        self._runtime = run.services.agents().runtime
+        self._runtime.keeps_functions = story == "all" or (story == "few" and run.options.verbose > 0)
+        self._stories: CaseStories | None = None
         """Tells the stories of failed cases; None before the first of them."""
         self._in_waves = 0
         """Cases that may need more runs when their running ones have ended."""
         self._changed = asyncio.Event()
         """Set when waiting tasks should look again for an item, or when nothing runs any more."""
-        if run.wanted() is not None:
+        if self._is_paced:
             loop = asyncio.get_running_loop()
 
             def wake() -> None:
@@ -157,42 +123,52 @@ class _Schedule:
 
             run.stop.listen(wake)
 
-    def _next(self) -> Iterator[list[_Item]]:
-        """Yields the cases, each in all its variants."""
-        for _, group in groupby(self._run.plan.sources, key=lambda source: source.suite.without_variant):
-            sources = list(group)
-            suites = [SuiteRun(source, self._run, self._send, self._rounds is not None) for source in sources]
-            self._begun += suites
-            for suite, source in zip(suites, sources, strict=True):
-                self._send(SuiteStart(suite=source.suite.id, selected=source.selected, total=source.total))
-                if not suite.left:
-                    self._send(SuiteEnd(suite=source.suite.id))
-            for placed in sources[0].placed(self._run.plan.arrange):
-                items = [_Item(suite=suite, placed=placed) for suite in suites]
-                yield [item for item in items if placed.case.id not in item.suite.source.ended]
+    async def run(self) -> None:
+        """Runs all cases, in rounds where there are rounds, and after each of these again what broke."""
+        parallel = self._run.options.parallel or 1
+        if self._rounds is not None:
+            self._rounds.begin()
+        while True:
+            await self._work(parallel)
+            while self._passes.continues:
+                for pause in self._passes.pauses():
+                    await asyncio.sleep(pause)
+                if self._passes.continues:
+                    self._begin_pass()
+                    await self._work(self._passes.at_a_time(parallel))
+            if self._rounds is None or self._run.stop.reason or not self._rounds.goes_on():
+                return
+            self._queue = self._cases()
 
-    def _next_wanted(self) -> list[_Item] | None:
-        """The next case to run so that the one that is wanted can run, or that one; None: it has been returned. Stops
-        the run when there is no such case."""
-        wanted = self._run.wanted()
-        if wanted is not None and wanted != self._wanted:
-            self._wanted, ids = wanted, [wanted]
-            while ids:
-                if items := self._find(ids.pop()):
-                    self._chain.insert(0, items)
-                    ids += items[0].case.depends_on
-            if not self._chain:
-                self._run.stop.request(f"there is no case {wanted}", 0)
-        return self._chain.pop(0) if self._chain else None
+    async def close(self) -> None:
+        """Gives up what is under way, and sends the results of what has ended."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._stories is not None:
+            await self._stories.close()
+        for result in self._passes.take():
+            self._repetition.end(self._passes.with_earlier_errors(result))
+        for source in self._run.plan.sources:
+            self._repetition.cut(source.suite.id)
 
-    def _find(self, id: str) -> list[_Item]:
-        """Takes a case out of the queue; empty when it has been taken."""
-        while id not in self._held and (items := next(self._queue, None)) is not None:
-            if items:
-                self._held[items[0].case.id] = items
-        return self._held.pop(id, [])
+    async def finish(self) -> None:
+        """Ends the suites with cases that have not run, because the run stopped."""
+        for suite in self._suites.values():
+            if suite.left:
+                await suite.finish()
 
-    async def work(self) -> None:
+    async def _work(self, parallel: int) -> None:
+        """Runs the cases that are ready with several tasks."""
+        self._over = False
+        tasks: list[asyncio.Task[None]] = []
+        while len(tasks) < parallel and not self._over:
+            tasks.append(asyncio.create_task(self._take_all()))
+            self._tasks.append(tasks[-1])
+            await asyncio.sleep(0)  # so that the first requests are sent before the last cases begin
+        await asyncio.gather(*tasks)
+
+    async def _take_all(self) -> None:
         """Takes and runs items until there are none."""
         try:
             while (item := await self._take()) is not None:
@@ -204,40 +180,52 @@ class _Schedule:
                 await asyncio.sleep(0)
             self._changed.set()
         finally:
-            self.over = True
+            self._over = True
 
-    def begin_round(self) -> None:
-        """Prepares the next run of each case."""
-        self.over = False
-        self._queue = self._again()
-
-    def _again(self) -> Iterator[list[_Item]]:
-        for _, group in groupby(self._begun, key=lambda suite: suite.source.suite.without_variant):
-            suites = list(group)
-            for placed in suites[0].source.placed(self._run.plan.arrange):
-                items = [_Item(suite=suite, placed=placed) for suite in suites]
-                yield [item for item in items if not item.suite.has_ended(placed.case)]
-
-    def begin_pass(self) -> None:
+    def _begin_pass(self) -> None:
         """Prepares the cases that broke in the previous pass."""
-        runtime = self._run.services.agents().runtime
-        runtime.begin_pass()
-        self.over = False
-        for item in (one.item for one in self.passes.begin()):
+        self._runtime.begin_pass()
+        for result in self._passes.begin():
+            item = self._broken.pop(result.place)
             item.suite.begin_again()
-            runtime.begin_again(item.key)
+            self._runtime.begin_again(item.key)
             self._ready.append(item)
 
-    def give_up_postponed(self) -> None:
-        """Sends the results of cases that were postponed to another pass, which will not come."""
-        for one in self.passes.take():
-            self._repetition.end(self.passes.with_earlier_errors(one.result))
+    # which is next
 
-    async def finish(self) -> None:
-        """Ends the suites with cases that have not run, because the run stopped."""
-        for suite in self._begun:
-            if suite.left:
-                await suite.finish()
+    def _cases(self) -> Iterator[list[_Item]]:
+        """Yields the cases that have no result, each in all its variants."""
+        for _, group in groupby(self._run.plan.sources, key=lambda source: source.suite.without_variant):
+            sources = list(group)
+            suites = [self._suites.get(source.suite.id) or self._begun(source) for source in sources]
+            for placed in sources[0].placed(self._run.plan.arrange):
+                yield [_Item(suite=suite, placed=placed) for suite in suites if not suite.has_ended(placed.case)]
+
+    def _begun(self, source: CaseSource) -> SuiteRun:
+        id = source.suite.id
+        self._suites[id] = suite = SuiteRun(source, self._run, self._send, self._rounds is not None)
+        self._send(SuiteStart(suite=id, selected=source.selected, total=source.total))
+        if not suite.left:
+            self._send(SuiteEnd(suite=id))
+        return suite
+
+    def _look_for_wanted(self) -> None:
+        """Queues the case that the observer wants to begin, behind those that it depends on. Stops the run when there
+        is no such case."""
+        wanted = self._run.wanted()
+        if wanted is None or wanted == self._wanted:
+            return
+        if self._held is None:
+            self._held, self._queue = {items[0].case.id: items for items in self._queue if items}, iter(())
+        self._wanted, ids = wanted, [wanted]
+        found: deque[list[_Item]] = deque()
+        while ids:
+            if items := self._held.pop(ids.pop(), None):
+                found.appendleft(items)
+                ids += items[0].case.depends_on
+        if not found:
+            self._run.stop.request(f"there is no case {wanted}", 0)
+        self._queue = chain(self._queue, found)
 
     async def _take(self) -> _Item | None:
         """Returns the next item that may begin; waits while there may be one later. None: there will be none."""
@@ -248,15 +236,16 @@ class _Schedule:
                 if (item := self._begin([self._ready.popleft()])) is not None:
                     return item
                 continue
-            is_paced = self._run.wanted() is not None
-            for items in iter(self._next_wanted, None) if is_paced else self._queue:
-                free = [item for item in items if not item.suite.dependencies.waits(item.case.depends_on)]
+            if self._is_paced:
+                self._look_for_wanted()
+            for items in self._queue:
+                free = [item for item in items if not item.suite.waits(item.case)]
                 self._aside += [item for item in items if item not in free]
                 if free and (item := self._begin(free)) is not None:
                     return item
-            if not is_paced and not self._aside and not (self._running and self._in_waves):
+            if not self._is_paced and not self._aside and not (self._running and self._in_waves):
                 return None
-            if not self._running and self.passes.is_waiting:
+            if not self._running and self._passes.is_waiting:
                 return None  # they wait for what runs again
             if not self._running and self._aside:  # nobody is left who could end what they wait for
                 self._ready += self._aside
@@ -276,7 +265,7 @@ class _Schedule:
     def _runs_of(self, item: _Item) -> list[_Item]:
         """The runs of a case that may begin."""
         case, source = item.case, item.suite.source
-        if item.run or case.skip or item.suite.dependencies.obstacle(case.depends_on):
+        if item.run or case.skip or item.suite.obstacle(case):
             return [item]
         policy, numbers = self._policy_of(case), source.runs.get(case.id, ())
         if self._run.options.runs == 1 and policy is None:
@@ -301,25 +290,16 @@ class _Schedule:
 
         return repeat_of(case)
 
-    def _end(self, item: _Item, result: TestResult) -> None:
-        """Records the end of a case, and wakes those that depend on it."""
-        if not item.suite.dependencies.end(item.case.id, result.outcome.status):
-            return
-        aside, self._aside = self._aside, []
-        for other in aside:
-            waits = other.suite.dependencies.waits(other.case.depends_on)
-            (self._aside if waits else self._ready).append(other)
-        self._changed.set()
+    # one case
 
     async def _case(self, item: _Item) -> None:
         """Runs a case once."""
-        suite, case = item.suite, item.case
-        place = item.place
-        if not self.passes.is_again(place):
+        suite, case, place = item.suite, item.case, item.place
+        if not self._passes.is_again(place):
             self._send(TestStart(suite=place.suite, name=case.id, position=place.position, run=place.run))
         run = CaseRun(lambda: self._attempt(item))
         try:
-            obstacle = suite.dependencies.obstacle(case.depends_on)
+            obstacle = suite.obstacle(case)
             if suite.source.broken and not case.skip:
                 result = run.last.failed(Failure(cause=Cause.INFRASTRUCTURE, message=suite.source.broken))
             elif obstacle is not None and not case.skip and not item.run:
@@ -339,35 +319,39 @@ class _Schedule:
         self._warn_of_judges(run)
         if item.run:
             result = result.replace(run=item.run)
-        if not suite.source.broken and self.passes.postpones(result):
-            self.passes.postpone(item, result)
+        if not suite.source.broken and self._passes.holds(result):
+            self._broken[place] = item
             return
         if run.functions and result.status == Status.FAILED:
             result = await self._with_story(result, run)
         suite.note(result, item.run)
-        whole = self._repetition.end(self.passes.with_earlier_errors(result))
-        if whole is None:
-            if self._rounds is not None:
-                self._end(item, result)
-            elif item.run:
-                due = self._repetition.tally(item.place.of_test).due()
-                self._make_ready([item.replace(run=run) for run in due])
-            return
-        self._in_waves -= whole.repeat is not None
-        self._end(item, whole)
-        suite.ended.add(case.id)
-        suite.left -= 1
-        if not suite.left:
-            await suite.finish()
+        whole = self._repetition.end(self._passes.with_earlier_errors(result))
+        if whole is not None:
+            self._in_waves -= whole.repeat is not None
+            self._end(item, whole)
+            await suite.end_case(case)
+        elif self._rounds is not None:
+            self._end(item, result)
+        else:
+            due = self._repetition.tally(place.of_test).due()
+            self._make_ready([item.replace(run=run) for run in due])
+
+    def _end(self, item: _Item, result: TestResult) -> None:
+        """Records the end of a case, and wakes those that depend on it."""
+        if item.suite.end(item.case.id, result.outcome.status):
+            aside, self._aside = self._aside, []
+            for other in aside:
+                (self._aside if other.suite.waits(other.case) else self._ready).append(other)
+            self._changed.set()
 
     async def _with_story(self, result: TestResult, run: CaseRun) -> TestResult:
         """The result with the story of its hooks and tools; without it when the run is given up meanwhile."""
-        if self.stories is None:
+        if self._stories is None:
             from runner.execution.case_stories import CaseStories
 
-            self.stories = CaseStories(self._run)
+            self._stories = CaseStories(self._run)
         try:
-            return result.replace(story=await self.stories.story_of(run.functions))
+            return result.replace(story=await self._stories.story_of(run.functions))
         except asyncio.CancelledError:
             task = asyncio.current_task()
             assert task is not None
@@ -382,7 +366,7 @@ class _Schedule:
 
     def _warn_of_judges(self, run: CaseRun) -> None:
         """Warns once of each judge that uses the connector of the agent that it judges."""
-        for use in run.shared_judges:
+        for use in run.last.attempt.shared_judges:
             if use not in self._shared:
                 self._shared.add(use)
                 said = f"{use.judge} judges with {use.connector}, which the agent uses too"
@@ -390,18 +374,17 @@ class _Schedule:
                 self._send(Warned(message=f"{said}: {hint}"))
 
     def _attempt(self, item: _Item) -> CaseAttempt:
-        source = item.suite.source
-        id, position, run = source.suite.id, item.placed.position, item.run
+        source, place, run = item.suite.source, item.place, item.run
         attempt = CaseAttempt(
             item.suite.environment,
             source.suite,
             source.folder,
             source.assistant,
             item.case,
-            position,
+            place.position,
             item.placed.line,
             run=run,
-            on_turn=lambda turn: self._send(TurnStart(suite=id, position=position, turn=turn, run=run)),
+            on_turn=lambda turn: self._send(TurnStart(suite=place.suite, position=place.position, turn=turn, run=run)),
         )
         attempt.chat.variant = source.variant
         attempt.chat.parts |= item.suite.parts  # of the hooks around all cases

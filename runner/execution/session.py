@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from runner.execution.scripts import ScriptModules
     from runner.execution.snapshots import SnapshotWatch
     from runner.execution.stopping import Budgets
-    from runner.execution.tally import Rounds
     from runner.execution.watched import Unpassed
     from runner.options.options import RunOptions
     from runner.planning.plan import RunPlan
@@ -46,7 +45,6 @@ class Session:
         self._run = run
         self._plan, self._options, self._environment = run.plan, run.options, run.environment
         self._modules = modules
-        self._rounds: Rounds | None = None
         self._budgets: Budgets | None = None
         self._unlisted = 0
         """How many tests of modules were not even listed."""
@@ -126,8 +124,12 @@ class Session:
         _collect_garbage()
         self._send_retained()
         self._open_budgets()
+        if self._options.until_decided:
+            from runner.execution.tally import Rounds
+
+            self._repetition.rounds = Rounds(self._options.runs, self._plan.sources, self._repetition.open_results)
         if run.remote is not None:
-            self._unlisted = run.remote.run(run, self._repetition, self._open_rounds())
+            self._unlisted = run.remote.run(run, self._repetition)
             return
         if self._modules is not None:
             self._unlisted = self._modules.run(self._repetition)
@@ -143,7 +145,7 @@ class Session:
         from runner.execution.scheduler import run_cases
 
         run = self._run
-        work = run_cases(run, self._repetition, self._open_rounds())
+        work = run_cases(run, self._repetition)
         with suppress(CancelledError):
             run.services.agents().run(work, lambda: run.stop.over)
 
@@ -279,19 +281,12 @@ class Session:
         self._budgets = Budgets(options, self._run.stop)
         self._run.services.count_usage(self._budgets)
 
-    def _open_rounds(self) -> Rounds | None:
-        if not self._options.until_decided:
-            return None
-        from runner.execution.tally import Rounds
-
-        self._rounds = Rounds(self._options.runs, self._plan.sources, self._repetition.open_results)
-        return self._rounds
-
     @property
     def _looks(self) -> InterimLooks:
         if self._plan.transcripts is not None:
             return self._plan.transcripts.looks
-        return InterimLooks(made=self._rounds.made, planned=self._rounds.planned) if self._rounds is not None else ONCE
+        rounds = self._repetition.rounds
+        return ONCE if rounds is None else InterimLooks(made=rounds.made, planned=rounds.planned)
 
     def _close(self) -> int:
         """Prints the last lines, or the document of `--json`, and returns the exit code."""

@@ -54,7 +54,7 @@ class _Wanted(Value):
 
     result: TestResult
     module: Module
-    calls: tuple[KeptCall, ...]
+    calls: Sequence[KeptCall]
     """What the first run asked for, with the answers."""
     began: float
     """When that was, in milliseconds since 1970."""
@@ -63,18 +63,18 @@ class _Wanted(Value):
 class Stories:
     """The stories of one run. To be closed."""
 
-    def __init__(self, run: Run, modules: Sequence[Module], seed: int) -> None:
+    def __init__(self, run: Run, modules: Mapping[str, Module], seed: int) -> None:
         """`seed` is that of random numbers where the run has none."""
         self._seed = seed
         self._run = run
-        self._modules = {module.source.key: module for module in modules}
+        self._modules = modules
         self._left = len(modules) * 10**9 if run.options.story == "all" else FEW
         self._asked: SimpleQueue[_Wanted | None] = SimpleQueue()
         self._told: SimpleQueue[TestResult] = SimpleQueue()
         self._open = 0
         self._thread: Thread | None = None
 
-    def begin(self, result: TestResult, calls: tuple[KeptCall, ...], began: float) -> bool:
+    def begin(self, result: TestResult, calls: Sequence[KeptCall], began: float) -> bool:
         """Begins to tell the story of a failed test; False when it gets none."""
         module = self._modules.get(result.suite)
         if self._left <= 0 or module is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from typing import Any
@@ -39,17 +39,17 @@ class SuiteRun:
         self.source = source
         self._send = send
         self.left = source.selected - len(source.ended)
-        self.dependencies = DependencyState(source.waited)
         first = {id: runs[1] for id, runs in source.done.items() if 1 in runs} if in_rounds else {}
-        for id, status in {**source.ended, **first}.items():
-            self.dependencies.end(id, status)
+        known = {**source.ended, **first}
+        self._statuses = {id: status for id, status in known.items() if id in source.waited}
+        """How the cases ended that others depend on."""
         environment = run.case_environment(source.assistant.id)
         self._before, self._after = environment.options.before, environment.options.after
         if source.variant is not None and source.variant.connector:
             environment = environment.replace(options=environment.options.replace(connector=source.variant.connector))
         self.environment = environment
         self._open()
-        self.ended: set[str] = set()
+        self._ended: set[str] = set()
         """Cases that have ended in this run."""
         self._prepared: asyncio.Task[Any] | None = None
         self._first_rows: Contents | None = None
@@ -73,7 +73,35 @@ class SuiteRun:
 
     def has_ended(self, case: Case) -> bool:
         """Whether a case has its result."""
-        return case.id in self.ended or case.id in self.source.ended
+        return case.id in self._ended or case.id in self.source.ended
+
+    async def end_case(self, case: Case) -> None:
+        """Records that a case has its result; runs the hook after all cases when it was the last one."""
+        self._ended.add(case.id)
+        self.left -= 1
+        if not self.left:
+            await self.finish()
+
+    def end(self, id: str, status: Status) -> bool:
+        """Records the status of a case, and returns whether other cases wait for it. The first one counts: in rounds,
+        that of the first run."""
+        if id not in self.source.waited or id in self._statuses:
+            return False
+        self._statuses[id] = status
+        return True
+
+    def waits(self, case: Case) -> bool:
+        """Whether a case has to wait: a case that it depends on has not ended, and no other one keeps it from
+        running."""
+        return any(id not in self._statuses for id in case.depends_on) and self.obstacle(case) is None
+
+    def obstacle(self, case: Case) -> str | None:
+        """Why a case cannot run; None when all cases that it depends on and that have ended have passed."""
+        for id in case.depends_on:
+            status = self._statuses.get(id, Status.PASSED)
+            if status != Status.PASSED:
+                return f'depends on "{id}", which {"failed" if status == Status.FAILED else "was skipped"}'
+        return None
 
     @property
     def parts(self) -> Mapping[Dependency, str]:
@@ -103,14 +131,6 @@ class SuiteRun:
         if self._prepared is None:
             self._prepared = asyncio.create_task(self._prepare(self._before))
         await asyncio.shield(self._prepared)
-
-    async def problem(self) -> str | None:
-        """Runs the hook before all cases, once; why it failed, or None."""
-        try:
-            await self.prepare()
-        except HookError as error:
-            return error.failure.message
-        return None
 
     async def _prepare(self, reference: str) -> Any:
         cases = [told_of_case(located.case) for located in self.source.cases()]
@@ -175,35 +195,6 @@ class SuiteRun:
             logs, self._chat.logs = tuple(self._chat.logs), []
             if logs:
                 self._send(HookOutput(suite=self.source.suite.id, hook=f"{kind} {reference}", logs=logs))
-
-
-class DependencyState:
-    """Remembers how the cases ended that others depend on."""
-
-    def __init__(self, ids: frozenset[str]) -> None:
-        self._ids = ids
-        self._ended: dict[str, Status] = {}
-
-    def end(self, id: str, status: Status) -> bool:
-        """Records the status of a case, and returns whether other cases wait for it. The first one counts: in rounds,
-        that of the first run."""
-        if id not in self._ids or id in self._ended:
-            return False
-        self._ended[id] = status
-        return True
-
-    def waits(self, depends_on: Sequence[str]) -> bool:
-        """Whether a case has to wait: a case that it depends on has not ended, and no other one keeps it from
-        running."""
-        return any(id not in self._ended for id in depends_on) and self.obstacle(depends_on) is None
-
-    def obstacle(self, depends_on: Sequence[str]) -> str | None:
-        """Why a case cannot run; None when all cases that it depends on and that have ended have passed."""
-        for id in depends_on:
-            status = self._ended.get(id, Status.PASSED)
-            if status != Status.PASSED:
-                return f'depends on "{id}", which {"failed" if status == Status.FAILED else "was skipped"}'
-        return None
 
 
 class HookError(Exception):

@@ -82,7 +82,7 @@ def run_here(
     events: list[Event] = []
     with RunServices(request) as services:
         run = Run(plan, services, Stop())
-        services.agents().run(run_cases(run, Repetition(events.append, options), None), lambda: False)
+        services.agents().run(run_cases(run, Repetition(events.append, options)), lambda: False)
     return events
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runner.execution import repetition
-from runner.execution.repetition import Repetition, RetryPasses, at_a_time
+from runner.execution.repetition import Repetition, RetryPasses
 from runner.execution.stopping import Stop
 from runner.execution.tally import Tally, interleave
 from runner.options.options import RunOptions
@@ -103,16 +103,16 @@ def test_runs_of_variants_are_interleaved_the_same_way_for_a_seed() -> None:
 def test_what_broke_is_postponed_until_the_last_pass_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repetition, "FIRST_PAUSE", 0.0)
     sent: list[Event] = []
-    passes: RetryPasses[str] = RetryPasses(1, sent.append, Stop())
-    assert not passes.postpones(result())
-    assert not passes.postpones(result(status=Status.FAILED))
-    assert passes.postpones(broken())
-    passes.postpone("a", broken())
+    passes = RetryPasses(1, sent.append, Stop())
+    assert not passes.holds(result())
+    assert not passes.holds(result(status=Status.FAILED))
+    assert not passes.continues
+    assert passes.holds(broken())
     assert passes.continues
     assert list(passes.pauses()) == []
-    assert [one.item for one in passes.begin()] == ["a"]
+    assert passes.begin() == [broken()]
     assert passes.number == 2
-    assert not passes.postpones(broken())
+    assert not passes.holds(broken())
     again = passes.with_earlier_errors(result())
     assert again.earlier_errors == ("gone",)
     assert [warning.message for warning in again.outcome.warnings] == ["This result is from pass 2; pass 1 broke: gone"]
@@ -121,14 +121,16 @@ def test_what_broke_is_postponed_until_the_last_pass_and_says_so(monkeypatch: py
 
 def test_a_run_that_stops_has_no_further_pass() -> None:
     stop = Stop()
-    passes: RetryPasses[str] = RetryPasses(3, lambda _: None, stop)
-    passes.postpone("a", broken())
+    passes = RetryPasses(3, lambda _: None, stop)
+    assert passes.holds(broken())
     stop.request("interrupted", 0)
     assert not passes.continues
-    assert not passes.postpones(broken())
-    assert [one.item for one in passes.take()] == ["a"]
+    assert not passes.holds(broken(run=2))
+    assert passes.take() == [broken()]
 
 
 @pytest.mark.parametrize(("parallel", "number", "most"), [(8, 1, 8), (8, 2, 2), (2, 2, 1), (1, 5, 1)])
 def test_later_passes_run_fewer_tests_at_a_time(parallel: int, number: int, most: int) -> None:
-    assert at_a_time(parallel, number) == most
+    passes = RetryPasses(9, lambda _: None, Stop())
+    passes.number = number
+    assert passes.at_a_time(parallel) == most
