@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
-    from types import TracebackType
+    from typing import TextIO
 
     from runner.environment import Environment
     from runner.execution.stopping import Stop
@@ -42,20 +42,19 @@ class Ending(Value):
 
 
 def ending_of(run: Execution, stop: Stop, unlisted: int, options: RunOptions, broke: bool) -> Ending:
-    """Decides how a run ended. `unlisted`: number of tests in suites that have not begun. `options`: `--fail-fast`
-    and `--max-failures` end a run after this many failures; `--max-errors` allows broken tests. `broke`: whether an
-    exception ended the run."""
+    """Decides how a run ended. `unlisted`: number of tests in suites that have not begun. `broke`: whether an exception
+    ended the run."""
     left = sum(listed.selected for listed in run.listed.values()) - run.counts.total + unlisted
     all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
-    if stop.reason is not None and not (stop.code is None and all_ran and not stop.spoils):
-        return Ending(status=RunStatus.INTERRUPTED, stopped=stop.reason, not_run=left + run.cut)
     may_break = options.max_errors is not None and options.max_errors.covers(run.counts.errors, run.counts.total + left)
-    status = status_of(run.counts, bool(run.errors), may_break)
-    if options.failure_limit is not None and run.counts.bad >= options.failure_limit and left + run.cut:
-        return Ending(status=status, stopped=options.failure_flag, not_run=left + run.cut)
-    if broke and not all_ran:
-        return Ending(status=status, stopped="the run was aborted", not_run=left + run.cut)
-    return Ending(status=status)
+    status, stopped = status_of(run.counts, bool(run.errors), may_break), None
+    if stop.reason is not None and not (stop.code is None and all_ran and not stop.spoils):
+        status, stopped = RunStatus.INTERRUPTED, stop.reason
+    elif options.failure_limit is not None and run.counts.bad >= options.failure_limit and left + run.cut:
+        stopped = options.failure_flag
+    elif broke and not all_ran:
+        stopped = "the run was aborted"
+    return Ending(status=status, stopped=stopped, not_run=left + run.cut if stopped is not None else 0)
 
 
 def exit_code_of(run: Execution, options: RunOptions, environment: Environment, stop: Stop) -> int:
@@ -143,44 +142,21 @@ def error_of(error: BaseException, doing: str = "") -> RunError:
     return RunError(message=f"yao-test crashed{during}: {describe(error)}", hint=AGAIN)
 
 
-class ErrorsBecomeEvents:
-    """A context manager that sends every exception as an error of the run. KeyboardInterrupt stops the run.
-
-    `with step("running the tests"): ...`"""
-
-    def __init__(
-        self, send: Callable[[RunError], None], stop: Stop, environment: Environment, with_traceback: bool
-    ) -> None:
-        """`with_traceback`: also writes the traceback to standard error."""
-        self.broke = False
-        """Whether an exception was caught."""
-        self._send = send
-        self._stop = stop
-        self._environment = environment
-        self._with_traceback = with_traceback
-        self._doing = ""
-
-    def __call__(self, doing: str) -> ErrorsBecomeEvents:
-        """Names what is being done, for the error message."""
-        self._doing = doing
-        return self
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool:
-        if error is None:
-            return False
-        if isinstance(error, KeyboardInterrupt):
-            self._stop.code = self._stop.code or exit_codes.INTERRUPTED
-            self._stop.request("interrupted", 0)
-            return True
-        self.broke = True
-        if self._with_traceback:
+def goes_well(
+    step: Callable[[], None], doing: str, send: Callable[[RunError], None], stop: Stop, tracebacks: TextIO | None
+) -> bool:
+    """Carries out a step of a run; False when an exception ends it, which is sent as an error of the run. `doing` says
+    what it does, `tracebacks` takes that of the exception. KeyboardInterrupt stops the run."""
+    try:
+        step()
+    except KeyboardInterrupt:
+        stop.code = stop.code or exit_codes.INTERRUPTED
+        stop.request("interrupted", 0)
+    except BaseException as error:
+        if tracebacks is not None:
             from traceback import format_exception
 
-            self._environment.stderr.write("".join(format_exception(kind, error, traceback)))
-        self._send(error_of(error, self._doing))
-        return True
+            tracebacks.write("".join(format_exception(error)))
+        send(error_of(error, doing))
+        return False
+    return True

@@ -29,13 +29,8 @@ def open_stream(run: Run, console: Console, outcome: JsonLines | None, own: Sequ
     """Opens all receivers, and returns the stream of events for them. Raises ConfigurationError. `outcome`: what
     `--json` prints. It is closed last, and gets the messages of the others then. `own`: those of the session."""
     plan, services, secrets = run.plan, run.services, run.environment.secrets
-    reporters = [*_reporters(run, console), *_observers(run), *own]
-    if outcome is not None:
-        reporters.insert(0, outcome)
-    if plan.resumable:
-        from runner.execution.snapshots import SnapshotWriter
-
-        reporters.insert(0, SnapshotWriter(run.snapshots))
+    said = [] if outcome is None else [outcome]
+    reporters: list[Reporter] = [*own, *said, *_reporters(run, console), *_observers(run)]
     paths = [path for reporter in reporters if (path := getattr(reporter, "path", None)) is not None]
     reports = [path for path in paths if path.suffix.lower() == ".jsonl" and path.is_file()]
     files = {file.path: file for reporter in reporters if (file := getattr(reporter, "line_file", None)) is not None}

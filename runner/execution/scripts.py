@@ -98,7 +98,8 @@ class ScriptModules:
 
     def __init__(self, run: Run, host: ScriptHost) -> None:
         self._run, self._host = run, host
-        self._modules = {module.source.key: module for module in host_modules(run.plan)}
+        self._order = host_modules(run.plan)
+        self._modules = {module.source.key: module for module in self._order}
         self._agents = {module.id: module.agent for module in run.plan.modules}
         self._records: Iterator[HostRecord] = iter(())
         self._seed = self._seed_of_stories()
@@ -144,14 +145,14 @@ class ScriptModules:
                     taker(compiled)
 
             self._host.libraries.told = take
-        self._host.begin([*self._modules.values()])
+        self._host.begin(self._order)
 
     def begin(self) -> None:
         """Begins to run them; blocks until the compiler has answered for the first. Raises ConfigurationError when
         `--run` turns out to match nothing."""
         plan, stop = self._run.plan, self._run.stop
         stop.listen(self._host.wake)
-        self._records = self._host.run([*self._modules.values()], stop.left)
+        self._records = self._host.run(self._order, stop.left)
         if plan.selection is None or plan.matched:
             return
         ids = (id for source in plan.sources for id in source.ids())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
-from pathlib import Path
+from contextlib import suppress
 
 from runner.errors import shown_path
-from runner.execution.ending import ErrorsBecomeEvents, ending_of, exit_code_of, name_written, write_comparison
+from runner.execution.ending import ending_of, exit_code_of, goes_well, name_written, write_comparison
 from runner.execution.listeners import open_stream
 from runner.execution.repetition import Repetition
 from runner.options.readers import LINES
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runner.execution.outcome import JsonLines
     from runner.execution.run import Run
     from runner.execution.scripts import ScriptModules
-    from runner.execution.snapshots import SnapshotWatch
+    from runner.execution.snapshots import SnapshotKeeper
     from runner.execution.stopping import Budgets
     from runner.execution.watched import Unpassed
     from runner.options.options import RunOptions
@@ -42,15 +42,16 @@ class Session:
 
     def __init__(self, run: Run, modules: ScriptModules | None) -> None:
         """`modules`: the test modules, which have begun to compile."""
-        self._run = run
+        self._run, self._modules = run, modules
         self._plan, self._options, self._environment = run.plan, run.options, run.environment
-        self._modules = modules
+        self._broke = False
+        """Whether an exception ended a step."""
         self._budgets: Budgets | None = None
         self._unlisted = 0
         """How many tests of modules were not even listed."""
         self._database: Path | None = None
         """What `--db` has written."""
-        self._snapshots: SnapshotCounts | None = None
+        self._counts: SnapshotCounts | None = None
         self._coverage: CoverageReport | None = None
 
     def run(self) -> int:
@@ -62,34 +63,33 @@ class Session:
         run.stop.heeded = True
         self._console = Console(self._options, environment)
         run.progress = self._console.progress
-        self._watch = self._open_watch()
-        self._outcome = self._open_outcome()
-        self._unpassed = self._open_unpassed()
-        own = [one for one in (self._watch, self._unpassed) if one is not None]
+        self._snapshots, self._unpassed, self._outcome = (
+            self._open_snapshots(),
+            self._open_unpassed(),
+            self._open_json(),
+        )
+        own = [one for one in (self._snapshots, self._unpassed) if one is not None]
         self._stream = open_stream(run, self._console, self._outcome, own)
         self._send = self._stream.send
         self._repetition = Repetition(self._send, self._options, self._stream.checked)
-        self._step = ErrorsBecomeEvents(self._send, run.stop, environment, self._options.verbose > 1)
         for doing, step in (
             ("running the tests", self._run_tests),
-            ("ending the budgets", self._end_budgets),
-            ("counting what broke", self._warn_of_errors),
-            ("looking for watches that were not passed", self._warn_of_unpassed),
+            ("counting what broke", self._warn),
             ("closing the journal of model calls", self._close_journal),
             ("storing the databases", self._store_databases),
             ("storing the snapshots", self._store_snapshots),
             ("counting what ran", self._count_coverage),
             ("ending the run", self._send_end),
         ):
-            with self._step(doing):
-                step()
+            tracebacks = environment.stderr if self._options.verbose > 1 else None
+            self._broke |= not goes_well(step, doing, self._send, run.stop, tracebacks)
         if self._stream.execution.end is None:
             seconds = environment.monotonic() - run.started
             self._send(RunEnd(status=RunStatus.ERROR, seconds=seconds, completed_at=environment.now()))
         self._stream.close()
         return self._close()
 
-    def _open_outcome(self) -> JsonLines | None:
+    def _open_json(self) -> JsonLines | None:
         """Makes the output of `--json`."""
         if not self._options.json:
             return None
@@ -98,15 +98,15 @@ class Session:
         kind = JsonLines if self._options.json == LINES else JsonDocument
         return kind(self._options, self._environment)
 
-    def _open_watch(self) -> SnapshotWatch | None:
-        """Finds obsolete snapshots, if there are any snapshots."""
-        if self._run.remote is not None or self._plan.is_part:
+    def _open_snapshots(self) -> SnapshotKeeper | None:
+        """Stores snapshots as tests end, where results are stored, too; finds obsolete ones, if there are any."""
+        plan, may_look = self._plan, self._run.remote is None and not self._plan.is_part
+        watches = may_look and any((path.parent / "__snapshots__").is_dir() for path in set(plan.test_files.values()))
+        if not (plan.resumable or watches):
             return None
-        if not any((path.parent / "__snapshots__").is_dir() for path in set(self._plan.test_files.values())):
-            return None
-        from runner.execution.snapshots import SnapshotWatch
+        from runner.execution.snapshots import SnapshotKeeper
 
-        return SnapshotWatch()
+        return SnapshotKeeper(self._run, stores=plan.resumable, watches=watches)
 
     def _open_unpassed(self) -> Unpassed | None:
         """Finds watches that nothing passes, if there are any watches."""
@@ -119,15 +119,19 @@ class Session:
     # the steps
 
     def _run_tests(self) -> None:
-        run = self._run
+        run, options = self._run, self._options
         self._send_start()
         _collect_garbage()
         self._send_retained()
-        self._open_budgets()
-        if self._options.until_decided:
+        if (options.max_cost, options.max_tokens, options.max_duration) != (None, None, None):
+            from runner.execution.stopping import Budgets
+
+            self._budgets = Budgets(options, run.stop)
+            run.services.count_usage(self._budgets)
+        if options.until_decided:
             from runner.execution.tally import Rounds
 
-            self._repetition.rounds = Rounds(self._options.runs, self._plan.sources, self._repetition.open_results)
+            self._repetition.rounds = Rounds(options.runs, self._plan.sources, self._repetition.open_results)
         if run.remote is not None:
             self._unlisted = run.remote.run(run, self._repetition)
             return
@@ -136,31 +140,22 @@ class Session:
             if run.observer is None:  # else the next run takes the processes over
                 self._modules.kill()
         if self._plan.sources and not run.stop.reason and not self._repetition.has_failed_enough:
-            self._run_cases()
+            from asyncio import CancelledError
 
-    def _run_cases(self) -> None:
-        from asyncio import CancelledError
-        from contextlib import suppress
+            from runner.execution.scheduler import run_cases
 
-        from runner.execution.scheduler import run_cases
+            work = run_cases(run, self._repetition)
+            with suppress(CancelledError):
+                run.services.agents().run(work, lambda: run.stop.over)
 
-        run = self._run
-        work = run_cases(run, self._repetition)
-        with suppress(CancelledError):
-            run.services.agents().run(work, lambda: run.stop.over)
-
-    def _end_budgets(self) -> None:
+    def _warn(self) -> None:
+        """Says how many tests broke, where some may break, and which watches nothing has passed."""
         if self._budgets is not None:
             self._budgets.end()
-
-    def _warn_of_errors(self) -> None:
-        """Says how many tests broke, and how many may break."""
         allowed, errors = self._options.max_errors, self._stream.execution.counts.errors
         if allowed is not None and errors:
             said = "1 test broke" if errors == 1 else f"{errors} tests broke"
             self._send(Warned(message=f"{said}; --max-errors is {allowed}"))
-
-    def _warn_of_unpassed(self) -> None:
         for name in sorted(self._unpassed.names) if self._unpassed is not None else ():
             self._send(Warned(message=f"Nothing passed {name}: it has no value"))
 
@@ -183,12 +178,13 @@ class Session:
         self._database = services.databases.finish()
 
     def _store_snapshots(self) -> None:
-        snapshots, watch = self._run.snapshots, None if self._step.broke else self._watch
-        if watch is None and snapshots.used is None and snapshots.used_inline is None:
+        snapshots, keeper = self._run.snapshots, self._snapshots
+        if not keeper and snapshots.used is None and snapshots.used_inline is None:
             return
-        from runner.execution.snapshots import finish
+        from runner.execution.snapshots import SnapshotKeeper
 
-        self._snapshots = finish(self._run, watch, self._stream.execution, self._send)
+        keeper = keeper or SnapshotKeeper(self._run, stores=False, watches=False)
+        self._counts = keeper.finish(self._stream.execution, self._send, looks=not self._broke)
 
     def _count_coverage(self) -> None:
         """Reads the counters, and warns of thresholds that are missed and of files that cannot be read."""
@@ -213,7 +209,7 @@ class Session:
     def _send_end(self) -> None:
         run, execution = self._run, self._stream.execution
         unlisted = sum(source.selected for source in self._plan.sources if source.suite.id not in execution.listed)
-        ending = ending_of(execution, run.stop, self._unlisted + unlisted, self._options, self._step.broke)
+        ending = ending_of(execution, run.stop, self._unlisted + unlisted, self._options, self._broke)
         is_worse = run.kinds is not None and run.kinds.is_worse
         misses = is_worse or (self._coverage is not None and self._coverage.misses)
         fails = misses and ending.status == RunStatus.PASSED
@@ -224,7 +220,7 @@ class Session:
                 completed_at=self._environment.now(),
                 stopped=ending.stopped,
                 not_run=ending.not_run,
-                snapshots=self._snapshots,
+                snapshots=self._counts,
                 looks=self._looks,
                 coverage=self._coverage,
             )
@@ -271,15 +267,6 @@ class Session:
 
         for result in results_of(resume.retained, self._plan.suites):
             self._repetition.end(result)
-
-    def _open_budgets(self) -> None:
-        options = self._options
-        if (options.max_cost, options.max_tokens, options.max_duration) == (None, None, None):
-            return
-        from runner.execution.stopping import Budgets
-
-        self._budgets = Budgets(options, self._run.stop)
-        self._run.services.count_usage(self._budgets)
 
     @property
     def _looks(self) -> InterimLooks:
@@ -344,35 +331,25 @@ _LINES = {
 def advice(plan: RunPlan, run: Execution) -> str:
     """The line, and that it has been said is kept; empty where it has been said, where nothing can be kept, and where
     nobody or no person reads it."""
+    from runner.security.files import check_target
+
     options, environment = plan.options, plan.environment
     is_quiet = options.quiet or options.json or options.watch or options.no_writes
     if not environment.terminal or is_quiet or not run.counts.total:
         return ""
-    what = "failed" if run.counts.failed else "ran"
-    store = plan.store.folder if plan.store is not None else None
-    memory = store / _ADVICE if store is not None else memory_of(plan.application.root, environment)
-    if memory is None:
+    memory = memory_of(plan.application.root, environment)
+    path = plan.store.folder / _ADVICE if plan.store is not None else memory and memory.with_name(_ADVICE)
+    if path is None:
         return ""
-    path = memory if store is not None else memory.with_name(_ADVICE)
-    said = _said(path)
-    return "" if what in said or not _keep(path, {*said, what, "ran"}) else _LINES[what]
-
-
-def _said(path: Path) -> set[str]:
-    try:
-        return set(path.read_text("utf-8").split())
-    except (OSError, ValueError):
-        return set()
-
-
-def _keep(path: Path, said: set[str]) -> bool:
-    """Whether it can be kept."""
-    from runner.security.files import check_target
-
+    what, said = "failed" if run.counts.failed else "ran", set[str]()
+    with suppress(OSError, ValueError):
+        said.update(path.read_text("utf-8").split())
+    if what in said:
+        return ""
     try:
         check_target(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("".join(f"{word}\n" for word in sorted(said)), "utf-8")
+        path.write_text("".join(f"{word}\n" for word in sorted({*said, what, "ran"})), "utf-8")
     except OSError:
-        return False
-    return True
+        return ""
+    return _LINES[what]

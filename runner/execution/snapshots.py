@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
-from bindings import RunSnapshots, SnapshotError
-from runner.record.events import STALE, AttemptEnd, Event, RunError, SnapshotCounts, SuiteEnd, SuiteStart, TestEnd
+from bindings import SnapshotError
+from runner.record.events import STALE, AttemptEnd, Event, RunError, SnapshotCounts, SuiteEnd, TestEnd
 from runner.record.fold import Execution
 from scripttest import Cause, Failure, StackFrame, Status, kind_of
 
@@ -24,82 +24,72 @@ if TYPE_CHECKING:
     from scripttest import Outcome
 
 
-class SnapshotWriter:
-    """A reporter that stores snapshots when tests end. It comes before those that write results, so that no result is
-    written without its snapshots when the command is killed."""
+class SnapshotKeeper:
+    """A reporter that stores snapshots when tests end, and remembers how tests ended, to find obsolete ones. It comes
+    before those that write results, so that no result is written without its snapshots when the command is killed."""
 
-    def __init__(self, snapshots: RunSnapshots) -> None:
-        self._snapshots = snapshots
-        self._works = True
+    def __init__(self, run: Run, *, stores: bool, watches: bool) -> None:
+        """`stores`: they are stored before the end of the run, too. `watches`: obsolete ones are looked for."""
+        self._run, self._snapshots = run, run.snapshots
+        self._stores, self._watches = stores, watches
+        self._outcomes: dict[str, dict[str, Outcome]] = {}
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Stores new snapshots. A snapshot that cannot be stored is tried again at the end of the run, which reports
         the error."""
+        if self._watches and isinstance(event, TestEnd):
+            self._outcomes.setdefault(event.result.suite, {})[event.result.name] = event.result.outcome
+        if not self._stores:
+            return
         used, inline = self._snapshots.used, self._snapshots.used_inline
         try:
-            if used is not None and self._works and isinstance(event, (TestEnd, AttemptEnd)):
+            if used is not None and isinstance(event, (TestEnd, AttemptEnd)):
                 used.save()
-            if inline is not None and self._works and isinstance(event, SuiteEnd):
+            if inline is not None and isinstance(event, SuiteEnd):
                 inline.save(event.suite)
         except (OSError, SnapshotError):
-            self._works = False
+            self._stores = False
 
     def close(self) -> None:
         """Does nothing."""
 
-
-def with_inlined(module: str, outcome: Outcome, inline: InlineSnapshots) -> Outcome:
-    """Takes the inline snapshots of an outcome to be written; a snapshot that cannot be written becomes a failure."""
-    failures = []
-    for inlined in outcome.inlined:
+    def finish(self, so_far: Execution, send: Callable[[RunError], None], *, looks: bool) -> SnapshotCounts | None:
+        """Stores the snapshots of the run, and sends its errors. Returns what was done with snapshots; None when nothing
+        was. `looks`: whether obsolete ones are looked for."""
+        used, inline = self._snapshots.used, self._snapshots.used_inline
+        options, stop = self._run.options, self._run.stop
         try:
-            inline.take(module, outcome.name, inlined)
+            try:
+                if used is not None:
+                    used.save()
+            finally:
+                if inline is not None and stop.reason != STALE:
+                    inline.save()
+            part = options.selecting or options.shard or options.resume or stop.reason
+            left = sum(listed.selected for listed in so_far.listed.values()) - so_far.counts.total
+            if self._watches and looks and not part and not left and not so_far.cut:
+                self._look(so_far)
         except SnapshotError as error:
-            frames = (StackFrame(function="", location=inlined.location),) if inlined.location else ()
-            failures.append(
-                Failure(
-                    cause=Cause.ASSERTION,
-                    message=f"Cannot store the inline snapshot: {error}",
-                    type="Snapshot",
-                    actual=inlined.text,
-                    actual_text=inlined.text,
-                    frames=frames,
-                )
-            )
-    if not failures:
-        return outcome
-    return outcome.replace(status=Status.FAILED, failures=(*outcome.failures, *failures), skip_reason=None)
+            send(RunError(message=str(error)))
+        except OSError as error:
+            send(RunError(message=f"Cannot store the snapshots: {error.strerror or error}: {error.filename}"))
+        used, inline = self._snapshots.used, self._snapshots.used_inline
+        counts = SnapshotCounts(
+            written=(used.written if used else 0) + (inline.written if inline else 0),
+            updated=(used.updated if used else 0) + (inline.updated if inline else 0),
+            removed=used.removed if used else 0,
+            obsolete=tuple(used.obsolete) if used else (),
+        )
+        return counts if counts != SnapshotCounts() else None
 
-
-class SnapshotWatch:
-    """A reporter that remembers how tests ended, to find obsolete snapshots."""
-
-    def __init__(self) -> None:
-        self._listed: dict[str, tuple[str, ...]] = {}
-        self._ended: set[str] = set()
-        self._outcomes: dict[str, dict[str, Outcome]] = {}
-
-    def on_event(self, event: Event, so_far: Execution) -> None:
-        """Remembers how tests ended."""
-        if isinstance(event, SuiteStart):
-            self._listed[event.suite] = event.tests
-        elif isinstance(event, TestEnd):
-            result = event.result
-            self._outcomes.setdefault(result.suite, {})[result.name] = result.outcome
-        elif isinstance(event, SuiteEnd):
-            self._ended.add(event.suite)
-
-    def close(self) -> None:
-        """Does nothing."""
-
-    def look(self, all_of_run: RunSnapshots, run: Execution) -> None:
+    def _look(self, run: Execution) -> None:
         """Finds obsolete snapshots. Raises SnapshotError and OSError."""
-        snapshots = all_of_run.stored()
-        shared = Counter(all_of_run.files.values())
+        snapshots = self._snapshots.stored()
+        shared = Counter(self._snapshots.files.values())
         for suite in run.suites.values():
-            if suite.id in self._ended and suite.file and shared[Path(suite.file)] == 1:
+            if suite.id in run.ended and suite.file and shared[Path(suite.file)] == 1:
                 is_script = not suite.has_cases
-                if is_script and not all(map(kind_of, self._listed[suite.id])):
+                if is_script and not all(map(kind_of, run.listed[suite.id].tests)):
                     continue  # the module could not be loaded, and its tests are not known
                 try:
                     snapshots.find_obsolete(suite.id, partial(self._is_obsolete, suite.id, is_script))
@@ -130,34 +120,24 @@ def _skipped(outcome: Outcome) -> Iterator[str]:
         yield from _skipped(step)
 
 
-def finish(
-    run: Run, watch: SnapshotWatch | None, so_far: Execution, send: Callable[[RunError], None]
-) -> SnapshotCounts | None:
-    """Stores the snapshots of a run, and sends its errors. Returns what was done with snapshots; None when
-    nothing was."""
-    snapshots, options, stop = run.snapshots, run.options, run.stop
-    try:
-        used = snapshots.used
-        inline = snapshots.used_inline
+def with_inlined(module: str, outcome: Outcome, inline: InlineSnapshots) -> Outcome:
+    """Takes the inline snapshots of an outcome to be written; a snapshot that cannot be written becomes a failure."""
+    failures = []
+    for inlined in outcome.inlined:
         try:
-            if used is not None:
-                used.save()
-        finally:
-            if inline is not None and stop.reason != STALE:
-                inline.save()
-        part = options.selecting or options.shard or options.resume or stop.reason
-        left = sum(listed.selected for listed in so_far.listed.values()) - so_far.counts.total
-        if watch is not None and not part and not left and not so_far.cut:
-            watch.look(snapshots, so_far)
-    except SnapshotError as error:
-        send(RunError(message=str(error)))
-    except OSError as error:
-        send(RunError(message=f"Cannot store the snapshots: {error.strerror or error}: {error.filename}"))
-    used, inline = snapshots.used, snapshots.used_inline
-    counts = SnapshotCounts(
-        written=(used.written if used else 0) + (inline.written if inline else 0),
-        updated=(used.updated if used else 0) + (inline.updated if inline else 0),
-        removed=used.removed if used else 0,
-        obsolete=tuple(used.obsolete) if used else (),
-    )
-    return counts if counts != SnapshotCounts() else None
+            inline.take(module, outcome.name, inlined)
+        except SnapshotError as error:
+            frames = (StackFrame(function="", location=inlined.location),) if inlined.location else ()
+            failures.append(
+                Failure(
+                    cause=Cause.ASSERTION,
+                    message=f"Cannot store the inline snapshot: {error}",
+                    type="Snapshot",
+                    actual=inlined.text,
+                    actual_text=inlined.text,
+                    frames=frames,
+                )
+            )
+    if not failures:
+        return outcome
+    return outcome.replace(status=Status.FAILED, failures=(*outcome.failures, *failures), skip_reason=None)

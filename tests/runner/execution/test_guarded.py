@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import io
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.execution.ending import ErrorsBecomeEvents, error_of
+from runner.execution.ending import error_of, goes_well
 from runner.execution.stopping import Stop
 from runner.record.events import Event, RunEnd, RunError, RunStart
 from runner.record.fold import Execution
 from runner.reporters.stream import Multiplexer
-from runner.security.secrets import Secrets
 from scripttest import HostError
 
 START = RunStart(started_at="2026-01-01T00:00:00Z", version="1", suites=(), environment={})
@@ -44,50 +42,37 @@ def test_an_error_is_named_for_what_it_was(error: BaseException, message: str) -
     assert error_of(error, "running").message == message
 
 
-def guarded(stop: Stop, sent: list[RunError], with_traceback: bool = False) -> tuple[ErrorsBecomeEvents, io.StringIO]:
-    stderr = io.StringIO()
-    environment = Environment(
-        directory=Path("/"), variables={}, stdout=io.StringIO(), stderr=stderr, cpus=1, secrets=Secrets()
-    )
-    return ErrorsBecomeEvents(sent.append, stop, environment, with_traceback), stderr
+def fails_with(error: BaseException) -> Callable[[], None]:
+    def step() -> None:
+        raise error
+
+    return step
 
 
-def test_what_is_raised_is_sent_and_the_next_step_still_runs() -> None:
+def test_what_is_raised_is_sent() -> None:
     sent: list[RunError] = []
-    guard, stderr = guarded(Stop(), sent)
-    with guard("running the tests"):
-        raise ValueError("first")
-    with guard("storing the snapshots"):
-        raise PermissionError(13, "Permission denied", "/app")
+    steps = {
+        "running the tests": fails_with(ValueError("first")),
+        "storing the snapshots": fails_with(PermissionError(13, "Permission denied", "/app")),
+        "ending the run": lambda: None,
+    }
+    assert [goes_well(step, doing, sent.append, Stop(), None) for doing, step in steps.items()] == [False, False, True]
     assert [error.message for error in sent] == [
         "yao-test crashed while running the tests: ValueError: first",
         "Cannot continue storing the snapshots: Permission denied: /app",
     ]
-    assert guard.broke
-    assert stderr.getvalue() == ""
-
-
-def test_a_step_that_goes_well_is_no_break() -> None:
-    sent: list[RunError] = []
-    guard, _ = guarded(Stop(), sent)
-    with guard("running the tests"):
-        pass
-    assert (guard.broke, sent) == (False, [])
 
 
 def test_an_interrupt_stops_the_run_and_is_no_error() -> None:
     sent: list[RunError] = []
     stop = Stop()
-    guard, _ = guarded(stop, sent)
-    with guard("running the tests"):
-        raise KeyboardInterrupt
-    assert (stop.reason, stop.code, stop.over, sent, guard.broke) == ("interrupted", 130, True, [], False)
+    assert goes_well(fails_with(KeyboardInterrupt()), "running the tests", sent.append, stop, None)
+    assert (stop.reason, stop.code, stop.over, sent) == ("interrupted", 130, True, [])
 
 
 def test_a_traceback_is_written_when_asked_for() -> None:
-    guard, stderr = guarded(Stop(), [], with_traceback=True)
-    with guard("running the tests"):
-        raise ValueError("here")
+    stderr = io.StringIO()
+    goes_well(fails_with(ValueError("here")), "running the tests", lambda _: None, Stop(), stderr)
     assert "Traceback" in stderr.getvalue()
     assert "ValueError: here" in stderr.getvalue()
 
