@@ -63,11 +63,8 @@ class Session:
         run.stop.heeded = True
         self._console = Console(self._options, environment)
         run.progress = self._console.progress
-        self._snapshots, self._unpassed, self._outcome = (
-            self._open_snapshots(),
-            self._open_unpassed(),
-            self._open_json(),
-        )
+        self._snapshots, self._unpassed = self._open_snapshots(), self._open_unpassed()
+        self._outcome = self._open_json()
         own = [one for one in (self._snapshots, self._unpassed) if one is not None]
         self._stream = open_stream(run, self._console, self._outcome, own)
         self._send = self._stream.send

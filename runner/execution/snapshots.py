@@ -54,8 +54,8 @@ class SnapshotKeeper:
         """Does nothing."""
 
     def finish(self, so_far: Execution, send: Callable[[RunError], None], *, looks: bool) -> SnapshotCounts | None:
-        """Stores the snapshots of the run, and sends its errors. Returns what was done with snapshots; None when nothing
-        was. `looks`: whether obsolete ones are looked for."""
+        """Stores the snapshots of the run, and sends its errors; what was done with snapshots, None when nothing was.
+        `looks`: whether obsolete ones are looked for."""
         used, inline = self._snapshots.used, self._snapshots.used_inline
         options, stop = self._run.options, self._run.stop
         try:
