@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bindings import SCRIPT_GLOBALS, SCRIPT_PARTS, KeptCall
-from runner.execution.stories import FEW, LONGEST, OWN, UNKNOWN, same_call
+from runner.execution.stories import FEW, LONGEST, OWN, note_of, take_call
 from runner.record.story import story_lines
 from scripttest import (
     FunctionError,
@@ -58,7 +58,7 @@ class CaseStories:
             try:
                 return await self._told(functions)
             except HostError as error:
-                return ({"file": "", "line": 0, "depth": 0, "kind": "note", "text": f"no story: {error.message}"},)
+                return (note_of(error),)
 
     async def _told(self, functions: Sequence[FunctionRun]) -> tuple[Record, ...]:
         hide, clean = self._run.options.story_hide, self._run.environment.secrets.text
@@ -123,12 +123,8 @@ class _FunctionAnswers(FunctionServices):
         return self.at_once(owner, name, arguments, world)
 
     def at_once(self, owner: list[KeptCall], name: str, arguments: str, world: str) -> str:
-        """The answer to the same call, else to the next of this name; an error when there was none."""
-        found = same_call(owner, name, arguments)
-        if found is None:
-            return UNKNOWN % name
-        owner.remove(found)
-        return found.envelope
+        """See `take_call`."""
+        return take_call(owner, name, arguments).envelope
 
     def returned(self, owner: list[KeptCall], world: str, mocked: Sequence[MockedCalls]) -> None:
         """The first run has counted that."""

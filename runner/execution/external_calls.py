@@ -3,9 +3,6 @@ nothing answered also becomes a warning."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from bindings import CLOCK_STANDS, AnsweredBy, OutsideCall, World
 from runner.record.model import TestResult
 from scripttest import Cause, ResultWarning
@@ -29,16 +26,6 @@ def with_external_calls(result: TestResult, world: World | None) -> TestResult:
     )
     outcome = result.outcome.replace(warnings=(*result.outcome.warnings, *noted, *of_clock, *warnings))
     return result.replace(outcome=outcome, outside=calls, judgements=judgements)
-
-
-def calls_of(world: World, clean: Callable[[str], str], whole: bool) -> dict[str, Any] | None:
-    """The calls of a script test to agents, models and tools, for spans; None when it made none. `clean` removes
-    secrets; with `whole`, arguments and answers are included."""
-    from runner.agents.chat import CHAT
-    from runner.modes.tracing import trace_of
-
-    chat = world.held(CHAT)
-    return None if chat is None else trace_of(chat.steps, chat.calls, clean, whole=whole, spans=True)
 
 
 def _of_clock(result: TestResult, world: World | None) -> tuple[ResultWarning, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from heapq import nlargest
 
 from runner import exit_codes
@@ -23,7 +23,6 @@ from runner.reporters.document import taken
 from runner.version import VERSION
 from scripttest import Status
 from scripttest.typing_names import Record
-from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,47 +116,84 @@ def _has(**members: Any) -> Record:
     return {key: value for key, value in members.items() if value not in (None, "", [], {})}
 
 
-class _Test(Value):
-    """What the document has of a test."""
+class JsonLines:
+    """A reporter that prints the lines of `--json=lines`, each as soon as it is known."""
 
-    place: tuple[int, int]
-    """The position of its suite, and in it."""
-    result: Record
-    failure: Record | None
-    """None: it has not failed."""
-    warnings: list[Record]
+    tells_errors = True
 
+    def __init__(self, options: RunOptions, environment: Environment) -> None:
+        self._options, self._environment = options, environment
+        self._root = ""
+        """The folder from which reports name files."""
+        self._suites: dict[str, tuple[int, Suite, Callable[[str, bool], str]]] = {}
+        """Suite, as reports name it → its position, itself, and the command that runs one of its tests again."""
 
-class _Tests:
-    """Makes what is printed of each test."""
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Receives an event."""
+        if isinstance(event, TestEnd):
+            self._on_test(event.result, so_far.suites[event.result.suite])
+        elif isinstance(event, RunStart):
+            start, self._root = event.in_report, so_far.root
+            self._suites = {
+                suite.id: (place, suite, command_of(suite, start.flags)) for place, suite in enumerate(start.suites)
+            }
+            self.tell("start", {"format": FORMAT, **start_line(start)})
+        elif isinstance(event, RunError):
+            self.tell("error", {"message": without_root(event.message, so_far.root), **_has(hint=event.hint)})
+        elif isinstance(event, Warned):
+            self.tell("warning", {"message": without_root(event.message, so_far.root)})
+        elif isinstance(event, RunEnd):
+            self._summary = end_record(so_far)
+            self._interrupted = event.status == RunStatus.INTERRUPTED
 
-    def __init__(self, directory: str, event: RunStart, root: str) -> None:
-        """`directory` is the working directory, from which files are named; `root`, from where reports name them."""
-        self._directory, self._root = directory, root
-        start = event.in_report
-        self._suites = {suite.id: suite for suite in start.suites}
-        self._places = {suite.id: place for place, suite in enumerate(start.suites)}
-        self._commands = {suite.id: command_of(suite, start.flags) for suite in start.suites}
+    def close(self) -> None:
+        """Does nothing."""
 
-    def test(self, result: TestResult, suite: Suite) -> _Test:
-        """What is printed of a result; `suite` is that of the run."""
+    def finish(self, code: int, said: str, written: Iterable[Path], more: Record) -> None:
+        """Prints what comes at the end of a run that has ended with an exit code. `said`: other messages of the
+        command, one for each line. `written`: the reports that were written. `more`: further members of the
+        document."""
+        kinds = {"Error": "error", "Hint": "hint"}
+        for line in said.splitlines():
+            kind, _, text = line.partition(": ")
+            self.tell(kinds.get(kind, "warning"), {"message": text or line})
+        head = _head(code, "interrupted" if self._interrupted else None)
+        reports = [path_below(str(self._environment.directory), str(path)) for path in written]
+        self.on_finish(head, {**more, "reports": reports})
+
+    def tell(self, kind: str, line: Record) -> None:
+        """Prints a line."""
+        _tell(self._environment, kind, line)
+
+    def on_result(self, place: tuple[int, int], result: Record, failure: Record | None, warnings: list[Record]) -> None:
+        """Prints the line of a result. `place`: the positions of its suite, and in it. `failure`: None where it has not
+        failed."""
+        self.tell("result", {"id": result["test"], **result, **(failure or {})})
+
+    def on_finish(self, head: Record, more: Record) -> None:
+        """Prints the last line."""
+        self.tell("summary", {**self._summary, **more, **head})
+
+    def _on_test(self, result: TestResult, suite: Suite) -> None:
         read = taken(result, suite)
         line, name = read.line, str(read.line["suite"])
         head = {"suite": name, "test": line["id"], "status": line["status"], "duration_ms": line["duration_ms"]}
         unsaid = ELSEWHERE | ({"response"} if line.get("response") == line.get("output") else set())
         details = {key: bounded(value) for key, value in line.items() if key not in unsaid}
-        return _Test(
-            place=(self._places[name], result.position),
-            result={**head, **_has(**details, story=self._story(read))},
-            failure=self._failure(read, self._suites[name]) if result.status == Status.FAILED else None,
-            warnings=[
+        self.on_result(
+            (self._suites[name][0], result.position),
+            {**head, **_has(**details, story=self._story(read))},
+            self._failure(read) if result.status == Status.FAILED else None,
+            [
                 {"suite": name, "test": line["id"], "message": message, **self._at(at.file, at.line, at.column)}
                 for message, at in warnings_of(read)
             ],
         )
 
-    def _failure(self, result: TestResult, suite: Suite) -> Record:
-        record, at = result.line, place_of(suite, result)
+    def _failure(self, result: TestResult) -> Record:
+        record = result.line
+        _, suite, command = self._suites[str(record["suite"])]
+        at = place_of(suite, result)
         return {
             "suite": suite.id,
             "test": record["id"],
@@ -175,7 +211,7 @@ class _Tests:
                 attempts=(record.get("runs") or {}).get("attempts"),
                 story=self._story(result),
             ),
-            "run_again": self._commands[suite.id](str(record["id"]), has_failed_step(record)),
+            "run_again": command(str(record["id"]), has_failed_step(record)),
         }
 
     def _story(self, result: TestResult) -> list[Record]:
@@ -200,68 +236,47 @@ class _Tests:
 
     def _at(self, file: str, line: int | None = None, column: int | None = None) -> Record:
         """A place in a file of a report, named from the working directory; absolute if it is not below it."""
-        path = path_below(self._directory, os.path.join(self._root, file)) if file else ""
+        path = path_below(str(self._environment.directory), os.path.join(self._root, file)) if file else ""
         return {key: value for key, value in (("file", path), ("line", line), ("column", column)) if value}
 
 
-class JsonLines:
-    """A reporter that prints the lines of `--json=lines`, each as soon as it is known."""
-
-    tells_errors = True
+class JsonDocument(JsonLines):
+    """Prints the document of `--json` at the end."""
 
     def __init__(self, options: RunOptions, environment: Environment) -> None:
-        self._options, self._environment = options, environment
-        self._tests: _Tests
-
-    def on_event(self, event: Event, so_far: Execution) -> None:
-        """Receives an event."""
-        if isinstance(event, TestEnd):
-            self.on_test(self._tests.test(event.result, so_far.suites[event.result.suite]))
-        elif isinstance(event, RunStart):
-            self._tests = _Tests(str(self._environment.directory), event, so_far.root)
-            self.on_start(event)
-        elif isinstance(event, RunError):
-            self.on_problem("error", {"message": without_root(event.message, so_far.root), **_has(hint=event.hint)})
-        elif isinstance(event, Warned):
-            self.on_problem("warning", {"message": without_root(event.message, so_far.root)})
-        elif isinstance(event, RunEnd):
-            self._summary = end_record(so_far)
-            self._interrupted = event.status == RunStatus.INTERRUPTED
-
-    def close(self) -> None:
-        """Does nothing."""
-
-    def finish(self, code: int, said: str, written: Iterable[Path], more: Record) -> None:
-        """Prints what comes at the end of a run that has ended with an exit code. `said`: other messages of the
-        command, one for each line. `written`: the reports that were written. `more`: further members of the
-        document."""
-        kinds = {"Error": "error", "Hint": "hint"}
-        for line in said.splitlines():
-            kind, _, text = line.partition(": ")
-            self.on_problem(kinds.get(kind, "warning"), {"message": text or line})
-        head = _head(code, "interrupted" if self._interrupted else None)
-        reports = [path_below(str(self._environment.directory), str(path)) for path in written]
-        self.on_finish(head, {**more, "reports": reports})
-
-    def on_start(self, event: RunStart) -> None:
-        """Prints the first line."""
-        self.tell("start", {"format": FORMAT, **start_line(event.in_report)})
-
-    def on_test(self, test: _Test) -> None:
-        """Prints the line of a result."""
-        self.tell("result", {"id": test.result["test"], **test.result, **(test.failure or {})})
-
-    def on_problem(self, kind: str, said: Record) -> None:
-        """Prints the line of an error or a warning."""
-        self.tell(kind, said)
-
-    def on_finish(self, head: Record, more: Record) -> None:
-        """Prints the last line."""
-        self.tell("summary", {**self._summary, **more, **head})
+        super().__init__(options, environment)
+        self._told: dict[str, list[Record]] = {"start": [], "error": [], "warning": []}
+        self._results: dict[tuple[int, int], tuple[Record, Record | None, list[Record]]] = {}
 
     def tell(self, kind: str, line: Record) -> None:
-        """Prints a line."""
-        _tell(self._environment, kind, line)
+        """Keeps a line; a hint with its error."""
+        if kind == "hint":
+            self._told["error"][-1]["hint"] = line["message"]
+        else:
+            self._told[kind].append(line)
+
+    def on_result(self, place: tuple[int, int], result: Record, failure: Record | None, warnings: list[Record]) -> None:
+        """Keeps a result."""
+        self._results[place] = result, failure, warnings
+
+    def on_finish(self, head: Record, more: Record) -> None:
+        """Prints the document."""
+        known = [one for _, one in sorted(self._results.items())]
+        document = {
+            **head,
+            "summary": {key: value for key, value in self._summary.items() if key not in ("suites", "status")},
+            "errors": self._told["error"],
+            "warnings": [warning["message"] for warning in self._told["warning"]],
+            "notes": [note for start in self._told["start"] for note in start.get("notes", ())],
+            "results": [result for result, _, _ in known],
+            "failures": [failure for _, failure, _ in known if failure is not None],
+            "test_warnings": [warning for _, _, warnings in known for warning in warnings],
+            **more,
+        }
+        if self._options.durations:
+            slow = nlargest(self._options.durations, document["results"], key=lambda one: int(one["duration_ms"]))
+            document["slowest"] = [{key: one[key] for key in ("suite", "test", "duration_ms")} for one in slow]
+        self._environment.stdout.write(document_text(document))
 
 
 def _tell(environment: Environment, kind: str, line: Record) -> None:
@@ -296,43 +311,3 @@ class MutantLines:
             _tell(self._environment, "warning", {"message": warning})
         summary = {key: value for key, value in document.items() if key != "warnings"}
         _tell(self._environment, "summary", {**summary, **_head(code, None)})
-
-
-class JsonDocument(JsonLines):
-    """Prints the document of `--json` at the end."""
-
-    def on_start(self, event: RunStart) -> None:
-        """Keeps the notes."""
-        self._notes = [*event.notes]
-        self._known: list[_Test] = []
-        self._problems: dict[str, list[Record]] = {"error": [], "warning": []}
-
-    def on_test(self, test: _Test) -> None:
-        """Keeps a test."""
-        self._known.append(test)
-
-    def on_problem(self, kind: str, said: Record) -> None:
-        """Keeps an error, its hint, or a warning."""
-        if kind == "hint":
-            self._problems["error"][-1]["hint"] = said["message"]
-        else:
-            self._problems[kind].append(said)
-
-    def on_finish(self, head: Record, more: Record) -> None:
-        """Prints the document."""
-        known = sorted(self._known, key=lambda test: test.place)
-        document = {
-            **head,
-            "summary": {key: value for key, value in self._summary.items() if key not in ("suites", "status")},
-            "errors": self._problems["error"],
-            "warnings": [warning["message"] for warning in self._problems["warning"]],
-            "notes": self._notes,
-            "results": [test.result for test in known],
-            "failures": [test.failure for test in known if test.failure is not None],
-            "test_warnings": [warning for test in known for warning in test.warnings],
-            **more,
-        }
-        if self._options.durations:
-            slow = nlargest(self._options.durations, document["results"], key=lambda one: int(one["duration_ms"]))
-            document["slowest"] = [{key: one[key] for key in ("suite", "test", "duration_ms")} for one in slow]
-        self._environment.stdout.write(document_text(document))

@@ -106,29 +106,26 @@ class Run:
 
         Args:
             services: may serve several runs, one after the other.
-            stop: says when the run has to stop.
             started: when it began, by the monotonic clock of the environment.
             results: takes the lines of benchmarks.
-            observer: watches the run.
             coverage: counts what scripts run; None without `--coverage`.
             remote: runs the tests instead of this machine."""
         self.plan, self.services, self.stop, self.started = plan, services, stop, started
         self.observer, self.coverage, self.remote = observer, coverage, remote
-        self.options = options = plan.options
-        self.application = plan.application
-        self.environment = environment = plan.environment
+        self.options, self.application, self.environment = plan.options, plan.application, plan.environment
         self.with_fingerprints = plan.resumable or (observer is not None and observer.with_fingerprints)
         """Whether results say what they depend on."""
         self.progress: Progress | None = None
         """The progress line, which is hidden while a person is asked."""
         self.kinds: FuzzAndBench | None = None
-        """Controls fuzz tests and benchmarks; None before the first of them runs."""
+        """Controls fuzz tests or benchmarks; None before the first of them runs."""
         self._lock = _thread.allocate_lock()
-        self._results = results or environment.stdout
+        self._results = results or self.environment.stdout
         self._retained = plan.retained_tests
         self._again: Mapping[str, Collection[str] | None] = {}
         """Module → its tests that run in this pass, None for all; empty in the first one."""
         self._environments: dict[str, CaseEnvironment] = {}
+        options, environment = self.options, self.environment
         self.snapshots = RunSnapshots(
             plan.test_files,
             options.update_snapshots,
@@ -146,8 +143,8 @@ class Run:
             self.kinds.close()
 
     def open_host(self, processes: Processes, workers: int = 0, *, lists: bool | None = None) -> ScriptHost:
-        """Opens the script host with at most `workers` workers, 0: as many as the options say. With `lists`, it lists
-        tests instead of running them; None: as the options say."""
+        """Opens the script host with at most `workers` workers, 0: as many as the options say. `lists`: whether it
+        lists tests instead of running them; None: as the options say."""
         from scripttest import ScriptHost
 
         return self.open_host_of(ScriptHost, processes, self.services.instrument, workers, lists)
@@ -162,13 +159,13 @@ class Run:
     ) -> H:
         """Opens a script host of some kind, see `open_host`; `instrument` changes the compiled code of files."""
         options = self.options
-        alone = options.fuzz or options.bench
+        alone = options.fuzz or options.bench or self.wanted() is not None
         return kind(
             self.application.root,
             processes,
             self.router,
             SCRIPT_GLOBALS,
-            workers=workers or (1 if alone or self.wanted() is not None else options.parallel or self.environment.cpus),
+            workers=workers or (1 if alone else options.parallel or self.environment.cpus),
             timeout=options.script_timeout,
             filter=bool(options.pattern),
             list_only=options.dry_run if lists is None else lists,
@@ -183,16 +180,15 @@ class Run:
         return self.observer.wanted if self.observer is not None else None
 
     def begin_again(self, tests: Mapping[str, Collection[str] | None]) -> None:
-        """Prepares a further pass: from now on, only these tests of each module run, as if for the first time. None
-        stands for all."""
+        """Begins a further pass: from now on, only these tests of each module run, as if for the first time; None: all
+        of them."""
         self._again = tests
         for module, names in tests.items():
             self.router.forget(module, names)
         self.services.begin_again(tests)
 
     def fuzz_and_bench(self) -> FuzzAndBench:
-        """Controls fuzz tests and benchmarks; created on the first call, from any thread. Raises ConfigurationError
-        when one of their flags cannot be used."""
+        """See `FuzzAndBench`, which is created on the first call, from any thread. Raises ConfigurationError."""
         with self._lock:
             if self.kinds is None:
                 from runner.execution.fuzz_and_bench import FuzzAndBench
@@ -221,22 +217,14 @@ class Run:
                 person=self._person(),
                 fingerprints=self.services.fingerprints() if self.with_fingerprints else None,
                 transcripts=plan.transcripts,
-                trace=options.trace or ("full" if self._spans_hold_content else "summary"),
+                trace=options.trace or ("full" if self.spans_hold_content else "summary"),
                 clean=environment.secrets.text,
             )
         return self._environments[own]
 
-    def calls_of_script(self, world: World) -> dict[str, Any] | None:
-        """The calls of a script test to agents, models and tools, for spans; None when none are sent, or there are
-        none."""
-        if self.options.otlp is None or self.options.trace == "off":
-            return None
-        from runner.execution.external_calls import calls_of
-
-        return calls_of(world, self.environment.secrets.text, self._spans_hold_content)
-
     @property
-    def _spans_hold_content(self) -> bool:
+    def spans_hold_content(self) -> bool:
+        """Whether spans are sent, with arguments and answers of calls."""
         return self.options.otlp is not None and self.environment.content_in_spans
 
     def _person(self) -> Person | None:
@@ -291,10 +279,6 @@ class Run:
         }
         if selection is not None:
             providers["subtest.Selects"] = lambda world, name, args: selection.subtest(world.suite, args)
-        kinds: dict[str, Callable[[], Any]] = {
-            "fuzz": lambda: self.fuzz_and_bench().fuzz(),
-            "benchmark": lambda: self.fuzz_and_bench().benchmarks(),
-        }
         return ProcessRouter(
             services.processes,
             providers,
@@ -302,7 +286,7 @@ class Run:
             self._select,
             services.worlds,
             self.plan.arrange,
-            kinds,
+            dict.fromkeys(("fuzz", "benchmark"), lambda: self.fuzz_and_bench().tests),
             services.forget,
             self.wanted,
         )

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from runner.execution.stories import Stories
     from runner.planning.plan import RunPlan
     from scripttest import Compiled, ScriptHost
+    from scripttest.typing_names import Record
 
 LISTING = 2.0
 """Time limit in seconds for modules to list their tests when the run has ended."""
@@ -136,8 +137,8 @@ class ScriptModules:
         run, takers = self._run, []
         if run.with_fingerprints:
             takers.append(run.services.fingerprints().parts.take)
-        if run.options.fuzz:
-            takers.append(run.fuzz_and_bench().fuzz().take)
+        if run.options.fuzz and (fuzz := run.fuzz_and_bench().fuzz) is not None:
+            takers.append(fuzz.take)
         if takers:
 
             def take(compiled: Compiled) -> None:
@@ -289,10 +290,9 @@ class ScriptModules:
             run=place.run,
             fingerprint=self._fingerprint(key) if run.with_fingerprints else None,
         )
-        worlds = run.services.worlds
-        if run.options.otlp is not None and (asked := worlds.known(key)) is not None:
-            result = result.replace(calls=run.calls_of_script(asked))
-        world = worlds.end(key)
+        if run.options.otlp is not None:
+            result = result.replace(calls=self._calls(key))
+        world = run.services.worlds.end(key)
         if world is not None or outcome.mocked:
             from runner.execution.external_calls import with_external_calls
 
@@ -301,6 +301,17 @@ class ScriptModules:
         began = self._began.pop(place, 0.0) if self._began else 0.0
         if not self._is_over(place):
             self._end(result, calls, began)
+
+    def _calls(self, test: TestKey) -> Record | None:
+        """The calls of a test to agents, models and tools, for spans; None when there are none."""
+        from runner.agents.chat import CHAT
+        from runner.modes.tracing import trace_of
+
+        run, world = self._run, self._run.services.worlds.known(test)
+        chat = world.held(CHAT) if world is not None and run.options.trace != "off" else None
+        if chat is None:
+            return None
+        return trace_of(chat.steps, chat.calls, run.environment.secrets.text, whole=run.spans_hold_content, spans=True)
 
     def _place(self, record: Started | Line | Ended) -> TestPlace:
         """Where the test of a record stands in the run."""
@@ -327,8 +338,8 @@ class ScriptModules:
         parts += parts_of_world(world)
         if own.script is None:
             parts.append(Dependency(kind="handler", name=module))
-        if kind_of(test.test) == FUZZ:
-            corpus = self._run.fuzz_and_bench().fuzz().corpus_of(module, test.test)
+        if kind_of(test.test) == FUZZ and (fuzz := self._run.fuzz_and_bench().fuzz) is not None:
+            corpus = fuzz.corpus_of(module, test.test)
             parts.append(Dependency(kind="corpus", name=shown_path(corpus, root)))
         digests = {part: fingerprints.parts.of(part) for part in parts}
         used = {**digests, **services.parts_of(test)}

@@ -7,7 +7,7 @@ from runner import exit_codes
 from runner.errors import ConfigurationError
 from runner.execution.run import Run
 from runner.execution.services import RunServices
-from runner.execution.stopping import Interrupted, Signals, Stop, Woken
+from runner.execution.stopping import Interrupted, Signals, Stop, woken
 from runner.planning.planner import make_plan, with_contexts
 from scripttest import EVERY_RUN, belongings_of, written_files
 
@@ -117,7 +117,7 @@ def _run(
         if processes is None:
             return act(run, None)
         with run.open_host(processes) as host:
-            with run if observer is not None and observer.hears_signals else Woken(host.wake_descriptor), run:
+            with run if observer is not None and observer.hears_signals else woken(host.wake_descriptor), run:
                 code = act(run, host)
             if observer is not None:
                 observer.processes = host.release()

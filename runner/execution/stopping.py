@@ -16,7 +16,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 TYPE_CHECKING = False
@@ -138,39 +139,30 @@ def _comes_of_an_interrupt(error: BaseException | None) -> bool:
     return error is not None
 
 
-class Woken:
-    """A context manager in which signals also write to a file descriptor, because a signal that another thread receives
-    does not wake the main thread."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._before = -1
-
-    def __enter__(self) -> None:
-        self._before = signal.set_wakeup_fd(self._descriptor, warn_on_full_buffer=False)
-
-    def __exit__(self, *_: object) -> None:
-        signal.set_wakeup_fd(self._before)
+@contextmanager
+def woken(descriptor: int) -> Iterator[None]:
+    """In which signals also write to a file descriptor, because a signal that another thread receives does not wake the
+    main thread."""
+    before = signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
 
 
-class UndoneAtOnce:
+@contextmanager
+def undone_at_once(undo: Callable[[], None]) -> Iterator[None]:
     """In which `undo` is called, in the signal handler, if a third signal ends the process at once."""
-
-    def __init__(self, undo: Callable[[], None]) -> None:
-        self._undo = undo
-
-    def __enter__(self) -> None:
-        _UNDONE_AT_ONCE.append(self._undo)
-
-    def __exit__(self, *_: object) -> None:
-        _UNDONE_AT_ONCE.remove(self._undo)
+    _UNDONE_AT_ONCE.append(undo)
+    try:
+        yield
+    finally:
+        _UNDONE_AT_ONCE.remove(undo)
 
 
 def leave(number: int, _: FrameType | None = None) -> None:
     """Ends the process at once, from a signal handler, and shows the cursor of the terminal again. Child processes end
     by themselves. With `--json`, says as JSON that it was interrupted."""
-    from contextlib import suppress
-
     for undo in _UNDONE_AT_ONCE:
         with suppress(Exception):
             undo()
@@ -191,9 +183,7 @@ class Budgets:
 
     def __init__(self, options: RunOptions, stop: Stop) -> None:
         """Starts the clock of `--max-duration`."""
-        self._cost_limit = options.max_cost
-        self._token_limit = options.max_tokens
-        self._stop = stop
+        self._options, self._stop = options, stop
         self._cost = 0.0
         self._tokens = 0
         self.refusal: str | None = None
@@ -218,33 +208,29 @@ class Budgets:
         self._cost += cost
         if not free:
             on_spent(tokens, cost)
-        if self._cost_limit is not None:
-            budget = f"--max-cost {self._cost_limit:g}"
-            if usage.cost is None and not free:
-                self._give_up(budget, f"what a call of {connector} cost is not known, {_why(usage)}")
-            elif self._cost >= self._cost_limit:
-                self._end_with(f"{budget} is used up ({dollars(self._cost)})")
-        if self._token_limit is not None:
-            budget = f"--max-tokens {self._token_limit}"
-            if usage.unknown and not free:
-                self._give_up(budget, f"what a call of {connector} used is not known, {_why(usage)}")
-            elif self._tokens >= self._token_limit:
-                self._end_with(f"{budget} is used up ({self._tokens})")
+        what = f"a call of {connector}"
+        if (limit := self._options.max_cost) is not None:
+            unknown = f"what {what} cost" if usage.cost is None and not free else None
+            used = dollars(self._cost) if self._cost >= limit else None
+            self._end_if(f"--max-cost {limit:g}", unknown, used, usage)
+        if (most := self._options.max_tokens) is not None:
+            unknown = f"what {what} used" if usage.unknown and not free else None
+            self._end_if(f"--max-tokens {most}", unknown, str(self._tokens) if self._tokens >= most else None, usage)
 
     def end(self) -> None:
         """Stops the clock."""
         if self._timer is not None:
             self._timer.cancel()
 
-    def _give_up(self, budget: str, why: str) -> None:
-        self._end_with(f"{budget} cannot be kept: {why}", spoils=True)
-
-    def _end_with(self, reason: str, spoils: bool = False) -> None:
+    def _end_if(self, budget: str, unknown: str | None, used: str | None, usage: Usage) -> None:
+        """Ends the run where something is `unknown`, so that the budget cannot be kept, or so much is `used`."""
+        if unknown is not None:
+            why = "it has no price: set options.price in the connector"
+            why = "its response has no usable token counts" if usage.unknown else why
+            reason = f"{budget} cannot be kept: {unknown} is not known, because {why}"
+        elif used is not None:
+            reason = f"{budget} is used up ({used})"
+        else:
+            return
         self.refusal = self.refusal or reason
-        self._stop.request(reason, BUDGET_GRACE, spoils=spoils, closes_models=True)
-
-
-def _why(usage: Usage) -> str:
-    if usage.unknown:
-        return "because its response has no usable token counts"
-    return "because it has no price: set options.price in the connector"
+        self._stop.request(reason, BUDGET_GRACE, spoils=unknown is not None, closes_models=True)

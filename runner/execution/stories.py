@@ -7,10 +7,11 @@ first run, so nothing is asked, written or counted again. It runs on a thread of
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from queue import SimpleQueue
-from threading import Event, Thread
+from threading import Event
 
 from bindings import SCRIPT_GLOBALS, SCRIPT_PARTS, KeptCall
 from runner.record.story import story_lines
@@ -28,7 +29,6 @@ from scripttest import (
     TestKey,
     start_processes,
 )
-from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,15 +49,10 @@ OWN = r"\b\d{13}\b|(?<=T\d\d:\d\d:)\d\d\.\d{3}(?=Z)"
 UNKNOWN = '{"error": {"message": "%s was not asked for in the first run", "code": 500}}'
 
 
-class _Wanted(Value):
-    """A failed test whose story is wanted."""
-
-    result: TestResult
-    module: Module
-    calls: Sequence[KeptCall]
-    """What the first run asked for, with the answers."""
-    began: float
-    """When that was, in milliseconds since 1970."""
+def note_of(error: Exception) -> Record:
+    """The line of a story that cannot be told."""
+    why = error.message if isinstance(error, HostError) else f"{type(error).__name__}: {error}"
+    return {"file": "", "line": 0, "depth": 0, "kind": "note", "text": f"no story: {why}"}
 
 
 class Stories:
@@ -65,108 +60,84 @@ class Stories:
 
     def __init__(self, run: Run, modules: Mapping[str, Module], seed: int) -> None:
         """`seed` is that of random numbers where the run has none."""
-        self._seed = seed
-        self._run = run
-        self._modules = modules
-        self._left = len(modules) * 10**9 if run.options.story == "all" else FEW
-        self._asked: SimpleQueue[_Wanted | None] = SimpleQueue()
-        self._told: SimpleQueue[TestResult] = SimpleQueue()
-        self._open = 0
-        self._thread: Thread | None = None
+        self._run, self._modules, self._seed = run, modules, seed
+        self._left = 10**9 if run.options.story == "all" else FEW
+        self._thread = ThreadPoolExecutor(1)
+        self._open: deque[Future[TestResult]] = deque()
+        self._recording = Recording(str(run.application.root))
+        self._answers = _Answers(run.router)
+        self._host: StoryHost | None = None
 
     def begin(self, result: TestResult, calls: Sequence[KeptCall], began: float) -> bool:
-        """Begins to tell the story of a failed test; False when it gets none."""
-        module = self._modules.get(result.suite)
-        if self._left <= 0 or module is None:
+        """Begins to tell the story of a failed test; False when it gets none. `calls`: what the first run asked for,
+        with the answers. `began`: when that was, in milliseconds since 1970."""
+        if self._left <= 0 or result.suite not in self._modules:
             return False
         self._left -= 1
-        self._open += 1
-        self._asked.put(_Wanted(result=result, module=module, calls=calls, began=began))
-        if self._thread is None:
-            self._thread = Thread(target=self._work, daemon=True)
-            self._thread.start()
+        self._open.append(self._thread.submit(self._with_story, result, calls, began))
         return True
 
     def told(self, all: bool = False) -> Iterator[TestResult]:
         """The results whose stories are told by now; `all` waits for them."""
-        while self._open and (all or not self._told.empty()):
-            self._open -= 1
-            yield self._told.get()
+        while self._open and (all or self._open[0].done()):
+            yield self._open.popleft().result()
 
     def close(self) -> None:
         """Ends the processes, once all is told."""
-        if self._thread is not None:
-            self._asked.put(None)
-            self._thread.join()
-            self._thread = None
+        self._thread.shutdown()
+        self._close_host()
 
-    def _work(self) -> None:
-        teller: _Teller | None = None
+    def _close_host(self) -> None:
+        if self._host is not None:
+            self._host.close()
+            self._host = None
+
+    def _with_story(self, result: TestResult, calls: Sequence[KeptCall], began: float) -> TestResult:
+        if self._run.stop.left() is not None:
+            return result
         try:
-            while (wanted := self._asked.get()) is not None:
-                result = wanted.result
-                try:
-                    if self._run.stop.left() is None:
-                        teller = teller or _Teller(self._run, self._seed)
-                        result = result.replace(story=teller.story_of(wanted))
-                except Exception as error:  # the result has to be told, and says why it has no story
-                    why = error.message if isinstance(error, HostError) else f"{type(error).__name__}: {error}"
-                    said = {"file": "", "line": 0, "depth": 0, "kind": "note", "text": f"no story: {why}"}
-                    if teller is not None:
-                        teller.host.close()
-                        teller = None
-                    result = result.replace(story=(said,))
-                finally:
-                    self._told.put(result)
-        finally:
-            if teller is not None:
-                teller.host.close()
+            return result.replace(story=self._story_of(result, calls, began))
+        except Exception as error:  # the result has to be told, and says why it has no story
+            self._close_host()
+            return result.replace(story=(note_of(error),))
 
-
-class _Teller:
-    """Tells stories, with a host of its own."""
-
-    def __init__(self, run: Run, seed: int) -> None:
-        """Raises HostError."""
-        root, options = run.application.root, run.options
-        self._run = run
-        self._recording = Recording(str(root))
-        self._services = _Answers(run.router)
-        self.host = StoryHost(
-            root,
-            start_processes(SCRIPT_PARTS, root, tells=True),
-            self._services,
-            SCRIPT_GLOBALS,
-            workers=1,
-            timeout=options.script_timeout,
-            filter=bool(options.pattern),
-            seed=options.seed,
-            instrument=self._recording.instrument,
-            kinds=options.kinds,
-        )
-        self.host.boots.own_seed = seed
-        run.stop.listen(self.host.wake)
-
-    def story_of(self, wanted: _Wanted) -> tuple[Record, ...]:
+    def _story_of(self, result: TestResult, calls: Sequence[KeptCall], began: float) -> tuple[Record, ...]:
         """The story of a failed test. Raises HostError."""
-        result, environment = wanted.result, self._run.environment
-        kept = self._run.router.kept
+        run, host, hide = self._run, self._opened(), self._run.options.story_hide
+        kept = run.router.kept
         of_loading = kept.of_loading(result.suite) if kept is not None else ()
-        self._services.begin(result.name, wanted.calls, of_loading)
-        settings = {"hide": list(self._run.options.story_hide), "began": wanted.began, "skip": 0, "most": MOST}
-        module = wanted.module.replace(run=result.run)
+        self._answers.begin(result.name, calls, of_loading)
+        settings = {"hide": list(hide), "began": began, "skip": 0, "most": MOST}
+        module = self._modules[result.suite].replace(run=result.run)
         if result.outcome.cause is Cause.TIMEOUT:
-            module = module.replace(timeout=min(module.timeout or self._run.options.script_timeout, LONGEST))
-        told = self.host.story_of(module, settings, self._run.stop.left)
+            module = module.replace(timeout=min(module.timeout or run.options.script_timeout, LONGEST))
+        told = host.story_of(module, settings, run.stop.left)
         notes = [note] if (note := _difference(result.outcome, told.outcome)) else []
         if told.count > MOST:  # the end is missing, which the next run tells alone
-            self._services.begin(result.name, wanted.calls, of_loading)
-            settings |= {"skip": told.count - LAST}
-            told = self.host.story_of(module, settings, self._run.stop.left)
+            self._answers.begin(result.name, calls, of_loading)
+            told = host.story_of(module, settings | {"skip": told.count - LAST}, run.stop.left)
             notes.append(("cut", "so much happened that only the end is told"))
-        return story_lines(
-            told.lines, self._recording.sites, environment.secrets.text, self._run.options.story_hide, told.cut, notes
-        )
+        return story_lines(told.lines, self._recording.sites, run.environment.secrets.text, hide, told.cut, notes)
+
+    def _opened(self) -> StoryHost:
+        """The host of the second runs. Raises HostError."""
+        if self._host is None:
+            root, options = self._run.application.root, self._run.options
+            self._host = StoryHost(
+                root,
+                start_processes(SCRIPT_PARTS, root, tells=True),
+                self._answers,
+                SCRIPT_GLOBALS,
+                workers=1,
+                timeout=options.script_timeout,
+                filter=bool(options.pattern),
+                seed=options.seed,
+                instrument=self._recording.instrument,
+                kinds=options.kinds,
+            )
+            self._host.boots.own_seed = self._seed
+            self._run.stop.listen(self._host.wake)
+        return self._host
 
 
 class _Answers(Services):
@@ -183,12 +154,8 @@ class _Answers(Services):
         self._test, self._left, self._of_loading = test, list(calls), of_loading
 
     def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
-        """The answer to the same call, else to the next of this name; an error when there was none."""
-        found = same_call(self._left if test.test else self._of_loading, name, arguments)
-        if found is None:
-            return UNKNOWN % name
-        if test.test:
-            self._left.remove(found)
+        """See `take_call`."""
+        found = take_call(self._left if test.test else list(self._of_loading), name, arguments)
         for question, given in found.asked:
             answered = Event()
             link.ask(question, given, lambda *_, answered=answered: answered.set())
@@ -204,10 +171,14 @@ class _Answers(Services):
         return Selected(tests=frozenset([self._test]))
 
 
-def same_call(calls: Sequence[KeptCall], name: str, arguments: str) -> KeptCall | None:
-    """The same call among those of the first run, else the next of this name; None: there was none."""
-    named = (call for call in calls if call.name == name)
-    return min(named, key=lambda call: call.arguments != arguments, default=None)
+def take_call(calls: list[KeptCall], name: str, arguments: str) -> KeptCall:
+    """Takes the same call out of those of the first run, else the next of this name; one that fails when there was
+    none."""
+    found = min((one for one in calls if one.name == name), key=lambda one: one.arguments != arguments, default=None)
+    if found is None:
+        return KeptCall(name=name, arguments=arguments, envelope=UNKNOWN % name)
+    calls.remove(found)
+    return found
 
 
 def _difference(first: Outcome, second: Outcome | Failure | None) -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ from runner.execution.ending import NO_TESTS, NO_TESTS_HINT
 from runner.execution.run import Run
 from runner.execution.scripts import broken_failure, host_modules
 from runner.execution.services import RunServices
-from runner.execution.stopping import Budgets, Signals, Stop, Woken
+from runner.execution.stopping import Budgets, Signals, Stop, woken
 from runner.fingerprints.parts import parts_of_database, parts_of_world
 from runner.mutation.chosen import OWN, STRYKER, Change, change_since, chosen, text_of, texts_before
 from runner.mutation.kept import NAME, Kept, KeptVerdicts, digest_of, read_kept, write_kept
@@ -124,7 +124,7 @@ def run_mutants(request: RunRequest, options: MutationOptions, told: Told, kept:
         budgets = Budgets(plan.options, stop)
         services.count_usage(budgets)
         processes = start_processes(SCRIPT_PARTS, plan.application.root, "")
-        with run.open_host_of(MutantHost, processes, mutants.instrument) as host, Woken(host.wake_descriptor), run:
+        with run.open_host_of(MutantHost, processes, mutants.instrument) as host, woken(host.wake_descriptor), run:
             stop.heeded = True
             try:
                 session = _Session(run, options, mutants, host, kept, told)

@@ -18,7 +18,7 @@ from runner import exit_codes
 from runner.application.context import variables_of
 from runner.errors import RunnerError
 from runner.execution.start import run
-from runner.execution.stopping import Interrupted, Signals, Stop, UndoneAtOnce
+from runner.execution.stopping import Interrupted, Signals, Stop, undone_at_once
 from runner.options.options import ConfiguredOptions, RunSettings
 from runner.planning.case_source import CaseInput
 from runner.planning.inputs import Input, resolve_inputs, with_inputs
@@ -100,8 +100,8 @@ class Watch:
         try:
             with (
                 Keys(self._on_key) as keys,
-                UndoneAtOnce(keys.restore_at_once),
-                UndoneAtOnce(self._answers.remove),
+                undone_at_once(keys.restore_at_once),
+                undone_at_once(self._answers.remove),
                 Signals(stop),
             ):
                 self._changes.start()
