@@ -7,8 +7,10 @@ import os
 import re
 import shutil
 import threading
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain, count
 from pathlib import Path
 
 from bindings import OwnDatabase
@@ -35,9 +37,7 @@ class RunDatabases:
         """Reads no models yet. Raises ConfigurationError when `--db` names a file that must not be overwritten."""
         self._application = application
         self._strict = options.strict_db
-        self._kept: StoredDatabases | None = None
-        if options.db is not None:
-            self._kept = StoredDatabases(report_path(options.db, directory))
+        self._kept = None if options.db is None else StoredDatabases(report_path(options.db, directory))
         self._databases: Databases | None = None
         self._warnings: dict[str, str] = {}
         self._folders: dict[str, Path] = {}
@@ -87,16 +87,11 @@ class RunDatabases:
     def _folder(self, suite: str) -> Path:
         """The folder of a test module; for anything else, that of the application."""
         if suite not in self._folders:
-            self._folders[suite] = self._found(suite)
+            self._folders[suite] = self._application.root
+            if suite.startswith("scripts."):
+                with suppress(ConfigurationError):
+                    self._folders[suite] = self._application.resolve(suite)[0].test.parent
         return self._folders[suite]
-
-    def _found(self, suite: str) -> Path:
-        if not suite.startswith("scripts."):
-            return self._application.root
-        try:
-            return self._application.resolve(suite)[0].test.parent
-        except ConfigurationError:
-            return self._application.root
 
 
 _HEADER = b"SQLite format 3\0"
@@ -133,20 +128,17 @@ class StoredDatabases:
             if not self._files:
                 shutil.rmtree(self._part, ignore_errors=True)
                 self._part.mkdir()
-            file = self._files.get(test)
-            if file is None:
-                file = self._files[test] = self._file(test)
-            file.write_bytes(dump)
+            if test not in self._files:
+                self._files[test] = self._file(test)
+            self._files[test].write_bytes(dump)
 
     def _file(self, test: TestKey) -> Path:
         """A file name that no other test has, also where upper and lower case are the same."""
         number = f".{test.run}" if test.run > 1 else ""
         name = re.sub(r"[^\w.-]+", "_", f"{test.suite}.{test.test}")[:MOST_LETTERS] + number
         taken = {file.name.lower() for file in self._files.values()}
-        same = 1
-        while (found := f"{name}.db" if same == 1 else f"{name}-{same}.db").lower() in taken:
-            same += 1
-        return self._part / found
+        names = chain([f"{name}.db"], (f"{name}-{same}.db" for same in count(2)))
+        return self._part / next(found for found in names if found.lower() not in taken)
 
     def finish(self) -> Path | None:
         """Puts the files into their place, and returns the file or folder that was written; None when no test had a

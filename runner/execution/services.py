@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from bindings import SCRIPT_GLOBALS, SCRIPT_PARTS, HostProcesses, Worlds
 from runner.errors import ConfigurationError
-from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,21 +45,19 @@ class RunServices:
             key: the key for digests of variables; None: the key of the report.
             closed: why real models are not asked; None: they are.
             permitting: the options that permit hosts and programs to scripts; None: those of the run."""
-        self._closed = closed
+        self._request, self._coverage, self._key, self._closed = request, coverage, key, closed
         self._permitting = permitting or request.options
-        self._coverage = coverage
-        self._key = key
-        self.on_agents: Callable[[AgentService], None] | None = None
+        self.on_agents: Callable[[AgentService], None] = lambda _: None
         """Called with the agents when they are created."""
         self.usage: UsageCounter | None = None
-        self._request = request
         self._service: AgentService | None = None
         self._fingerprints: Fingerprints | None = None
         self.journal: Journal | None = None
         """Keeps the answers of models; None before agents are needed, and when answers are not kept."""
         self.journal_warnings: list[str] = []
         """Why answers are not kept."""
-        self._keeping: _Keeping | None = None
+        self._open_journal: Callable[[Runtime], Journal] | None = None
+        """Opens the journal; None when answers are not kept."""
         self._permitted: Policy | None = None
         application, options = request.application, request.options
         self.watches: Watching | None = None
@@ -115,34 +112,28 @@ class RunServices:
         """Keeps what models answer from here on beside a `.jsonl` report, and has no more than `at_once` of them asked
         at a time, since a kill loses what was asked and not answered. A run that `resumes` that report gets the
         answers that are there."""
-        if self._request.options.replay is not None:
+        request, warn = self._request, self.journal_warnings.append
+        if request.options.replay is not None:
             return
-        self._keeping = _Keeping(report=report, resumes=resumes, at_once=at_once)
-        if self._service is not None or report.with_suffix(".calls.jsonl").exists():
-            service = self.agents()
-            if self.journal is None:
-                self._open_journal(service.runtime)
+
+        def opened(runtime: Runtime) -> Journal:
+            from runner.answers.journal import Journal, journal_beside
+            from runner.record.line_file import LineFile
+
+            runtime.connectors.bound(at_once)
+            root, clean = request.application.root, request.environment.secrets.text
+            return Journal(journal_beside(report), lambda path: LineFile(path, keep=True), root, clean, warn, resumes)
+
+        self._open_journal = opened
+        if self._service is not None:
+            self._service.runtime.journal = self.journal = opened(self._service.runtime)
+        elif report.with_suffix(".calls.jsonl").exists():
+            self.agents()
 
     @property
     def keeps_answers(self) -> bool:
         """Whether the answers of models are stored beside the report."""
-        return self._keeping is not None
-
-    def _open_journal(self, runtime: Runtime) -> None:
-        keeping, request = self._keeping, self._request
-        assert keeping is not None
-        from runner.answers.journal import Journal, journal_beside
-        from runner.record.line_file import LineFile
-
-        runtime.connectors.bound(keeping.at_once)
-        runtime.journal = self.journal = Journal(
-            journal_beside(keeping.report),
-            lambda path: LineFile(path, keep=True),
-            request.application.root,
-            request.environment.secrets.text,
-            self.journal_warnings.append,
-            keeping.resumes,
-        )
+        return self._open_journal is not None
 
     def agents(self) -> AgentService:
         """The agents of the run, on a thread of their own; they are started on the first call."""
@@ -166,14 +157,13 @@ class RunServices:
                 parts=self.fingerprints().parts,
                 prices=request.settings.prices,
             )
-            self._service.runtime.closed = self._closed
+            runtime = self._service.runtime
+            runtime.closed, runtime.usage = self._closed, self.usage
             if options.no_models and self._closed is None:
-                self._service.runtime.closed = ClosedModels("--no-models lets no real model be asked")
-            self._service.runtime.usage = self.usage
-            if self._keeping is not None:
-                self._open_journal(self._service.runtime)
-            if self.on_agents is not None:
-                self.on_agents(self._service)
+                runtime.closed = ClosedModels("--no-models lets no real model be asked")
+            if self._open_journal is not None:
+                runtime.journal = self.journal = self._open_journal(runtime)
+            self.on_agents(self._service)
         return self._service
 
     def _functions(self, services: FunctionServices) -> FunctionPool:
@@ -181,9 +171,10 @@ class RunServices:
         from runner.connectors.timing import is_case_late, uncounted
         from scripttest import FunctionPool, worker_command
 
+        counts = "" if self.switches else self._coverage.folder if self._coverage else None
         return FunctionPool(
             self._request.application.root,
-            worker_command(SCRIPT_PARTS, "" if self.switches else self._coverage.folder if self._coverage else None),
+            worker_command(SCRIPT_PARTS, counts),
             services,
             SCRIPT_GLOBALS,
             self._request.environment.cpus,
@@ -214,10 +205,9 @@ class RunServices:
             from runner.planning.saved_run import key_of
 
             request, options, directory = self._request, self._request.options, self._request.environment.directory
-            root = request.application.root
-            variables = variables_of(request.application.root, request.environment.variables).every
-            replays = self.recording is not None and self.recording.mode == "replay"
-            folder = self.recording.folder if self.recording is not None and replays else None
+            root, recording = request.application.root, self.recording
+            variables = variables_of(root, request.environment.variables).every
+            folder = recording.folder if recording is not None and recording.mode == "replay" else None
             parts = PartDigests(request.application, variables, self._key or key_of(options, directory), folder)
             agents = {
                 agent: AgentSettings(options=own.placed(root, directory), context=request.contexts[agent])
@@ -269,11 +259,3 @@ class RunServices:
         from runner.application.context import all_variables
 
         return all_variables(self._request.application.root, self._request.environment)
-
-
-class _Keeping(Value):
-    """How answers of models are stored beside a report; see `RunServices.keep_answers`."""
-
-    report: Path
-    resumes: bool
-    at_once: int

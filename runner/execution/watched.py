@@ -8,7 +8,7 @@ from pathlib import Path
 from runner.errors import ConfigurationError, beside_missing, shown_path
 from runner.options.values import WatchExpr
 from runner.record.events import HookOutput, TestEnd
-from scripttest import UnreadableError, Watch, Watching, WatchProblem
+from scripttest import UnreadableError, Watch, Watching
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,28 +40,26 @@ def watching(wanted: Sequence[WatchExpr], root: Path, directory: Path) -> Watchi
     """Puts the expressions into their files, which are named from the working directory or the root of the application.
     Raises ConfigurationError for a file that is not there, a line without code, and a text that is no expression."""
     found = Watching()
-    for path in dict.fromkeys(_path(one, root, directory) for one in wanted):
-        own = [one for one in wanted if _path(one, root, directory) == path]
+    by_path: dict[Path, list[WatchExpr]] = {}
+    for one in wanted:
+        by_path.setdefault(_path(one, root, directory), []).append(one)
+    for path, own in by_path.items():
         name = shown_path(path, root)
         watches = [
             Watch(line=one.line, expression=one.expression, name=f"{name}:{one.line} {one.expression}") for one in own
         ]
         try:
             problem = found.add(str(path), path.read_bytes(), watches)
-        except UnreadableError as error:
-            raise ConfigurationError(f"Cannot watch {own[0]}: {error}") from error
-        except OSError as error:
-            raise ConfigurationError(f"Cannot watch {own[0]}: {error.strerror}") from error
+        except (UnreadableError, OSError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            raise ConfigurationError(f"Cannot watch {own[0]}: {why}") from error
         if problem is not None:
-            raise _refusal(own[problem.number], problem)
+            one = own[problem.number]
+            if problem.text:
+                raise ConfigurationError(f"Cannot watch {one.expression}: {problem.text}")
+            near = f"The nearest line with code is {one.file}:{problem.nearest}" if problem.nearest else None
+            raise ConfigurationError(f"Cannot watch {one}: there is no code on line {one.line}", near)
     return found
-
-
-def _refusal(one: WatchExpr, problem: WatchProblem) -> ConfigurationError:
-    if problem.text:
-        return ConfigurationError(f"Cannot watch {one.expression}: {problem.text}")
-    near = f"The nearest line with code is {one.file}:{problem.nearest}" if problem.nearest else None
-    return ConfigurationError(f"Cannot watch {one}: there is no code on line {one.line}", near)
 
 
 def _path(one: WatchExpr, root: Path, directory: Path) -> Path:
