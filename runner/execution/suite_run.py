@@ -132,6 +132,14 @@ class SuiteRun:
             self._prepared = asyncio.create_task(self._prepare(self._before))
         await asyncio.shield(self._prepared)
 
+    async def problem(self) -> str | None:
+        """Runs the hook before all cases, once; why it failed, or None."""
+        try:
+            await self.prepare()
+        except HookError as error:
+            return error.failure.message
+        return None
+
     async def _prepare(self, reference: str) -> Any:
         cases = [told_of_case(located.case) for located in self.source.cases()]
         data = await self._hook(reference, "before", [cases])

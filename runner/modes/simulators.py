@@ -33,8 +33,8 @@ from scripttest import ScriptError, Status
 if TYPE_CHECKING:
     from runner.agents.chat import Chat
     from runner.cases.turns import Simulator
+    from runner.modes.base import Mode
     from runner.modes.checkpoints import Checkpoints
-    from runner.modes.turns import TurnsMode
 
 ROLES = ("Simulate",)
 """The functions that a script reference means which names none."""
@@ -57,7 +57,7 @@ class SimulatorError(Exception):
 class SimulatedUser:
     """The simulator of one case."""
 
-    def __init__(self, talk: TurnsMode, simulator: Simulator | None, use: str) -> None:
+    def __init__(self, talk: Mode, simulator: Simulator | None, use: str) -> None:
         """`use` as in `simulator.use`; without a `simulator` it has neither persona nor goal."""
         self._talk = talk
         self._attempt = talk.attempt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runner.execution.attempts import AttemptRun
-from runner.execution.suite_run import HookError, SuiteRun
+from runner.execution.suite_run import SuiteRun
 from runner.modes.base import CaseAttempt
 
 TYPE_CHECKING = False
@@ -31,10 +31,8 @@ class Asking:
         if source.suite.id not in self._suites:
             self._suites[source.suite.id] = SuiteRun(source, self._run, _ignore, False)
         suite = self._suites[source.suite.id]
-        try:
-            await suite.prepare()
-        except HookError as error:
-            return error.failure.message
+        if problem := await suite.problem():
+            return problem
         environment = suite.environment.replace(fingerprints=self._fingerprints)
         attempt = CaseAttempt(environment, source.suite, source.folder, source.assistant, case, 0, line, run=run)
         attempt.chat.variant = variant
