@@ -55,6 +55,9 @@ class OutsideCall(Value):
     count: int = 1
     message: str = ""
     """Why it is missing, and what to do about that; or that it is pending."""
+    __members__ = "name answered count! message"
+    __keys__ = {"name": "call"}  # noqa: RUF012
+    __strict__ = True
 
     @property
     def warning(self) -> str:

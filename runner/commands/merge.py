@@ -261,7 +261,7 @@ def _runs_left(result: TestResult, runs: int) -> list[int]:
         return []
     from runner.record.repeating import needs_more
 
-    return needs_more(repeat.written, made)
+    return needs_more(repeat.policy, made)
 
 
 def _runs(part: Report) -> int:

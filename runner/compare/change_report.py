@@ -3,23 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from runner.record.events import InterimLooks
 from runner.record.keys import ResultKey
 from runner.record.votes import JudgesNoise
-from runner.statistics.change import DetectableDifference, DifferenceInterval, MeanDifference
-from runner.statistics.intervals import Estimate, Ratio
+from runner.statistics.change import DetectableDifference, DifferenceInterval, MeanDifference, like_these
+from runner.statistics.intervals import Estimate, Interval, Ratio, variance
 from scripttest.values import Value, fields_of
 
 NO_VERDICT_SHARE = 0.2
 """A gate does not pass when at least this share of A's cases has no verdict in B."""
-
-
 Figures = tuple[float, ...]
 """The value of the measure in each run of a case."""
+T = TypeVar("T")
+Made = TypeVar("Made")
+
+
+class BeforeAfter(Generic[T], Value):
+    """Something of A, the older report, and the same of B."""
+
+    a: T
+    b: T
+
+    @property
+    def both(self) -> tuple[T, T]:
+        """A's, then B's."""
+        return self.a, self.b
+
+    def each(self, make: Callable[[T], Made]) -> BeforeAfter[Made]:
+        """What a function makes of A's, and of B's."""
+        return BeforeAfter(a=make(self.a), b=make(self.b))
+
+
+A_AND_B = BeforeAfter(a="A", b="B")
+"""The names of the sides."""
 
 
 class ChangeVerdict(StrEnum):
@@ -70,9 +90,9 @@ class LeftOut(Value):
     """Cases of both reports that have no judged run, or no value of the measure, in one of them."""
     broken: BeforeAfter[int]
     """How many runs broke."""
+    skipped: BeforeAfter[int]
     inconclusive: BeforeAfter[int]
     """How many runs have no verdict because their judges did not decide."""
-    skipped: BeforeAfter[int]
     doubled: BeforeAfter[int]
     """Further results of a name that occurs several times."""
     no_score: BeforeAfter[int]
@@ -113,9 +133,6 @@ class ChangeReport(Value):
     """The measure, with intervals, from 0 to 1."""
     change: MeanDifference
     reach: DetectableDifference | None
-    cost_of_reach: float | None
-    """US dollars of the further runs that would decide; None: unknown."""
-    like_these: DifferenceInterval
     left_out: LeftOut
     too_many_broke: bool
     noise: Noise
@@ -137,8 +154,27 @@ class ChangeReport(Value):
     """Which of the planned looks at the runs this is, and how many are planned."""
     variants: tuple[str, ...] = ()
     """The variants of the run of B, as on its command line."""
-    cases_limit: bool
-    """Whether more cases would help more than more runs of these cases."""
+
+    @property
+    def like_these(self) -> DifferenceInterval:
+        """What the differences say of other cases like these."""
+        return like_these([-case.fall for case in self.cases])
+
+    @property
+    def cases_limit(self) -> bool:
+        """Whether cases differ more from each other than runs of one case do, so that more cases would help more."""
+        error, number = self.change.standard_error, len(self.cases)
+        if error is None or number < 2:
+            return False
+        return error * error < variance([-case.fall for case in self.cases]) / number / 2
+
+    @property
+    def cost_of_reach(self) -> float | None:
+        """US dollars of the further runs that would decide; None: unknown."""
+        if self.reach is None or self.mean_cost is None:
+            return None
+        fewest = min(case.fewest_runs for case in self.cases)
+        return self.mean_cost * len(self.cases) * 2 * max(0, self.reach.runs_each - fewest)
 
     @property
     def broke(self) -> list[ComparedCase]:
@@ -156,130 +192,81 @@ class ChangeReport(Value):
         return [case for case in self.cases if case.fall > 1e-12]
 
     @property
-    def without_verdict(self) -> float:
-        """Share of A's cases that have no verdict in B."""
-        return 1 - len(self.cases) / self.cases_of_a if self.cases_of_a else 0.0
-
-    @property
     def lacks_verdicts(self) -> bool:
-        """Whether too many cases have no verdict, so that a gate must not pass."""
-        return self.without_verdict > NO_VERDICT_SHARE + 1e-12
+        """Whether too many of A's cases have no verdict in B, so that a gate must not pass."""
+        return bool(self.cases_of_a) and 1 - len(self.cases) / self.cases_of_a > NO_VERDICT_SHARE + 1e-12
 
     def fails(self, *, on_unsure: bool) -> bool:
         """Whether a gate rejects B."""
-        if self.verdict is ChangeVerdict.REGRESSED:
-            return True
         if self.verdict is ChangeVerdict.CANNOT_TELL and (on_unsure or self.too_many_broke):
             return True
-        return self.lacks_verdicts
-
-
-T = TypeVar("T")
-Made = TypeVar("Made")
-
-
-class BeforeAfter(Generic[T], Value):
-    """Something of A, the older report, and the same of B."""
-
-    a: T
-    b: T
-
-    @property
-    def both(self) -> tuple[T, T]:
-        """A's, then B's."""
-        return self.a, self.b
-
-    def each(self, make: Callable[[T], Made]) -> BeforeAfter[Made]:
-        """What a function makes of A's, and of B's."""
-        return BeforeAfter(a=make(self.a), b=make(self.b))
-
-
-A_AND_B = BeforeAfter(a="A", b="B")
-"""The names of the sides."""
+        return self.verdict is ChangeVerdict.REGRESSED or self.lacks_verdicts
 
 
 def verdict_record(found: ChangeReport) -> dict[str, object]:
     """The verdict as JSON; rates and intervals are from 0 to 1."""
-
-    def named(keys: Sequence[ResultKey]) -> list[dict[str, str]]:
-        return [key.record for key in keys]
-
-    def values(rates: BeforeAfter[Estimate]) -> dict[str, object]:
-        return fields_of(rates.each(lambda rate: _maybe(rate.value)))
-
-    def ends(estimate: Estimate | DifferenceInterval | MeanDifference | Ratio | None) -> list[float] | None:
-        if estimate is None or estimate.interval is None:
-            return None
-        return [_rounded(estimate.interval.low), _rounded(estimate.interval.high)]
-
-    change, reach, left_out, noise = found.change, found.reach, found.left_out, found.judges_noise
+    change, reach, noise, like = found.change, found.reach, found.judges_noise, found.like_these
     return {
         "verdict": found.verdict.replace(" ", "_"),
         "measure": found.measure,
         "cases": len(found.cases),
-        "runs": fields_of(found.runs),
-        "rates": values(found.rates),
-        "rate_intervals": fields_of(found.rates.each(ends)),
-        "difference": _maybe(change.difference),
-        "interval": ends(change),
-        "worse": _maybe(change.worse),
-        "better": _maybe(change.better),
-        "worse_exact": _maybe(change.worse_exact),
-        "better_exact": _maybe(change.better_exact),
+        "runs": _plain(found.runs),
+        "rates": _values(found.rates),
+        "rate_intervals": _plain(found.rates.each(lambda rate: rate.interval)),
+        **_some(change, "difference interval worse better worse_exact better_exact"),
         "broke": [case.key.name for case in found.broke],
         "suspects": [case.key.name for case in found.suspects],
         "margin": found.margin,
         "level": 0.95,
-        "detectable": _maybe(reach.detectable) if reach else None,
+        "detectable": _plain(reach.detectable) if reach else None,
         "runs_needed": {
             "target": found.margin,
             "each": reach.runs_each,
             "of_b": reach.runs_of_b,
-            "cost": _maybe(found.cost_of_reach),
+            "cost": _plain(found.cost_of_reach),
         }
         if reach
         else None,
-        "like_these": {"interval": ends(found.like_these), "worse": _maybe(found.like_these.worse)},
-        "left_out": {
-            "added": named(left_out.added),
-            "removed": named(left_out.removed),
-            "changed": named(left_out.changed),
-            "unjudged": named(left_out.unjudged),
-            "broken": fields_of(left_out.broken),
-            "skipped": fields_of(left_out.skipped),
-            "inconclusive": fields_of(left_out.inconclusive),
-            "doubled": fields_of(left_out.doubled),
-            "no_score": fields_of(left_out.no_score),
-        },
+        "like_these": _some(like, "interval worse"),
+        "left_out": _plain(found.left_out),
         "beside": {
-            beside.name: {
-                **fields_of(beside.means.each(_rounded)),
-                "ratio": _maybe(beside.ratio.ratio) if beside.ratio else None,
-                "interval": ends(beside.ratio),
-            }
-            for beside in found.beside
+            one.name: {**_plain(one.means), **(_some(one.ratio, "ratio interval") if one.ratio else _NO_RATIO)}
+            for one in found.beside
         },
         "parts": [
             {
-                "kind": part.kind,
-                "name": part.name,
-                "cases": part.cases,
-                "rates": values(part.rates),
-                "difference": _maybe(part.change.difference),
-                "interval": ends(part.change),
+                **_some(part, "kind name cases"),
+                "rates": _values(part.rates),
+                **_some(part.change, "difference interval"),
                 "look_at": part.stands_out,
             }
             for part in found.parts
         ],
-        "judges_noise": {"answers": noise.answers, "interval": _rounded(noise.of(found.measure))} if noise else None,
+        "judges_noise": {"answers": noise.answers, "interval": _plain(noise.of(found.measure))} if noise else None,
         "noise": str(found.noise),
         "looks": found.looks.made,
     }
 
 
-def _maybe(value: float | None) -> float | None:
-    return None if value is None else _rounded(value)
+_NO_RATIO = {"ratio": None, "interval": None}
 
 
-def _rounded(value: float) -> float:
-    return round(value, 6) + 0.0
+def _values(rates: BeforeAfter[Estimate]) -> Any:
+    return _plain(rates.each(lambda rate: rate.value))
+
+
+def _some(value: Value, names: str) -> Mapping[str, Any]:
+    return {name: _plain(getattr(value, name)) for name in names.split()}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON: an interval is `[low, high]`, and a key is its record; numbers have six digits."""
+    if isinstance(value, float):
+        return round(value, 6) + 0.0
+    if isinstance(value, tuple):
+        return list(map(_plain, value))
+    if isinstance(value, Interval):
+        return [_plain(value.low), _plain(value.high)]
+    if isinstance(value, ResultKey):
+        return value.record
+    return {name: _plain(inner) for name, inner in fields_of(value).items()} if isinstance(value, Value) else value

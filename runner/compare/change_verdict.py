@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -13,37 +14,36 @@ from runner.compare.change_report import (
     BeforeAfter,
     Breakdown,
     ChangeReport,
+    ChangeVerdict,
     ComparedCase,
+    Figures,
     LeftOut,
     Noise,
     ResourceChange,
 )
-from runner.compare.judged_cases import (
-    PASSED,
-    SCORE,
-    JudgedCase,
-    JudgedChange,
-    change_in,
-    figures_of,
-    judged,
-    judged_cases,
-    measured,
-    rates_of,
-    says_the_same,
-    verdict_on,
-)
+from runner.compare.judged_cases import JudgedCase, figures_of, judged_cases, measured, says_the_same
 from runner.errors import ConfigurationError
 from runner.record.events import ONCE, InterimLooks
 from runner.record.keys import ResultKey
 from runner.record.report import Report
 from runner.record.stability import Attempt
-from runner.record.votes import JudgesNoise, NoiseSum, noise_of
-from runner.statistics.change import MARGIN, benjamini_hochberg, broken_runs, holm, like_these
-from runner.statistics.intervals import ratio_of
+from runner.record.votes import PASSED, SCORE, JudgesNoise, NoiseSum, noise_of
+from runner.statistics import PassCount, change
+from runner.statistics.change import MARGIN, DetectableDifference, MeanDifference
+from runner.statistics.exact_tests import FALL, STEPS, CaseRuns, ScoredCase, broken_cases, single_case, suspects_of
+from runner.statistics.intervals import ALPHA, LOOK_LEVELS, Estimate, mean_of, ratio_of, suite_rate
 
 REPLAYED = "--replay"
 NEITHER = BeforeAfter(a=False, b=False)
+LOOK_AT = 0.1
+"""Expected share of false alarms among the criteria and tags that are marked."""
+CRITERIA = 200
+"""At most this many criteria are compared: those with the most runs."""
+STEPS_OF_PARTS = 100_000
+"""Limit of the exact distribution for these figures, so that many tags cost little time."""
+_ALL_OR_NOTHING = {0.0, 1.0}
 Cases = Mapping[ResultKey, JudgedCase]
+Pairs = Sequence[BeforeAfter[JudgedCase]]
 
 
 def change_between(
@@ -93,36 +93,35 @@ def change_of(
     _check_measure(measure, names.a, of_a.values())
     _check_measure(measure, names.b, of_b.values())
     alike = [key for key, case in of_a.items() if key in of_b and says_the_same(case, of_b[key])]
-    cases = [case for key in alike if (case := _compared(of_a[key], of_b[key], measure)) is not None]
+    cases = [case for key in alike if (case := _compared(key, of_a[key], of_b[key], measure)) is not None]
     pairs = [BeforeAfter(a=of_a[case.key], b=of_b[case.key]) for case in cases]
     left_out = _left_out(of_a, of_b, alike, {case.key for case in cases}, measure)
     made_a, made_b = (sum(case.broken + len(case.runs) for case in of.values()) for of in (of_a, of_b))
-    too_many = broken_runs(left_out.broken.a, made_a, left_out.broken.b, made_b).too_many
-    used = noise or _noise_of(replayed, of_a.values(), of_b.values())
-    found = judged(cases, margin, used, too_many, looks)
-    mean_cost = _mean_cost(pairs)
+    too_many = change.broken_runs(left_out.broken.a, made_a, left_out.broken.b, made_b).too_many
+    steady = _is_steady(replayed.a, of_a.values()) and _is_steady(replayed.b, of_b.values())
+    used = noise or (Noise.NONE if steady else Noise.RUNS)
+    tested, difference, reach = _tested(cases, margin, used, looks)
+    figures = [case.figures for case in cases]
+    runs = [run for pair in pairs for case in pair.both for run in case.runs]
+    costs = [run.cost for run in runs if run.cost is not None]
     return ChangeReport(
-        verdict=found.verdict,
+        verdict=_verdict(difference, tested, used, margin, too_many, looks),
         measure=measure,
-        cases=found.cases,
-        runs=BeforeAfter(a=sum(len(case.figures.a) for case in cases), b=sum(len(case.figures.b) for case in cases)),
-        rates=rates_of([case.figures for case in cases], used),
-        change=found.change,
-        reach=found.reach,
-        cost_of_reach=_cost_of_reach(found, mean_cost),
-        like_these=like_these([-case.fall for case in cases]),
+        cases=tested,
+        runs=BeforeAfter(a=sum(len(one.a) for one in figures), b=sum(len(one.b) for one in figures)),
+        rates=_rates(figures, used),
+        change=difference,
+        reach=reach,
         left_out=left_out,
         too_many_broke=too_many,
         noise=used,
         margin=margin,
-        beside=beside_of(pairs),
-        parts=parts_of(pairs, measure, used),
+        beside=_beside(pairs),
+        parts=_parts(pairs, runs, measure, used),
         cases_of_a=sum(any(measured(run, measure) is not None for run in case.runs) for case in of_a.values()),
         judges_noise=_judges_noise(pairs, measure),
-        mean_cost=mean_cost,
-        has_scores=measure == PASSED
-        and any(run.score is not None for pair in pairs for case in pair.both for run in case.runs),
-        cases_limit=found.cases_limit,
+        mean_cost=mean(costs) if costs else None,
+        has_scores=measure == PASSED and any(run.score is not None for run in runs),
         looks=looks,
     )
 
@@ -131,27 +130,26 @@ def adjusted(verdicts: Sequence[ChangeReport]) -> list[ChangeReport]:
     """Corrects the verdicts on several reports that are compared with one baseline, by Holm's method: the more there
     are, the more evidence each needs."""
     tested = [found.change for found in verdicts if found.change.worse is not None]
-    worse = iter(holm([change.worse or 0.0 for change in tested]))
-    better = iter(holm([change.better or 0.0 for change in tested]))
+    worse = iter(change.holm([one.worse or 0.0 for one in tested]))
+    better = iter(change.holm([one.better or 0.0 for one in tested]))
     made = []
     for found in verdicts:
-        if found.change.worse is None:
-            made.append(found)
-            continue
-        change = found.change.replace(worse=next(worse), better=next(better))
-        verdict = verdict_on(change, found.cases, found.margin, found.too_many_broke, found.looks)
-        made.append(found.replace(change=change, verdict=verdict))
+        if found.change.worse is not None:
+            difference = found.change.replace(worse=next(worse), better=next(better))
+            given = (difference, found.cases, found.noise, found.margin, found.too_many_broke, found.looks)
+            found = found.replace(change=difference, verdict=_verdict(*given))
+        made.append(found)
     return made
 
 
-def _compared(one: JudgedCase, other: JudgedCase, measure: str) -> ComparedCase | None:
+def _compared(key: ResultKey, one: JudgedCase, other: JudgedCase, measure: str) -> ComparedCase | None:
     """A case of both reports; None when it has no run with the measure in one of them."""
     a, b = figures_of(one.runs, measure), figures_of(other.runs, measure)
-    return ComparedCase(key=one.key, figures=BeforeAfter(a=a, b=b)) if a and b else None
+    return ComparedCase(key=key, figures=BeforeAfter(a=a, b=b)) if a and b else None
 
 
 def _left_out(
-    of_a: Cases, of_b: Cases, alike: Sequence[ResultKey], compared: Collection[ResultKey], measure: str
+    of_a: Cases, of_b: Cases, alike: Collection[ResultKey], compared: Collection[ResultKey], measure: str
 ) -> LeftOut:
     """`alike` are the cases that say the same in both, `compared` those of them that have the measure."""
     same = frozenset(alike)
@@ -167,24 +165,11 @@ def _left_out(
         changed=tuple(key for key in of_a if key in of_b and key not in same),
         unjudged=tuple(key for key in alike if key not in compared),
         broken=both(lambda case: case.broken),
-        inconclusive=both(lambda case: case.inconclusive),
         skipped=both(lambda case: case.skipped),
+        inconclusive=both(lambda case: case.inconclusive),
         doubled=both(lambda case: case.doubled),
         no_score=both(lambda case: sum(measured(run, measure) is None for run in case.runs), alike),
     )
-
-
-def _mean_cost(pairs: Pairs) -> float | None:
-    """The mean cost of a run, in US dollars."""
-    costs = [run.cost for pair in pairs for case in pair.both for run in case.runs if run.cost is not None]
-    return mean(costs) if costs else None
-
-
-def _cost_of_reach(found: JudgedChange, mean_cost: float | None) -> float | None:
-    if found.reach is None or mean_cost is None:
-        return None
-    fewest = min(case.fewest_runs for case in found.cases)
-    return mean_cost * len(found.cases) * 2 * max(0, found.reach.runs_each - fewest)
 
 
 def _judges_noise(pairs: Pairs, measure: str) -> JudgesNoise | None:
@@ -197,16 +182,13 @@ def _judges_noise(pairs: Pairs, measure: str) -> JudgesNoise | None:
 
 
 def _refuse(names: BeforeAfter[str], of_a: Cases, of_b: Cases) -> NoReturn:
+    subject = f"Cannot compare {names.a} with {names.b}"
     empty = next((name for name, cases in zip(names.both, (of_a, of_b), strict=True) if not cases), None)
     if empty is not None:
-        raise ConfigurationError(
-            f"Cannot compare {names.a} with {names.b}: {empty} has no results",
-            "That run may have been stopped before its first test ended",
-        )
-    raise ConfigurationError(
-        f"Cannot compare {names.a} with {names.b}: they have no case in common",
-        "Cases are matched by suite and id: start both runs in the same folder",
-    )
+        hint = "That run may have been stopped before its first test ended"
+        raise ConfigurationError(f"{subject}: {empty} has no results", hint)
+    hint = "Cases are matched by suite and id: start both runs in the same folder"
+    raise ConfigurationError(f"{subject}: they have no case in common", hint)
 
 
 def _check_measure(measure: str, name: str, cases: Iterable[JudgedCase]) -> None:
@@ -221,37 +203,94 @@ def _check_measure(measure: str, name: str, cases: Iterable[JudgedCase]) -> None
     )
 
 
-def _noise_of(replayed: BeforeAfter[bool], of_a: Collection[JudgedCase], of_b: Collection[JudgedCase]) -> Noise:
-    """`Noise.NONE` if every run must end the same: script tests, scripted models and recordings, unless runs of one
-    case differed; otherwise `Noise.RUNS`."""
-    steady = _is_steady(replayed.a, of_a) and _is_steady(replayed.b, of_b)
-    return Noise.NONE if steady else Noise.RUNS
-
-
 def _is_steady(replayed: bool, cases: Collection[JudgedCase]) -> bool:
-    return all(
-        (replayed or case.is_script or case.connectors == {"scripted"}) and len({run.passed for run in case.runs}) < 2
-        for case in cases
-        if case.runs
+    """Whether every run must end the same, and runs of one case did."""
+    judged = [case for case in cases if case.runs]
+    return all((replayed or case.is_steady) and len({run.passed for run in case.runs}) < 2 for case in judged)
+
+
+def _tested(
+    cases: Sequence[ComparedCase], margin: float, noise: Noise, looks: InterimLooks
+) -> tuple[tuple[ComparedCase, ...], MeanDifference, DetectableDifference | None]:
+    """The cases with the results of their tests, the difference over all of them, and what they could have shown. Where
+    runs do not vary, each fall is real."""
+    pairs = [case.figures for case in cases]
+    if noise is Noise.NONE:
+        marked = tuple(case.replace(broke=case.fall > 1e-12, is_suspect=case.fall >= FALL) for case in cases)
+        return marked, _change_in(pairs, noise), None
+    if not _is_binary(pairs):
+        marked = tuple(case.replace(is_suspect=case.fall >= FALL) for case in cases)
+        return marked, _change_in(pairs, noise), change.score_reach_of(list(map(_scored, pairs)), margin)
+    runs = list(map(_runs_of, pairs))
+    broke = set(broken_cases(runs)) if not looks.ended_early else set()
+    suspects = set(suspects_of(runs))
+    marked = tuple(
+        case.replace(p=single_case(one).p, broke=at in broke, is_suspect=at in suspects)
+        for at, (case, one) in enumerate(zip(cases, runs, strict=True))
     )
+    return marked, _change_in(pairs, noise), change.reach_of(runs, margin) if runs else None
 
 
-LOOK_AT = 0.1
-"""Expected share of false alarms among the criteria and tags that are marked."""
-CRITERIA = 200
-"""At most this many criteria are compared: those with the most runs."""
-STEPS_OF_PARTS = 100_000
-"""Limit of the exact distribution for these figures, so that many tags cost little time."""
+def _verdict(
+    difference: MeanDifference,
+    cases: Sequence[ComparedCase],
+    noise: Noise,
+    margin: float,
+    too_many_broke: bool,
+    looks: InterimLooks,
+) -> ChangeVerdict:
+    """The word for a change. Too many broken runs hide a fall, and never one that was seen."""
+    broke = any(case.broke for case in cases)
+    if noise is Noise.RUNS:
+        suspect = any(case.is_suspect for case in cases)
+        alpha = LOOK_LEVELS[looks.planned - 1] / 2 if looks.planned > 1 else ALPHA
+        found = ChangeVerdict(change.verdict_from(difference, broke=broke, suspect=suspect, margin=margin, alpha=alpha))
+    elif broke or not cases:
+        found = ChangeVerdict.REGRESSED if broke else ChangeVerdict.CANNOT_TELL
+    else:
+        found = ChangeVerdict.IMPROVED if any(case.fall < -1e-12 for case in cases) else ChangeVerdict.UNCHANGED
+    return ChangeVerdict.CANNOT_TELL if too_many_broke and found is not ChangeVerdict.REGRESSED else found
 
-Pairs = Sequence[BeforeAfter[JudgedCase]]
+
+def _change_in(pairs: Sequence[BeforeAfter[Figures]], noise: Noise, steps: int = STEPS) -> MeanDifference:
+    """The difference over some cases."""
+    if noise is Noise.NONE:
+        rises = [_scored(pair).rise for pair in pairs]
+        return MeanDifference(difference=math.fsum(rises) / len(rises) if rises else None)
+    if _is_binary(pairs):
+        return change.change_of(list(map(_runs_of, pairs)), steps)
+    return change.score_change_of(list(map(_scored, pairs)))
 
 
-def parts_of(pairs: Pairs, measure: str, noise: Noise) -> tuple[Breakdown, ...]:
+def _rates(pairs: Sequence[BeforeAfter[Figures]], noise: Noise) -> BeforeAfter[Estimate]:
+    """The measure; without an interval where runs do not vary."""
+    rates = BeforeAfter(a=_rate([pair.a for pair in pairs]), b=_rate([pair.b for pair in pairs]))
+    return rates.each(lambda rate: rate.replace(interval=None)) if noise is Noise.NONE else rates
+
+
+def _rate(cases: Sequence[Figures]) -> Estimate:
+    if all(map(_ALL_OR_NOTHING.issuperset, cases)):
+        return suite_rate([PassCount(passed=round(sum(runs)), judged=len(runs)) for runs in cases])
+    return mean_of([math.fsum(runs) / len(runs) for runs in cases])
+
+
+def _is_binary(pairs: Sequence[BeforeAfter[Figures]]) -> bool:
+    return all(_ALL_OR_NOTHING.issuperset(side) for pair in pairs for side in pair.both)
+
+
+def _runs_of(pair: BeforeAfter[Figures]) -> CaseRuns:
+    return CaseRuns(passed_a=round(sum(pair.a)), runs_a=len(pair.a), passed_b=round(sum(pair.b)), runs_b=len(pair.b))
+
+
+def _scored(pair: BeforeAfter[Figures]) -> ScoredCase:
+    return ScoredCase(a=pair.a, b=pair.b)
+
+
+def _parts(pairs: Pairs, runs: Sequence[Attempt], measure: str, noise: Noise) -> tuple[Breakdown, ...]:
     """The changes in the score, the criteria and the tags of the cases. Those that are unlikely to be chance
     are marked."""
-    judged = [run for pair in pairs for case in pair.both for run in case.runs]
-    wanted = [("score", SCORE)] if any(run.score is not None for run in judged) else []
-    common = Counter(id for run in judged for id in run.criteria or ()).most_common(CRITERIA)
+    wanted = [("score", SCORE)] if any(run.score is not None for run in runs) else []
+    common = Counter(id for run in runs for id in run.criteria or ()).most_common(CRITERIA)
     wanted += [("criterion", id) for id in sorted(id for id, _ in common)]
     found = [_part(kind, name, name, pairs, noise) for kind, name in wanted if name != measure]
     for tag in sorted({tag for pair in pairs for case in pair.both for tag in case.tags}):
@@ -262,7 +301,7 @@ def parts_of(pairs: Pairs, measure: str, noise: Noise) -> tuple[Breakdown, ...]:
     if noise is Noise.NONE:
         return parts
     p = [min(1.0, 2 * min(part.change.worse or 0.0, part.change.better or 0.0)) for part in parts]
-    low = benjamini_hochberg(p)
+    low = change.benjamini_hochberg(p)
     return tuple(part.replace(stands_out=at <= LOOK_AT + 1e-12) for part, at in zip(parts, low, strict=True))
 
 
@@ -271,19 +310,21 @@ def _part(kind: str, name: str, measure: str, pairs: Pairs, noise: Noise) -> Bre
     known = [pair for pair in figures if all(pair.both)]
     if not known:
         return None
-    change = change_in(known, noise, STEPS_OF_PARTS)
-    return Breakdown(kind=kind, name=name, cases=len(known), rates=rates_of(known, noise), change=change)
+    difference = _change_in(known, noise, STEPS_OF_PARTS)
+    return Breakdown(kind=kind, name=name, cases=len(known), rates=_rates(known, noise), change=difference)
 
 
-def beside_of(pairs: Pairs) -> tuple[ResourceChange, ...]:
+_RESOURCES: dict[str, Callable[[Attempt], float | None]] = {
+    "duration_ms": lambda run: run.duration_ms,
+    "tokens": lambda run: run.tokens or None,
+    "cost": lambda run: run.cost,
+}
+
+
+def _beside(pairs: Pairs) -> tuple[ResourceChange, ...]:
     """The changes in time, tokens and money."""
-    figures: dict[str, Callable[[Attempt], float | None]] = {
-        "duration_ms": lambda run: run.duration_ms,
-        "tokens": lambda run: run.tokens or None,
-        "cost": lambda run: run.cost,
-    }
     found = []
-    for name, of in figures.items():
+    for name, of in _RESOURCES.items():
         means = [(_mean(pair.a, of), _mean(pair.b, of)) for pair in pairs]
         known = BeforeAfter(a=[a for a, b in means if a and b], b=[b for a, b in means if a and b])
         if known.a:

@@ -5,10 +5,8 @@ comparison decides nothing."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from runner.amounts import mean
 from runner.assertions.values import difference, equal, line_difference
@@ -16,8 +14,9 @@ from runner.record.fingerprint_changes import changed_in
 from runner.record.keys import ResultKey
 from runner.record.model import TestResult, key_of
 from runner.record.report import Report
-from runner.record.result_texts import as_value, errors_of
-from runner.record.verdict import DECIDED, Verdict
+from runner.record.result_texts import as_text, as_value, errors_of
+from runner.record.stability import judged_of
+from runner.record.verdict import Verdict
 from runner.record.votes import score_in
 from scripttest import Status
 from scripttest.values import Value
@@ -50,25 +49,22 @@ class Kind(Value):
     """What it means to the user: `bad`, `warning`, `good`, `neutral` or `quiet`."""
 
 
-KINDS = tuple(
-    Kind(key=key, title=title, badge=badge, tone=tone)
-    for key, title, badge, tone in (
-        ("new_failures", "New failures", "new failure", "bad"),
-        ("dropped", "Lower pass rates", "lower pass rate", "warning"),
-        ("flaky", "Flaky", "flaky", "warning"),
-        ("errors", "Errors", "error", "bad"),
-        ("still_failing", "Still failing", "still failing", "bad"),
-        ("fixed", "Fixed", "fixed", "good"),
-        ("lower_scores", "Lower scores", "lower score", "warning"),
-        ("slower", "Slower", "slower", "warning"),
-        ("faster", "Faster", "faster", "good"),
-        ("more_tokens", "More tokens", "more tokens", "warning"),
-        ("higher_costs", "Higher costs", "higher cost", "warning"),
-        ("changed", "Changed outputs", "changed output", "neutral"),
-        ("other", "Other status", "other status", "quiet"),
-        ("added", "Added", "added", "quiet"),
-        ("removed", "Removed", "removed", "quiet"),
-    )
+KINDS = (
+    Kind(key="new_failures", title="New failures", badge="new failure", tone="bad"),
+    Kind(key="dropped", title="Lower pass rates", badge="lower pass rate", tone="warning"),
+    Kind(key="flaky", title="Flaky", badge="flaky", tone="warning"),
+    Kind(key="errors", title="Errors", badge="error", tone="bad"),
+    Kind(key="still_failing", title="Still failing", badge="still failing", tone="bad"),
+    Kind(key="fixed", title="Fixed", badge="fixed", tone="good"),
+    Kind(key="lower_scores", title="Lower scores", badge="lower score", tone="warning"),
+    Kind(key="slower", title="Slower", badge="slower", tone="warning"),
+    Kind(key="faster", title="Faster", badge="faster", tone="good"),
+    Kind(key="more_tokens", title="More tokens", badge="more tokens", tone="warning"),
+    Kind(key="higher_costs", title="Higher costs", badge="higher cost", tone="warning"),
+    Kind(key="changed", title="Changed outputs", badge="changed output", tone="neutral"),
+    Kind(key="other", title="Other status", badge="other status", tone="quiet"),
+    Kind(key="added", title="Added", badge="added", tone="quiet"),
+    Kind(key="removed", title="Removed", badge="removed", tone="quiet"),
 )
 """All kinds, in the order in which they are shown. A change may have several kinds."""
 
@@ -169,14 +165,17 @@ class Comparison(Value):
 
 
 STANDARD = Thresholds()
-
-
 DIFF_LINES = 40
 """At most this many lines of the difference of two outputs are kept."""
-
-
 DECIDING = (Verdict.FAILED, Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.SKIPPED)
 """The order in which verdicts of several results with the same name decide: the first one that occurs counts."""
+_FIGURES: dict[str, Callable[[Side], float | None]] = {
+    "pass_rate": lambda side: side.rate,
+    "score": lambda side: side.score,
+    "duration_ms": lambda side: side.milliseconds,
+    "tokens": lambda side: side.tokens,
+    "cost": lambda side: side.cost,
+}
 
 
 class _Result(Value):
@@ -200,14 +199,14 @@ def _change(key: ResultKey, before: _Result | None, after: _Result | None, thres
     was = before.side if before is not None else None
     now = after.side if after is not None else None
     kinds = list(_kinds(was, now, thresholds))
-    diff: tuple[str, ...] = ()
+    diff: list[str] = []
     error = None
     if after is not None and after.side.status not in (Status.PASSED, Status.SKIPPED):
         error = next(iter(errors_of(after.result)), None)
     if before is not None and after is not None and before.side.verdict == after.side.verdict == Verdict.PASSED:
-        lines = output_difference(before.result, after.result).splitlines()
-        more = [f"  ... {len(lines) - DIFF_LINES} more lines"] if len(lines) > DIFF_LINES else []
-        diff = (*lines[:DIFF_LINES], *more)
+        diff = output_difference(before.result, after.result).splitlines()
+        if len(diff) > DIFF_LINES:
+            diff[DIFF_LINES:] = [f"  ... {len(diff) - DIFF_LINES} more lines"]
         kinds += ["changed"] if diff else []
     return ResultChange(
         suite=key.suite,
@@ -217,15 +216,9 @@ def _change(key: ResultKey, before: _Result | None, after: _Result | None, thres
         kinds=tuple(kinds),
         regression=_is_regression(was, now, thresholds),
         error=error,
-        diff=diff,
-        parts=_parts(before, after),
+        diff=tuple(diff),
+        parts=() if before is None or after is None else changed_in(before.result, after.result),
     )
-
-
-def _parts(before: _Result | None, after: _Result | None) -> tuple[str, ...]:
-    if before is None or after is None:
-        return ()
-    return changed_in(before.result, after.result)
 
 
 def _is_regression(was: Side | None, now: Side | None, thresholds: Thresholds) -> bool:
@@ -243,13 +236,13 @@ def _kinds(was: Side | None, now: Side | None, thresholds: Thresholds) -> Iterat
     if was is None:
         yield "added"
     earlier = was.verdict if was is not None else None
-    if now.verdict in (Verdict.BROKEN, Verdict.INCONCLUSIVE):
+    if now.verdict.is_none:
         yield "errors"
     elif now.status == Verdict.FAILED:
         yield "still_failing" if earlier == Verdict.FAILED else "new_failures"
     if was is not None and "flaky" in (was.status, now.status) and _fall(was.rate, now.rate) > 0:
         yield "dropped"
-    if now.status == "flaky" or (was is not None and was.status == "flaky"):
+    if "flaky" in (now.status, was.status if was is not None else ""):
         yield "flaky"
     if was is None:
         return
@@ -260,12 +253,13 @@ def _kinds(was: Side | None, now: Side | None, thresholds: Thresholds) -> Iterat
     if _fall(was.score, now.score) >= thresholds.score:
         yield "lower_scores"
     if now.verdict == earlier == Verdict.PASSED:
-        if _is_slower(was.milliseconds, now.milliseconds, thresholds):
-            yield "slower"
-        if _is_slower(now.milliseconds, was.milliseconds, thresholds):
-            yield "faster"
-    for kind, some, more in (("more_tokens", was.tokens, now.tokens), ("higher_costs", was.cost, now.cost)):
-        if some is not None and more is not None and more > some and more >= some * thresholds.usage_factor:
+        for kind, less, more in (("slower", was, now), ("faster", now, was)):
+            if more.milliseconds >= max(
+                less.milliseconds * thresholds.slower_factor, less.milliseconds + thresholds.slower_by
+            ):
+                yield kind
+    for kind, some, more_used in (("more_tokens", was.tokens, now.tokens), ("higher_costs", was.cost, now.cost)):
+        if some is not None and more_used is not None and some < more_used >= some * thresholds.usage_factor:
             yield kind
 
 
@@ -274,25 +268,11 @@ def _fall(was: float | None, now: float | None) -> float:
     return round(was - now, 9) if was is not None and now is not None else 0
 
 
-def _is_slower(before: float, after: float, thresholds: Thresholds) -> bool:
-    return after >= before * thresholds.slower_factor and after - before >= thresholds.slower_by
-
-
 def _measures(both: list[tuple[Side, Side]]) -> Iterator[Measure]:
-    figures: dict[str, Callable[[Side], float | None]] = {
-        "pass_rate": lambda side: side.rate,
-        "score": lambda side: side.score,
-        "duration_ms": lambda side: side.milliseconds,
-        "tokens": lambda side: side.tokens,
-        "cost": lambda side: side.cost,
-    }
-    for key, of in figures.items():
-        pairs = [(was, now) for was, now in ((of(was), of(now)) for was, now in both) if None not in (was, now)]
+    for key, of in _FIGURES.items():
+        pairs = [(a, b) for a, b in ((of(was), of(now)) for was, now in both) if a is not None and b is not None]
         if pairs:
-            before, after = (
-                mean([figure for figure in side if figure is not None]) for side in zip(*pairs, strict=True)
-            )
-            yield Measure(key=key, before=before, after=after)
+            yield Measure(key=key, before=mean([a for a, _ in pairs]), after=mean([b for _, b in pairs]))
 
 
 def _results(report: Report) -> dict[ResultKey, _Result]:
@@ -305,9 +285,8 @@ def _results(report: Report) -> dict[ResultKey, _Result]:
 def _result(results: list[TestResult]) -> _Result:
     """All results of one name, of which there are several when it occurs twice."""
     runs = [run for result in results for run in result.runs]
-    ended = [run for run in runs if run.verdict in DECIDED]
-    judged = [run for run in ended if run.judged] or ended
-    passed = sum(run.verdict is Verdict.PASSED for run in judged)
+    judged = judged_of(runs)
+    passed = sum(run.passed for run in judged)
     verdict = min((result.verdict for result in results), key=DECIDING.index)
     shown = judged or runs
     side = Side(
@@ -337,9 +316,5 @@ def output_difference(before: TestResult, after: TestResult) -> str:
     old, new = as_value(before.as_run.output), as_value(after.as_run.output)
     if equal(old, new):
         return ""
-    lines = difference(old, new) or line_difference(_text(old), _text(new))
+    lines = difference(old, new) or line_difference(*(as_text(each, 2, in_order=True) for each in (old, new)))
     return lines or "the values have different types"
-
-
-def _text(output: Any) -> str:
-    return output if isinstance(output, str) else json.dumps(output, indent=2, ensure_ascii=False, sort_keys=True)

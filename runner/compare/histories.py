@@ -115,7 +115,7 @@ def _pooled(results: Sequence[TestResult], least: float) -> TestResult:
         outcome = outcome.replace(milliseconds=stability.avg_duration_ms)
     return shown.replace(
         outcome=outcome,
-        case=shown.case and shown.case.replace(**usage_of(results, model_calls=shown.case.model_calls)),
+        case=shown.case and shown.case.replace(**usage_of(results) | {"model_calls": shown.case.model_calls}),
         run=0,
         policy=None,
         repeat=None,

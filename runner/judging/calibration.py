@@ -29,8 +29,7 @@ class Trust(Value):
     weighted_kappa: float | None
     """Quadratic weighted kappa of scores as grades; None: there are no scores, only one, or too many different ones."""
     longer_is_better: float | None
-    """Correlation between the length of an answer and how far the judge rates it above the label; None: one of them is
-    constant."""
+    """Correlation of the length of an answer and how far the judge rates it above the label; None: one is constant."""
 
 
 class Trusted(Value):
@@ -39,7 +38,7 @@ class Trusted(Value):
     judged: int
     """How many verdicts of judges there are."""
     labels: int
-    """How many labels belong to answers of the run."""
+    """How many answers of the run have labels."""
     unknown: int
     """How many labels belong to answers that the run does not have."""
     tied: int
@@ -57,109 +56,84 @@ class Trusted(Value):
     components: Components | None
     """The variance of scores, by its sources; None: there are too few runs, or too few answers with two votes."""
     best_votes: int | None
-    """Votes on an answer that buy most certainty for the money; None: components or prices are not known, or the agent
-    has no noise."""
+    """Votes on an answer that buy most certainty for the money; None: it is not known, or the agent has no noise."""
     preferences: int
     """How many comparisons of two answers there are."""
     turned: float | None
-    """Share of the comparisons whose verdict changed when the order of the answers was reversed; None: there
-    are none."""
+    """Share of the comparisons whose verdict changed with the order of the answers; None: there are none."""
 
 
-class _Labelled(Value):
-    """The labels of an answer of which more say one thing than the other."""
-
-    passed: bool
-    """What most of them say."""
-    labels: Sequence[Label]
+Majority = dict[JudgementKey, Sequence[Label]]
+"""The labels of answers of which more say one thing than the other."""
 
 
 def trust_in(judgements: Sequence[Judgement], labels: Iterable[Label], prices: Prices | None = None) -> Trusted:
     """Computes these figures from the labels and votes of a run."""
     known = {one.key: one for one in judgements}
+    given = [label for label in labels if label.passed is not None]
     said: dict[JudgementKey, list[Label]] = {}
-    unknown = 0
-    for label in labels:
-        if label.passed is None:
-            continue
+    for label in given:
         if label.key in known:
             said.setdefault(label.key, []).append(label)
-        else:
-            unknown += 1
-    tables = [[sum(not one.passed for one in each), sum(bool(one.passed) for one in each)] for each in said.values()]
-    majority = {
-        key: _Labelled(passed=yes > no, labels=each)
-        for (key, each), (no, yes) in zip(said.items(), tables, strict=True)
-        if yes != no
-    }
-    names = dict.fromkeys(known[key].key.criterion for key in majority)
+    tables = {key: [sum(not one.passed for one in each), sum(map(_passed, each))] for key, each in said.items()}
+    majority: Majority = {key: each for key, each in said.items() if tables[key][0] != tables[key][1]}
+    names = dict.fromkeys(key.criterion for key in majority)
     each = [_trust(name, [key for key in majority if key.criterion == name], majority, known) for name in names]
     if majority:
         each.append(_trust("", list(majority), majority, known))
     voted = [one for one in judgements if len(one.votes) > 1]
     votes = agreement.agreement_of([[one.votes.count(False), one.votes.count(True)] for one in voted])
-    several = votes.fleiss_kappa if votes.fleiss_kappa is not None else votes.krippendorff_alpha
     components = agreement.components_of(noise_of(voted)) if len(voted) >= FEWEST_ANSWERS else None
+    best = None
+    if components is not None and prices is not None:
+        costs = {"cost_agent": prices.run, "cost_judge": prices.vote}
+        best = agreement.best_samples(agent=components.agent, judge=components.judge, **costs)
     turned = [one.turned for one in judgements if one.turned is not None]
     return Trusted(
         judged=len(judgements),
         labels=len(said),
-        unknown=unknown,
+        unknown=sum(label.key not in known for label in given),
         tied=len(said) - len(majority),
-        ceiling=agreement.agreement_of([table for table in tables if sum(table) > 1]).agreement,
+        ceiling=agreement.agreement_of([table for table in tables.values() if sum(table) > 1]).agreement,
         each=tuple(each),
         voted=len(voted),
         agreement=votes.agreement,
-        kappa=several,
+        kappa=votes.fleiss_kappa if votes.fleiss_kappa is not None else votes.krippendorff_alpha,
         components=components,
-        best_votes=_best_votes(components, prices),
+        best_votes=best,
         preferences=len(turned),
         turned=turned.count(True) / len(turned) if turned else None,
     )
 
 
-def _best_votes(components: Components | None, prices: Prices | None) -> int | None:
-    if components is None or prices is None:
-        return None
-    return agreement.best_samples(
-        agent=components.agent, judge=components.judge, cost_agent=prices.run, cost_judge=prices.vote
-    )
+def _passed(label: Label) -> bool:
+    return bool(label.passed)
 
 
-def _trust(
-    name: str,
-    keys: Sequence[JudgementKey],
-    majority: dict[JudgementKey, _Labelled],
-    known: dict[JudgementKey, Judgement],
-) -> Trust:
-    human, judge = [majority[key].passed for key in keys], [known[key].passed for key in keys]
-    judged = [one for one in known.values() if not name or one.key.criterion == name]
-    share = {verdict: sum(one.passed is verdict for one in judged) for verdict in (True, False)}
-    weights = [share[verdict] / judge.count(verdict) for verdict in judge]
+def _trust(name: str, keys: Sequence[JudgementKey], majority: Majority, known: dict[JudgementKey, Judgement]) -> Trust:
+    human = [2 * sum(map(_passed, majority[key])) > len(majority[key]) for key in keys]
+    judge = [known[key].passed for key in keys]
+    judged = [one.passed for one in known.values() if not name or one.key.criterion == name]
+    weights = [judged.count(verdict) / judge.count(verdict) for verdict in judge]
     found = agreement.calibrated(human, judge, weights)
     scored = [
         (label.score, score)
         for key in keys
-        for label in majority[key].labels
+        for label in majority[key]
         if label.score is not None and (score := known[key].score) is not None
     ]
+    grades = sorted({grade for pair in scored for grade in pair})
+    people, theirs = zip(*scored, strict=True) if scored else ((), ())
     lengths = [float(len(known[key].output)) for key in keys]
     added = [float(verdict) - float(label) for verdict, label in zip(judge, human, strict=True)]
     return Trust(
         name=name,
         found=found,
-        corrected=agreement.corrected_rate(found, share[True], len(judged)),
-        scores=agreement.calibrated_scores(*zip(*scored, strict=True)) if scored else None,
-        weighted_kappa=_weighted_kappa(scored),
+        corrected=agreement.corrected_rate(found, judged.count(True), len(judged)),
+        scores=agreement.calibrated_scores(people, theirs) if scored else None,
+        weighted_kappa=agreement.weighted_kappa(people, theirs, grades) if 0 < len(grades) <= MOST_GRADES else None,
         longer_is_better=agreement.correlation(agreement.ranks(added), agreement.ranks(lengths)),
     )
-
-
-def _weighted_kappa(scored: Sequence[tuple[float, float]]) -> float | None:
-    grades = sorted({grade for pair in scored for grade in pair})
-    if not scored or len(grades) > MOST_GRADES:
-        return None
-    return agreement.weighted_kappa([people for people, _ in scored], [judge for _, judge in scored], grades)
 
 
 def trust_record(found: Trusted) -> Record:

@@ -77,22 +77,20 @@ def _free(key: JudgementKey, taken: Container[JudgementKey]) -> JudgementKey:
 
 
 class _Answer(Value):
-    """An answer that was judged."""
+    """An answer that was judged, and the number of its turn; 0: the whole conversation."""
 
     number: int
-    """The number of the turn; 0: the whole conversation."""
     said: Any
     output: Any
 
 
 class _Check(Value):
-    """What a judge may have been asked."""
+    """What a judge may have been asked. Criteria do not say of which type they are; those of a score that compares
+    answers do that, too."""
 
     check: AssertionResult | CriterionResult
     type: str | None
-    """Criteria do not say of which type they are; those of a score that compares answers do that, too."""
     id: str | None = None
-    """Of the criterion that it is."""
 
 
 def _of_result(result: TestResult) -> Iterator[Judgement]:
@@ -100,10 +98,8 @@ def _of_result(result: TestResult) -> Iterator[Judgement]:
     case = result.case
     if case is None:
         for number, check in enumerate(result.judgements, 1):
-            is_one = len(result.judgements) == 1
-            yield from _of_checks(
-                [_check(check)], of_all, _Answer(number=0 if is_one else number, said=None, output=check.actual)
-            )
+            answer = _Answer(number=number if len(result.judgements) > 1 else 0, said=None, output=check.actual)
+            yield from _of_checks(_checks([check]), of_all, answer)
         return
     turns = {turn.turn: turn for turn in case.turns}
     answers = {
@@ -115,17 +111,17 @@ def _of_result(result: TestResult) -> Iterator[Judgement]:
     graded = {graded_turn(entry.name): _criteria_in(entry) for entry in case.scores}
     for number, answer in [(0, whole), *answers.items()]:
         checks = turns[number].assertions if number else () if case.in_turns else case.assertions
-        yield from _of_checks(_named(list(map(_check, checks)), graded.pop(number, [])), of_all, answer)
+        yield from _of_checks(_named(_checks(checks), graded.pop(number, [])), of_all, answer)
     for number, criteria in graded.items():
         yield from _of_checks(criteria, of_all, answers.get(number, whole))
-    yield from _of_checks(list(map(_check, case.final_assertions or ())), of_all, whole)
+    yield from _of_checks(_checks(case.final_assertions or ()), of_all, whole)
     for checkpoint in case.checkpoints or ():
         answer = answers.get(checkpoint.reached_at_turn or last, whole)
-        yield from _of_checks(list(map(_check, checkpoint.assertions)), of_all, answer)
+        yield from _of_checks(_checks(checkpoint.assertions), of_all, answer)
 
 
-def _check(check: AssertionResult) -> _Check:
-    return _Check(check=check, type=check.type)
+def _checks(checks: Iterable[AssertionResult]) -> list[_Check]:
+    return [_Check(check=check, type=check.type) for check in checks]
 
 
 def _criteria_in(entry: ScoreResult) -> list[_Check]:
@@ -136,7 +132,7 @@ def _criteria_in(entry: ScoreResult) -> list[_Check]:
 def _named(checks: list[_Check], graded: list[_Check]) -> list[_Check]:
     """The assertions on an answer. Where it has a score, each stands there again, with the id of its criterion. A
     score may also be all there is of them."""
-    if not checks or (graded and len(checks) != len(graded)):
+    if graded and len(checks) != len(graded):
         return graded
     ids = [check.id for check in graded] or [None] * len(checks)
     return [check.replace(id=id) for check, id in zip(checks, ids, strict=True)]
@@ -146,7 +142,7 @@ def _of_checks(checks: Iterable[_Check], of_all: JudgementKey, answer: _Answer) 
     for number, one in enumerate(checks, 1):
         check = one.check
         if details := getattr(check, "details", ()):
-            yield from _of_checks(list(map(_check, details)), of_all, answer)
+            yield from _of_checks(_checks(details), of_all, answer)
             continue
         if check.judge is None and one.type not in JUDGED:
             continue
@@ -170,20 +166,19 @@ def _of_checks(checks: Iterable[_Check], of_all: JudgementKey, answer: _Answer) 
 
 def prices_in(results: Iterable[TestResult]) -> Prices | None:
     """The prices of runs and votes, from the traces of some results; None when they do not have both."""
-    agents: list[Mapping[str, Any]] = []
-    judges: list[Mapping[str, Any]] = []
-    for result in results:
-        trace = result.case.trace if result.case is not None else None
-        totals = trace.get("totals") if isinstance(trace, dict) else None
-        if isinstance(totals, dict) and isinstance(totals.get("agent"), dict) and isinstance(totals.get("judge"), dict):
-            agents.append(totals["agent"])
-            judges.append(totals["judge"])
+    traces = [result.case.trace for result in results if result.case is not None]
+    totals = [trace.get("totals") for trace in traces if isinstance(trace, dict)]
+    both = [one for one in totals if isinstance(one, dict) and all(isinstance(one.get(who), dict) for who in _WHO)]
+    agents, judges = ([one[who] for one in both] for who in _WHO)
     calls = _sum(judges, "model_calls")
     for names in (("cost",), ("input_tokens", "output_tokens")):
         run, vote = (math.fsum(_sum(each, name) for name in names) for each in (agents, judges))
         if run and vote and calls:
             return Prices(run=run / len(agents), vote=vote / calls)
     return None
+
+
+_WHO = ("agent", "judge")
 
 
 def _sum(totals: Sequence[Mapping[str, Any]], name: str) -> float:
@@ -194,7 +189,7 @@ def noise_of(judgements: Sequence[Judgement]) -> list[list[list[float]]]:
     """Scores, or 1 and 0, of the first two votes on each answer: case > run > vote, for `components_of`."""
     cases: dict[JudgementKey, list[list[float]]] = {}
     for one in judgements:
-        values = list(one.scores) if len(one.scores) == len(one.votes) else [float(vote) for vote in one.votes]
+        values = one.scores if len(one.scores) == len(one.votes) else tuple(map(float, one.votes))
         if len(values) >= 2:
-            cases.setdefault(one.key.replace(run=0), []).append(values[:2])
+            cases.setdefault(one.key.replace(run=0), []).append(list(values[:2]))
     return list(cases.values())

@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,64 +72,56 @@ def read_labels(path: Path, shown: str) -> list[Label]:
     except OSError as error:
         raise ConfigurationError(f"Cannot read the labels {shown}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"Cannot read the labels {shown}: it is not UTF-8 text", HINT) from error
-    rows = _table(text, shown) if path.suffix.lower() == ".csv" else _lines(text, shown)
-    return [_label(row, f"{shown}:{number}") for number, row in rows]
+        raise _unread(shown, "it is not UTF-8 text") from error
+    rows = _table if path.suffix.lower() == ".csv" else _lines
+    return [_label(row, f"{shown}:{number}") for number, row in rows(text, shown)]
 
 
 def _record(one: Judgement, label: Label | None) -> dict[str, Any]:
-    said = {"passed": None} if label is None else {"passed": label.passed}
-    score = {} if label is None or label.score is None else {"score": label.score}
-    why = {} if label is None or not label.why else {"why": label.why}
-    return {**one.key.record, "input": one.input, "output": one.output, **said, **score, **why}
+    record = {**one.key.record, "input": one.input, "output": one.output, "passed": label.passed if label else None}
+    if label is not None and label.score is not None:
+        record["score"] = label.score
+    return record | ({"why": label.why} if label is not None and label.why else {})
 
 
-def _lines(text: str, shown: str) -> list[tuple[int, dict[str, Any]]]:
-    rows = []
+def _lines(text: str, shown: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip() or line.startswith(_COMMENTS):
             continue
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise ConfigurationError(f"Cannot read the labels {shown}:{number}: it is not JSON", HINT) from error
+            raise _unread(f"{shown}:{number}", "it is not JSON") from error
         if not isinstance(row, dict):
-            raise ConfigurationError(f"Cannot read the labels {shown}:{number}: it is not an object", HINT)
-        rows.append((number, row))
-    return rows
+            raise _unread(f"{shown}:{number}", "it is not an object")
+        yield number, row
 
 
-def _table(text: str, shown: str) -> list[tuple[int, dict[str, Any]]]:
-    delimiter = ";" if text.partition("\n")[0].count(";") > text.partition("\n")[0].count(",") else ","
+def _table(text: str, shown: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    first = text.partition("\n")[0]
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # an answer may be longer
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = csv.DictReader(
+        io.StringIO(text, newline=""), delimiter=";" if first.count(";") > first.count(",") else ","
+    )
     try:
-        missing = {"suite", "id", "passed"}.difference(reader.fieldnames or ())
-        rows = [(reader.line_num, {name: from_cell(cell) for name, cell in row.items()}) for row in reader]
+        if missing := {"suite", "id", "passed"}.difference(reader.fieldnames or ()):
+            raise _unread(shown, f"there is no column {', '.join(sorted(missing))}")
+        for row in reader:
+            yield reader.line_num, {name: from_cell(cell) for name, cell in row.items()}
     except csv.Error as error:
-        raise ConfigurationError(f"Cannot read the labels {shown}:{reader.line_num}: {error}", HINT) from error
-    if missing:
-        raise ConfigurationError(
-            f"Cannot read the labels {shown}: there is no column {', '.join(sorted(missing))}", HINT
-        )
-    return rows
+        raise _unread(f"{shown}:{reader.line_num}", str(error)) from error
 
 
 def _label(row: dict[str, Any], where: str) -> Label:
-    suite, id, criterion = (_plain(row.get(name)) for name in ("suite", "id", "criterion"))
+    suite, id, criterion, why = (_plain(row.get(name)) for name in ("suite", "id", "criterion", "why"))
     if not suite or not id:
-        raise ConfigurationError(f"Cannot read the labels {where}: a row has no suite or no id", HINT)
+        raise _unread(where, "a row has no suite or no id")
+    run, turn = _number(row.get("run"), 1, where), _number(row.get("turn"), 0, where)
     return Label(
-        key=JudgementKey(
-            suite=suite,
-            id=id,
-            run=_number(row.get("run"), 1, where),
-            turn=_number(row.get("turn"), 0, where),
-            criterion=criterion,
-        ),
+        key=JudgementKey(suite=suite, id=id, run=run, turn=turn, criterion=criterion),
         passed=_passed(row.get("passed"), where),
         score=_score(row.get("score"), where),
-        why=_plain(row.get("why")),
+        why=why,
     )
 
 
@@ -138,25 +130,19 @@ def _plain(value: Any) -> str:
 
 
 def _number(value: Any, otherwise: int, where: str) -> int:
-    if value in (None, ""):
-        return otherwise
     try:
-        return int(value)
+        return otherwise if value in (None, "") else int(value)
     except (OverflowError, TypeError, ValueError) as error:
-        raise ConfigurationError(
-            f"Cannot read the labels {where}: {value!r} is not a run or turn number", HINT
-        ) from error
+        raise _unread(where, f"{value!r} is not a run or turn number") from error
 
 
 def _passed(value: Any, where: str) -> bool | None:
     if value is None or isinstance(value, bool):
         return value
     word = str(value).strip().lower()
-    if not word:
-        return None
-    if word not in (*YES, *NO):
-        raise ConfigurationError(f'Cannot read the labels {where}: passed is "{value}"', HINT)
-    return word in YES
+    if word not in ("", *YES, *NO):
+        raise _unread(where, f'passed is "{value}"')
+    return word in YES if word else None
 
 
 def _score(value: Any, where: str) -> float | None:
@@ -167,5 +153,9 @@ def _score(value: Any, where: str) -> float | None:
     except (TypeError, ValueError):
         score = None
     if score is None:
-        raise ConfigurationError(f'Cannot read the labels {where}: score is "{value}", not a number from 0 to 1', HINT)
+        raise _unread(where, f'score is "{value}", not a number from 0 to 1')
     return score
+
+
+def _unread(where: str, why: str) -> ConfigurationError:
+    return ConfigurationError(f"Cannot read the labels {where}: {why}", HINT)

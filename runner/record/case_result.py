@@ -19,12 +19,6 @@ if TYPE_CHECKING:
     from scripttest.typing_names import Record
 
 
-def shown_answer(output: Any, response: str) -> Any:
-    """The output of the agent, `data` of its Next hook first of all, else the text of the completion; None where it
-    has answered nothing."""
-    return response or None if output is None or output == "" else output
-
-
 def graded_turn(name: str) -> int:
     """The turn that a score of this name grades; 0: the whole, or the one answer there is."""
     turn, _, number = name.partition("-")
@@ -146,7 +140,7 @@ class TurnResult(JsonValue):
     @property
     def answer(self) -> Any:
         """The answer as all output shows it."""
-        return shown_answer(self.output, self.response)
+        return self.response or None if self.output in (None, "") else self.output
 
     @property
     def assertion_errors(self) -> list[str]:
@@ -270,19 +264,13 @@ def _is_graded(case: CaseResult) -> bool:
     return case.scores_turns or (not case.in_turns and bool(case.scores))
 
 
-def _threshold(case: CaseResult) -> Any:
-    return case.threshold if _is_graded(case) and (case.threshold is not None or not case.in_turns) else ...
-
-
 def _usage(case: CaseResult) -> Any:
     usage = TurnUsage(input_tokens=case.input_tokens, output_tokens=case.output_tokens, cost=case.cost)
     return json_of(usage) if case.tokens or case.cost is not None else ...
 
 
-def _case_output_in(line: Record) -> Any:
-    if "test_id" not in line:
-        return line.get("output")
-    return line.get("final_output", line.get("response") or None)
+def _usage_in(name: str) -> Any:
+    return lambda line: (line.get("usage") or {}).get(name) or 0
 
 
 class CaseResult(JsonValue):
@@ -364,23 +352,27 @@ class CaseResult(JsonValue):
         ),
         "score": lambda case: case.score if _is_graded(case) else ...,
         "scores": lambda case: list(map(json_of, case.scores)) if _is_graded(case) else ...,
-        "threshold": _threshold,
+        "threshold": lambda case: (
+            case.threshold if _is_graded(case) and (case.threshold is not None or not case.in_turns) else ...
+        ),
         "usage": _usage,
     }
     __readers__ = {  # noqa: RUF012
-        "output": _case_output_in,
+        "output": lambda line: (
+            line.get("final_output", line.get("response") or None) if "test_id" in line else line.get("output")
+        ),
         "in_turns": lambda line: "mode" in line,
         "scores_turns": lambda line: "test_id" in line,
         "transcript": lambda line: tuple(line.get("output") or ()) if "test_id" in line else (),
-        "input_tokens": lambda line: (line.get("usage") or {}).get("input_tokens") or 0,
-        "output_tokens": lambda line: (line.get("usage") or {}).get("output_tokens") or 0,
+        "input_tokens": _usage_in("input_tokens"),
+        "output_tokens": _usage_in("output_tokens"),
         "cost": lambda line: cost_in(line.get("usage") or {}),
     }
 
     @property
     def answer(self) -> Any:
         """The answer as all output shows it; of a conversation the last one."""
-        return shown_answer(self.output, self.response)
+        return self.response or None if self.output in (None, "") else self.output
 
     @property
     def tokens(self) -> int:

@@ -8,11 +8,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from bindings import AnsweredBy
-from runner.record.case_result import CaseResult
+from runner.record.case_result import CaseResult, TurnUsage
 from runner.record.model import KINDS, TestResult
 from runner.record.texts import is_utf8
-from runner.shapes.codec import LARGEST, misfit_in
+from runner.record.votes import Judging
+from runner.shapes.codec import LARGEST, Number, misfit_in
 from scripttest import Status
 from scripttest.typing_names import Record
 from scripttest.values import Value
@@ -20,8 +20,6 @@ from scripttest.values import Value
 STATUSES = tuple(Status)
 _DIGITS = 7
 """A number of runs has fewer digits."""
-Number = float
-"""A number of a size that reports have."""
 
 
 class _Checked(Value):
@@ -64,18 +62,6 @@ class _Step(_Outcome):
     name: str
 
 
-class _Part(_Checked):
-    status: Status
-
-
-class _Judging(_Checked):
-    criteria: Number
-    voted: Number
-    votes: Number
-    verdicts: Number
-    scores: Number
-
-
 class _Attempt(_Checked):
     run: Number
     status: Status
@@ -84,7 +70,7 @@ class _Attempt(_Checked):
     cost: Number | None = None
     not_judged: Number | None = None
     score: float | None = None
-    judging: _Judging | None = None
+    judging: Judging | None = None
 
 
 class _State(_Checked):
@@ -101,34 +87,16 @@ class _Runs(_Checked):
     repeat: _State | None = None
 
 
-class _Call(_Checked):
-    call: str
-    answered: AnsweredBy
-
-
-class _Usage(_Checked):
-    input_tokens: Number = 0
-    output_tokens: Number = 0
-    cost: Number | None = None
-
-
 class _Line(_Outcome):
     id: str
-    suite: str = ""
     script: str = ""
-    position: int = 0
     run: int = 0
     duration_ms: Number = 0
     skip_reason: str | None = None
     not_judged: int = 0
     logs: tuple[str, ...] = ()
     log_levels: tuple[str, ...] = ()
-    model_calls: int = 0
-    usage: _Usage | None = None
-    turns: tuple[_Part, ...] = ()
-    trials: tuple[_Part, ...] = ()
-    score: float | None = None
-    outside: tuple[_Call, ...] = ()
+    usage: TurnUsage | None = None
     runs: _Runs | None = None
     attempts: tuple[_Attempt, ...] = ()
 
@@ -178,7 +146,6 @@ def _problem_of_policy(record: Record) -> str | None:
 HINT = "Only .jsonl and .json reports of yao-test can be read"
 _OF_SUITE = ("label", "file", "agent", "connector")
 """What a suite has as texts."""
-_NUMBERS = ("runs_per_case", "min_pass_rate")
 
 
 def start_problem(record: Record) -> str | None:
@@ -193,7 +160,7 @@ def start_problem(record: Record) -> str | None:
             text = suite.get(name, "")
             if not isinstance(text, str) or not is_utf8(text):
                 return f'the "{name}" of a suite is not a string'
-    for name in _NUMBERS:
+    for name in ("runs_per_case", "min_pass_rate"):
         if not is_number(record.get(name, 1)):
             return f'"{name}" is not a number'
     origin = record.get("resume")
@@ -214,9 +181,11 @@ def _problem_of_origin(origin: Record) -> str | None:
         return 'the "from_file" of "resume" is not a list of strings'
     if not all(map(_is_texts, origin.get("failed", {}).values())):
         return 'the "failed" of "resume" does not list tests'
-    for plan in origin.get("planned", {}).values():
-        if not isinstance(plan, dict) or not isinstance(plan.get("cases"), int) or not _is_texts(plan.get("ids", [])):
-            return 'the "planned" of "resume" does not say how many cases there are'
+    plans = origin.get("planned", {}).values()
+    if not all(
+        isinstance(one, dict) and type(one.get("cases")) is int and _is_texts(one.get("ids", [])) for one in plans
+    ):
+        return 'the "planned" of "resume" does not say how many cases there are'
     return None
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from runner.assertions.results import shorten
 from runner.record.case_result import CriterionResult, ScoreResult, ScoreVerdict, TrialResult, TrialsNoise
 from runner.record.model import TestResult
-from runner.record.stability import Attempt, answer_of_run, shown_of, stability_of
+from runner.record.stability import answer_of_run, shown_of, stability_of
 from runner.record.verdict import Verdict
 from scripttest import Cause, Failure, ResultWarning, Status
 
@@ -31,22 +31,20 @@ DIGITS = 6
 
 def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:
     """The result of a test from the results of its runs."""
-    attempts = tuple(result.as_run.replace(answer=answer_of_run(result.outcome, result.case)) for result in results)
-    repeat = _repeat_of(results[-1].policy, attempts)
-    stability = stability_of(attempts, stops=repeat is not None)
-    if repeat is None:
+    attempts = [result.as_run.replace(answer=answer_of_run(result.outcome, result.case)) for result in results]
+    policy, repeat = results[-1].policy, None
+    stability = stability_of(attempts, stops=policy is not None)
+    if policy is None:
         shown = results[shown_of(attempts, min_pass_rate)]
     else:
-        from runner.record.repeating import shown_of_repeat
+        from runner.record.repeating import repeat_of, shown_of_repeat
 
-        shown = _ended_by(repeat, results[shown_of_repeat(repeat, [attempt.verdict for attempt in attempts])])
+        verdicts = [attempt.verdict for attempt in attempts]
+        repeat = repeat_of(policy, verdicts)
+        shown = _ended_by(repeat, results[shown_of_repeat(repeat, verdicts)])
     milliseconds = stability.avg_duration_ms if stability else shown.outcome.milliseconds
     return shown.replace(
-        outcome=shown.outcome.replace(
-            milliseconds=milliseconds,
-            warnings=_warnings(results),
-            not_judged=max(result.outcome.not_judged for result in results),
-        ),
+        outcome=shown.outcome.replace(milliseconds=milliseconds, **_of_all(results)),
         run=0,
         is_resumed=False,
         policy=None,
@@ -77,23 +75,24 @@ def of_trials(results: list[TestResult]) -> TestResult:
     elif said is not None:
         each = ", ".join("not judged" if _is_unjudged(result) else f"{_score(result):.2f}" for result in results)
         failures.append(Failure(cause=Cause.ASSERTION, message=f"{said} (trials: {each})"))
+    parts = {name: digest for result in results for name, digest in (result.fingerprint or {}).items()}
     return worst.replace(
         outcome=worst.outcome.replace(
             status=Status.FAILED if failures else Status.PASSED,
             milliseconds=sum(result.outcome.milliseconds for result in results),
             failures=tuple(failures),
-            not_judged=max(result.outcome.not_judged for result in results),
-            warnings=_warnings(results),
+            **_of_all(results),
         ),
         logs=tuple(line for result in results for line in result.logs),
-        fingerprint=_parts_of_all(results),
-        case=worst.case.replace(
-            score=score,
-            **usage_of(results),
-            trials=listed_trials(results),
-            trials_noise=noise,
-        ),
+        fingerprint=parts or None,
+        case=worst.case.replace(score=score, **usage_of(results), trials=listed_trials(results), trials_noise=noise),
     )
+
+
+def _of_all(results: Sequence[TestResult]) -> dict[str, Any]:
+    """What outcomes have of all results: the warnings, each once, and how many checks were not judged at most."""
+    warnings = dict.fromkeys(warning for result in results for warning in result.outcome.warnings)
+    return {"warnings": tuple(warnings), "not_judged": max(result.outcome.not_judged for result in results)}
 
 
 def _noise_of(results: Sequence[TestResult], threshold: float) -> tuple[TrialsNoise | None, str | None]:
@@ -115,14 +114,6 @@ def _noise_of(results: Sequence[TestResult], threshold: float) -> tuple[TrialsNo
     return noise, undecided_by(math.hypot(*errors) / len(errors), fmean(scores), threshold)
 
 
-def _parts_of_all(results: list[TestResult]) -> dict[str, Any] | None:
-    """The fingerprint of several trials: the parts that any of them used."""
-    found: dict[str, Any] = {}
-    for result in results:
-        found |= result.fingerprint or {}
-    return found or None
-
-
 def listed_trials(results: list[TestResult]) -> tuple[TrialResult, ...]:
     """The trials as the combined result lists them. One whose score is below the threshold has failed, whatever their
     mean is."""
@@ -135,13 +126,8 @@ def _listed_trial(number: int, result: TestResult) -> TrialResult:
     if status == Status.PASSED and case is not None and case.threshold is not None:
         error = below(case.score, case.threshold, ())
         status = status if error is None else Status.FAILED
-    return TrialResult(
-        trial=number,
-        score=case.score if case else None,
-        status=status,
-        milliseconds=outcome.milliseconds,
-        error=error,
-    )
+    score = case.score if case else None
+    return TrialResult(trial=number, score=score, status=status, milliseconds=outcome.milliseconds, error=error)
 
 
 def _is_unjudged(result: TestResult) -> bool:
@@ -153,50 +139,32 @@ def _score(result: TestResult) -> float:
     return result.case.score or 0.0 if result.case else 0.0
 
 
-def _warnings(results: Sequence[TestResult]) -> tuple[ResultWarning, ...]:
-    """The warnings of all results, each once."""
-    return tuple(dict.fromkeys(warning for result in results for warning in result.outcome.warnings))
+_USED = ("model_calls", "input_tokens", "output_tokens")
 
 
-def usage_of(results: Sequence[TestResult], **known: Any) -> dict[str, Any]:
-    """The tokens and costs of all results together, as fields of `CaseResult`, but for those that are `known`."""
+def usage_of(results: Sequence[TestResult]) -> dict[str, Any]:
+    """The tokens and costs of all results together, as fields of `CaseResult`."""
     cases = [result.case for result in results if result.case is not None]
     costs = [case.cost for case in cases if case.cost is not None]
-    return {
-        "model_calls": sum(case.model_calls for case in cases),
-        "input_tokens": sum(case.input_tokens for case in cases),
-        "output_tokens": sum(case.output_tokens for case in cases),
-        "cost": sum(costs) if costs else None,
-        **known,
+    names = ("model_calls", "input_tokens", "output_tokens")
+    return {name: sum(getattr(case, name) for case in cases) for name in names} | {
+        "cost": sum(costs) if costs else None
     }
-
-
-def _repeat_of(written: Any, attempts: Sequence[Attempt]) -> Repeat | None:
-    """The state of the case's policy after its runs, if it has one."""
-    if written is None:
-        return None
-    from runner.record.repeating import repeat_of
-
-    return repeat_of(written, [attempt.verdict for attempt in attempts])
 
 
 def _ended_by(repeat: Repeat, shown: TestResult) -> TestResult:
     """The result of a case from the run that is shown: it ends as its policy says."""
+    outcome = shown.outcome
     if repeat.verdict is None:
-        outcome = shown.outcome.replace(status=Status.SKIPPED, failures=(), skip_reason=_cut(repeat))
-        return shown.replace(outcome=outcome, cut_short=True)
+        said = f"cut short: {repeat.judged} of {repeat.most} runs"
+        return shown.replace(
+            outcome=outcome.replace(status=Status.SKIPPED, failures=(), skip_reason=said), cut_short=True
+        )
     if repeat.verdict is not Verdict.INCONCLUSIVE or shown.verdict is Verdict.INCONCLUSIVE:
         return shown
-    failure = Failure(cause=Cause.INCONCLUSIVE, message=_undecided(repeat))
-    return shown.replace(outcome=shown.outcome.replace(status=Status.FAILED, failures=(failure,)))
-
-
-def _cut(repeat: Repeat) -> str:
-    return f"cut short: {repeat.judged} of {repeat.most} runs"
-
-
-def _undecided(repeat: Repeat) -> str:
-    return f"inconclusive: {repeat.passed} of {repeat.judged} runs passed, which {repeat.text} does not decide"
+    said = f"inconclusive: {repeat.passed} of {repeat.judged} runs passed, which {repeat.text} does not decide"
+    failure = Failure(cause=Cause.INCONCLUSIVE, message=said)
+    return shown.replace(outcome=outcome.replace(status=Status.FAILED, failures=(failure,)))
 
 
 TOLERANCE = 1e-9
@@ -218,19 +186,17 @@ def below(score: float | None, threshold: float, scores: Sequence[ScoreResult]) 
     if score is None or reaches(score, threshold):
         return None
     blamed = "; ".join(f"{entry.name}: {_why(entry)}" for entry in scores if entry.verdict != ScoreVerdict.PASS)
-    text = f"score {_shown(score, threshold)} is below the threshold {threshold:g}"
+    shown = next((text for digits in (2, 4) if float(text := f"{score:.{digits}f}") < threshold), f"{score!r}")
+    text = f"score {shown} is below the threshold {threshold:g}"
     return f"{text} ({shorten(blamed, 1000)})" if blamed else text
 
 
-def shortfall(
-    score: float | None, threshold: float, scores: Sequence[ScoreResult], aggregation: str = "mean"
-) -> Failure | None:
-    """What a case fails for by its score; None when it does not. It is inconclusive where the votes of
-    judges scatter so that the threshold lies within two standard errors of the score."""
+def shortfall(score: float | None, threshold: float, scores: Sequence[ScoreResult], aggregation: str) -> Failure | None:
+    """What a case fails for by its score; None when it does not. It is inconclusive where the votes of judges scatter
+    so that the threshold lies within two standard errors of the score."""
     if score is None:
         return None
-    undecided = undecided_by(error_of(score, scores, aggregation), score, threshold)
-    if undecided is not None:
+    if (undecided := undecided_by(error_of(score, scores, aggregation), score, threshold)) is not None:
         return Failure(cause=Cause.INCONCLUSIVE, message=undecided)
     lacking = below(score, threshold, scores)
     return None if lacking is None else Failure(cause=Cause.ASSERTION, message=lacking)
@@ -248,22 +214,21 @@ def undecided_by(error: float, score: float, threshold: float) -> str | None:
 def error_of(score: float, scores: Sequence[ScoreResult], aggregation: str | None = None) -> float:
     """The standard error of a case's score that comes from votes; 0 when there are too few votes. Without an
     `aggregation`, the one that fits the score is used."""
+    known = [entry.score for entry in scores if entry.score is not None]
+    errors = [_error_of_entry(entry) for entry in scores if entry.score is not None]
+    is_mean = aggregation == "mean"
     if aggregation is None:
-        known = [entry.score for entry in scores if entry.score is not None]
         is_mean = bool(known) and math.isclose(math.fsum(known) / len(known), score, abs_tol=TOLERANCE)
-        aggregation = "mean" if is_mean else "one of them"
-    entries = [entry for entry in scores if entry.score is not None]
-    if aggregation != "mean":
-        return max((_error_of_entry(entry) for entry in entries if entry.score == score), default=0.0)
-    return math.hypot(*map(_error_of_entry, entries)) / max(1, len(entries))
+    if is_mean:
+        return math.hypot(*errors) / max(1, len(errors))
+    return max((error for error, one in zip(errors, known, strict=True) if one == score), default=0.0)
 
 
 def _error_of_entry(entry: ScoreResult) -> float:
     scored = [criterion for criterion in entry.assertions if criterion.score is not None]
     weight = math.fsum(criterion.weight for criterion in scored)
-    return (
-        math.hypot(*(criterion.weight * _error_of_votes(criterion) for criterion in scored)) / weight if weight else 0.0
-    )
+    errors = (criterion.weight * _error_of_votes(criterion) for criterion in scored)
+    return math.hypot(*errors) / weight if weight else 0.0
 
 
 def _error_of_votes(criterion: CriterionResult) -> float:
@@ -281,21 +246,12 @@ def _why(entry: ScoreResult) -> str:
         return "not asked"
     if not entry.assertions:
         return "no answer"
-    failed = [f'"{item.text}"' + (f": {item.reason}" if item.reason else "") for item in entry.assertions]
-    return ", ".join(said for said, item in zip(failed, entry.assertions, strict=True) if not item.passed) or (
-        "not judged" if entry.score is None else f"{entry.score:.2f}"
-    )
-
-
-def _shown(score: float, threshold: float) -> str:
-    """The score with two decimals, or with more if these would hide that it is below the threshold."""
-    return next((text for digits in (2, 4) if float(text := f"{score:.{digits}f}") < threshold), f"{score!r}")
+    failed = [item for item in entry.assertions if not item.passed]
+    said = ", ".join(f'"{item.text}"' + (f": {item.reason}" if item.reason else "") for item in failed)
+    return said or ("not judged" if entry.score is None else f"{entry.score:.2f}")
 
 
 FLAG = "--on-inconclusive"
-CHOICES = ("pass", "fail", "skip")
-KIND = "inconclusive"
-"""The kind of the warning for an inconclusive result that passes."""
 
 
 def apply_inconclusive_policy(result: TestResult, how: str | None) -> TestResult:
@@ -303,14 +259,15 @@ def apply_inconclusive_policy(result: TestResult, how: str | None) -> TestResult
     if how is None or result.verdict is not Verdict.INCONCLUSIVE:
         return result
     outcome = result.outcome
-    if how == "fail":
-        failures = tuple(map(_as_failure, outcome.failures))
-        return result.replace(outcome=outcome.replace(failures=failures))
     said = outcome.failures[0].message
-    if how == "skip":
-        return result.replace(outcome=outcome.replace(status=Status.SKIPPED, failures=(), skip_reason=said))
-    warnings = (*outcome.warnings, ResultWarning(kind=KIND, message=said))
-    return result.replace(outcome=outcome.replace(status=Status.PASSED, failures=(), warnings=warnings))
+    if how == "fail":
+        changes: dict[str, Any] = {"failures": tuple(map(_as_failure, outcome.failures))}
+    elif how == "skip":
+        changes = {"status": Status.SKIPPED, "failures": (), "skip_reason": said}
+    else:
+        warning = ResultWarning(kind="inconclusive", message=said)
+        changes = {"status": Status.PASSED, "failures": (), "warnings": (*outcome.warnings, warning)}
+    return result.replace(outcome=outcome.replace(**changes))
 
 
 def policy_in(flags: Sequence[str]) -> str | None:

@@ -72,16 +72,21 @@ ONCE = InterimLooks()
 
 def looks_in(summary: dict[str, Any]) -> InterimLooks:
     """Reads `rounds` of a summary, which may have any form."""
+    from runner.shapes.codec import fitting
+
     said = summary.get("rounds")
-    if not isinstance(said, dict) or not all(isinstance(said.get(key), int) for key in ("made", "planned")):
-        return ONCE
-    found = InterimLooks(made=said["made"], planned=said["planned"])
+    found = fitting(InterimLooks, said) if isinstance(said, dict) else ONCE
     return found if 1 <= found.made <= found.planned <= MOST_LOOKS else ONCE
 
 
 def new_run() -> str:
     """An id that no other run has."""
     return os.urandom(6).hex()
+
+
+def _environment_in(line: dict[str, Any]) -> dict[str, str]:
+    known = said if isinstance(said := line.get("environment"), dict) else {}
+    return {**known, **{key: str(known.get(key, "")) for key in ("user_id", "team_id", "locale")}}
 
 
 class RunStart(Value):
@@ -125,6 +130,7 @@ class RunStart(Value):
     __keys__ = {"started_at": "timestamp", "runs": "runs_per_case"}  # noqa: RUF012
     __beside__ = "who_of total_cases resume"
     __writers__ = {"min_pass_rate": lambda start: ... if start.runs == 1 else start.min_pass_rate}  # noqa: RUF012
+    __readers__ = {"environment": _environment_in, "notes": lambda _: ()}  # noqa: RUF012
 
     @property
     def all_run_ids(self) -> tuple[str, ...]:
@@ -157,35 +163,17 @@ class HookOutput(Value):
     logs: tuple[LogLine, ...]
 
 
-class TestStart(Value):
+class TestStart(TestPlace):
     """A test begins, or one of its runs."""
 
-    suite: str
     name: str
-    position: int
-    run: int = 0
-    """The number of the run, from 1; 0: there is only one."""
-
-    @property
-    def place(self) -> TestPlace:
-        """Where the test stands."""
-        return TestPlace(suite=self.suite, position=self.position, run=self.run)
 
 
-class TurnStart(Value):
+class TurnStart(TestPlace):
     """The user speaks to the agent, in a running case."""
 
-    suite: str
-    position: int
     turn: int
     """From 1."""
-    run: int = 0
-    """As in `TestStart`."""
-
-    @property
-    def place(self) -> TestPlace:
-        """Where the test stands."""
-        return TestPlace(suite=self.suite, position=self.position, run=self.run)
 
 
 class AttemptEnd(Value):

@@ -22,6 +22,11 @@ class TestPlace(Value):
     """Number of the run, from 1; 0: the only run, or the test with all its runs."""
 
     @property
+    def place(self) -> TestPlace:
+        """The place alone, where this is more."""
+        return TestPlace(suite=self.suite, position=self.position, run=self.run)
+
+    @property
     def of_test(self) -> TestPlace:
         """The place of the test, whichever run this is of."""
         return self.replace(run=0) if self.run else self

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from runner.record.model import Suite, TestResult
 from runner.record.outcomes import error_text, log_members, outcome_members, place, stack_trace
 from runner.record.stability import Attempt, RunStatistics
-from runner.record.texts import is_utf8, json_line, json_pieces, plain, relative
+from runner.record.texts import json_line, json_pieces, plain, relative
 from runner.shapes.codec import json_of, kept, members_of
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
@@ -28,8 +28,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from runner.record.case_result import CaseResult
     from runner.record.repeating import Repeat
-
 
 _HEAD = "type suite position id name script status input output expected duration_ms error response messages_count"
 _TAIL = (
@@ -55,17 +55,14 @@ LONG = 1_000_000
 """Characters of an answer, or of a line, from which on it is long."""
 BROKEN_RUNS = "broken_runs"
 """The name of `errors` there, in a result that has `errors` of its own."""
-_BY_K = ("pass_at_k", "pass_hat_k")
 
 
 def line_of(result: TestResult, suite: Suite) -> Record:
     """The line of a result, which is made once, and must not be changed. One that was read has its own."""
     kept_in = result.__dict__
-    found: Record | None = kept_in.get("_line") or kept_in.get("_made")
-    if found is None:
-        found = _line(result, suite)
-        kept_in["_made"] = found = _cleaned(found) if _is_odd(found.values()) else found
-    return found
+    if "_line" not in kept_in and "_made" not in kept_in:
+        kept_in["_made"] = _clean_text(_line(result, suite))[0]
+    return result.line
 
 
 def line_text(result: TestResult, suite: Suite) -> str:
@@ -133,7 +130,7 @@ def _line(result: TestResult, suite: Suite) -> Record:
         found = line | {"script": result.suite} | outcome_members(outcome) | log_members(result.logs)
         order = _SCRIPT_ORDER
     else:
-        found = line | _members_of_case(result)
+        found = line | _members_of_case(result, case)
         order = _TURNS_ORDER if case.in_turns else _CASE_ORDER
     if result.earlier_errors:
         found |= {"pass": len(result.earlier_errors) + 1, "earlier_errors": list(result.earlier_errors)}
@@ -145,11 +142,7 @@ def _line(result: TestResult, suite: Suite) -> Record:
     if result.story:
         line["story"] = [dict(one) for one in result.story]
     if result.outside:
-        line["outside"] = [
-            {"call": call.name, "answered": call.answered.value, "count": call.count}
-            | ({"message": call.message} if call.message else {})
-            for call in result.outside
-        ]
+        line["outside"] = list(map(json_of, result.outside))
     if result.run:
         line["run"] = result.run
         if result.policy is not None:
@@ -161,13 +154,9 @@ def _line(result: TestResult, suite: Suite) -> Record:
     return relative(line, suite.root)
 
 
-def _members_of_case(result: TestResult) -> Record:
-    outcome, case = result.outcome, result.case
-    assert case is not None
-    found = {**outcome_members(outcome), **json_of(case)}
-    found.pop("assertion", None)
-    found.pop("errors", None)
-    found.setdefault("error", None)
+def _members_of_case(result: TestResult, case: CaseResult) -> Record:
+    outcome = result.outcome
+    found = {"error": None, **outcome_members(outcome), **json_of(case)}
     if result.logs:
         found |= log_members(result.logs)
     if outcome.status != Status.PASSED:
@@ -176,13 +165,10 @@ def _members_of_case(result: TestResult) -> Record:
         found.pop("skip_reason", None)
     elif result.cut_short:
         found["cut_short"] = True
-    if outcome.failures:
-        for key in ("location", "stack_trace"):
-            found.pop(key, None)
-        if checks := [error_text(failure) for failure in outcome.failures if failure.type]:
-            found["assertion_errors"] = checks
-        if framed := next((failure for failure in outcome.failures if failure.frames), None):
-            found |= {"location": place(framed), "stack_trace": stack_trace(framed)}
+    if checks := [error_text(failure) for failure in outcome.failures if failure.type]:
+        found["assertion_errors"] = checks
+    if framed := next((failure for failure in outcome.failures if failure.frames), None):
+        found |= {"location": place(framed), "stack_trace": stack_trace(framed)}
     if case.scores_turns:
         is_broken = any(failure.cause != Cause.ASSERTION for failure in outcome.failures)
         status = "error" if is_broken else "skipped" if outcome.status == Status.SKIPPED else "ok"
@@ -192,14 +178,8 @@ def _members_of_case(result: TestResult) -> Record:
 
 def runs_of(stability: RunStatistics, attempts: Sequence[Attempt] = (), repeat: Repeat | None = None) -> Record:
     """`runs` of a result, or the figures of it: what its runs have in common, the state of its policy, and each run."""
-    found = json_of(stability).copy()
-    by_k = {key: found.pop(key) for key in _BY_K if key in found}
-    if repeat is not None:
-        from runner.record.repeating import repeat_record
-
-        found["repeat"] = repeat_record(repeat)
-    found |= by_k
-    return {**found, "attempts": list(map(json_of, attempts))} if attempts else found
+    state = {} if repeat is None else {"repeat": json_of(repeat)}
+    return {**json_of(stability), **state, **({"attempts": list(map(json_of, attempts))} if attempts else {})}
 
 
 def as_in_seed(line: Record) -> Record:
@@ -225,63 +205,34 @@ def from_seed(line: Record) -> Record:
 
 
 def _clean_text(line: Record) -> tuple[Record, str]:
-    """A line as it may be written, and as JSON."""
+    """A line as it may be written, without the content of attachments and halves of surrogate pairs, and as JSON."""
     text = json_line(line)
     if ";base64," in text or "input_audio" in text or '"data": "' in text or ("\\" in text and r"\\ud" in text):
-        line = _cleaned(line)
+        line = plain(without_content(line))
         text = json_line(line)
     return line, text
 
 
-def _cleaned(line: Record) -> Record:
-    """A line without the content of attachments, and without halves of surrogate pairs."""
-    cleaned: Record = plain(without_content(line))
-    return cleaned
-
-
-def _is_odd(values: Iterable[Any]) -> bool:
-    """Whether a JSON value has attachments or texts that `_cleaned` has to replace."""
-    for item in values:
-        kind = type(item)
-        if kind is str:
-            if (not item.isascii() and not is_utf8(item)) or (len(item) >= SHORTEST and ";base64," in item):
-                return True
-        elif kind is dict:
-            if item and ("input_audio" in item or ("data" in item and "type" in item) or _is_odd(item.values())):
-                return True
-        elif (kind is list or kind is tuple) and item and _is_odd(item):
-            return True
-    return False
-
-
 SHORTEST = 32
 """Base64 with at least this many characters is replaced; shorter base64 is shown."""
-BINARY = frozenset(("audio", "input_audio", "base64"))
+BINARY = ("audio", "input_audio", "base64")
 """Types of parts whose `data` is base64."""
-
-_BASE64 = r"[\w+/=\r\n-]*"
-_DATA = rf"(;base64,)([\w+/=\r\n-]{{{SHORTEST},}})"
+_BASE64 = rf"[\w+/=\r\n-]{{{SHORTEST},}}"
 
 
-def without_content(value: Any) -> Any:
+def without_content(value: Any, within: str = "") -> Any:
     """A JSON value in which `data:image/png;base64,… (12 KB)` replaces the content of a `data:` URL, also within a
-    text, and `… (12 KB)` for the data of a part that holds it as `data`, such as `input_audio`."""
+    text, and `… (12 KB)` for the data of a part that holds it as `data`, such as `input_audio`. `within` is the key
+    that has the value."""
     if isinstance(value, str):
-        return re.sub(_DATA, lambda found: found[1] + _size(found[2]), value) if ";base64," in value else value
+        return re.sub(f"(?<=;base64,){_BASE64}", _size, value) if ";base64," in value else value
     if isinstance(value, dict):
-        cleaned = {key: without_content(item) for key, item in value.items()}
-        audio = value.get("input_audio")
-        if isinstance(audio, dict) and _is_long(audio.get("data")):
-            cleaned["input_audio"] = {**audio, "data": _size(audio["data"])}
-        kind = value.get("type")
-        if isinstance(kind, str) and kind in BINARY and _is_long(value.get("data")):
-            cleaned["data"] = _size(value["data"])
+        cleaned = {key: without_content(item, key) for key, item in value.items()}
+        data = cleaned.get("data")
+        if isinstance(data, str) and (within == "input_audio" or value.get("type") in BINARY):
+            cleaned["data"] = re.sub(f"^{_BASE64}\\Z", _size, data)
         return cleaned
     return list(map(without_content, value)) if isinstance(value, list | tuple) else value
-
-
-def _is_long(data: Any) -> bool:
-    return isinstance(data, str) and len(data) >= SHORTEST and re.fullmatch(_BASE64, data) is not None
 
 
 def sizes(attachments: Iterable[Record]) -> list[str]:
@@ -295,8 +246,9 @@ def sizes(attachments: Iterable[Record]) -> list[str]:
     return lines
 
 
-def _size(data: str) -> str:
+def _size(encoded: re.Match[str]) -> str:
     """The size of the data that some base64 encodes, in words."""
+    data = encoded[0]
     count = len(data) * 3 // 4 - data[-2:].count("=")
     for unit, size in (("MB", 1_000_000), ("KB", 1000)):
         if count >= size:

@@ -162,20 +162,6 @@ def _regradable_in(line: Record) -> Regradable | None:
     return value_of(Regradable, said) if said is not None and misfit_in(Regradable, said) is None else None
 
 
-def _outside_in(line: Record) -> tuple[OutsideCall, ...]:
-    from bindings import AnsweredBy, OutsideCall
-
-    return tuple(
-        OutsideCall(
-            name=call["call"],
-            answered=AnsweredBy(call["answered"]),
-            count=call.get("count") or 1,
-            message=call.get("message") or "",
-        )
-        for call in line.get("outside") or ()
-    )
-
-
 def _read_by(module: str, name: str) -> Any:
     """A reader of another module, which is loaded when something is read."""
 
@@ -244,7 +230,6 @@ class TestResult(JsonValue):
         "attempts": _read_by("stability", "attempts_in"),
         "stability": _read_by("stability", "stability_in"),
         "repeat": _read_by("repeating", "repeat_in"),
-        "outside": _outside_in,
         "regradable": _regradable_in,
         "calls": lambda _: None,
         "is_resumed": lambda _: False,

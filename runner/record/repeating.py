@@ -7,36 +7,40 @@ runs that were made in any case; comparisons use only these."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import count, islice
 from typing import Any
 
 from runner.record.verdict import Verdict, verdict_in
-from runner.statistics.policies import Policy, read_policy
+from runner.statistics.policies import read_policy
 from scripttest.typing_names import Record
 from scripttest.values import Value, fields_of
 
 _LETTERS = {Verdict.PASSED: "p", Verdict.FAILED: "f"}
+_VERDICTS = {"passed": Verdict.PASSED, "failed": Verdict.FAILED, "undecided": Verdict.INCONCLUSIVE}
+_WORDS = {None: "cut short", Verdict.INCONCLUSIVE: "undecided", Verdict.BROKEN: "too many broke"}
 _DIGITS = 4
 
 
 class Repeat(Value):
     """The result of applying a policy to the runs of a case."""
 
-    written: Any
-    """The policy, as its file has it."""
+    policy: Any
+    """As its file has it."""
     verdict: Verdict | None
     """None: more runs are needed."""
     decided_after: int | None
     """How many runs were needed for the verdict, including broken ones."""
     wave: int
     judged: int
-    passed: int
     most: int
+    exact_errors: tuple[Record, ...] = ()
+    """How a sequential test ends at three rates, `{rate, passed, failed, undecided, mean_runs}`."""
+    passed: int
     due: int
     """The fewest further runs that could decide."""
     text: str
     """The policy in words."""
-    exact_errors: tuple[Record, ...] = ()
-    """How a sequential test ends at three rates, `{rate, passed, failed, undecided, mean_runs}`."""
+    __beside__ = "passed due text"
 
     @property
     def saved(self) -> int:
@@ -46,13 +50,8 @@ class Repeat(Value):
     @property
     def sentence(self) -> str:
         """`3 of 5 runs, decided: 3 passed, 3 of 5 have to`."""
-        made = f"{self.judged} of {self.most} runs"
-        word = "cut short" if self.verdict is None else "decided"
-        if self.verdict is Verdict.INCONCLUSIVE:
-            word = "undecided"
-        elif self.verdict is Verdict.BROKEN:
-            word = "too many broke"
-        return f"{made}, {word}: {self.passed} passed, policy {self.text}"
+        word = _WORDS.get(self.verdict, "decided")
+        return f"{self.judged} of {self.most} runs, {word}: {self.passed} passed, policy {self.text}"
 
 
 def repeat_of(written: Any, verdicts: Sequence[Verdict]) -> Repeat:
@@ -62,10 +61,9 @@ def repeat_of(written: Any, verdicts: Sequence[Verdict]) -> Repeat:
     verdict = _VERDICTS[found.verdict] if found.verdict else None
     due = found.next_wave
     if verdict is None and len(verdicts) - found.judged > policy.most:
-        nothing = [each for each in verdicts if each.is_none]
-        verdict, due = nothing[0] if nothing else Verdict.SKIPPED, 0
+        verdict, due = next((each for each in verdicts if each.is_none), Verdict.SKIPPED), 0
     return Repeat(
-        written=written,
+        policy=written,
         verdict=verdict,
         decided_after=found.decided_after,
         wave=policy.wave,
@@ -74,20 +72,16 @@ def repeat_of(written: Any, verdicts: Sequence[Verdict]) -> Repeat:
         most=policy.most,
         due=due,
         text=policy.text,
-        exact_errors=_exact(policy),
+        exact_errors=tuple(
+            {name: round(value, _DIGITS) for name, value in fields_of(ends).items()} for ends in policy.exact_errors
+        ),
     )
 
 
 def needs_more(written: Any, verdicts: Mapping[int, Verdict]) -> list[int]:
     """The numbers of the next runs, given the verdicts of those that have ended."""
     due = repeat_of(written, [verdicts[number] for number in sorted(verdicts)]).due
-    numbers: list[int] = []
-    number = 1
-    while len(numbers) < due:
-        if number not in verdicts:
-            numbers.append(number)
-        number += 1
-    return numbers
+    return list(islice((number for number in count(1) if number not in verdicts), due))
 
 
 def shown_of_repeat(repeat: Repeat, verdicts: Sequence[Verdict]) -> int:
@@ -96,31 +90,9 @@ def shown_of_repeat(repeat: Repeat, verdicts: Sequence[Verdict]) -> int:
     return next(verdicts.index(verdict) for verdict in wanted if verdict in verdicts)
 
 
-def repeat_record(repeat: Repeat) -> Record:
-    """What reports say."""
-    record: Record = {
-        "policy": repeat.written,
-        "verdict": str(repeat.verdict) if repeat.verdict else None,
-        "decided_after": repeat.decided_after,
-        "wave": repeat.wave,
-        "judged": repeat.judged,
-        "most": repeat.most,
-    }
-    return {**record, "exact_errors": list(repeat.exact_errors)} if repeat.exact_errors else record
-
-
 def repeat_in(line: Record) -> Repeat | None:
     """The state of a policy after the runs of a case."""
     runs = line.get("runs") or {}
     if not isinstance(said := runs.get("repeat"), dict) or "policy" not in said:
         return None
     return repeat_of(said["policy"], [verdict_in(run) for run in runs["attempts"]])
-
-
-def _exact(policy: Policy) -> tuple[Record, ...]:
-    return tuple(
-        {name: round(value, _DIGITS) for name, value in fields_of(ends).items()} for ends in policy.exact_errors
-    )
-
-
-_VERDICTS = {"passed": Verdict.PASSED, "failed": Verdict.FAILED, "undecided": Verdict.INCONCLUSIVE}

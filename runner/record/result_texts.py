@@ -231,9 +231,9 @@ def message_text(said: Any) -> str:
     return as_text(said)
 
 
-def as_text(value: Any, indent: int | None = None) -> str:
+def as_text(value: Any, indent: int | None = None, in_order: bool = False) -> str:
     """A text as it is, any other value as JSON; with `indent` blanks for each level, over several lines."""
-    return value if isinstance(value, str) else json.dumps(value, indent=indent, ensure_ascii=False)
+    return value if isinstance(value, str) else json.dumps(value, indent=indent, ensure_ascii=False, sort_keys=in_order)
 
 
 def as_value(output: Any) -> Any:
@@ -351,7 +351,5 @@ def _given(check: Failure | AssertionResult) -> list[str]:
 
 def _has(message: str, text: str) -> bool:
     """Whether a message has a value, as it is or as JSON."""
-    import json
-
     forms = (text, json.dumps(text, ensure_ascii=False)[1:-1])
     return any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", message) for form in forms if form)

@@ -14,15 +14,14 @@ from runner.errors import ConfigurationError
 from runner.record.checks import HINT, result_problem, start_problem
 from runner.record.combining import apply_inconclusive_policy, of_runs, policy_in
 from runner.record.coverage import coverage_in
-from runner.record.events import RunEnd, RunStart, RunStatus, looks_in
+from runner.record.events import RunEnd, RunStart, RunStatus, SnapshotCounts, looks_in
 from runner.record.fold import counted, status_of
 from runner.record.lines import as_read, from_seed, result_of
 from runner.record.model import AGENT_TEST, KINDS, SCRIPT_TEST, Suite, TestResult, suite_in
 from runner.record.report import PartialSuite, Report, in_order
-from runner.record.summary import snapshots_in
 from runner.record.texts import plain
 from runner.security.files import read_bytes
-from runner.shapes.codec import json_of, value_of
+from runner.shapes.codec import fitting
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
 
@@ -70,13 +69,6 @@ def _tool(call: Record) -> Record:
     return {**known, "name": str(call.get("tool") or ""), "server": str(call.get("server") or "")}
 
 
-_RUN_STATUSES = {status.value: status for status in RunStatus}
-_TEXTS = ("shard", "regraded_from", "run_id")
-"""Texts of the start of some runs."""
-_LISTS = ("flags", "result_flags", "run_ids")
-"""Lists of texts of it."""
-_NUMBERS = {"runs_per_case": "runs", "min_pass_rate": "min_pass_rate"}
-"""Numbers of it → fields of `RunStart`."""
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """JSON's escape for half of a surrogate pair, which other tools write."""
 
@@ -93,71 +85,56 @@ def load(path: Path) -> Report:
     if not content.strip(b"\xef\xbb\xbf \t\r\n\0"):
         raise _broken(path, "it is empty", "Its run ended before writing the first line")
     try:
-        text = content.decode("utf-8-sig")
-        cut = False
+        return read_text(path, content.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         at = error.start
         if content.find(b"\n", at) >= 0:
             line = content.count(b"\n", 0, at) + 1
             raise _broken(f"{path}:{line}", "it is not UTF-8 text", HINT) from error
-        text, cut = content[:at].decode("utf-8-sig"), True
-    return read_text(path, text, cut)
+        return read_text(path, content[:at].decode("utf-8-sig"), cut=True)
 
 
 def read_text(path: object, text: str, cut: bool = False) -> Report:
     """The same of the text of a report; `path` is what messages call it, and `cut` says whether the text ends in the
     middle of a letter."""
-    return _Reader(path, plain if _HALF.search(text) else None).read(text, cut)
+    return _Reader(path, plain if _HALF.search(text) else lambda value: value).read(text, cut)
 
 
 def start_in(record: Record) -> RunStart:
     """The start of a run, of a line that `start_problem` finds nothing wrong with."""
-    known = record["environment"] if isinstance(record.get("environment"), dict) else {}
-    said: Record = {key: record[key] for key in _TEXTS if isinstance(record.get(key), str)}
-    said |= {key: tuple(map(str, record[key])) for key in _LISTS if isinstance(record.get(key), list)}
-    said |= {field: record[key] for key, field in _NUMBERS.items() if key in record}
-    return RunStart(
-        started_at=str(record.get("timestamp") or ""),
-        version=str(record.get("version") or ""),
-        suites=tuple(map(suite_in, record.get("suites") or ())),
-        environment={**known, **{key: str(known.get(key, "")) for key in ("user_id", "team_id", "locale")}},
-        total_cases=record["total_cases"] if isinstance(record.get("total_cases"), int) else None,
-        resume=record["resume"] if isinstance(record.get("resume"), dict) else None,
-        **said,
-    )
+    return fitting(RunStart, record).replace(suites=tuple(map(suite_in, record.get("suites") or ())))
 
 
 def end_in(ended: Record, results: Sequence[TestResult], has_errors: bool) -> RunEnd:
     """The end of a run, of the summary of its report, which is empty where it did not end; what that does not say is as
     its results are. Raises ValueError for coverage that cannot be read."""
-    status = _RUN_STATUSES.get(str(ended.get("status"))) or status_of(counted(results), has_errors)
-    duration, left = ended.get("duration_ms"), ended.get("not_run")
+    status = next((status for status in RunStatus if status == ended.get("status")), None)
+    duration, left, snapshots = (ended.get(key) for key in ("duration_ms", "not_run", "snapshots"))
     if not isinstance(duration, int):
         duration = sum(result.line["duration_ms"] for result in results)
     return RunEnd(
-        status=status if ended else RunStatus.INTERRUPTED,
+        status=(status or status_of(counted(results), has_errors)) if ended else RunStatus.INTERRUPTED,
         seconds=duration / 1000,
         completed_at=str(ended.get("completed_at") or ""),
         stopped=str(ended["stopped"]) if ended.get("stopped") else None,
         not_run=left if isinstance(left, int) else 0,
         looks=looks_in(ended),
-        snapshots=snapshots_in(ended),
+        snapshots=fitting(SnapshotCounts, snapshots) if isinstance(snapshots, dict) else None,
         coverage=coverage_in(ended),
     )
 
 
 class _Reader:
-    def __init__(self, path: object, clean: Callable[[Any], Any] | None) -> None:
-        self._path = path
-        self._clean = clean
+    def __init__(self, path: object, clean: Callable[[Any], Any]) -> None:
+        """`clean` removes halves of surrogate pairs, where the report has some."""
+        self._path, self._clean = path, clean
         self._start: RunStart | None = None
         self._suites: dict[str, Suite] = {}
         self._results: list[TestResult] = []
         self._errors: list[str] = []
+        self._hints: dict[str, str] = {}
         self._warnings: list[str] = []
         self._damage: list[str] = []
-        self._hints: dict[str, str] = {}
-        self._text = ""
         self._summary: Record = {}
 
     def read(self, text: str, cut: bool) -> Report:
@@ -166,162 +143,119 @@ class _Reader:
             is_lines = isinstance(json.loads(first), dict) and "results" not in json.loads(first)
         except (ValueError, RecursionError):
             is_lines = first.startswith('{"type": "start"')  # cut off within its first line
-        if is_lines:
-            self._lines(text, cut)
-            self._text = "" if self._damage else text
-        else:
-            self._document(text)
-        return self._report()
-
-    def _lines(self, text: str, cut: bool) -> None:
-        position = 0
-        lines = list(_lines_of(text))
-        for number, line in lines:
-            try:
-                record = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                is_last = number == lines[-1][0]
-                if is_last and (cut or not text.endswith("\n")):
-                    self._damage.append(f"{self._path}:{number}: the file ends in the middle of this line")
-                    break
-                raise self._bad_json(error, number) from error
-            where = f"{self._path}:{number}"
-            if not isinstance(record, dict) or not isinstance(record.get("type"), str):
-                raise _broken(where, 'it is not an object with a "type"', HINT)
-            if self._start is None and record["type"] != "start":
-                raise _broken(where, "the first line is not the start of a report", HINT)
-            position += self._take(record, where, position)
+        for where, record in self._lines(text, cut) if is_lines else self._document(text):
+            self._take(record, where)
         if self._start is None:
             raise _broken(self._path, "it was cut off within its first line", None)
-        if not self._summary:
+        if is_lines and not self._summary:
             self._damage.append(f"{self._path}: the run did not end, so there is no summary")
-
-    def _cleaned(self, value: Any) -> Any:
-        """A value without halves of surrogate pairs, where the report has some."""
-        return value if self._clean is None else self._clean(value)
-
-    def _take(self, record: Record, where: str, position: int) -> int:
-        """Takes one line; 1 for a result."""
-        kind = record["type"]
-        if kind == "start":
-            self._begin(record, where)
-            return 0
-        record = self._cleaned(record)
-        if kind == "result":
-            self._results.append(self._result(record, where, position))
-            return 1
-        elif kind == "error":
-            self._errors.append(str(record.get("error")))
-            if isinstance(record.get("hint"), str):
-                self._hints[self._errors[-1]] = record["hint"]
-        elif kind == "warning":
-            self._warnings.append(str(record.get("warning")))
-        elif kind == "summary":
-            self._summary = record
-        return 0
-
-    def _begin(self, line: Record, where: str) -> None:
-        problem = start_problem(line) or ("it has no suites" if line.get("suites") is None else None)
-        if problem:
-            raise _broken(where, problem, HINT)
-        line = self._cleaned(line)
-        start = start_in(line)
-        for suite in start.suites:
-            self._suites.setdefault(suite.id, suite)
-        self._start = self._start or start
-
-    def _result(self, record: Record, where: str, position: int) -> TestResult:
-        problem = result_problem(record)
-        if problem:
-            raise _broken(where, problem, HINT)
-        milliseconds = record.get("duration_ms")
-        duration = milliseconds if isinstance(milliseconds, int) else 0
-        suite = record.get("suite") or record.get("script") or ""
-        known = self._suites.get(suite)
-        if known is None:
-            kind = SCRIPT_TEST if "script" in record else AGENT_TEST
-            known = self._suites[suite] = suite_in({"id": suite, "kind": kind})
-        of_script = {} if known.has_cases else {"script": suite}
-        head = {"type": "result", "suite": suite, "position": record.get("position", position), "id": record["id"]}
-        return result_of(
-            {**head, **of_script, **record, "suite": suite, "position": head["position"], "duration_ms": duration}
-        )
-
-    def _document(self, text: str) -> None:
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise self._bad_json(error, 1) from error
-        value = self._cleaned(value)
-        if is_upstream(value):
-            value = from_upstream(value)
-        several = isinstance(value, dict) and value.get("type") == "test_run"
-        parts = value.get("reports") if several else [value]
-        if not isinstance(parts, list) or not all(_is_part(part) for part in parts):
-            raise _broken(self._path, f"it is {_named(value)}, not a report of a run", HINT)
-        metadata = value.get("metadata") or {}
-        summary = value.get("summary") or {}
-        start = {
-            **metadata,
-            "timestamp": metadata.get("started_at"),
-            "environment": value.get("environment"),
-            "runs_per_case": summary.get("runs_per_case", 1),
-        }
-        for number, part in enumerate(parts, 1):
-            self._part(part, f"{self._path}: report {number}" if several else f"{self._path}")
-        start["suites"] = [json_of(suite) for suite in self._suites.values()]
-        problem = start_problem(start)
-        if problem:
-            raise _broken(self._path, problem, HINT)
-        self._start = start_in(start)
-        self._errors += map(str, value.get("errors") or [])
-        self._warnings += map(str, value.get("warnings") or [])
-        if isinstance(value.get("hints"), dict):
-            self._hints = {error: str(hint) for error, hint in value["hints"].items()}
-        self._summary = {**summary, "completed_at": metadata.get("completed_at")}
-
-    def _part(self, part: Record, where: str) -> None:
-        is_script = part["type"] == SCRIPT_TEST
-        id, about = part.get("script" if is_script else "input"), part.get("summary")
-        results = part.get("results")
-        if not isinstance(id, str) or not isinstance(results, list) or not isinstance(about, dict):
-            raise _broken(where, "it has no results or no suite", HINT)
-        agent = id.removeprefix("scripts.").rpartition(".")[0] if is_script else str(about.get("agent_id", ""))
-        label = str(part.get("script_path", id)) if is_script else id
-        known = part.get("suite")
-        known = known if isinstance(known, dict) and known.get("id") == id else {}
-        if isinstance(part.get("file"), str):
-            known = {"file": part["file"], **known}
-        self._suites[id] = suite_in({"id": id, "label": label, "agent": agent, **known, "kind": part["type"]})
-        for position, record in enumerate(results):
-            if not isinstance(record, dict):
-                raise _broken(where, f"result {position + 1} is not an object", HINT)
-            record = from_seed(record)
-            named = {**record, "id": record.get("name")} if is_script else record
-            if is_script:
-                named.pop("name", None)
-            line = {**named, "suite": id, "position": position}
-            self._results.append(self._result(line, f"{where}, result {position + 1}", position))
-
-    def _report(self) -> Report:
-        assert self._start is not None
-        suites = tuple(self._suites.values())
-        results = in_order(suites, self._together(self._start))
+        results = in_order(tuple(self._suites.values()), self._together(self._start))
         try:
             end = end_in(self._summary, results, bool(self._errors))
         except ValueError as error:
             raise _broken(self._path, "its coverage is invalid", HINT) from error
         return Report(
-            start=self._start.replace(suites=suites),
+            start=self._start.replace(suites=tuple(self._suites.values())),
             results=results,
             errors=self._errors,
             warnings=[*self._warnings, *self._damage],
             end=end,
-            partial=_partial_in(self._summary.get("suites")),
+            partial=tuple(_partial_in(self._summary.get("suites"))),
             hints=self._hints,
             damage=self._damage,
-            text=self._text,
+            text=text if is_lines and not self._damage else "",
         )
+
+    def _lines(self, text: str, cut: bool) -> Iterator[tuple[str, Record]]:
+        """Each line that is not blank, with its place; only a line feed ends a line."""
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip(" \t\r\0")]
+        for number, line in lines:
+            where = f"{self._path}:{number}"
+            try:
+                record = json.loads(line.rstrip("\r"))
+            except (ValueError, RecursionError) as error:
+                if number == lines[-1][0] and (cut or not text.endswith("\n")):
+                    self._damage.append(f"{where}: the file ends in the middle of this line")
+                    return
+                raise self._bad_json(error, number) from error
+            if not isinstance(record, dict) or not isinstance(record.get("type"), str):
+                raise _broken(where, 'it is not an object with a "type"', HINT)
+            if self._start is None and record["type"] != "start":
+                raise _broken(where, "the first line is not the start of a report", HINT)
+            yield where, record
+
+    def _take(self, record: Record, where: str) -> None:
+        """Takes one line."""
+        kind, said = record["type"], self._clean(record)
+        if kind == "start":
+            problem = start_problem(record) or ("it has no suites" if record.get("suites") is None else None)
+            if problem:
+                raise _broken(where, problem, HINT)
+            start = start_in(said)
+            for suite in start.suites:
+                self._suites.setdefault(suite.id, suite)
+            self._start = self._start or start
+        elif kind == "result":
+            self._results.append(self._result(said, where))
+        elif kind == "error":
+            self._errors.append(str(said.get("error")))
+            if isinstance(said.get("hint"), str):
+                self._hints[self._errors[-1]] = said["hint"]
+        elif kind == "warning":
+            self._warnings.append(str(said.get("warning")))
+        elif kind == "summary":
+            self._summary = said
+
+    def _result(self, record: Record, where: str) -> TestResult:
+        if problem := result_problem(record):
+            raise _broken(where, problem, HINT)
+        duration = record.get("duration_ms")
+        suite = record.get("suite") or record.get("script") or ""
+        if suite not in self._suites:
+            kind = SCRIPT_TEST if "script" in record else AGENT_TEST
+            self._suites[suite] = suite_in({"id": suite, "kind": kind})
+        head = {"type": "result", "suite": suite, "position": record.get("position", len(self._results))}
+        of_script = {} if self._suites[suite].has_cases else {"script": suite}
+        tail = {**head, "duration_ms": duration if isinstance(duration, int) else 0}
+        return result_of({**head, "id": record["id"], **of_script, **record, **tail})
+
+    def _document(self, text: str) -> Iterator[tuple[str, Record]]:
+        """A report in one piece as lines, each with its place."""
+        try:
+            value = self._clean(json.loads(text))
+        except (ValueError, RecursionError) as error:
+            raise self._bad_json(error, 1) from error
+        if is_upstream(value):
+            value = from_upstream(value)
+        several = isinstance(value, dict) and value.get("type") == "test_run"
+        parts = value.get("reports") if several else [value]
+        if not isinstance(parts, list) or not all(isinstance(one, dict) and one.get("type") in KINDS for one in parts):
+            raise _broken(self._path, f"it is {_named(value)}, not a report of a run", HINT)
+        metadata, summary = (value.get(key) or {} for key in ("metadata", "summary"))
+        places = [
+            f"{self._path}: report {number}" if several else f"{self._path}" for number in range(1, len(parts) + 1)
+        ]
+        suites = {suite["id"]: suite for suite in map(_suite_of, parts, places)}
+        start = {"timestamp": metadata.get("started_at"), "environment": value.get("environment")}
+        more = {"runs_per_case": summary.get("runs_per_case", 1), "suites": list(suites.values())}
+        whole = f"{self._path}"
+        yield whole, {**metadata, **start, **more, "type": "start"}
+        for part, where in zip(parts, places, strict=True):
+            id = part["script" if part["type"] == SCRIPT_TEST else "input"]
+            for position, record in enumerate(part["results"]):
+                place = f"{where}, result {position + 1}"
+                if not isinstance(record, dict):
+                    raise _broken(where, f"result {position + 1} is not an object", HINT)
+                line = from_seed(record)
+                if part["type"] == SCRIPT_TEST:
+                    line = {key: item for key, item in line.items() if key != "name"} | {"id": line.get("name")}
+                yield place, {**line, "type": "result", "suite": id, "position": position}
+        hints = value.get("hints") if isinstance(value.get("hints"), dict) else {}
+        for said in map(str, value.get("errors") or ()):
+            yield whole, {"type": "error", "error": said, "hint": str(hints[said]) if said in hints else None}
+        for warning in value.get("warnings") or ():
+            yield whole, {"type": "warning", "warning": warning}
+        yield whole, {**summary, "type": "summary", "completed_at": metadata.get("completed_at")}
 
     def _together(self, start: RunStart) -> list[TestResult]:
         """The results; one for all runs of a test."""
@@ -347,28 +281,27 @@ class _Reader:
         return _broken(f"{self._path}:{line}", why, None)
 
 
-def _lines_of(text: str) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers; only a line feed ends a line."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip(" \t\r\0"):
-            yield number, line.rstrip("\r")
+def _suite_of(part: Record, where: str) -> Record:
+    """The suite of a part of a document."""
+    is_script = part["type"] == SCRIPT_TEST
+    id, about = part.get("script" if is_script else "input"), part.get("summary")
+    if not isinstance(id, str) or not isinstance(part.get("results"), list) or not isinstance(about, dict):
+        raise _broken(where, "it has no results or no suite", HINT)
+    agent = id.removeprefix("scripts.").rpartition(".")[0] if is_script else str(about.get("agent_id", ""))
+    label = str(part.get("script_path", id)) if is_script else id
+    known = part.get("suite")
+    known = known if isinstance(known, dict) and known.get("id") == id else {}
+    file = {"file": part["file"]} if isinstance(part.get("file"), str) else {}
+    return {"label": label, "agent": agent, **file, **known, "id": id, "kind": part["type"]}
 
 
-def _partial_in(said: Any) -> tuple[PartialSuite, ...]:
+def _partial_in(said: Any) -> Iterator[PartialSuite]:
     """Suites with other tests than results."""
-    entries = said if isinstance(said, list) else []
-    numbers = ("selected", "total")
-    return tuple(
-        value_of(PartialSuite, entry)
-        for entry in entries
-        if isinstance(entry, dict)
-        and isinstance(entry.get("id"), str)
-        and (entry.get("started") is False or all(isinstance(entry.get(key), int) for key in numbers))
-    )
-
-
-def _is_part(value: Any) -> bool:
-    return isinstance(value, dict) and value.get("type") in KINDS
+    for entry in said if isinstance(said, list) else []:
+        if isinstance(entry, dict) and isinstance(entry.get("id"), str):
+            known = fitting(PartialSuite, entry)
+            if entry.get("started") is False or None not in (known.selected, known.total):
+                yield known
 
 
 def _named(value: Any) -> str:

@@ -1,8 +1,7 @@
 """The stability of a test that ran several times (seed 004, "Stability Analysis").
 
-Pure functions over values, without events or reports. Attempts that were skipped, or that could not be judged because
-something else broke, count only in `errors`. The same holds for attempts that passed because their judges could not
-judge, unless there are no others."""
+Attempts that were skipped, or that could not be judged because something else broke, count only in `errors`. The same
+holds for attempts that passed because their judges could not judge, unless there are no others."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from runner.amounts import Cost, mean
 from runner.record.outcomes import error_text
-from runner.record.verdict import Verdict, verdict_in, verdict_of
+from runner.record.verdict import DECIDED, Verdict, verdict_in, verdict_of
 from runner.record.votes import Judging, criteria_of
 from runner.shapes.codec import value_of
 from scripttest import Cause, Status
@@ -29,18 +28,8 @@ if TYPE_CHECKING:
 
 CLASSES = ((100.0, "stable"), (80.0, "mostly stable"), (50.0, "unstable"), (0.0, "highly unstable"))
 """Pass rate in percent from which on a test is in a class."""
-_FIGURES = {
-    *("count", "passed", "failed", "pass_rate", "consistency", "stable", "classification", "avg_duration_ms"),
-    *("min_duration_ms", "max_duration_ms", "std_deviation_ms", "confidence_interval"),
-}
 SHOWN_K = (1, 2, 3, 5, 10, 20, 50, 100)
 """Values of k, besides the number of runs, for which pass@k and pass^k are given."""
-Z = 1.959963984540054
-"""Two-sided 95 % point of the normal distribution."""
-
-
-CAUSES = {Verdict.BROKEN: Cause.INFRASTRUCTURE.value, Verdict.INCONCLUSIVE: Cause.INCONCLUSIVE.value}
-"""The causes that runs without a verdict name."""
 
 
 class Attempt(Value):
@@ -82,9 +71,9 @@ class Attempt(Value):
         return self.verdict.status
 
     @property
-    def cause(self) -> str | None:
+    def cause(self) -> Cause | None:
         """Why it has no verdict, if it has none."""
-        return CAUSES.get(self.verdict)
+        return self.verdict.cause
 
 
 def _by_k(name: str) -> Any:
@@ -115,13 +104,13 @@ class RunStatistics(Value):
     """Standard deviation of the population: these runs are not a sample."""
     confidence_interval: tuple[float, float]
     """Wilson score interval of the pass rate at 95 %, in percent."""
+    avg_tokens: int | None = None
+    avg_cost: float | None = None
+    """US dollars."""
     pass_at_k: dict[int, float]
     """k → probability that at least one of k runs passes."""
     pass_hat_k: dict[int, float]
     """k → probability that all of k runs pass."""
-    avg_tokens: int | None = None
-    avg_cost: float | None = None
-    """US dollars."""
     __keys__ = {"judged": "count"}  # noqa: RUF012
     __writers__ = {  # noqa: RUF012
         name: lambda figures, name=name: {str(k): value for k, value in getattr(figures, name).items()} or ...
@@ -135,14 +124,12 @@ def stability_of(attempts: Sequence[Attempt], stops: bool = False) -> RunStatist
     verdict stood, so pass@k and pass^k say nothing."""
     from statistics import fmean, pstdev
 
-    judged = _judged(attempts)
+    judged = judged_of(attempts)
     if not judged:
         return None
-    count = len(judged)
-    passed = sum(attempt.verdict is Verdict.PASSED for attempt in judged)
+    count, passed = len(judged), sum(attempt.passed for attempt in judged)
     durations = [attempt.duration_ms for attempt in judged]
     costs = [attempt.cost for attempt in judged if attempt.cost is not None]
-    tokens = round(fmean(attempt.tokens for attempt in judged))
     shown = () if stops else sorted({k for k in SHOWN_K if k < count} | {count})
     return RunStatistics(
         judged=count,
@@ -160,12 +147,12 @@ def stability_of(attempts: Sequence[Attempt], stops: bool = False) -> RunStatist
         confidence_interval=confidence_interval(passed, count),
         pass_at_k={k: round(pass_at(passed, count, k), 4) for k in shown},
         pass_hat_k={k: round(pass_hat(passed, count, k), 4) for k in shown},
-        avg_tokens=tokens or None,
+        avg_tokens=round(fmean(attempt.tokens for attempt in judged)) or None,
         avg_cost=round(mean(costs), 6) if costs else None,
     )
 
 
-def attempt_of(outcome: Outcome, case: CaseResult | None, run: int = 1, judging: Judging | None = None) -> Attempt:
+def attempt_of(outcome: Outcome, case: CaseResult | None, run: int, judging: Judging | None) -> Attempt:
     """The attempt that one run of a test is."""
     of_case: dict[str, Any] = {}
     if case is not None:
@@ -210,8 +197,7 @@ def _is_judged(outcome: Outcome, case: CaseResult) -> bool:
 
 def attempts_in(line: Record) -> tuple[Attempt, ...]:
     """The runs of a test."""
-    runs = line.get("runs") or line
-    return tuple(value_of(Attempt, run) for run in runs.get("attempts") or ())
+    return tuple(value_of(Attempt, run) for run in (line.get("runs") or line).get("attempts") or ())
 
 
 def stability_in(line: Record) -> RunStatistics | None:
@@ -219,10 +205,17 @@ def stability_in(line: Record) -> RunStatistics | None:
     runs = line.get("runs") or line
     if "attempts" not in runs:
         return None
-    needed = {"pass_at_k", "pass_hat_k"} if "repeat" not in runs else set()
-    if needed | _FIGURES <= {key for key, value in runs.items() if value is not None}:
+    stops = "repeat" in runs
+    needed = (*_FIGURES, *(() if stops else ("pass_at_k", "pass_hat_k")))
+    if all(runs.get(key) is not None for key in needed):
         return value_of(RunStatistics, runs)
-    return stability_of(attempts_in(line), stops="repeat" in runs)
+    return stability_of(attempts_in(line), stops)
+
+
+_FIGURES = (
+    *("count", "passed", "failed", "pass_rate", "consistency", "stable", "classification", "avg_duration_ms"),
+    *("min_duration_ms", "max_duration_ms", "std_deviation_ms", "confidence_interval"),
+)
 
 
 def pass_rate(passed: int, count: int) -> float:
@@ -235,25 +228,22 @@ def pass_rate(passed: int, count: int) -> float:
 
 def classification(passed: int, count: int) -> str:
     """The class of a test with this pass rate, by the table of seed 004."""
-    rate = 100 * passed / count
-    return next(name for least, name in CLASSES if rate >= least)
+    return next(name for least, name in CLASSES if 100 * passed / count >= least)
 
 
 def shown_of(attempts: Sequence[Attempt], min_pass_rate: float) -> int:
     """Index of the attempt that a test ends like: one that failed when its pass rate is below `min_pass_rate` percent,
     else one that broke, else one that passed, else one that was skipped; the first of these."""
-    judged = _judged(attempts)
-    passed = sum(attempt.verdict is Verdict.PASSED for attempt in judged)
-    fails = bool(judged) and pass_rate(passed, len(judged)) < min_pass_rate
-    verdicts = [attempt.verdict for attempt in attempts]
+    judged, verdicts = judged_of(attempts), [attempt.verdict for attempt in attempts]
+    fails = judged and pass_rate(sum(attempt.passed for attempt in judged), len(judged)) < min_pass_rate
     wanted = [Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.SKIPPED]
-    return next(
-        verdicts.index(verdict) for verdict in ([Verdict.FAILED] if fails else []) + wanted if verdict in verdicts
-    )
+    return next(verdicts.index(one) for one in ([Verdict.FAILED] if fails else []) + wanted if one in verdicts)
 
 
-def _judged(attempts: Sequence[Attempt]) -> list[Attempt]:
-    ended = [attempt for attempt in attempts if attempt.verdict in (Verdict.PASSED, Verdict.FAILED)]
+def judged_of(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """The attempts that count: those that passed or failed, of which those where nothing was judged only if there are
+    no others."""
+    ended = [attempt for attempt in attempts if attempt.verdict in DECIDED]
     return [attempt for attempt in ended if attempt.judged] or ended
 
 
@@ -265,11 +255,10 @@ def consistency(answers: Sequence[str]) -> float:
 
 def confidence_interval(passed: int, count: int) -> tuple[float, float]:
     """Wilson score interval at 95 %, in percent with one digit."""
-    share, squared = passed / count, Z * Z
-    middle = share + squared / (2 * count)
-    width = Z * math.sqrt(share * (1 - share) / count + squared / (4 * count * count))
-    low, high = ((middle + sign * width) / (1 + squared / count) for sign in (-1, 1))
-    return round(100 * max(0.0, low), 1), round(100 * min(1.0, high), 1)
+    from runner.statistics.intervals import wilson
+
+    found = wilson(passed, count)
+    return round(100 * found.low, 1), round(100 * found.high, 1)
 
 
 def pass_at(passed: int, count: int, k: int) -> float:
@@ -282,6 +271,13 @@ def pass_hat(passed: int, count: int, k: int) -> float:
     return math.comb(passed, k) / math.comb(count, k)
 
 
+class _Piece(str):
+    """Text that is finished."""
+
+
+_COMMA = _Piece(", ")
+
+
 def normalised(value: Any) -> str:
     """A JSON value as a text that is equal for outputs that mean the same: the order of keys, blanks and line breaks
     within texts, forms of Unicode, and `1.0` for `1` make no difference. It may be nested to any depth."""
@@ -290,12 +286,14 @@ def normalised(value: Any) -> str:
     while left:
         item = left.pop()
         if isinstance(item, _Piece):
-            pieces.append(item.text)
+            pieces.append(item)
         elif isinstance(item, list | tuple):
-            left += reversed(_joined("[", [[one] for one in item], "]"))
+            inner = [part for one in item for part in (_COMMA, one)][1:]
+            left += (_Piece("]"), *reversed(inner), _Piece("["))
         elif isinstance(item, dict):
             named = sorted(((str(key), one) for key, one in item.items()), key=lambda pair: pair[0])
-            left += reversed(_joined("{", [[_Piece(text=f"{_plain(key)}: "), one] for key, one in named], "}"))
+            inner = [part for key, one in named for part in (_COMMA, _Piece(f"{_plain(key)}: "), one)][1:]
+            left += (_Piece("}"), *reversed(inner), _Piece("{"))
         elif isinstance(item, str):
             from unicodedata import normalize
 
@@ -303,20 +301,6 @@ def normalised(value: Any) -> str:
         else:
             pieces.append(_plain(int(item) if isinstance(item, float) and item.is_integer() else item))
     return "".join(pieces)
-
-
-class _Piece(Value):
-    """Text that is finished."""
-
-    text: str
-
-
-def _joined(start: str, entries: list[list[Any]], end: str) -> list[Any]:
-    """What stands between the brackets of a list or an object, with them."""
-    parts: list[Any] = [_Piece(text=start)]
-    for number, entry in enumerate(entries):
-        parts += [_Piece(text=", "), *entry] if number else entry
-    return [*parts, _Piece(text=end)]
 
 
 def _plain(value: Any) -> str:

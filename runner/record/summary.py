@@ -10,7 +10,7 @@ from runner.amounts import cost_record
 from runner.record.events import SnapshotCounts
 from runner.record.stability import pass_rate
 from runner.record.verdict import DECIDED, Verdict
-from runner.record.votes import Group
+from runner.record.votes import GROUPS, SUITE, TAG
 from runner.security.terminal import in_line
 from scripttest.typing_names import Record, TypeVar
 from scripttest.values import Value
@@ -23,20 +23,16 @@ if TYPE_CHECKING:
     from runner.record.model import TestResult
     from runner.statistics.intervals import Estimate
 
-
 COST_DIGITS = 12
 """Digits of a sum of costs, in US dollars: what the order of adding changes comes behind them."""
 
 
-def counts_record(counts: Counts) -> dict[str, Any]:
+def counts_record(counts: Counts) -> Record:
     """`{total, passed, failed, skipped, errors?, warnings?, missing_calls?, not_judged?, todo?, only?,
-    stopped_early?, checks_nothing?, checks_nothing_first?}`. `errors` counts results with the cause
-    `infrastructure` or `inconclusive`, which are in none of the other counts. `warnings` counts warnings of
-    results, `missing_calls` calls that nothing answered, `not_judged` criteria, `todo` skipped tests that are
-    marked as unfinished, and `checks_nothing` cases; `only` has the names of the first tests that called `t.only`,
-    `checks_nothing_first` the ids of the first of these. `stopped_early` is `{not_needed, of, cost?}`: how many
-    runs of cases with a policy were not needed, of how many, and about what they would have cost, in US dollars."""
-    record: dict[str, Any] = {name: getattr(counts, name) for name in ("total", "passed", "failed", "skipped")}
+    stopped_early?: {not_needed, of, cost?}, checks_nothing?, checks_nothing_first?}`, as `Counts` declares them. Of
+    `only` and `checks_nothing_first` there are names. `stopped_early` is about runs of cases with a policy: how many
+    were not needed, of how many, and about what they would have cost, in US dollars."""
+    record: Record = {name: getattr(counts, name) for name in ("total", "passed", "failed", "skipped")}
     optional = ("errors", "warnings", "missing_calls", "not_judged", "todo", "only")
     record |= {name: number for name in optional if (number := getattr(counts, name))}
     if counts.repeated:
@@ -48,12 +44,12 @@ def counts_record(counts: Counts) -> dict[str, Any]:
     return record
 
 
-def usage_record(counts: Counts) -> dict[str, Any]:
+def usage_record(counts: Counts) -> Record:
     """`{usage: {input_tokens, output_tokens, cost?, cost_estimated?}}` when models were asked; `cost` is in US
     dollars."""
     if not (counts.tokens or counts.cost):
         return {}
-    usage: dict[str, Any] = {"input_tokens": counts.input_tokens, "output_tokens": counts.output_tokens}
+    usage = {"input_tokens": counts.input_tokens, "output_tokens": counts.output_tokens}
     return {"usage": {**usage, **cost_record(cost_of(counts))}}
 
 
@@ -66,18 +62,16 @@ def stability_summary(results: Sequence[TestResult]) -> Record:
     """`{total_cases, total_runs, overall_pass_rate, stable_cases, unstable_cases}` of the results of a run; a test that
     could only run once counts as one run, one that was skipped or broke as none."""
     made = [
-        (found.passed, found.judged)
-        if (found := result.stability) is not None
-        else (int(result.verdict is Verdict.PASSED), 1)
+        (found.passed, found.judged) if (found := result.stability) else (int(result.verdict is Verdict.PASSED), 1)
         for result in results
-        if result.stability is not None or result.verdict in DECIDED
+        if result.stability or result.verdict in DECIDED
     ]
-    passed, counts = (sum(numbers) for numbers in (zip(*made, strict=True) if made else ((), ())))
-    stable = sum(one == count for one, count in made)
+    passed, runs = sum(one for one, _ in made), sum(of for _, of in made)
+    stable = sum(one == of for one, of in made)
     return {
         "total_cases": len(results),
-        "total_runs": counts,
-        "overall_pass_rate": pass_rate(passed, counts),
+        "total_runs": runs,
+        "overall_pass_rate": pass_rate(passed, runs),
         "stable_cases": stable,
         "unstable_cases": len(made) - stable,
     }
@@ -87,8 +81,8 @@ def remarks(counts: Counts, with_calls: bool = True) -> list[str]:
     """Remarks on a run: calls that nothing answered, criteria that were not judged, tests that are marked as
     unfinished or run alone, and cases that check nothing."""
     said = []
-    if counts.missing_calls and with_calls:
-        said.append(missing_calls(counts.missing_calls))
+    if (number := counts.missing_calls) and with_calls:
+        said.append(f"{number} missing {'call' if number == 1 else 'calls'}")
     if counts.not_judged:
         said.append(unjudged(counts.not_judged))
     if counts.todo:
@@ -97,15 +91,11 @@ def remarks(counts: Counts, with_calls: bool = True) -> list[str]:
         said.append(f"t.only: tests beside {in_line(', '.join(counts.only))} did not run")
     if number := counts.checks_nothing:
         first = counts.checks_nothing_first
-        names = in_line(", ".join(first))
         more = f" and {number - len(first)} more" if number > len(first) else ""
-        said.append(f"{number} {'case checks' if number == 1 else 'cases check'} nothing: {names}{more}")
+        said.append(
+            f"{number} {'case checks' if number == 1 else 'cases check'} nothing: {in_line(', '.join(first))}{more}"
+        )
     return said
-
-
-def missing_calls(number: int) -> str:
-    """`2 missing calls`."""
-    return f"{number} missing {'call' if number == 1 else 'calls'}"
 
 
 def savings(counts: Counts) -> str:
@@ -127,10 +117,6 @@ Item = TypeVar("Item")
 DIGITS = 4
 BARS = ("pass_rate", "pass_rate_interval", "mean_score", "mean_score_interval", "judges_noise", "parts")
 """Keys of a summary that have these figures."""
-KINDS = ("suite", "tag", "criterion", "checkpoint")
-"""Kinds of parts, in the order in which they are shown."""
-OF_CASES = KINDS[:2]
-"""Kinds of parts that consist of whole cases, which have a verdict and a score."""
 PARTS = 200
 """At most this many parts of a kind are in a summary."""
 
@@ -153,11 +139,6 @@ class GroupFigures(Figures):
     runs: int = 0
     __members__ = "kind name cases runs"
 
-    @property
-    def is_rate(self) -> bool:
-        """Whether it is of more than a single run, which has no rate to speak of."""
-        return max(self.cases, self.runs) > 1
-
 
 class NoiseFigures(Value):
     """Half the width of the intervals that the votes of judges alone cause."""
@@ -166,7 +147,6 @@ class NoiseFigures(Value):
     """How many answers have several votes."""
     pass_rate: float
     mean_score: float | None = None
-    __members__ = "answers pass_rate mean_score"
 
 
 class Certainty(Figures):
@@ -187,34 +167,26 @@ def certainty_of(counts: Counts) -> Certainty:
 
 
 class GroupRow(Value):
-    """A row of a table of parts, as texts."""
+    """A row of a table of parts, as texts: how many cases it has, its pass rate and its mean score."""
 
-    group: Group
+    kind: str
+    name: str
     cases: str = ""
-    """How many cases it has."""
     rate: str = ""
-    """Its pass rate ..."""
     score: str = ""
-    """... and its mean score."""
 
 
 def part_rows(known: Certainty, limit: int = PARTS, detailed: bool = True) -> list[GroupRow]:
     """A row for each part, but for parts of a single run; of each kind `limit` at most, and then a row that says how
     many more there are."""
     rows: list[GroupRow] = []
-    for kind in KINDS:
-        found = [part for part in known.parts if part.kind == kind and part.is_rate]
-        rows += [
-            GroupRow(
-                group=Group(kind=kind, name=part.name),
-                cases=str(part.cases),
-                rate=rate_text(part, detailed),
-                score=score_text(part, detailed),
-            )
-            for part in _most(found, limit, lambda part: part.cases)
-        ]
+    for kind in GROUPS:
+        found = [part for part in known.parts if part.kind == kind and max(part.cases, part.runs) > 1]
+        for part in _most(found, limit, lambda part: part.cases):
+            texts = {"rate": rate_text(part, detailed), "score": score_text(part, detailed)}
+            rows.append(GroupRow(kind=kind, name=part.name, cases=str(part.cases), **texts))
         if len(found) > limit:
-            rows.append(GroupRow(group=Group(kind=kind, name=f"... and {len(found) - limit} more")))
+            rows.append(GroupRow(kind=kind, name=f"... and {len(found) - limit} more"))
     return rows
 
 
@@ -261,7 +233,7 @@ def _noise(counts: Counts) -> NoiseFigures | None:
     return NoiseFigures(answers=noise.answers, pass_rate=round(noise.passed, DIGITS), mean_score=of_score)
 
 
-def _figures(counts: Counts | GroupCounts) -> dict[str, Any]:
+def _figures(counts: GroupCounts) -> Record:
     from runner.statistics.intervals import mean_of, suite_rate
 
     return {
@@ -271,17 +243,17 @@ def _figures(counts: Counts | GroupCounts) -> dict[str, Any]:
 
 
 def _parts(counts: Counts) -> Iterator[GroupFigures]:
-    for kind in KINDS:
+    for kind in GROUPS:
         known = {
-            part.name: figures if kind in OF_CASES else _one(figures)
+            part.name: figures if kind in (SUITE, TAG) else _one(figures)
             for part, figures in counts.groups.items()
             if part.kind == kind and _cases(figures)
         }
-        if kind == "suite" and len(known) < 2:
+        if kind == SUITE and len(known) < 2:
             continue
-        most = _most(list(known.items()), PARTS, lambda item: _cases(item[1]))
-        for name, part in most:
-            yield GroupFigures(kind=kind, name=name, **_sizes(part), **_figures(part))
+        for name, part in _most(list(known.items()), PARTS, lambda item: _cases(item[1])):
+            runs = sum(of_case.judged * cases for of_case, cases in part.rates.items())
+            yield GroupFigures(kind=kind, name=name, cases=_cases(part), runs=runs, **_figures(part))
 
 
 def _most(items: Sequence[Item], limit: int, cases: Callable[[Item], int]) -> Sequence[Item]:
@@ -297,18 +269,11 @@ def _one(part: GroupCounts) -> GroupCounts:
     are neither 0 nor 1."""
     if not part.scores:
         return part
-    from runner.record.fold import GroupCounts
-
-    whole = GroupCounts()
+    whole = type(part)()
     whole.scores.update(part.scores)
     for runs, cases in part.rates.items():
         whole.scores[runs.rate] += cases
     return whole
-
-
-def _sizes(part: GroupCounts) -> dict[str, Any]:
-    runs = sum(of_case.judged * cases for of_case, cases in part.rates.items())
-    return {"cases": _cases(part), "runs": runs}
 
 
 def _cases(part: GroupCounts) -> int:
@@ -334,53 +299,34 @@ def _percent(share: float) -> str:
 
 NAMED = 50
 """At most this many obsolete snapshots are named."""
-
-
-def snapshots_in(record: Record) -> SnapshotCounts | None:
-    """The counts of the summary of a saved report; None when it has none."""
-    if not isinstance(record.get("snapshots"), dict):
-        return None
-    given = record["snapshots"]
-    written, updated, removed = (int(given.get(key) or 0) for key in ("written", "updated", "removed"))
-    return SnapshotCounts(
-        written=written, updated=updated, removed=removed, obsolete=tuple(map(str, given.get("obsolete") or ()))
-    )
+_DONE = {"written": "snapshot", "updated": "snapshot", "removed": "obsolete snapshot", "obsolete": "obsolete snapshot"}
+"""Field of `SnapshotCounts` → what it counts."""
 
 
 def snapshots_together(found: Sequence[SnapshotCounts]) -> SnapshotCounts | None:
     """What several runs did with snapshots, added up; None where none did anything."""
-    if not any(counts != SnapshotCounts() for counts in found):
-        return None
-    return SnapshotCounts(
-        written=sum(counts.written for counts in found),
-        updated=sum(counts.updated for counts in found),
-        removed=sum(counts.removed for counts in found),
-        obsolete=tuple(dict.fromkeys(name for counts in found for name in counts.obsolete)),
-    )
+    numbers = {key: sum(getattr(counts, key) for counts in found) for key in ("written", "updated", "removed")}
+    whole = SnapshotCounts(**numbers, obsolete=tuple(dict.fromkeys(name for one in found for name in one.obsolete)))
+    return whole if whole != SnapshotCounts() else None
 
 
 def in_words(counts: SnapshotCounts) -> str:
     """The counts in words, such as `2 snapshots written, 1 obsolete snapshot`."""
-    parts = [
-        _count(counts.written, "snapshot", "written"),
-        _count(counts.updated, "snapshot", "updated"),
-        _count(counts.removed, "obsolete snapshot", "removed"),
-        _count(len(counts.obsolete), "obsolete snapshot"),
-    ]
-    return ", ".join(filter(None, parts))
+    parts = []
+    for name, word in _DONE.items():
+        found = getattr(counts, name)
+        number, done = (len(found), "") if name == "obsolete" else (found, f" {name}")
+        if number:
+            parts.append(f"{number} {word}{'' if number == 1 else 's'}{done}")
+    return ", ".join(parts)
 
 
 def in_lines(counts: SnapshotCounts) -> list[str]:
     """The counts in lines, with the names of obsolete snapshots and how to remove them."""
     lines = [in_words(counts)]
-    named = [name.replace("\n", "\\n") for name in counts.obsolete[:NAMED]]
-    lines += [f"  obsolete: {name}" for name in named]
+    lines += [f"  obsolete: {name}" for name in (name.replace("\n", "\\n") for name in counts.obsolete[:NAMED])]
     if len(counts.obsolete) > NAMED:
         lines.append(f"  ... and {len(counts.obsolete) - NAMED} more")
     if counts.obsolete:
         lines.append("  --update-snapshots removes them")
     return lines
-
-
-def _count(number: int, word: str, done: str = "") -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}{f' {done}' if done else ''}" if number else ""

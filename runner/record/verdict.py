@@ -19,17 +19,19 @@ class Verdict(StrEnum):
     FAILED = "failed"
     SKIPPED = "skipped"
     BROKEN = "broken"
-    """There is no verdict, because something that the test needs broke. Reports write `failed` with the cause
-    `infrastructure`, and count it among `errors`."""
-
+    """None: something that the test needs broke. Reports write `failed` with the cause `infrastructure`."""
     INCONCLUSIVE = "inconclusive"
-    """There is no verdict, because the judges did not decide. Reports write `failed` with the cause `inconclusive`, and
-    count it among `errors`."""
+    """None: the judges did not decide. Reports write `failed` with the cause `inconclusive`."""
+
+    @property
+    def cause(self) -> Cause | None:
+        """Why there is no verdict; None where there is one."""
+        return CAUSES.get(self)
 
     @property
     def is_none(self) -> bool:
         """Whether the test ran but has no verdict."""
-        return self in (Verdict.BROKEN, Verdict.INCONCLUSIVE)
+        return self in CAUSES
 
     @property
     def status(self) -> Status:
@@ -39,31 +41,18 @@ class Verdict(StrEnum):
     @property
     def counted(self) -> str:
         """The word under which summaries count it: the status, or `errors`."""
-        return _COUNTED[self]
+        return "errors" if self.is_none else self.value
 
 
-_COUNTED: dict[Verdict, str] = {verdict: verdict.value for verdict in Verdict} | {
-    Verdict.BROKEN: "errors",
-    Verdict.INCONCLUSIVE: "errors",
-}
-_NONE: dict[str, Verdict] = {Cause.INFRASTRUCTURE: Verdict.BROKEN, Cause.INCONCLUSIVE: Verdict.INCONCLUSIVE}
-_OF_STATUS: dict[str, Verdict] = {
-    Status.PASSED: Verdict.PASSED,
-    Status.FAILED: Verdict.FAILED,
-    Status.SKIPPED: Verdict.SKIPPED,
-}
-
-
+CAUSES = {Verdict.BROKEN: Cause.INFRASTRUCTURE, Verdict.INCONCLUSIVE: Cause.INCONCLUSIVE}
+_NONE: dict[str, Verdict] = {cause: verdict for verdict, cause in CAUSES.items()}
 DECIDED = (Verdict.PASSED, Verdict.FAILED)
 """The verdicts that say something of what was tested."""
 
 
 def verdict_of(status: str, cause: str | None) -> Verdict:
-    """The verdict on something that ended with a status, and with the cause of its decisive failure. Raises KeyError
-    for a status that there is not."""
-    if cause is not None and status == Status.FAILED and cause in _NONE:
-        return _NONE[cause]
-    return _OF_STATUS[status]
+    """The verdict on something that ended with a status, and with the cause of its decisive failure."""
+    return _NONE[cause] if cause in _NONE and status == Status.FAILED else Verdict(status)
 
 
 def verdict_in(line: Mapping[str, Any]) -> Verdict:

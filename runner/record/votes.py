@@ -13,21 +13,17 @@ if TYPE_CHECKING:
 
     from runner.assertions.base import AssertionResult
     from runner.record.case_result import CaseResult, CheckpointResult, CriterionResult
-
+    from runner.shapes.codec import Number
 
 PASSED, SCORE = "passed", "score"
+"""Measures that every report has; all others are ids of criteria."""
+SUITE, TAG, CRITERION, CHECKPOINT = GROUPS = ("suite", "tag", "criterion", "checkpoint")
+"""Kinds of groups of cases, in the order in which they are shown."""
 FEWEST = 10
 """The noise is estimated from this many answers with two votes on."""
 _Z = 1.959964
 _MOST = 0.25
 """The highest variance of a value that is 0 or 1."""
-
-
-class _Vote(Value):
-    """The vote of one judge on one question."""
-
-    score: float | None
-    passed: bool
 
 
 class Judging(Value):
@@ -39,10 +35,11 @@ class Judging(Value):
     """How many of them have at least two votes."""
     votes: int
     """How many votes these have."""
-    verdicts: float
+    verdicts: Number
     """Half of the squared differences of the first two votes on each, 1 and 0; their sum."""
-    scores: float
+    scores: Number
     """The same for their scores, where they have some."""
+    __strict__ = True
 
 
 class JudgesNoise(Value):
@@ -51,24 +48,13 @@ class JudgesNoise(Value):
     answers: int
     """On which there were several votes."""
     passed: float
-    """The noise of a pass rate."""
+    """Of a pass rate; then of a mean score, and of one criterion."""
     score: float
-    """The noise of a mean score."""
     criterion: float
-    """The noise of one criterion."""
 
     def of(self, measure: str) -> float:
         """The noise of `passed`, `score`, or the criterion with this id."""
         return {PASSED: self.passed, SCORE: self.score}.get(measure, self.criterion)
-
-
-class _Variances(Value):
-    """The variances of a pass rate, a mean score and a criterion."""
-
-    answers: int
-    passed: float
-    score: float
-    criterion: float
 
 
 class NoiseSum:
@@ -82,44 +68,36 @@ class NoiseSum:
     def add(self, runs: Sequence[Judging | None]) -> None:
         """Adds the runs of a case."""
         self._cases += bool(runs)
-        for run in runs:
-            if run is not None:
-                share = 1 / len(runs) ** 2
-                self._voted += run.voted
-                self._votes += run.votes
-                self._verdicts += run.verdicts
-                self._scores += run.scores
-                self._of_passed += share * run.voted
-                self._of_score += share * run.voted / run.criteria**2
-                self._of_runs += share
+        for run in filter(None, runs):
+            share = 1 / len(runs) ** 2
+            self._voted += run.voted
+            self._votes += run.votes
+            self._verdicts += run.verdicts
+            self._scores += run.scores
+            self._of_passed += share * run.voted
+            self._of_score += share * run.voted / run.criteria**2
+            self._of_runs += share
 
-    def variances(self) -> _Variances | None:
-        """How much figures scatter for the votes alone; None: there are too few votes."""
+    @property
+    def figures(self) -> tuple[float, ...]:
+        """How many answers have votes, and the variances of a pass rate, a mean score and a criterion; empty where
+        there are too few votes."""
         if self._voted < FEWEST:
-            return None
+            return ()
         passed = min(self._verdicts / self._voted * self._of_passed, _MOST * self._of_runs)
         of_vote = self._scores / self._votes
-        cases = self._cases**2
-        return _Variances(
-            answers=self._voted,
-            passed=passed / cases,
-            score=of_vote * self._of_score / cases,
-            criterion=of_vote * self._of_runs / cases,
-        )
+        variances = (passed, of_vote * self._of_score, of_vote * self._of_runs)
+        return (self._voted, *(one / self._cases**2 for one in variances))
 
 
 def noise_of(*sides: NoiseSum) -> JudgesNoise | None:
-    """The noise of a figure, and of the difference of two where there are two sides; None where there are too few
-    votes."""
-    known = [found for side in sides if (found := side.variances()) is not None]
+    """The noise of a figure, or of the difference of two; None where there are too few votes."""
+    known = [side.figures for side in sides if side.figures]
     if not known:
         return None
-    return JudgesNoise(
-        answers=sum(one.answers for one in known),
-        passed=_Z * math.sqrt(sum(one.passed for one in known)),
-        score=_Z * math.sqrt(sum(one.score for one in known)),
-        criterion=_Z * math.sqrt(sum(one.criterion for one in known)),
-    )
+    answers, *variances = map(sum, zip(*known, strict=True))
+    passed, score, criterion = (_Z * math.sqrt(one) for one in variances)
+    return JudgesNoise(answers=int(answers), passed=passed, score=score, criterion=criterion)
 
 
 def judging_of(case: CaseResult | None, judgements: Sequence[AssertionResult] = ()) -> Judging | None:
@@ -134,37 +112,29 @@ def judging_of(case: CaseResult | None, judgements: Sequence[AssertionResult] = 
         checks += [check for checkpoint in case.checkpoints or () for check in checkpoint.assertions]
     if not any(check.votes or getattr(check, "details", ()) for check in checks):
         return None
-    return _judging(_votes_on(checks))
-
-
-def _judging(checks: Iterable[list[_Vote]]) -> Judging | None:
-    """Of checks that were judged, each with its votes, or none where it has no two on one question."""
-    criteria = voted = votes = 0
+    judged = list(_judged(checks))
+    cast = [
+        [vote for vote in check.votes if vote.passed is not None] for check in judged if check.agreement is not None
+    ]
+    voted = [votes for votes in cast if len(votes) > 1]
+    if not voted:
+        return None
     verdicts = scores = 0.0
-    for cast in checks:
-        criteria += 1
-        if len(cast) < 2:
-            continue
-        voted, votes = voted + 1, votes + len(cast)
-        one, other = cast[:2]
-        verdict = one.passed - other.passed
+    for one, other, *_ in voted:
+        verdict = bool(one.passed) - bool(other.passed)
+        first, second = score_in(one.score), score_in(other.score)
         verdicts += verdict**2 / 2
-        scores += (verdict if one.score is None or other.score is None else one.score - other.score) ** 2 / 2
-    return Judging(criteria=criteria, voted=voted, votes=votes, verdicts=verdicts, scores=scores) if voted else None
+        scores += (verdict if first is None or second is None else first - second) ** 2 / 2
+    votes = sum(map(len, voted))
+    return Judging(criteria=len(judged), voted=len(voted), votes=votes, verdicts=verdicts, scores=scores)
 
 
-def _votes_on(checks: Iterable[AssertionResult | CriterionResult]) -> Iterator[list[_Vote]]:
+def _judged(checks: Iterable[AssertionResult | CriterionResult]) -> Iterator[AssertionResult | CriterionResult]:
     for check in checks:
         if details := getattr(check, "details", ()):
-            yield from _votes_on(details)
+            yield from _judged(details)
         elif check.judged and not check.error:
-            cast = [
-                _Vote(score=score_in(vote.score), passed=vote.passed) for vote in check.votes if vote.passed is not None
-            ]
-            yield cast if check.agreement is not None else []
-
-
-CRITERION, CHECKPOINT = "criterion", "checkpoint"
+            yield check
 
 
 def score_in(value: Any) -> float | None:
@@ -187,15 +157,12 @@ class Group(Value):
 def criteria_of(case: CaseResult) -> dict[str, float]:
     """Name of a criterion, its id or else its text → 1 or 0, or its score: of scores, of their assertions, and of
     checkpoints; the mean where there are several of a name. Those that nobody could judge are left out."""
+    values = [(entry.name, score_in(entry.score)) for entry in case.scores]
+    values += [(group.name, _value(check)) for group, check in _checks(case)]
     found: dict[str, list[float]] = {}
-    for entry in case.scores:
-        score = score_in(entry.score)
-        if entry.name and score is not None:
-            found.setdefault(entry.name, []).append(score)
-    for group, check in _checks(case):
-        value = _value(check)
-        if group.name and value is not None:
-            found.setdefault(group.name, []).append(value)
+    for name, value in values:
+        if name and value is not None:
+            found.setdefault(name, []).append(value)
     return {name: sum(values) / len(values) for name, values in found.items()}
 
 

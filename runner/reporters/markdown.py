@@ -91,8 +91,8 @@ def _head(report: Report, limit: int) -> str:
             text += f"{len(said)} in all.\n\n" if len(said) > ROWS or _size(text) >= limit else ""
     if len(report.suites) > 1:
         broke = bool(report.counts.errors)
-        rows_of_suites = (row for row in part_rows(report.certainty) if row.group.kind == "suite")
-        rates = {row.group.name: (row.rate, row.score) for row in rows_of_suites}
+        rows_of_suites = (row for row in part_rows(report.certainty) if row.kind == "suite")
+        rates = {row.name: (row.rate, row.score) for row in rows_of_suites}
         none = ("",) * len(RATES)
         heads = [head for at, head in enumerate(RATES) if any(row[at] for row in rates.values())]
         found = (
@@ -107,10 +107,10 @@ def _head(report: Report, limit: int) -> str:
 
 
 def _parts(report: Report) -> str:
-    rows = [row for row in part_rows(report.certainty, PART_ROWS) if row.group.kind != "suite"]
+    rows = [row for row in part_rows(report.certainty, PART_ROWS) if row.kind != "suite"]
     if not rows:
         return ""
-    cells = [(f"{row.group.kind} {inline(row.group.name)}", row.cases, row.rate, row.score) for row in rows]
+    cells = [(f"{row.kind} {inline(row.name)}", row.cases, row.rate, row.score) for row in rows]
     heads = ("Part", "Cases", *RATES)
     used = [at for at in range(len(heads)) if any(row[at] for row in cells)]
     return "## Rates\n\n" + table([heads[at] for at in used], [[row[at] for at in used] for row in cells])

@@ -62,7 +62,7 @@ def _rates(report: Report) -> list[str]:
     of_cases = all(suite.has_cases for suite in report.suites)
     lines = [f"{title}: {text}" for title, text in said.items() if text and of_cases]
     return lines + [
-        f"{row.group.kind} {_line(row.group.name)}: "
+        f"{row.kind} {_line(row.name)}: "
         f"{', '.join(filter(None, (row.rate, row.score and f'score {row.score}'))) or row.cases}"
         for row in part_rows(known)
     ]

@@ -44,6 +44,8 @@ Write = Callable[[Any], Any]
 
 LARGEST = 2**53
 """No number of a report is larger: JSON readers keep the digits of numbers up to here."""
+Number = float
+"""A number of a size that reports have."""
 _PLAIN: dict[str, tuple[type, ...]] = {
     "Any": (object,),
     "str": (str,),
@@ -234,6 +236,12 @@ def value_of(cls: type[AnyValue], line: Record) -> AnyValue:
     if hasattr(cls, "__keeps_object__"):
         return kept(cls, line)
     return cls(**{name: member.read(line) for name, member in _form(cls)[1].items() if _is_given(member, line)})
+
+
+def fitting(cls: type[AnyValue], line: Record) -> AnyValue:
+    """The value of any object; members that do not fit are as if they were missing."""
+    members = (member for member in _form(cls)[1].values() if member.key in line)
+    return value_of(cls, {one.key: line[one.key] for one in members if one.misfit(line[one.key]) is None})
 
 
 def kept(cls: type[AnyValue], line: Record) -> AnyValue:

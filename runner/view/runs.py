@@ -14,7 +14,7 @@ from typing import TypeVar
 from runner.application.application import repository_of
 from runner.errors import MissingError, RunnerError
 from runner.record.case_result import json_of
-from runner.record.fold import Counts
+from runner.record.fold import Counts, add_usage, count_result
 from runner.record.model import Suite, TestResult, suite_in
 from runner.record.model import key_of as result_key
 from runner.record.report import Report
@@ -338,8 +338,8 @@ class RunPages:
             self._counts, known = Counts(), 0
         for place in range(known, len(self._shown)):
             result = self._shown[place].result
-            self._counts.add(result, result.suite, result_key(result).name, place)
-            self._counts.take_case(result.case)
+            count_result(result, result.suite, result_key(result).name, place, self._counts)
+            add_usage(result.case, self._counts)
         end = part.end.replace(seconds=self._counts.milliseconds / 1000)
         self._show(part.replace(known_counts=self._counts, end=end), status, rows)
 

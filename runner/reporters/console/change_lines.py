@@ -9,9 +9,9 @@ from functools import partial
 from runner.amounts import dollars
 from runner.compare.change_report import BeforeAfter, ChangeReport
 from runner.compare.comparison import KINDS, Comparison, ResultChange
-from runner.compare.judged_cases import SCORE
 from runner.record.fingerprint_changes import described
 from runner.record.verdict import shown
+from runner.record.votes import SCORE
 from runner.reporters.console.style import Style, count, in_milliseconds
 from runner.reporters.console.table import table
 from runner.reporters.console.verdict_lines import (

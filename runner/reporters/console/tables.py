@@ -10,8 +10,7 @@ from math import fsum
 from runner.record.fold import Counts
 from runner.record.model import Suite, TestResult
 from runner.record.stability import CLASSES, RunStatistics, pass_rate
-from runner.record.summary import certainty_of, judges_text, part_rows, rate_text, score_text
-from runner.record.votes import Group
+from runner.record.summary import GroupRow, certainty_of, judges_text, part_rows, rate_text, score_text
 from runner.reporters.console.style import SINGLE, Style, count, in_milliseconds
 from runner.reporters.console.table import grouped, listed, table
 from runner.reporters.console.verdict_lines import CASE_RATE
@@ -58,7 +57,7 @@ def rate_table(counts: Counts, room: int | None, detailed: bool) -> str:
     found = part_rows(certainty_of(counts), PART_ROWS, detailed)
     if not found:
         return ""
-    rows = [(_part_name(row.group), row.cases, row.rate, row.score) for row in found]
+    rows = [(_part_name(row), row.cases, row.rate, row.score) for row in found]
     title = f"  Rates{' (with 95% intervals)' if detailed else ''}"
     return "\n".join([SINGLE, title, SINGLE, ""]) + table([RATES, *rows], room, least=("Cases",))
 
@@ -184,11 +183,11 @@ def coverage_table(coverage: CoverageReport, style: Style, room: int | None) -> 
     return f"{style.paint('Coverage', 'bold')}\n{table(rows, room, least=COVERAGE[:3], paint=paint)}"
 
 
-def _part_name(group: Group) -> str:
-    line = " ".join(group.name.split())
-    if group.kind != "suite" and len(line) > PART_WIDTH:  # a sentence, of which whole words are left out
+def _part_name(row: GroupRow) -> str:
+    line = " ".join(row.name.split())
+    if row.kind != "suite" and len(line) > PART_WIDTH:  # a sentence, of which whole words are left out
         line = f"{line[:PART_WIDTH].rpartition(' ')[0] or line[:PART_WIDTH]} …"
-    return f"{group.kind} {line}"
+    return f"{row.kind} {line}"
 
 
 def _stability_cells(name: str, found: RunStatistics) -> tuple[str, ...]:

@@ -16,9 +16,8 @@ from runner.compare.change_report import (
     Noise,
     ResourceChange,
 )
-from runner.compare.judged_cases import PASSED, SCORE
 from runner.record.keys import ResultKey
-from runner.record.votes import JudgesNoise
+from runner.record.votes import PASSED, SCORE, JudgesNoise
 from runner.reporters.console.style import count, in_milliseconds
 from runner.security.terminal import in_line
 from runner.statistics.change import MeanDifference

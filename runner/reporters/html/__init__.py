@@ -13,7 +13,7 @@ from pathlib import Path
 
 from runner.errors import ConfigurationError
 from runner.record.events import RunStatus
-from runner.record.lines import line_of, line_text
+from runner.record.lines import line_text
 from runner.record.model import Suite, TestResult
 from runner.record.report import Report
 from runner.record.result_texts import counts_text
@@ -72,8 +72,8 @@ class HtmlReporter(DocumentReporter):
 
     def take(self, result: TestResult, suite: Suite) -> Entry:
         """The data of a result."""
-        text = line_text(result, suite)  # first, for that says at less cost whether there is something to clean
-        return entry_of(line_of(result, suite), text)
+        text = line_text(result, suite)  # first: it makes the line too
+        return entry_of(result.line, text)
 
     def render(self, report: Report) -> str:
         """The page."""
