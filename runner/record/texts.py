@@ -45,11 +45,11 @@ def json_pieces(value: Any) -> list[str]:
         return list(_encoder.iterencode(plain(value)))
 
 
-def indented(value: Any) -> str:
+def indented(value: Any, is_large: bool = False) -> str:
     """A JSON value on many lines, with the end of the last one. Raises ValueError for what JSON cannot represent. The
-    library that cases are read with takes a tenth of the time; where it is not loaded, loading it would take longer
-    than writing."""
-    if "pydantic_core" in sys.modules:
+    library that checks cases takes a tenth of the time; where it is not loaded, loading it takes longer than writing
+    what is not large."""
+    if is_large or "pydantic_core" in sys.modules:
         from pydantic_core import to_json
 
         with suppress(ValueError):  # it writes no value that is nested deeper than it reads

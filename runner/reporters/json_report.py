@@ -27,6 +27,8 @@ OF_LINES = ("type", "suite", "position", "script", "fingerprint", "regrade", "as
 """Keys that results have as lines of JSONL only."""
 INDENTED = 1000
 """Results up to which a document is indented throughout."""
+LARGE = 50
+"""Results from which on a document is large."""
 LISTS = ("results", "tests")
 """Keys of the lists of results."""
 MARKS = ("missing_calls", "not_judged", "todo", "only", "checks_nothing", "checks_nothing_first")
@@ -55,7 +57,7 @@ def json_text(document: Record, results: int) -> str:
 
 def _text(document: Record, results: int) -> str:
     if results <= INDENTED:
-        return indented(document)
+        return indented(document, results >= LARGE)
     lists: list[list[Record]] = []
 
     def outline(value: Any) -> Any:

@@ -2,8 +2,8 @@
 (`tests/bench/first_case.py`).
 
 This goes through the same schemas in plain Python, and refuses nothing. Where a value does not fit, or there is more to
-consider, `DoubtError` is raised and pydantic decides. For more than a few values pydantic is quicker, and once it is
-loaded it takes all."""
+consider, `DoubtError` is raised and pydantic decides. For thousands of values pydantic is quicker, but takes five
+megabytes; once it is loaded it takes all."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from typing import Any, NoReturn
 
 Schema = dict[str, Any]
 """A schema of pydantic's core."""
-LONGEST = 20_000
+LONGEST = 100_000
 """Characters of JSON that are read here at the most."""
 _DEEPEST = 200
-"""More brackets may be nested deeper than pydantic allows."""
+"""Brackets that are nested deeper may be so more deeply than pydantic allows."""
+_LARGE = 1_000_000
+"""Bytes from which on pydantic is quicker."""
 _EXACT = 1 << 53
 """Whole numbers up to here are floats without loss."""
 
@@ -31,6 +33,12 @@ class DoubtError(Exception):
 def is_wanted() -> bool:
     """Whether pydantic's core is not loaded yet."""
     return "pydantic_core" not in sys.modules
+
+
+def expect(size: int) -> None:
+    """Loads pydantic for JSON of so many bytes, if it is worth that."""
+    if size > _LARGE:
+        import pydantic_core  # noqa: F401
 
 
 def json_of(text: str) -> Any:
@@ -47,11 +55,20 @@ def json_of(text: str) -> Any:
 
 def plain_json(text: str) -> Any:
     """The same for a short text that has nothing unusual in it. Raises DoubtError, ValueError and RecursionError."""
-    if len(text) > LONGEST or text.count("[") + text.count("{") > _DEEPEST:
+    if len(text) > LONGEST or (text.count("[") + text.count("{") > _DEEPEST and _depth(text) > _DEEPEST):
         raise DoubtError
     if "\\ud" in text.lower() or not _is_unicode(text):
         raise DoubtError
     return json.loads(text, parse_constant=_doubtful)
+
+
+def _depth(text: str) -> int:
+    """How deep the brackets of a JSON text are nested."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[][{}]", re.sub(r'"[^"\\]*(?:\\.[^"\\]*)*"', "", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(depth, deepest)
+    return deepest
 
 
 def fitted_json(schema: Schema, text: str) -> Any | None:
@@ -72,36 +89,62 @@ def fitted(schema: Schema, value: Any) -> Any:
     return known[0](schema, value)
 
 
+class _Plan:
+    """What `fill` needs to know of the schema of a model."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.inner = schema["schema"]
+        self.is_open = schema["config"]["extra_fields_behavior"] == "allow"
+        self.fields: dict[str, tuple[str, Schema]] = {}
+        """Spelling → the name of its field, and the schema of that."""
+        self.defaults: dict[str, Any] = {}
+        """All fields in their order, with the values that they have by default, where these are not made."""
+        self.made: list[tuple[str, Callable[[], Any]]] = []
+        """Fields whose default values are made."""
+        self.required: set[str] = set()
+        for name, field in self.inner["fields"].items():
+            inner = field["schema"]
+            spellings = (*(path[0] for path in field.get("validation_alias", ())), name)
+            self.fields |= dict.fromkeys(spellings, (name, inner))
+            self.defaults[name] = inner.get("default")
+            if inner["type"] != "default":
+                self.required.add(name)
+            elif "default_factory" in inner:
+                self.made.append((name, inner["default_factory"]))
+
+
+_plans: dict[int, _Plan] = {}
+"""By the identity of their schemas, which they keep."""
+
+
 def fill(record: Any, schema: Schema, value: Any) -> None:
     """Fills a record of the model of a schema from a JSON object. Raises DoubtError, and leaves it as it was then."""
     if type(value) is not dict:
         raise DoubtError
-    inner = schema["schema"]
-    left, found, given = dict(value), {}, set()
-    for name, field in inner["fields"].items():
-        spellings = dict.fromkeys((*(path[0] for path in field.get("validation_alias", ())), name))
-        present = [spelling for spelling in spellings if spelling in left]
-        if len(present) > 1:
+    plan = _plans.get(id(schema))
+    if plan is None:
+        plan = _plans[id(schema)] = _Plan(schema)
+    found, given = plan.defaults.copy(), set[str]()
+    further: dict[str, Any] | None = {} if plan.is_open else None
+    for key, item in value.items():
+        name, inner = plan.fields.get(key, ("", schema))
+        if name in given or (not name and further is None):
             raise DoubtError
-        if present:
-            found[name] = fitted(field["schema"], left.pop(present[0]))
+        if name:
             given.add(name)
-        else:
-            found[name] = _default_of(field["schema"])
-    is_open = schema["config"]["extra_fields_behavior"] == "allow"
-    if left and not is_open:
+            found[name] = fitted(inner, item)
+        elif further is not None:
+            further[key] = fitted(plan.inner["extras_schema"], item)
+    if not plan.required <= given:
         raise DoubtError
-    further = {name: fitted(inner["extras_schema"], item) for name, item in left.items()} if is_open else None
+    for name, make in plan.made:
+        if name not in given:
+            found[name] = make()
     record.__dict__.update(found)
-    record.__pydantic_fields_set__ = given | left.keys()
+    record.__pydantic_fields_set__ = given | further.keys() if further else given
     record.__pydantic_extra__ = further
     record.__pydantic_private__ = None
-
-
-def _default_of(schema: Schema) -> Any:
-    if schema["type"] != "default":
-        raise DoubtError
-    return schema["default_factory"]() if "default_factory" in schema else schema["default"]
 
 
 def _doubtful(*_: Any) -> NoReturn:
@@ -169,11 +212,20 @@ def _changed(schema: Schema, value: Any) -> Any:
         raise DoubtError from error
 
 
+_chosen: dict[tuple[int, type], tuple[Schema, Schema | None]] = {}
+"""Identity of a union and the type of a value → the union, and the choice for the value; None: it is in doubt."""
+
+
 def _union(schema: Schema, value: Any) -> Any:
-    fitting = [choice for choice in schema["choices"] if (types := _types_of(choice)) is None or type(value) in types]
-    if not fitting or (len(fitting) > 1 and schema.get("mode") != "left_to_right"):
+    key = (id(schema), type(value))
+    if key not in _chosen:
+        fitting = [one for one in schema["choices"] if (types := _types_of(one)) is None or type(value) in types]
+        is_clear = len(fitting) == 1 or (fitting and schema.get("mode") == "left_to_right")
+        _chosen[key] = schema, fitting[0] if is_clear else None
+    choice = _chosen[key][1]
+    if choice is None:
         raise DoubtError
-    return fitted(fitting[0], value)
+    return fitted(choice, value)
 
 
 def _model(schema: Schema, value: Any) -> Any:
