@@ -15,6 +15,9 @@ SOURCE_LIMIT = 16 << 20
 DATA_LIMIT = 64 << 20
 """Bytes of any other file that is read at once."""
 
+_MORE = 1 << 16
+"""Bytes that are read at once of a file that has grown."""
+
 Judge = Callable[[str], "str | None"]
 """Returns why the file at a real path must not be read, as a text; None if it may be read."""
 
@@ -115,14 +118,15 @@ def open_file(path: str, judge: Judge, limit: int | None) -> int:
 
 def read_file(path: str, judge: Judge, limit: int | None = DATA_LIMIT) -> bytes:
     """The content of a file. Raises as `open_file`."""
-    with open(open_file(path, judge, limit), "rb") as file:
-        if limit is None:
-            return file.read()
-        size = os.fstat(file.fileno()).st_size
-        content = file.read(min(size, limit) + 1)  # more would be allocated, however short the file is
-        if len(content) > size:
-            content += file.read(limit + 1 - len(content))
-    if len(content) > limit:  # it has grown
+    descriptor = open_file(path, judge, limit)
+    try:
+        size = os.fstat(descriptor).st_size
+        content = os.read(descriptor, min(size, limit or size) + 1)  # more would be allocated, however short it is
+        while (limit is None or len(content) <= limit) and (more := os.read(descriptor, _MORE)):
+            content += more
+    finally:
+        os.close(descriptor)
+    if limit is not None and len(content) > limit:  # it has grown
         raise RefusedFileError(_too_large(limit), path)
     return content
 

@@ -31,7 +31,7 @@ _CONSTRAINTS: dict[str, type] = {
 _NAMES = ("user_name", "team_name")
 _IDS = ("sub", "client_id", "scope", "session_id", "user_id", "team_id", "tenant_id")
 _AUTHORIZED: dict[str, type] = {**dict.fromkeys((*_IDS, *_NAMES), str), "remember_me": bool, "constraints": dict}
-_QUOTED = re.compile(r"""(?:"(.*?)"|'(.*?)')(?:\s+#.*)?""", re.DOTALL)
+_QUOTED = r"""(?s)(?:"(.*?)"|'(.*?)')(?:\s+#.*)?"""
 """A value in quotation marks, and a comment behind it."""
 
 
@@ -124,7 +124,7 @@ def with_files(environment: Environment, files: Sequence[str]) -> Environment:
         except OSError as error:
             raise ConfigurationError(f"Cannot read variables from {file}: {error.strerror}") from error
         for line, name, value in _lines(text):
-            if not name or "\0" in value or (value[:1] in ("'", '"') and not _QUOTED.fullmatch(value)):
+            if not name or "\0" in value or (value[:1] in ("'", '"') and not re.fullmatch(_QUOTED, value)):
                 hint = 'Write each variable on a line of its own, as NAME=value or NAME="value"'
                 raise ConfigurationError(
                     f"Cannot read variables from {file}:{line}: the line does not set a variable", hint
@@ -179,5 +179,5 @@ def _lines(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _unquoted(value: str) -> str:
-    quoted = _QUOTED.fullmatch(value)
+    quoted = re.fullmatch(_QUOTED, value)
     return quoted[1] or quoted[2] or "" if quoted else re.split(r"\s#", value, maxsplit=1)[0].rstrip()

@@ -262,18 +262,22 @@ class ScriptModules:
             self._send(SuiteEnd(suite=module))
 
     def _take_start(self, record: Started) -> None:
-        place = self._place(record)
         if self._seed is not None:
-            self._began[place] = time.time() * 1000
+            self._began[self._place(record)] = time.time() * 1000
         if record.again:
-            self._logs.pop(place, None)
-        elif not self._passes.is_again(place) and not self._is_over(place):
-            name = self._tests[record.module][record.position]
-            self._send(TestStart(suite=record.module, name=name, position=place.position, run=place.run))
+            self._logs.pop(self._place(record), None)
+        elif self._passes.number == 1 or not self._has_begun(self._place(record)):
+            name, position, run = self._at(record)
+            self._send(TestStart(suite=record.module, name=name, position=position, run=run))
+
+    def _has_begun(self, place: TestPlace) -> bool:
+        """Whether a test, or a run of one, has begun in an earlier pass."""
+        return self._passes.is_again(place) or self._is_over(place)
 
     def _take_end(self, record: Ended) -> None:
-        run, module, place, outcome = self._run, record.module, self._place(record), record.outcome
-        logs = tuple(self._logs.pop(place, ())) if self._logs else ()
+        run, module, outcome = self._run, record.module, record.outcome
+        _, position, of_runs = self._at(record)
+        logs = tuple(self._logs.pop(self._place(record), ())) if self._logs else ()
         if outcome.inlined:
             from runner.execution.snapshots import with_inlined
 
@@ -284,10 +288,10 @@ class ScriptModules:
         result = TestResult(
             suite=module,
             name=outcome.name,
-            position=place.position,
+            position=position,
             outcome=outcome,
             logs=logs,
-            run=place.run,
+            run=of_runs,
             fingerprint=self._fingerprint(key) if run.with_fingerprints else None,
         )
         if run.options.otlp is not None:
@@ -298,8 +302,8 @@ class ScriptModules:
 
             result = with_external_calls(result, world)
         calls = run.router.kept.take(key) if run.router.kept is not None else ()
-        began = self._began.pop(place, 0.0) if self._began else 0.0
-        if not self._is_over(place):
+        began = self._began.pop(self._place(record), 0.0) if self._began else 0.0
+        if not self._again or not self._is_over(self._place(record)):
             self._end(result, calls, began)
 
     def _calls(self, test: TestKey) -> Record | None:
@@ -315,9 +319,13 @@ class ScriptModules:
 
     def _place(self, record: Started | Line | Ended) -> TestPlace:
         """Where the test of a record stands in the run."""
-        module = record.module
-        run = record.run if self._run.options.runs > 1 else 0
-        return TestPlace(suite=module, position=self._positions[module][self._tests[module][record.position]], run=run)
+        _, position, run = self._at(record)
+        return TestPlace(suite=record.module, position=position, run=run)
+
+    def _at(self, record: Started | Line | Ended) -> tuple[str, int, int]:
+        """The name of the test of a record, its position in its suite, and its run; 0: it has only one."""
+        name = self._tests[record.module][record.position]
+        return name, self._positions[record.module][name], record.run if self._run.options.runs > 1 else 0
 
     def _is_over(self, place: TestPlace) -> bool:
         """Whether one run of a test already has its result, while the test runs again because another of its

@@ -21,6 +21,8 @@ _WORDS_OF_NAMES = "keys? tokens? secrets? passw(?:or)?ds? pwd passphrase credent
 _HEADERS = r"OTEL_EXPORTER_OTLP_(?:\w+_)?HEADERS"
 """Variables with headers: `name=value,name=value`, percent-encoded."""
 SECRET_NAMES = rf"(?i)(?:{_WORDS_OF_NAMES.replace(' ', '|')})(?=$|[_\d-])"
+_STEMS = ("key", "token", "secret", "pass", "pwd", "credential", "cookie", "auth")
+"""One of them is in all that matches, which takes longer to compile than a test to run."""
 _WORDS = frozenset(
     """
     password passwd secret secrets changeme default example localhost production development staging testing
@@ -91,9 +93,12 @@ def is_secret(name: str, variables: Mapping[str, str]) -> bool:
 
 def is_named_secret(name: str, variables: Mapping[str, str]) -> bool:
     """Whether one of these variables is secret by its name, or because `YAO_TEST_SECRETS` lists it."""
-    listed = {item.strip() for item in variables.get(LIST, "").split(",")}
-    named = re.search(SECRET_NAMES, name) or _has_headers(name)
-    return name in listed or (bool(named) and name not in ("PWD", "OLDPWD"))
+    if LIST in variables and name in map(str.strip, variables[LIST].split(",")):
+        return True
+    if name in ("PWD", "OLDPWD"):
+        return False
+    plain = name.casefold()
+    return (any(stem in plain for stem in _STEMS) and bool(re.search(SECRET_NAMES, name))) or _has_headers(name)
 
 
 def secret_values(name: str, value: str) -> Iterator[str]:

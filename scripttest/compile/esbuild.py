@@ -166,6 +166,9 @@ class Service:
             return  # noticed when its output ends
 
 
+_SIZE = struct.Struct("<I").unpack_from
+
+
 def _packet(id: int, value: Value) -> bytes:
     chunks: list[bytes] = [struct.pack("<I", id)]
     _encode(value, chunks)
@@ -204,12 +207,12 @@ def _decode(data: bytes, at: int) -> tuple[Value, int]:
         return None, at
     if tag == 1:
         return data[at] != 0, at + 1
-    (size,) = struct.unpack_from("<I" if tag != 2 else "<i", data, at)
+    (size,) = _SIZE(data, at)
     at += 4
-    if tag == 2:
-        return size, at
     if tag == 3:
         return data[at : at + size].decode(), at + size
+    if tag == 2:
+        return (size ^ 1 << 31) - (1 << 31), at
     if tag == 4:
         return data[at : at + size], at + size
     if tag == 5:
@@ -220,9 +223,10 @@ def _decode(data: bytes, at: int) -> tuple[Value, int]:
         return items, at
     fields = {}
     for _ in range(size):
-        (length,) = struct.unpack_from("<I", data, at)
-        key = data[at + 4 : at + 4 + length].decode()
-        fields[key], at = _decode(data, at + 4 + length)
+        (length,) = _SIZE(data, at)
+        end = at + 4 + length
+        key = data[at + 4 : end].decode()
+        fields[key], at = _decode(data, end)
     return fields, at
 
 

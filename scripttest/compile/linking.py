@@ -435,9 +435,12 @@ def words_only(code: str) -> str:
 
 def words_behind(keyword: bytes, code: bytes) -> frozenset[str]:
     """The words that follow a keyword in code, each cut at 1000 bytes; `""` where something else follows it."""
-    words, at = set(), code.find(keyword)
+    at = code.find(keyword)
+    if at < 0:
+        return frozenset()
+    words, behind = set(), re.compile(_BEHIND).match
     while at >= 0:
-        if match := re.compile(_BEHIND).match(code, at + len(keyword)):
+        if match := behind(code, at + len(keyword)):
             words.add(match[1].decode(errors="replace"))
         at = code.find(keyword, at + 1)
     return frozenset(words)

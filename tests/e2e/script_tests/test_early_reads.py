@@ -111,6 +111,32 @@ def test_who_catches_it_reads_what_other_engines_say(app: MakeApplication, name:
     assert {record["status"] for record in here.results("-i", "scripts.demo.a").values()} == {"passed"}
 
 
+HANDLED = {
+    "by a name": "late().then(String, said)",
+    "behind a text": "late().then((x) => `)`, said)",
+    "behind a call": "late().then((x) => String(x), said)",
+    "behind a block": "late().then((x) => {\n return x;\n}, said)",
+    "by the method": "then.call(late(), String, said)",
+}
+
+
+@pytest.mark.parametrize("name", HANDLED)
+def test_what_then_is_given_second_reads_it_too(app: MakeApplication, name: str) -> None:
+    test = f"""
+        const {{ then }} = Promise.prototype, said = (error) => error.message;
+        export async function TestA(t) {{
+          const late = async () => LIMIT;
+          const seen = {HANDLED[name]};
+          t.assert.Equal(await seen, "Cannot access 'LIMIT' before initialization");
+          const LIMIT = 1;
+        }}
+    """
+    if name != "by the method":
+        test = test.replace("{ then } = Promise.prototype, ", "")
+    (record,) = app({"a_test.ts": test}).results("-i", "scripts.demo.a").values()
+    assert record["status"] == "passed", record
+
+
 LAZY = """
 import { early } from "./user";
 const one = 1, two = one + 1;
