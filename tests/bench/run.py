@@ -51,6 +51,7 @@ GOALS = (
     Goal(workload="200x10", peer="jest", factor=0.3),
     Goal(workload="200x10", peer="jest", factor=1.0 / 3.2, text="1.0 s where jest takes 3.2 s"),
     Goal(workload="1x1000", peer="jest", factor=0.6),
+    *(Goal(workload=name, peer="node-shared", factor=1.0) for name in ("1x3", "50x10", "200x10")),
 )
 
 

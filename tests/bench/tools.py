@@ -85,6 +85,12 @@ _NODE = Dialect(
     true="assert.ok({0});",
     throws="assert.throws(() => {0});",
 )
+_STRIPPED = _NODE._replace(
+    test_file="{}.test.ts",
+    head='import test from "node:test";\nimport assert from "node:assert";\n',
+    imports='import {{ total, summary, label }} from "./{}.ts";\n',
+    language="typescript",
+)
 _JEST = _NODE._replace(
     head="",
     equal="expect({0}).toBe({1});",
@@ -131,6 +137,15 @@ def all_tools(yao_test: str | None = None, node: str | None = None) -> dict[str,
             patterns=(r"^[#ℹ] tests {tests}$", r"^[#ℹ] pass {tests}$", r"^[#ℹ] fail 0$"),
             version=lambda: _version([_node(node), "--version"]),
             prepare=lambda folder: _put(folder / "package.json", {"private": True}),
+        ),
+        Tool(
+            name="node-shared",
+            program=lambda: [_node(node)],
+            flags=("--test", "--test-isolation=none"),
+            dialect=_STRIPPED,
+            patterns=(r"^[#ℹ] tests {tests}$", r"^[#ℹ] pass {tests}$", r"^[#ℹ] fail 0$"),
+            version=lambda: _version([_node(node), "--version"]),
+            prepare=lambda folder: _put(folder / "package.json", {"private": True, "type": "module"}),
         ),
         Tool(
             name="jest",
