@@ -183,7 +183,7 @@ DOORS = {
     "runner/record": "case_result checks combining coverage events fingerprint_changes fold keys line_file lines model outcomes repeating report result_schema result_texts saved stability story summary texts verdict votes",
     "runner/compare": "change_report change_verdict comparison histories judged_cases variants",
     "runner/judging": "calibration judgements labels",
-    "runner/modes": "base case_environment interactive tracing transcripts",
+    "runner/modes": "base interactive mode tracing transcripts",
     "runner/store": "baseline database fallback_report history places rows run_writer store stored upkeep",
     "runner/planning": "case_planning case_source generators inputs last_failed nearest plan planner regrading resume saved_run selection still_valid test_functions",
     "runner/reporters/console": "change_lines console rerun_command style table terminal trust_lines verdict_lines",

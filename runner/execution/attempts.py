@@ -15,8 +15,9 @@ from runner.amounts import in_words
 from runner.connectors.timing import CaseTime
 from runner.errors import RunnerError
 from runner.execution.external_calls import with_external_calls
-from runner.execution.suite_run import HookError, call_hook, told_of_case
-from runner.modes.base import CaseAttempt, Mode
+from runner.execution.suite_run import HookError, call_hook, told_of_case, told_of_result
+from runner.modes.base import CaseAttempt
+from runner.modes.mode import Mode
 from runner.record.model import TestResult
 from runner.reporters.stream import describe
 from scripttest import Cause, Failure, HostError, Outcome, ResultWarning, ScriptError, Status, code_frame
@@ -31,7 +32,6 @@ class AttemptRun:
     def __init__(self, attempt: CaseAttempt) -> None:
         self.attempt = attempt
         self.mode = Mode(attempt)
-        """What has come of it so far."""
         self._time: CaseTime | None = None
 
     async def run(self) -> TestResult:
@@ -97,13 +97,9 @@ class AttemptRun:
     async def _after(self, after: str, data: Any, milliseconds: float, seconds: float) -> list[ResultWarning]:
         """Runs the hook after the case; the warning of the result if it fails."""
         attempt, mode = self.attempt, self.mode
-        record = {
-            "id": attempt.case.id,
-            "status": "failed" if mode.failures else "passed",
-            "duration_ms": round(milliseconds),
-            "output": mode.answer.output if mode.answer else None,
-            "error": mode.failures[0].message if mode.failures else None,
-        }
+        status = Status.FAILED if mode.failures else Status.PASSED
+        output = mode.answer.output if mode.answer else None
+        record = told_of_result(attempt.case.id, status, milliseconds, output, mode.failures)
         try:
             async with CaseTime(seconds):
                 await _hook(attempt, after, "after", [told_of_case(attempt.case), record, data])

@@ -41,7 +41,6 @@ class RunDatabases:
         self._databases: Databases | None = None
         self._warnings: dict[str, str] = {}
         self._folders: dict[str, Path] = {}
-        """Test module → its folder."""
         self._lock = _thread.allocate_lock()
 
     @property

@@ -36,7 +36,6 @@ class Ending(Value):
 
     status: RunStatus
     stopped: str | None = None
-    """Why it stopped early; None: it did not."""
     not_run: int = 0
     """How many tests have no verdict because of that."""
 

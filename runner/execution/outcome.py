@@ -124,7 +124,6 @@ class JsonLines:
     def __init__(self, options: RunOptions, environment: Environment) -> None:
         self._options, self._environment = options, environment
         self._root = ""
-        """The folder from which reports name files."""
         self._suites: dict[str, tuple[int, Suite, Callable[[str, bool], str]]] = {}
         """Suite, as reports name it → its position, itself, and the command that runs one of its tests again."""
 

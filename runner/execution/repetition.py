@@ -56,7 +56,6 @@ class Repetition:
     ) -> None:
         """`checked` gives the result of an attempt as it is to count."""
         self.send = send
-        """Sends an event of the run."""
         self._options = options
         self._checked = checked
         self._failed: set[TestPlace] = set()
@@ -136,7 +135,6 @@ class RetryPasses:
     def __init__(self, more: int, send: Callable[[Event], None], stop: Stop) -> None:
         """`more` is the number of passes that may follow the first."""
         self.number = 1
-        """Number of the current pass."""
         self._last = more + 1
         self._send = send
         self._stop = stop

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runner.execution.services import RunServices
     from runner.execution.stopping import Stop
     from runner.fingerprints.parts import PartDigests
-    from runner.modes.case_environment import CaseEnvironment
+    from runner.modes.base import CaseEnvironment
     from runner.modes.interactive import Person
     from runner.planning.plan import RunPlan
     from runner.record.events import Event
@@ -114,11 +114,9 @@ class Run:
         self.observer, self.coverage, self.remote = observer, coverage, remote
         self.options, self.application, self.environment = plan.options, plan.application, plan.environment
         self.with_fingerprints = plan.resumable or (observer is not None and observer.with_fingerprints)
-        """Whether results say what they depend on."""
         self.progress: Progress | None = None
         """The progress line, which is hidden while a person is asked."""
         self.kinds: FuzzAndBench | None = None
-        """Controls fuzz tests or benchmarks; None before the first of them runs."""
         self._lock = _thread.allocate_lock()
         self._results = results or self.environment.stdout
         self._retained = plan.retained_tests
@@ -201,7 +199,7 @@ class Run:
         own = agent if agent in self.plan.settings.agents else ""
         if own not in self._environments:
             from runner.application.context import decided_ids
-            from runner.modes.case_environment import CaseEnvironment
+            from runner.modes.base import CaseEnvironment
 
             plan, environment, service = self.plan, self.environment, self.services.agents()
             options = plan.options_of(own)

@@ -27,8 +27,8 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.model import Case
-    from runner.execution.case_stories import CaseStories
     from runner.execution.run import Run
+    from runner.execution.stories import CaseStories
 
 
 async def run_cases(run: Run, repetition: Repetition) -> None:
@@ -86,9 +86,7 @@ class _Schedule:
         self._send, self._rounds = repetition.send, repetition.rounds
         self._tasks: list[asyncio.Task[None]] = []
         self._over = False
-        """Whether no further case begins."""
         self._suites: dict[str, SuiteRun] = {}
-        """Those that have begun."""
         self._queue = self._cases()
         self._is_paced = run.wanted() is not None
         """Whether an observer says which case begins; see `Observer.wanted`."""
@@ -101,7 +99,6 @@ class _Schedule:
         self._aside: list[_Item] = []
         self._passes = RetryPasses(run.options.retry_errors, self._send, run.stop)
         self._broken: dict[TestPlace, _Item] = {}
-        """What runs again in the next pass."""
         self._running = 0
         self._shared: set[JudgeUse] = set()
         """Judges that use the connector of the agent that they judge, and for which that was said."""
@@ -109,7 +106,6 @@ class _Schedule:
         self._runtime = run.services.agents().runtime
         self._runtime.keeps_functions = story == "all" or (story == "few" and run.options.verbose > 0)
         self._stories: CaseStories | None = None
-        """Tells the stories of failed cases; None before the first of them."""
         self._in_waves = 0
         """Cases that may need more runs when their running ones have ended."""
         self._changed = asyncio.Event()
@@ -347,7 +343,7 @@ class _Schedule:
     async def _with_story(self, result: TestResult, run: CaseRun) -> TestResult:
         """The result with the story of its hooks and tools; without it when the run is given up meanwhile."""
         if self._stories is None:
-            from runner.execution.case_stories import CaseStories
+            from runner.execution.stories import CaseStories
 
             self._stories = CaseStories(self._run)
         try:

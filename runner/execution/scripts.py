@@ -105,13 +105,11 @@ class ScriptModules:
         self._records: Iterator[HostRecord] = iter(())
         self._seed = self._seed_of_stories()
         self._stories: Stories | None = None
-        """Tells the stories of failed tests; None before the first of them."""
         self._again: dict[str, set[TestPlace]] = {}
         """Module → its tests, or runs of them, that run again in this pass."""
         self._positions: dict[str, dict[str, int]] = {}
         """Module → position in the suite of each test by its name."""
         self._tests: dict[str, tuple[str, ...]] = {}
-        """Module → its tests that run in this pass."""
         self._left: dict[str, int] = {}
         self._known: set[str] = set()
         """Modules whose tests were sent."""

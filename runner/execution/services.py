@@ -48,7 +48,6 @@ class RunServices:
         self._request, self._coverage, self._key, self._closed = request, coverage, key, closed
         self._permitting = permitting or request.options
         self.on_agents: Callable[[AgentService], None] = lambda _: None
-        """Called with the agents when they are created."""
         self.usage: UsageCounter | None = None
         self._service: AgentService | None = None
         self._fingerprints: Fingerprints | None = None
@@ -57,17 +56,14 @@ class RunServices:
         self.journal_warnings: list[str] = []
         """Why answers are not kept."""
         self._open_journal: Callable[[Runtime], Journal] | None = None
-        """Opens the journal; None when answers are not kept."""
         self._permitted: Policy | None = None
         application, options = request.application, request.options
         self.watches: Watching | None = None
-        """What `--watch-expr` has put into files."""
         self.instrument = self._instrument()
         """What changes the compiled code of files, to count what runs or to watch values; None: nothing does."""
         self.switches: Switches | None = None
         """Of mutants in hooks and tools; None: there are none."""
         self.worlds = Worlds(options.seed)
-        """The worlds of the script tests."""
         self.databases: RunDatabases | None = None
         """The databases of the tests; None while no test has used models."""
         self.processes = HostProcesses(

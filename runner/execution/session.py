@@ -45,12 +45,10 @@ class Session:
         self._run, self._modules = run, modules
         self._plan, self._options, self._environment = run.plan, run.options, run.environment
         self._broke = False
-        """Whether an exception ended a step."""
         self._budgets: Budgets | None = None
         self._unlisted = 0
         """How many tests of modules were not even listed."""
         self._database: Path | None = None
-        """What `--db` has written."""
         self._counts: SnapshotCounts | None = None
         self._coverage: CoverageReport | None = None
 

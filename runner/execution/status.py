@@ -36,7 +36,6 @@ class ReportState(Value):
     """The state of one report."""
 
     tests: int
-    """How many tests the run has."""
     reruns: tuple[Rerun, ...]
     """The tests that have no valid result."""
     said: tuple[str, ...]

@@ -1,12 +1,14 @@
-"""Runs failed script tests once more, each by itself and with a recorder, for the stories in their results.
+"""Runs failed script tests, and the hooks and tools of failed cases, once more with a recorder, for the stories in
+their results.
 
-The second run sees what the first one saw: whatever the scripts asked for outside of their realm has the answers of the
-first run, so nothing is asked, written or counted again. It runs on a thread of its own, beside the other tests.
-"""
+The second run sees what the first one saw: whatever a script asked for outside of its realm has the answer of the first
+run, so nothing is asked, written or counted again. Tests run on a thread of their own, beside the other tests."""
 
 from __future__ import annotations
 
+import json
 import re
+from asyncio import Lock, timeout
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,20 +20,29 @@ from runner.record.story import story_lines
 from scripttest import (
     Cause,
     Failure,
+    FunctionError,
+    FunctionServices,
     HostError,
+    MissingFunctionError,
+    MockedCalls,
     Module,
     Outcome,
     Recording,
     ReplyChannel,
     Selected,
     Services,
+    StackFrame,
+    StoryFunctions,
     StoryHost,
     TestKey,
+    ToldLine,
     start_processes,
+    worker_command,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from runner.agents.chat import FunctionRun
     from runner.execution.run import Run
     from runner.record.model import TestResult
     from scripttest.typing_names import Record
@@ -46,6 +57,8 @@ FEW = 3
 """How many failures have a story where nothing else is said."""
 OWN = r"\b\d{13}\b|(?<=T\d\d:\d\d:)\d\d\.\d{3}(?=Z)"
 """Parts of times, which differ in two runs in a row."""
+SHOWN = 200
+"""Characters of what a function returned in the second run alone."""
 UNKNOWN = '{"error": {"message": "%s was not asked for in the first run", "code": 500}}'
 
 
@@ -202,3 +215,102 @@ def _reasons(outcome: Outcome | Failure) -> list[str]:
         return [outcome.message]
     own = [re.sub(OWN, "…", f"{one.message} {one.actual_text or ''}".strip()) for one in outcome.failures]
     return [*own, *(reason for step in outcome.steps for reason in _reasons(step))]
+
+
+class CaseStories:
+    """The stories of the hooks and tools of failed cases: each is called once more, with what it was called with, and
+    gets the answers that it got. Belongs to one event loop, and has to be closed in it."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._left = 10**9 if run.options.story == "all" else FEW
+        self._recording = Recording(str(run.application.root))
+        self._one = Lock()
+        self._functions: StoryFunctions | None = None
+
+    async def story_of(self, functions: Sequence[FunctionRun]) -> tuple[Record, ...]:
+        """The story of these calls, in the order in which they began; empty when enough is told."""
+        if self._left <= 0:
+            return ()
+        self._left -= 1
+        async with self._one:
+            try:
+                return await self._told(functions)
+            except HostError as error:
+                return (note_of(error),)
+
+    async def _told(self, functions: Sequence[FunctionRun]) -> tuple[Record, ...]:
+        hide, clean = self._run.options.story_hide, self._run.environment.secrets.text
+        lines: list[ToldLine] = []
+        notes: list[tuple[str, str]] = []
+        cut, loaded = 0, set[Path]()
+        for one in functions:
+            ended = await self._again(one, {"hide": list(hide), "began": one.began, "skip": 0, "most": 10**9})
+            told = self._pool.told()
+            cut += told.cut
+            again = one.call.script in loaded  # what its top level does is told
+            loaded.add(one.call.script)
+            for line in told.lines:
+                if line.within or line.depth < 0:
+                    lines.append(line.replace(depth=line.depth + 1))
+                elif not again:
+                    lines.append(line)
+            if one.ended and re.sub(OWN, "…", ended) != re.sub(OWN, "…", one.ended):
+                what = one.call.function or one.call.script.name
+                said = f"ended with: {ended[:SHOWN]}" if ended else "had no time to come to the end"
+                notes.append(("flaky", clean(f"flaky: in the second run, which tells this story, {what} {said}")))
+        return story_lines(lines, self._recording.sites, clean, hide, cut, notes)
+
+    async def _again(self, one: FunctionRun, settings: Record) -> str:
+        """Calls a function again; how it ended, as `FunctionRun.ended` says it."""
+        try:
+            async with timeout(LONGEST):
+                return json.dumps((await self._pool.call_told(one.call, list(one.asked), settings)).value)
+        except FunctionError as error:
+            return error.message
+        except (MissingFunctionError, TimeoutError):
+            return ""
+
+    @property
+    def _pool(self) -> StoryFunctions:
+        if self._functions is None:
+            self._functions = StoryFunctions(
+                self._run.application.root,
+                worker_command(SCRIPT_PARTS, tells=True),
+                _FunctionAnswers(self._run.router),
+                SCRIPT_GLOBALS,
+                workers=1,
+                is_late=lambda: True,
+                instrument=self._recording.instrument,
+            )
+        return self._functions
+
+    async def close(self) -> None:
+        """Ends the processes."""
+        if self._functions is not None:
+            await self._functions.close()
+
+
+class _FunctionAnswers(FunctionServices):
+    """Answers what a function asks for as in the first run. The owner is the list of what it has not asked again."""
+
+    def __init__(self, first: Services) -> None:
+        self._first = first
+
+    async def answer(self, owner: list[KeptCall], name: str, arguments: str, world: str) -> str:
+        """As `at_once`."""
+        return self.at_once(owner, name, arguments, world)
+
+    def at_once(self, owner: list[KeptCall], name: str, arguments: str, world: str) -> str:
+        """See `take_call`."""
+        return take_call(owner, name, arguments).envelope
+
+    def returned(self, owner: list[KeptCall], world: str, mocked: Sequence[MockedCalls]) -> None:
+        """The first run has counted that."""
+
+    def stopped(self, owner: list[KeptCall], frames: tuple[StackFrame, ...]) -> None:
+        """The first run has said where it was."""
+
+    def library(self, module: str, script: str) -> Path:
+        """As in the first run."""
+        return self._first.library(module, script)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from typing import Any
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
     from runner.cases.model import Case
     from runner.execution.run import Run
-    from runner.modes.base import CaseAttempt
-    from runner.modes.case_environment import CaseEnvironment
+    from runner.modes.base import CaseAttempt, CaseEnvironment
     from runner.parts import Dependency
 
 
@@ -50,7 +49,6 @@ class SuiteRun:
         self.environment = environment
         self._open()
         self._ended: set[str] = set()
-        """Cases that have ended in this run."""
         self._prepared: asyncio.Task[Any] | None = None
         self._first_rows: Contents | None = None
         """The database that the hook before all cases has left; None: it has used none."""
@@ -112,17 +110,9 @@ class SuiteRun:
         """Records a result, or one run of a case, for the hook after all cases."""
         if self._after is None:
             return
-        outcome = result.outcome
-        self._results.append(
-            {
-                "id": outcome.name,
-                **({"run": run} if run else {}),
-                "status": outcome.status,
-                "duration_ms": round(outcome.milliseconds),
-                "output": result.case.output if result.case else None,
-                "error": outcome.failures[0].message if outcome.failures else None,
-            }
-        )
+        outcome, output = result.outcome, result.case.output if result.case else None
+        told = told_of_result(outcome.name, outcome.status, outcome.milliseconds, output, outcome.failures)
+        self._results.append({**told, "run": run} if run else told)
 
     async def prepare(self) -> None:
         """Runs the hook before all cases, once. Raises HookError."""
@@ -248,6 +238,14 @@ def told_of_case(case: Case) -> dict[str, Any]:
     if case.assertions:
         record["assert"] = [_written(assertion) for assertion in case.assertions]
     return record
+
+
+def told_of_result(
+    id: str, status: Status, milliseconds: float, output: Any, failures: Sequence[Failure]
+) -> dict[str, Any]:
+    """The description of a result that hooks get."""
+    error = failures[0].message if failures else None
+    return {"id": id, "status": status, "duration_ms": round(milliseconds), "output": output, "error": error}
 
 
 def _written(assertion: Any) -> Any:

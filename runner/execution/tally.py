@@ -100,7 +100,6 @@ class Rounds:
         """`results` returns the results of all runs that have ended."""
         self.planned = planned
         self.made = 0
-        """How many rounds have begun."""
         self._sources = sources
         self._suites = {source.suite.id: source.suite for source in sources}
         self._results = results

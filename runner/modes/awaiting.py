@@ -81,7 +81,6 @@ class Awaiting(Value):
     reason: str
     """One of the names above."""
     hint: str | None = None
-    """The input that the agent expects, if it says so."""
 
 
 def detect(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] | None = None) -> Awaiting:

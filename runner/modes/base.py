@@ -1,41 +1,75 @@
-"""One attempt at one case: what it is given, how it asks the agent, and the mode that runs it."""
+"""The environment that the cases of a run share, and one attempt at one case: what it is given, and how it asks the
+agent."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bindings import DATABASE, World, given_mocks, opened_workspace
 from runner.agents.answer import AgentError
 from runner.agents.call import call_agent, is_unanswered
-from runner.agents.chat import AgentRequest, Chat, JudgeUse, totals_of
-from runner.agents.helpers import CaseJudges
-from runner.assertions.base import AgentUse, AnsweredTurn, AssertionResult, Evidence
-from runner.cases.messages import described, input_of, parts_of_case
-from runner.connectors.base import Usage
-from runner.connectors.timing import case_now
+from runner.agents.chat import AgentRequest, Chat, JudgeUse
+from runner.agents.helpers import CaseJudges, MatchSnapshot
+from runner.assertions.base import AgentUse
 from runner.errors import RunnerError, sentences
-from runner.modes.case_environment import CaseEnvironment
-from runner.modes.outcome import Exchange, answered, failure_of, regradable
 from runner.reading.answer_text import thinking_in
-from runner.record.case_result import CaseResult
 from runner.shapes.model_parameters import over, parameters_in
-from scripttest import Cause, Failure, ResultWarning
+from scripttest import ResultWarning
+from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from bindings import OwnDatabase
     from runner.agents.answer import Answer
     from runner.agents.assistant import Assistant
+    from runner.agents.helpers import Helpers
+    from runner.agents.runtime import Runtime
+    from runner.application.application import Application
     from runner.cases.model import CallOptions, Case
-    from runner.modes.transcripts import SavedTalk
-    from runner.record.case_result import AnswerUsage, CheckpointResult, Regradable, ScoreResult, TurnResult
+    from runner.fingerprints.fingerprints import Fingerprints
+    from runner.modes.interactive import Person
+    from runner.modes.transcripts import SavedTalk, Transcripts
+    from runner.options.options import RunOptions
     from runner.record.model import Suite
 
 THINKS = (
     "{} includes its reasoning in its answers, where users see it; assertions on JSON ignore it, all others read it"
 )
 """The warning about an agent with thinking in its text."""
+
+
+class OpenDatabase(Protocol):
+    """Makes the database of an attempt; nothing is opened yet."""
+
+    def __call__(self, world: World, folder: Path, *, strict: bool) -> OwnDatabase:
+        """`folder` is that of the case file; `strict` tells whether what MySQL would refuse is refused."""
+
+
+class CaseEnvironment(Value):
+    """The environment that the cases of an agent share in a run."""
+
+    application: Application
+    runtime: Runtime
+    helpers: Helpers
+    options: RunOptions
+    context: Mapping[str, Any]
+    """The run's context: defaults, flags, `--ctx` file."""
+    decided_ids: frozenset[str]
+    """Which of `user_id` and `team_id` the flags or the `--ctx` file say; they win over those of a case."""
+    snapshot: Callable[[str], MatchSnapshot]
+    """Suite id → how its snapshots are matched."""
+    database: OpenDatabase
+    person: Person | None = None
+    """The person to ask; None with `--skip-interactive`."""
+    fingerprints: Fingerprints | None = None
+    """Makes the fingerprints of results, for a run that resumes this one; None: no report can be resumed."""
+    transcripts: Transcripts | None = None
+    """What was said in a saved run that is graded again; the agent is not asked then."""
+    trace: str = "summary"
+    """What results keep of the calls of models and tools: `off`, `summary` or `full`."""
+    clean: Callable[[str], str] = str
 
 
 class CaseAttempt:
@@ -210,169 +244,3 @@ class CaseAttempt:
 
         whole = environment.trace == "full"
         return trace_of(self.chat.steps, self.chat.calls, environment.clean, whole=whole, spans=spans)
-
-
-ENDED = """\
-  The agent ended with its tool calls: its hook script has no Next that answers. Add to src/index.ts:
-  export function Next(ctx: agent.Context, payload: agent.Payload): agent.Next { return { data: payload.tools }; }
-  Without hooks, the model gets the results of the tools and answers."""
-"""The details of a failure whose output are the names of tools."""
-
-
-class Mode:
-    """How one case is run, and what has come of it so far. This one does not run."""
-
-    def __init__(self, attempt: CaseAttempt) -> None:
-        self.attempt = attempt
-        self.answer: Answer | None = None
-        """The last answer of the agent."""
-        self.finish_reason = ""
-        """Of the last answer of the model, also one that cannot be used; empty if there was none."""
-        self.messages = 0
-        """How many messages the agent got at last."""
-        self.answers: list[AnswerUsage] = []
-        """What is known of each answer, for grading it again."""
-        self.assertions: list[AssertionResult] = []
-        self.failures: list[Failure] = []
-        self.skip_reason: str | None = None
-        """Why the case is skipped; a failure outranks it."""
-        self.transcript: list[dict[str, Any]] = []
-        """The messages so far, in a case of several turns."""
-        self.turns: list[TurnResult] = []
-        self.said: list[AnsweredTurn] = []
-        """The turns that the agent has answered."""
-        self.checkpoints: Sequence[CheckpointResult] = ()
-        """Their state after the last answer."""
-        self.final_assertions: tuple[AssertionResult, ...] | None = None
-        self.score: float | None = None
-        self.scores: list[ScoreResult] = []
-        self.simulator: str | None = None
-        """Who plays the user."""
-        self.threshold: float | None = None
-        """The score from which on a graded case passes."""
-
-    async def run(self) -> None:
-        """Runs the case. Raises AgentError, RunnerError and ScriptError."""
-        raise NotImplementedError
-
-    def break_off(self, now: float, **fields: Any) -> None:
-        """Ends the turn that is under way, if there is one, with fields of its result; `now` on the clock of the
-        case."""
-
-    @property
-    def is_graded(self) -> bool:
-        """Whether the case has assertions or a score."""
-        of_turns = any(turn.assertions for turn in self.turns)
-        return self.threshold is not None or any((self.assertions, self.checkpoints, self.final_assertions, of_turns))
-
-    @property
-    def not_judged(self) -> int:
-        """How many judges could not judge. Of a graded answer, criteria are among the assertions."""
-        scores = () if self.attempt.case.graded else self.scores
-        criteria = sum(criterion.not_judged for entry in scores for criterion in entry.assertions)
-        checkpoints = sum(checkpoint.not_judged for checkpoint in self.checkpoints)
-        return criteria + checkpoints + sum(result.not_judged for result in self.assertions)
-
-    def regradable(self) -> Regradable | None:
-        """What a report needs so that the case can be graded again."""
-        attempt = self.attempt
-        if not self.answers or (attempt.environment.fingerprints is None and attempt.saved is None):
-            return None
-        return regradable(attempt.case, self.answers)
-
-    def result(self) -> CaseResult:
-        """The result, as reports show it."""
-        attempt, answer, usage = self.attempt, self.answer, Usage()
-        case, chat = attempt.case, attempt.chat
-        for call in chat.model_calls:
-            usage = usage.plus(call.usage)
-        criteria = any(entry.assertions for entry in self.scores)
-        return CaseResult(
-            title=case.name,
-            input=input_of(case),
-            output=answer.output if answer else None,
-            response=answer.content if answer else "",
-            finish_reason=self.finish_reason,
-            expected=case.expected,
-            messages=self.messages,
-            assertions=tuple(self.assertions),
-            tools=tuple(chat.uses),
-            connector=answer.connector if answer else "",
-            model_calls=len(chat.model_calls),
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cost=usage.cost,
-            sent=tuple(chat.sent),
-            line=attempt.line,
-            tags=tuple(case.tags),
-            metadata=case.metadata or None,
-            mode=case.runs,
-            in_turns=case.in_turns,
-            scores_turns=case.scores_turns,
-            simulator=self.simulator,
-            turns=tuple(self.turns),
-            checkpoints=tuple(self.checkpoints) if self.checkpoints or case.lists_checkpoints else None,
-            final_assertions=self.final_assertions,
-            score=self.score,
-            scores=tuple(self.scores),
-            transcript=tuple(self.transcript),
-            threshold=self.threshold,
-            checks_nothing=not (
-                attempt.suite.is_message or self.assertions or self.checkpoints or criteria or self.simulator
-            ),
-            attachments=described(parts_of_case(case), attempt.folder),
-            trace=attempt.trace(),
-        )
-
-    async def _ask(
-        self, messages: list[dict[str, Any]], options: Mapping[str, Any], said: Any, turn: AnsweredTurn
-    ) -> Exchange:
-        """Sends messages to the agent; see `CaseAttempt.call_agent`. `turn`: the turn without its answer."""
-        attempt, chat = self.attempt, self.attempt.chat
-        before, calls, asked = 0, 0, 0
-        if attempt.case.in_turns:  # else those of the hook before the case count, too
-            before, calls, asked = len(chat.uses), len(chat.model_calls), len(chat.agents)
-        self.messages = len(messages)
-        self.said.append(turn)
-        started = case_now()
-        try:
-            answer = self.answer = await attempt.call_agent(messages, options, said)
-        except AgentError as error:
-            self.finish_reason = error.finish_reason
-            raise
-        self.finish_reason = answer.finish_reason
-        milliseconds = (case_now() - started) * 1000
-        tools, made = tuple(chat.uses[before:]), tuple(chat.model_calls[calls:])
-        others = tuple(use.replace(after=use.after - before) for use in chat.agents[asked:])
-        self.said[-1] = turn.replace(output=answer.output, tools=tools)
-        took = totals_of(made)
-        evidence = Evidence(
-            output=answer.output,
-            content=answer.content,
-            cut=answer.cut,
-            input=turn.input,
-            tools=tools,
-            milliseconds=milliseconds,
-            tokens=took.tokens,
-            cost=took.cost,
-            **attempt.known(len(made), others),
-            messages=(*messages, {"role": "assistant", "content": answer.text}),
-            metadata=attempt.case.metadata,
-            case=attempt.case.id,
-            turns=tuple(self.said),
-        )
-        self.answers.append(answered(evidence, made))
-        return Exchange(answer=answer, evidence=evidence, calls=made)
-
-    def _fail(self, cause: Cause, message: str) -> None:
-        """Adds a failure that is not an assertion."""
-        self.failures.append(Failure(cause=cause, message=message))
-
-    def _judge(self, results: Sequence[AssertionResult], phase: str | None = None) -> None:
-        """Adds assertions, and a failure for each failed one; `phase` is the place, such as `turn 2`."""
-        self.assertions += results
-        failures = [failure_of(result).replace(phase=phase) for result in results if not result.passed]
-        if self.answer is not None and self.answer.ends_with_tools:
-            output = self.answer.output
-            failures = [one.replace(details=ENDED) if one.actual == output else one for one in failures]
-        self.failures += failures

@@ -39,7 +39,6 @@ class Checkpoints:
         self.broken: list[tuple[Cause, str]] = []
         """What is wrong with required ones that no judge could try on the last answer, by cause."""
         self.any_required = any(one.required for one in checkpoints)
-        """Whether the case needs one at all."""
 
     @property
     def reached(self) -> list[str]:

@@ -18,7 +18,7 @@ from runner.assertions.model import Assertion
 from runner.cases.other_cases import ConversationCase
 from runner.cases.turns import ConversationTurn, Turn
 from runner.modes.awaiting import Awaiting
-from runner.modes.base import CaseAttempt, Mode
+from runner.modes.base import CaseAttempt
 from runner.modes.grading import (
     AGGREGATIONS,
     RUBRICS,
@@ -31,8 +31,8 @@ from runner.modes.grading import (
     for_graders,
     seen_by_graders,
 )
+from runner.modes.mode import Exchange, Mode
 from runner.modes.multi_turn import MultiTurn
-from runner.modes.outcome import Exchange
 from runner.modes.turns import Spoken
 from runner.record.case_result import ScoreResult, ScoreVerdict
 from scripttest import Status

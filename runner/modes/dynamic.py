@@ -12,7 +12,8 @@
 from __future__ import annotations
 
 from runner.cases.other_cases import DynamicCase
-from runner.modes.base import CaseAttempt, Mode
+from runner.modes.base import CaseAttempt
+from runner.modes.mode import Mode
 from runner.modes.simulators import SimulatedUser, SimulatorError
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TurnsMode
 from scripttest import Cause

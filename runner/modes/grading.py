@@ -18,7 +18,8 @@ from runner.assertions.results import how_judged, not_evaluated, result_of, shor
 from runner.assertions.votes import judged_by
 from runner.cases.turns import Criterion as Rubric
 from runner.cases.turns import Grader
-from runner.modes.base import CaseAttempt, Mode
+from runner.modes.base import CaseAttempt
+from runner.modes.mode import Mode
 from runner.record.case_result import CriterionResult, ScoreResult, ScoreVerdict
 from runner.record.combining import below, reaches, shortfall
 from scripttest import Cause, Failure, Status
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 VALIDATOR = "workers.test.validator"
 WHOLE = "assertions"
-"""Name of the score of the whole conversation."""
 AGGREGATIONS: dict[str, Callable[[list[float]], float]] = {
     "mean": lambda scores: sum(scores) / len(scores),
     "min": min,
@@ -37,7 +37,6 @@ AGGREGATIONS: dict[str, Callable[[list[float]], float]] = {
 }
 RUBRICS = "rubrics"
 MATCHES = "Means the same as expected_output"
-"""The criterion that a reference answer is."""
 SHOWN = 200
 """Characters of an assertion's value in its text."""
 STOPPED = "an earlier turn failed, and on_turn_failure is stop"
@@ -218,21 +217,19 @@ def _problems_of(scores: Sequence[ScoreResult]) -> list[Failure]:
     hold."""
     errors: list[Failure] = []
     required: list[Failure] = []
-    for entry in scores:
-        for criterion in entry.assertions:
-            said = f'{entry.name}: "{criterion.text}": {criterion.reason}'
-            if criterion.error:
-                cause = Cause.INFRASTRUCTURE if criterion.infrastructure else Cause.ERROR
-                said = f'{entry.name}: cannot grade "{criterion.text}": {criterion.reason}'
-                errors.append(Failure(cause=cause, message=said))
-            elif criterion.inconclusive:
-                errors.append(Failure(cause=Cause.INCONCLUSIVE, message=said))
-            elif not criterion.judged and not criterion.passed:
-                required.append(Failure(cause=Cause.ASSERTION, message=said))
-            elif criterion.required and not criterion.passed:
-                said = f'{entry.name}: the required criterion "{criterion.text}" does not hold'
+    for name, criterion in ((entry.name, one) for entry in scores for one in entry.assertions):
+        said = f'{name}: "{criterion.text}": {criterion.reason}'
+        if criterion.error:
+            cause = Cause.INFRASTRUCTURE if criterion.infrastructure else Cause.ERROR
+            said = f'{name}: cannot grade "{criterion.text}": {criterion.reason}'
+            errors.append(Failure(cause=cause, message=said))
+        elif criterion.inconclusive:
+            errors.append(Failure(cause=Cause.INCONCLUSIVE, message=said))
+        elif not criterion.passed and (criterion.required or not criterion.judged):
+            if criterion.judged:
+                said = f'{name}: the required criterion "{criterion.text}" does not hold'
                 said += f": {criterion.reason}" if criterion.reason else ""
-                required.append(Failure(cause=Cause.ASSERTION, message=said))
+            required.append(Failure(cause=Cause.ASSERTION, message=said))
     return errors + required
 
 
@@ -269,27 +266,24 @@ def _is_asked(criterion: Criterion) -> bool:
 
 
 def _of(grader: str | Grader) -> Iterator[Criterion]:
-    if isinstance(grader, str) and grader in TYPES:
-        grader = Grader(type=grader)
     if isinstance(grader, str):
-        yield Criterion(text=grader)
-    elif grader.type != RUBRICS:
+        if grader not in TYPES:
+            yield Criterion(text=grader)
+            return
+        grader = Grader(type=grader)
+    if grader.type != RUBRICS:
         yield Criterion(text=_text(grader), weight=grader.weight, required=grader.required, grader=grader)
-    else:
-        for item in grader.criteria if isinstance(grader.criteria, list) else [grader.criteria]:
-            rubric = item if isinstance(item, Rubric) else _rubric(item)
-            required = rubric.required or grader.required
-            yield Criterion(
-                text=rubric.outcome,
-                weight=rubric.weight * grader.weight,
-                required=required,
-                id=rubric.id,
-                grader=grader,
-            )
-
-
-def _rubric(item: Any) -> Rubric:
-    return Rubric.model_validate(item if isinstance(item, dict) else {"outcome": item})
+        return
+    for item in grader.criteria if isinstance(grader.criteria, list) else [grader.criteria]:
+        given = item if isinstance(item, Rubric | dict) else {"outcome": item}
+        rubric = given if isinstance(given, Rubric) else Rubric.model_validate(given)
+        yield Criterion(
+            text=rubric.outcome,
+            weight=rubric.weight * grader.weight,
+            required=rubric.required or grader.required,
+            id=rubric.id,
+            grader=grader,
+        )
 
 
 def _text(grader: Grader) -> str:

@@ -55,9 +55,7 @@ class Question(Value):
     case: str
     turn: int
     text: str
-    """The agent's message."""
     hint: str | None
-    """The input that it expects, if it says so."""
 
 
 class NoAnswerError(Exception):

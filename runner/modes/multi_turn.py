@@ -24,9 +24,9 @@ from runner.cases.other_cases import ConversationCase, MultiTurnCase
 from runner.cases.turns import Checkpoint, ConversationTurn, Turn
 from runner.connectors.timing import uncounted
 from runner.modes.awaiting import Awaiting, detect, question_in
-from runner.modes.base import CaseAttempt, Mode
+from runner.modes.base import CaseAttempt
 from runner.modes.interactive import NoAnswerError, Question
-from runner.modes.outcome import Exchange
+from runner.modes.mode import Exchange, Mode
 from runner.modes.simulators import SimulatedUser, SimulatorError
 from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TurnsMode
 from scripttest import Cause, Status
@@ -61,7 +61,6 @@ class MultiTurn(TurnsMode):
         self._is_over = False
         """Whether no further message is sent, whoever has one."""
         self._left: list[Spoken] = []
-        """The message that was not sent because of that."""
 
     async def run(self) -> None:
         """Holds the conversation and judges it. Raises AgentError."""

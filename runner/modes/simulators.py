@@ -33,8 +33,8 @@ from scripttest import ScriptError, Status
 if TYPE_CHECKING:
     from runner.agents.chat import Chat
     from runner.cases.turns import Simulator
-    from runner.modes.base import Mode
     from runner.modes.checkpoints import Checkpoints
+    from runner.modes.mode import Mode
 
 ROLES = ("Simulate",)
 """The functions that a script reference means which names none."""

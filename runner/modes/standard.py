@@ -6,10 +6,10 @@ from runner.assertions.base import AnsweredTurn, Evidence
 from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
 from runner.cases.messages import input_of, messages_of
-from runner.modes.base import CaseAttempt, Mode
+from runner.modes.base import CaseAttempt
+from runner.modes.mode import Mode
 
 ANSWER = "answer"
-"""Name of the score of a graded answer."""
 
 
 def mode_of(attempt: CaseAttempt) -> Mode:

@@ -82,9 +82,7 @@ class _Steps:
     def __init__(self, clean: Callable[[str], str]) -> None:
         self._clean = clean
         self._sent: dict[tuple[str, str], Sequence[Mapping[str, Any]]] = {}
-        """Role and agent → what it sent last."""
         self.size = 0
-        """Characters so far."""
 
     def content(self, step: ModelStep | ToolStep) -> Record:
         """The content of requests and answers."""
@@ -105,19 +103,19 @@ class _Steps:
         )
         self._sent[step.role, step.agent] = step.messages
         messages = [self._bounded(without_content(dict(message))) for message in step.messages[before:]]
-        record: Record = {**({"before": before} if before else {}), "messages": messages}
+        record: Record = {**_has(before=before), "messages": messages}
         completion = step.completion
         if completion is None:
             return record
-        answer: Record = {"content": self._text(completion.content)} if completion.content else {}
-        if completion.tool_calls:
-            answer["tool_calls"] = [
+        answer = _has(
+            content=self._text(completion.content),
+            tool_calls=[
                 {"id": call.id, "name": call.name, "arguments": self._text(call.arguments)}
                 for call in completion.tool_calls
-            ]
-        for name in ("refusal", "reasoning"):
-            if said := getattr(completion, name):
-                answer[name] = self._text(said)
+            ],
+            refusal=self._text(completion.refusal or ""),
+            reasoning=self._text(completion.reasoning or ""),
+        )
         return {**record, "answer": {**answer, "finish_reason": completion.finish_reason}}
 
     def _bounded(self, value: Any) -> Any:
@@ -135,48 +133,42 @@ class _Steps:
 
 def _summary(step: ModelStep | ToolStep) -> Record:
     record: Record = {"kind": "tool" if isinstance(step, ToolStep) else "model"}
-    record |= {"role": ROLES.get(step.role, step.role), "agent": step.agent}
-    record |= {"turn": step.turn} if step.turn else {}
+    record |= {"role": ROLES.get(step.role, step.role), "agent": step.agent, **_has(turn=step.turn)}
+    took = round(step.milliseconds)
     if isinstance(step, ToolStep):
-        failed = {} if step.use.error is None else {"failed": True}
-        return {
-            **record,
-            "name": step.use.name,
-            "server": step.use.server,
-            "duration_ms": round(step.milliseconds),
-            **failed,
-        }
-    record |= {"connector": step.connector, "vendor": step.vendor}
-    record |= {"asked": step.asked} if step.asked else {}
-    if step.completion is None:
-        return {**record, "duration_ms": round(step.milliseconds), "error": step.error}
-    usage = step.completion.usage
-    record |= {"model": step.completion.model} if step.completion.model else {}
-    record |= {"duration_ms": round(step.milliseconds)}
-    record |= {"finish_reason": step.completion.finish_reason} if step.completion.finish_reason else {}
+        named = {"name": step.use.name, "server": step.use.server, "duration_ms": took}
+        return {**record, **named, **_has(failed=step.use.error is not None)}
+    record |= {"connector": step.connector, "vendor": step.vendor, **_has(asked=step.asked)}
+    completion = step.completion
+    if completion is None:
+        return {**record, "duration_ms": took, "error": step.error}
+    usage = completion.usage
+    record |= {**_has(model=completion.model), "duration_ms": took, **_has(finish_reason=completion.finish_reason)}
     if not usage.unknown:
         record |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-        record |= {"cached_tokens": usage.cached_tokens} if usage.cached_tokens else {}
+        record |= _has(cached_tokens=usage.cached_tokens)
     return record | cost_record(usage.cost)
+
+
+def _has(**members: Any) -> Record:
+    """The members that are there."""
+    return {name: value for name, value in members.items() if value}
 
 
 def _for_spans(step: ModelStep | ToolStep) -> Record:
     place = {} if step.endpoint is None else {"address": step.endpoint.address, "port": step.endpoint.port}
     if isinstance(step, ToolStep):
-        return place | ({"call": step.call} if step.call else {})
+        return place | _has(call=step.call)
     asked = {name: step.parameters.get(name) for name in PARAMETERS}
     form = step.parameters.get("response_format")
     asked["response_format"] = form.get("type") if isinstance(form, Mapping) else None
     known = {name: value for name, value in asked.items() if isinstance(value, int | float | str)}
-    id = step.completion.id if step.completion is not None else ""
-    return {**place, **({"parameters": known} if known else {}), **({"response": id} if id else {})}
+    return place | _has(parameters=known, response=step.completion.id if step.completion is not None else "")
 
 
 def _call(call: AgentCall) -> Record:
-    record: Record = {"role": ROLES.get(call.role, call.role), "agent": call.agent}
-    record |= {"turn": call.turn} if call.turn else {}
-    record |= {"failed": True} if call.failed else {}
-    record |= {"chat": call.chat} if call.chat else {}
+    record = {"role": ROLES.get(call.role, call.role), "agent": call.agent}
+    record |= _has(turn=call.turn, failed=call.failed, chat=call.chat)
     return {**record, "span": _span(call.began, call.ended or time.time(), call.within)}
 
 

@@ -14,9 +14,9 @@ from runner.cases.messages import described, input_of, messages_of, parts_of_las
 from runner.connectors.timing import case_now
 from runner.errors import RunnerError
 from runner.modes.awaiting import Awaiting, detect
-from runner.modes.base import CaseAttempt, Mode
+from runner.modes.base import CaseAttempt
 from runner.modes.checkpoints import Checkpoints, all_texts
-from runner.modes.outcome import Exchange, usage_of
+from runner.modes.mode import Exchange, Mode, usage_of
 from runner.modes.simulators import tool_results
 from runner.record.case_result import TurnResult
 from scripttest import Cause, ScriptError, Status
@@ -43,7 +43,6 @@ class Spoken(Value):
     options: Mapping[str, Any]
     """`context.Options` of the call."""
     assertions: Sequence[Assertion] = ()
-    """Assertions on the answer."""
     attachments: tuple[dict[str, Any], ...] = ()
     """The files in it, as reports describe them."""
 
@@ -56,11 +55,8 @@ class TurnsMode(Mode):
         self._reached = Checkpoints(checkpoints)
         self.checkpoints = self._reached.results()
         self._exchanges: list[Exchange] = []
-        """The answers of the agent."""
         self._number = 0
-        """The current turn, from 1."""
         self._open: TurnResult | None = None
-        """The turn that has not ended."""
         self._began = 0.0
         """When it began, on the clock of the case."""
         self._awaiting = Awaiting(awaiting=True, reason="")

@@ -31,7 +31,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.connectors.base import Usage
-    from runner.modes.case_environment import CaseEnvironment
+    from runner.modes.base import CaseEnvironment
     from runner.planning.case_source import CaseSource
     from runner.planning.plan import RunPlan, RunRequest
     from runner.record.case_result import CaseResult
