@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from bindings import SCRIPT_GLOBALS, ProcessRouter, RunSnapshots
 from scripttest.typing_names import Protocol, TypeVar
+from scripttest.values import fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -271,7 +272,7 @@ class Run:
             "agent.JudgeRequired": self._is_judge_required,
             "agent.Verdict": _read_verdict,
             "agent.Vote": self._count_votes,
-            "subtest.Focus": _read_focus,
+            "subtest.Focus": lambda world, name, args: fields_of(_focus_of(str(args[0]))),  # by a function's source
             "snapshot.Inline": lambda world, name, args: snapshots.match_inline(args),
             "snapshot.Match": lambda world, name, args: snapshots.match(world.suite, world.key.label, args),
         }
@@ -305,13 +306,6 @@ def _focus_of(source: str) -> Focus:
     from scripttest import focus_of
 
     return focus_of(source)
-
-
-def _read_focus(world: World, name: str, args: list[Any]) -> dict[str, Any]:
-    """Which functions call `t.only`, by the source of one."""
-    from scripttest.values import fields_of
-
-    return fields_of(_focus_of(str(args[0])))
 
 
 def _read_verdict(world: World, name: str, args: list[Any]) -> dict[str, Any]:

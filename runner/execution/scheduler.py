@@ -10,7 +10,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runner.agents.chat import JudgeUse
 from runner.execution.attempts import CaseRun
@@ -263,13 +263,16 @@ class _Schedule:
         case, source = item.case, item.suite.source
         if item.run or case.skip or item.suite.obstacle(case):
             return [item]
-        policy, numbers = self._policy_of(case), source.runs.get(case.id, ())
+        policy = self._run.options.repeat
+        if case.repeat is not None:
+            from runner.cases.checks import repeat_of
+
+            policy = repeat_of(case)
         if self._run.options.runs == 1 and policy is None:
             return [item]
-        tally = self._repetition.tally(item.place, policy, numbers)
+        tally = self._repetition.tally(item.place, policy, source.runs.get(case.id, ()))
         self._in_waves += policy is not None
-        known = source.done.get(case.id, {})
-        due = tally.due(known) if self._rounds is None else tally.of_round(self._rounds.made, known)
+        due = tally.due(source.done.get(case.id, {}), None if self._rounds is None else self._rounds.made)
         return [item.replace(run=run) for run in due]
 
     def _make_ready(self, items: list[_Item]) -> None:
@@ -277,14 +280,6 @@ class _Schedule:
         if items:
             self._ready.extendleft(reversed(items))
             self._changed.set()
-
-    def _policy_of(self, case: Case) -> Any:
-        """The policy of repeated runs of a case, from its file or from a flag."""
-        if case.repeat is None:
-            return self._run.options.repeat
-        from runner.cases.checks import repeat_of
-
-        return repeat_of(case)
 
     # one case
 

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from bindings import DATABASE
@@ -64,25 +65,17 @@ def _host_module(module: TestModule, plan: RunPlan) -> Module:
     own = {**context, "assistant_id": context["assistant_id"] or module.agent}
     folder = f"{str(module.test)[: -len(module.label)]}{module.label.partition('/src/')[0]}"
     if os.path.isfile(f"{folder}/sandbox.yao"):
-        own = _in_sandbox(own, Path(folder))
+        from runner.application.sandbox import read_sandbox
+        from runner.errors import ConfigurationError
+
+        with suppress(ConfigurationError):  # calls of the agent report what is wrong with it
+            sandbox = read_sandbox(Path(folder))
+            own = own if sandbox is None else sandbox.context(own)
     return Module(
         source=Source(key=module.id, test=module.test, script=module.script),
         context=json.dumps(own),
         timeout=plan.options_of(module.agent).script_timeout,
     )
-
-
-def _in_sandbox(context: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The context of an agent with a sandbox. It is unchanged when the sandbox file is wrong, which calls of the agent
-    report."""
-    from runner.application.sandbox import read_sandbox
-    from runner.errors import ConfigurationError
-
-    try:
-        sandbox = read_sandbox(folder)
-    except ConfigurationError:
-        return context
-    return context if sandbox is None else sandbox.context(context)
 
 
 def broken_failure(record: Broken) -> Failure:

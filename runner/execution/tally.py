@@ -42,30 +42,22 @@ class Tally:
         self._failed += result.outcome.status == Status.FAILED
         self._has_broken |= result.verdict is Verdict.BROKEN
 
-    def due(self, known: Collection[int] = ()) -> list[int]:
-        """Returns the numbers of the runs that begin now, and marks them as begun; `known` runs already have
-        results."""
-        if not self._begun <= self._ended:
+    def due(self, known: Collection[int] = (), round: int | None = None) -> list[int]:
+        """Returns the numbers of the runs that begin now, and marks them as begun; `known` runs already have results.
+        `round`: with `--until-decided`, only the next run begins, if it belongs to this round or an earlier one."""
+        if round is None and not self._begun <= self._ended:
             return []
-        if self._numbers:
-            numbers = [number for number in self._numbers if number not in known]
-        else:
+        numbers = self._numbers
+        if not numbers:
             from runner.record.repeating import needs_more
 
-            verdicts = {result.run: result.verdict for result in self.results}
-            numbers = needs_more(self.policy, verdicts)
-        gone = self._begun | self._ended
-        numbers = [number for number in numbers if number not in gone]
-        self._begun.update(numbers)
-        return numbers
-
-    def of_round(self, round: int, known: Collection[int] = ()) -> list[int]:
-        """With `--until-decided`: returns the number of the next run, if it belongs to this round or an earlier one,
-        and marks it as begun; `known` runs already have results."""
-        made = self._begun | self._ended | set(known)
-        numbers = [number for number in self._numbers if number <= round and number not in made][:1]
-        self._begun.update(numbers)
-        return numbers
+            numbers = needs_more(self.policy, {result.run: result.verdict for result in self.results})
+        gone = {*self._begun, *self._ended, *known}
+        due = [number for number in numbers if number not in gone]
+        if round is not None:
+            due = [number for number in due if number <= round][:1]
+        self._begun.update(due)
+        return due
 
     @property
     def is_over(self) -> bool:

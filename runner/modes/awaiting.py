@@ -89,9 +89,9 @@ def detect(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] 
     declared, hint = _declared(answer)
     if declared is not None:
         return Awaiting(awaiting=declared, reason="agent_declared", hint=hint)
-    if _asking_tool(answer, tools, input_tools) is not None:
+    if _asking_tool(tools, input_tools) is not None:
         return Awaiting(awaiting=True, reason="tool_requires_confirmation")
-    if not _has_next(answer) and answer.completion and answer.completion.ending in _UNFINISHED:
+    if answer.next is None and answer.completion and answer.completion.ending in _UNFINISHED:
         return Awaiting(awaiting=False, reason="finish_reason")
     if looks_like_question(said_in(answer)):
         return Awaiting(awaiting=True, reason="content_is_question")
@@ -100,7 +100,7 @@ def detect(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] 
 
 def question_in(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[str] | None = None) -> str:
     """The agent's question to the user: that of its tool, else its last sentence that is a question, else all of it."""
-    use = _asking_tool(answer, tools, input_tools)
+    use = _asking_tool(tools, input_tools)
     asked = text_in(use.arguments) if use is not None else ""
     text = asked or said_in(answer)
     sentences = _sentences(text)
@@ -110,7 +110,7 @@ def question_in(answer: Answer, tools: Sequence[ToolUse], input_tools: Sequence[
 
 def said_in(answer: Answer) -> str:
     """The agent's text to the user: that in Next's data or in a JSON answer, else the completion; without thinking."""
-    if _has_next(answer):
+    if answer.next is not None:
         return behind_thinking(text_in(answer.next))
     parsed = _object_in(answer.content)
     return text_in(parsed) if parsed is not None else behind_thinking(answer.content)
@@ -160,19 +160,13 @@ def _declared(answer: Answer) -> tuple[bool | None, str | None]:
     return None, None
 
 
-def _asking_tool(answer: Answer, tools: Sequence[ToolUse], names: Sequence[str] | None) -> ToolUse | None:
-    wanted = INPUT_TOOLS if names is None else names
-    return next((use for use in tools if any(_is_named(use, name) for name in wanted)), None)
-
-
-def _is_named(use: ToolUse, name: str) -> bool:
+def _asking_tool(tools: Sequence[ToolUse], names: Sequence[str] | None) -> ToolUse | None:
+    if not tools:
+        return None
     from runner.assertions.tools import is_named
 
-    return is_named(use, name)
-
-
-def _has_next(answer: Answer) -> bool:
-    return answer.next is not None
+    wanted = INPUT_TOOLS if names is None else names
+    return next((use for use in tools if any(is_named(use, name) for name in wanted)), None)
 
 
 def _object_in(text: str) -> Mapping[str, Any] | None:

@@ -82,7 +82,7 @@ def test_a_tally_begins_each_run_once() -> None:
 
 def test_a_tally_of_rounds_begins_one_run_a_round() -> None:
     tally = Tally([1, 2, 3], None)
-    assert [tally.of_round(round) for round in (1, 1, 2, 4, 4)] == [[1], [], [2], [3], []]
+    assert [tally.due(round=round) for round in (1, 1, 2, 4, 4)] == [[1], [], [2], [3], []]
 
 
 @pytest.mark.parametrize(
