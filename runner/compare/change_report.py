@@ -109,8 +109,7 @@ class ResourceChange(Value):
 
 
 class Breakdown(Value):
-    """A change in a part, for information only: in the score, in a criterion, or in the measure of the cases
-    with a tag."""
+    """A change of the score, of a criterion, or of the measure in the cases with a tag; for information only."""
 
     kind: str
     """`score`, `criterion` or `tag`."""

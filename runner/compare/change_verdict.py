@@ -127,8 +127,7 @@ def change_of(
 
 
 def adjusted(verdicts: Sequence[ChangeReport]) -> list[ChangeReport]:
-    """Corrects the verdicts on several reports that are compared with one baseline, by Holm's method: the more there
-    are, the more evidence each needs."""
+    """Corrects verdicts on several reports with one baseline, by Holm's method: each needs more evidence."""
     tested = [found.change for found in verdicts if found.change.worse is not None]
     worse = iter(change.holm([one.worse or 0.0 for one in tested]))
     better = iter(change.holm([one.better or 0.0 for one in tested]))
@@ -212,8 +211,7 @@ def _is_steady(replayed: bool, cases: Collection[JudgedCase]) -> bool:
 def _tested(
     cases: Sequence[ComparedCase], margin: float, noise: Noise, looks: InterimLooks
 ) -> tuple[tuple[ComparedCase, ...], MeanDifference, DetectableDifference | None]:
-    """The cases with the results of their tests, the difference over all of them, and what they could have shown. Where
-    runs do not vary, each fall is real."""
+    """The cases with their tests, the difference over all, and what they could have shown."""
     pairs = [case.figures for case in cases]
     if noise is Noise.NONE:
         marked = tuple(case.replace(broke=case.fall > 1e-12, is_suspect=case.fall >= FALL) for case in cases)
@@ -287,8 +285,7 @@ def _scored(pair: BeforeAfter[Figures]) -> ScoredCase:
 
 
 def _parts(pairs: Pairs, runs: Sequence[Attempt], measure: str, noise: Noise) -> tuple[Breakdown, ...]:
-    """The changes in the score, the criteria and the tags of the cases. Those that are unlikely to be chance
-    are marked."""
+    """The changes in score, criteria and tags; those that are unlikely to be chance are marked."""
     wanted = [("score", SCORE)] if any(run.score is not None for run in runs) else []
     common = Counter(id for run in runs for id in run.criteria or ()).most_common(CRITERIA)
     wanted += [("criterion", id) for id in sorted(id for id, _ in common)]

@@ -309,8 +309,7 @@ def _mean(figures: Iterable[float | None]) -> float | None:
 
 
 def output_difference(before: TestResult, after: TestResult) -> str:
-    """How the output of a case differs: lines that begin with `- ` (before), `+ ` (after) or two blanks; empty when it
-    is the same."""
+    """How the output of a case differs, in lines with `- `, `+ ` or two blanks; empty when it is the same."""
     if before.case is None or after.case is None:
         return ""
     old, new = as_value(before.as_run.output), as_value(after.as_run.output)

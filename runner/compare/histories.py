@@ -1,5 +1,4 @@
-"""Combines several reports of the same cases into one, in which each case has the runs of all: a baseline without
-further runs."""
+"""Combines several reports of the same cases into one, in which each case has the runs of all."""
 
 from __future__ import annotations
 
@@ -27,10 +26,9 @@ class PooledRuns(Value):
 
 
 def as_runs(reports: Sequence[Report], names: Sequence[str]) -> PooledRuns:
-    """One report, the runs of each case numbered in the order of the reports.
-
-    What a case says, and how it is shown, is what the last report with it has. Runs of a case that said something else
-    are left out, and that is said. Raises ConfigurationError for a report with a run that an earlier one has."""
+    """One report, the runs of each case numbered in the order of the reports; all else is as the last one with the case
+    has it. Runs of a case that said something else are left out, and that is said. Raises ConfigurationError for a
+    report with a run that an earlier one has."""
     runs = _distinct(reports, names)
     cases = [judged_cases(report) for report in reports]
     last = {key: (at, case) for at, known in enumerate(cases) for key, case in known.items()}

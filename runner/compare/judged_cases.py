@@ -1,5 +1,4 @@
-"""The cases of a report in the form in which they are compared: what each asks and expects, and how its judged runs
-ended."""
+"""The cases of a report as they are compared: what each asks and expects, and how its judged runs ended."""
 
 from __future__ import annotations
 

@@ -99,8 +99,7 @@ def verdicts_on(report: Report) -> VariantsCompared:
 
 
 def verdicts_between(variants: Mapping[str, Mapping[ResultKey, JudgedCase]], looks: InterimLooks) -> list[ChangeReport]:
-    """The verdicts on all variants but the first, by their names, while the run is under way. Raises
-    ConfigurationError."""
+    """The verdicts on all variants but the first while the run is under way. Raises ConfigurationError."""
     (first, before), *others = variants.items()
     return adjusted([change_of(before, cases, BeforeAfter(a=first, b=name), looks=looks) for name, cases in others])
 

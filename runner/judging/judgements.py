@@ -59,8 +59,7 @@ class Prices(Value):
 
 
 def judgements_in(results: Iterable[TestResult]) -> list[Judgement]:
-    """All verdicts of judges in some results, each once. Verdicts that nobody could give or that votes did not decide
-    are left out."""
+    """All verdicts of judges in some results, each once, but for those that are undecided or could not be given."""
     found: dict[JudgementKey, Judgement] = {}
     for result in results:
         made: dict[JudgementKey, Judgement] = {}
@@ -130,8 +129,7 @@ def _criteria_in(entry: ScoreResult) -> list[_Check]:
 
 
 def _named(checks: list[_Check], graded: list[_Check]) -> list[_Check]:
-    """The assertions on an answer. Where it has a score, each stands there again, with the id of its criterion. A
-    score may also be all there is of them."""
+    """The assertions on an answer, with the ids of criteria where it has a score, which may be all there is."""
     if graded and len(checks) != len(graded):
         return graded
     ids = [check.id for check in graded] or [None] * len(checks)

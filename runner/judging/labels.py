@@ -37,8 +37,7 @@ class Label(Value):
 
 
 def drawn(judgements: Sequence[Judgement], count: int) -> list[Judgement]:
-    """As many answers, half of those that pass and half of those that fail, at random within each; the same each time.
-    Where there are too few of one kind there are more of the other."""
+    """As many answers, the same each time: half of them pass, half fail, as far as there are so many of each."""
     draw = random.Random(0)
     passed = [one for one in judgements if one.passed]
     failed = [one for one in judgements if not one.passed]

@@ -1,5 +1,4 @@
-"""What a case's agent answered, and how that was judged: its turns, checkpoints and scores. Reports have these values
-as they are declared here (`runner.shapes.codec`)."""
+"""What a case's agent answered, and how that was judged, as reports have it (`runner.shapes.codec`)."""
 
 from __future__ import annotations
 
@@ -79,8 +78,7 @@ class AnswerUsage(Value):
 
 
 class Regradable(Value):
-    """What `yao-test regrade` needs to grade one result again: the case as its file had it, and for each answer what is
-    nowhere else in its line."""
+    """What `yao-test regrade` needs besides the line: the case as its file had it, and more on each answer."""
 
     case: Mapping[str, Any] | None = None
     """As in its file, without `id` and `input`; None if it is too long to be stored."""
@@ -165,8 +163,7 @@ class CheckpointResult(Value):
     inconclusive: bool = False
     """It is not reached, and may have been: votes on it, or on what it comes after, do not decide."""
     assertions: tuple[AssertionResult, ...] = ()
-    """What judges said of it: when it was reached, when votes did not decide, or else when it was last tried; empty
-    where no judge was asked."""
+    """What judges said of it when it was reached, undecided, or last tried; empty where none was asked."""
     __members__ = "id reached_at_turn passed required! judged description message not_judged inconclusive assertions"
     __readers__ = {  # noqa: RUF012
         "reached_at_turn": lambda line: line.get("reached_at_turn") if line.get("passed", True) else None
@@ -274,7 +271,7 @@ def _usage_in(name: str) -> Any:
 
 
 class CaseResult(JsonValue):
-    """What a case's agent answered, and how that was judged."""
+    """What a case's agent answered, and how that was judged, as reports have it (`runner.shapes.codec`)."""
 
     title: str | None
     """The case's `name`."""

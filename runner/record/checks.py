@@ -1,5 +1,4 @@
-"""What lines of saved reports have to hold: the members of a result that are no fields of `TestResult` or
-`CaseResult`, as they are declared here, and the start line."""
+"""What lines of saved reports have to hold besides the fields of `TestResult` and `CaseResult`."""
 
 from __future__ import annotations
 

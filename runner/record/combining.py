@@ -1,5 +1,4 @@
-"""Combines several results of one test: its runs (`--runs`), or the trials of a conversation. The runs
-of a report are combined in the same way, such as those that `merge` joins.
+"""Combines several results of one test: its runs (`--runs`, or of a saved report), or the trials of a conversation.
 
 | | what is shown | the verdict |
 | --- | --- | --- |
@@ -96,8 +95,7 @@ def _of_all(results: Sequence[TestResult]) -> dict[str, Any]:
 
 
 def _noise_of(results: Sequence[TestResult], threshold: float) -> tuple[TrialsNoise | None, str | None]:
-    """Whose noise the mean score of trials has, where two of them have a score, and what to say where their votes leave
-    open whether it reaches the threshold."""
+    """Whose noise the mean score of trials has, and what to say where it leaves the verdict open."""
     cases = [result.case for result in results if result.case is not None and not _is_unjudged(result)]
     scores = [case.score or 0.0 for case in cases]
     errors = [error_of(score, case.scores) for score, case in zip(scores, cases, strict=True)]
@@ -115,8 +113,7 @@ def _noise_of(results: Sequence[TestResult], threshold: float) -> tuple[TrialsNo
 
 
 def listed_trials(results: list[TestResult]) -> tuple[TrialResult, ...]:
-    """The trials as the combined result lists them. One whose score is below the threshold has failed, whatever their
-    mean is."""
+    """The trials as the combined result lists them; one whose score is below the threshold has failed."""
     return tuple(_listed_trial(number, result) for number, result in enumerate(results, 1))
 
 
@@ -181,8 +178,7 @@ def reaches(score: float, threshold: float) -> bool:
 
 
 def below(score: float | None, threshold: float, scores: Sequence[ScoreResult]) -> str | None:
-    """What to say when the score of a case does not reach the threshold, with the entries that are to blame; None when
-    it does, and when nothing was judged."""
+    """What to say of a score below the threshold, with the entries that are to blame; None where there is none."""
     if score is None or reaches(score, threshold):
         return None
     blamed = "; ".join(f"{entry.name}: {_why(entry)}" for entry in scores if entry.verdict != ScoreVerdict.PASS)
@@ -192,8 +188,7 @@ def below(score: float | None, threshold: float, scores: Sequence[ScoreResult]) 
 
 
 def shortfall(score: float | None, threshold: float, scores: Sequence[ScoreResult], aggregation: str) -> Failure | None:
-    """What a case fails for by its score; None when it does not. It is inconclusive where the votes of judges scatter
-    so that the threshold lies within two standard errors of the score."""
+    """What a case fails for by its score; None when it does not. Votes may leave it inconclusive."""
     if score is None:
         return None
     if (undecided := undecided_by(error_of(score, scores, aggregation), score, threshold)) is not None:
@@ -203,8 +198,7 @@ def shortfall(score: float | None, threshold: float, scores: Sequence[ScoreResul
 
 
 def undecided_by(error: float, score: float, threshold: float) -> str | None:
-    """What to say where the votes, by the standard error that they give a score, do not decide whether it reaches the
-    threshold; None where they do."""
+    """What to say where votes, by their standard error, leave open whether the threshold is reached; else None."""
     if not error or abs(score - threshold) > ERRORS * error:
         return None
     said = f"inconclusive: by the votes, the score is {score:.2f} ± {ERRORS * error:.2f}"
@@ -212,8 +206,8 @@ def undecided_by(error: float, score: float, threshold: float) -> str | None:
 
 
 def error_of(score: float, scores: Sequence[ScoreResult], aggregation: str | None = None) -> float:
-    """The standard error of a case's score that comes from votes; 0 when there are too few votes. Without an
-    `aggregation`, the one that fits the score is used."""
+    """The standard error of a case's score that comes from votes; 0 when there are too few. Without an `aggregation`,
+    the one that fits the score is used."""
     known = [entry.score for entry in scores if entry.score is not None]
     errors = [_error_of_entry(entry) for entry in scores if entry.score is not None]
     is_mean = aggregation == "mean"

@@ -1,16 +1,17 @@
-"""The coverage of handlers in a run, in Istanbul's format and meaning: figures, thresholds, and several runs together.
+"""The coverage of handlers in a run, in Istanbul's format and meaning: figures, thresholds, several runs together.
 
-A summary stores it as `{totals, files, folder?}`: `totals` is `{statements, branches, functions, lines}`, each
-`{covered, total, percent}`. `files` has the JSON text of the Istanbul record of each file, by its path in the
-application. `folder` is the path of the application in the repository, if it is not the whole repository."""
+A summary has `{totals, files, folder?}`: `totals` is `{statements, branches, functions, lines}`, each `{covered, total,
+percent}`; `files` has, by path in the application, the JSON text of the Istanbul record; `folder` is the path of the
+application in the repository, if it is not the whole repository."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 
 from scripttest.typing_names import Record
-from scripttest.values import Value
+from scripttest.values import Value, fields_of
 
 METRICS = ("statements", "branches", "functions", "lines")
 """The metrics of coverage, in the order in which reports show them."""
@@ -24,24 +25,15 @@ class Figure(Value):
 
     @property
     def percent(self) -> float:
-        """From 0 to 100, cut off after two decimals, so that only complete coverage is 100; 100 when there is nothing
-        to cover."""
+        """From 0 to 100, cut off after two decimals, so that only complete coverage is 100."""
         return self.covered * 10000 // self.total / 100 if self.total else 100.0
-
-    def plus(self, other: Figure) -> Figure:
-        """The sum of both figures."""
-        return Figure(covered=self.covered + other.covered, total=self.total + other.total)
-
-
-NOTHING = Figure(covered=0, total=0)
 
 
 class CoverageReport(Value):
     """The coverage of a run."""
 
     files: Mapping[str, Record]
-    """Path from the application's root → `{path, statementMap, fnMap, branchMap, s, f, b, unread?}`; `unread` is why a
-    file, of which nothing is covered, cannot be read."""
+    """Path in the application → `{path, statementMap, fnMap, branchMap, s, f, b, unread?}`; `unread`: why."""
     misses: tuple[str, ...] = ()
     """The thresholds that are missed, one sentence each."""
     folder: str = ""
@@ -78,11 +70,11 @@ def figures(file: Record) -> dict[str, Figure]:
 
 def totals(files: Iterable[Record]) -> dict[str, Figure]:
     """The figures of several files together, by metric."""
-    whole = dict.fromkeys(METRICS, NOTHING)
-    for file in files:
-        for metric, figure in figures(file).items():
-            whole[metric] = whole[metric].plus(figure)
-    return whole
+    each = [figures(file) for file in files]
+    return {
+        metric: Figure(covered=sum(one[metric].covered for one in each), total=sum(one[metric].total for one in each))
+        for metric in METRICS
+    }
 
 
 def lines(file: Record) -> dict[int, int]:
@@ -95,66 +87,47 @@ def lines(file: Record) -> dict[int, int]:
 
 
 def uncovered(file: Record) -> str:
-    """The lines of a file that never ran, `3-5,9`; lines without a statement between them count with them. `unread` for
-    a file that cannot be read."""
+    """The lines that never ran, `3-5,9`, with lines without a statement between them; `unread` for an unread file."""
     if "unread" in file:
         return "unread"
-    found = lines(file)
-    numbers = list(found)
-    ranges: list[str] = []
-    at = 0
-    while at < len(numbers):
-        end = at
-        if found[numbers[at]] == 0:
-            while end + 1 < len(numbers) and found[numbers[end + 1]] == 0:
-                end += 1
-            first, last = numbers[at], numbers[end]
-            ranges.append(str(first) if first == last else f"{first}-{last}")
-        at = end + 1
+    ranges = []
+    for has_run, group in groupby(lines(file).items(), key=lambda item: item[1] > 0):
+        numbers = [line for line, _ in group]
+        if not has_run:
+            ranges.append(f"{numbers[0]}-{numbers[-1]}" if len(numbers) > 1 else str(numbers[0]))
     return ",".join(ranges)
 
 
 def together(reports: Iterable[CoverageReport]) -> tuple[CoverageReport | None, list[str]]:
-    """The coverage of several runs as one, and the files that are not the same in all of them, of which the later one
-    counts; None when there is none."""
+    """The coverage of several runs, if any, and the files that differ in them, of which the later one counts."""
     files: dict[str, Record] = {}
-    differ: list[str] = []
+    differ: dict[str, None] = {}
     found = list(reports)
-    for report in found:
-        for path, record in report.files.items():
-            known = files.get(path)
-            if known is not None and any(known[key] != record[key] for key in ("statementMap", "fnMap", "branchMap")):
-                differ.append(path)
-                known = None
-            files[path] = record if known is None else _sum(known, record)
+    for path, record in (item for report in found for item in report.files.items()):
+        known = files.get(path)
+        if known is not None and any(known[key] != record[key] for key in ("statementMap", "fnMap", "branchMap")):
+            differ[path] = known = None
+        files[path] = record if known is None else _sum(known, record)
     if not found:
         return None, []
-    whole = CoverageReport(files={path: files[path] for path in sorted(files)}, folder=found[0].folder)
-    return whole, list(dict.fromkeys(differ))
+    return CoverageReport(files=dict(sorted(files.items())), folder=found[0].folder), list(differ)
 
 
 def _sum(one: Record, other: Record) -> Record:
-    return {
-        **one,
-        "s": {key: count + other["s"][key] for key, count in one["s"].items()},
-        "f": {key: count + other["f"][key] for key, count in one["f"].items()},
-        "b": {
-            key: [count + more for count, more in zip(arms, other["b"][key], strict=True)]
-            for key, arms in one["b"].items()
-        },
+    branches = {
+        key: [count + more for count, more in zip(arms, other["b"][key], strict=True)] for key, arms in one["b"].items()
     }
+    counts = {name: {key: count + other[name][key] for key, count in one[name].items()} for name in ("s", "f")}
+    return {**one, **counts, "b": branches}
 
 
 def coverage_record(report: CoverageReport) -> Record:
     """As summaries keep it; see above. What is below a threshold is a warning of the run."""
+    whole = totals(report.files.values())
+    texts = {path: json.dumps(one, ensure_ascii=False, separators=(",", ":")) for path, one in report.files.items()}
     return {
-        "totals": {
-            metric: {"covered": figure.covered, "total": figure.total, "percent": figure.percent}
-            for metric, figure in totals(report.files.values()).items()
-        },
-        "files": {
-            path: json.dumps(file, ensure_ascii=False, separators=(",", ":")) for path, file in report.files.items()
-        },
+        "totals": {metric: {**fields_of(figure), "percent": figure.percent} for metric, figure in whole.items()},
+        "files": texts,
         **({"folder": report.folder} if report.folder else {}),
     }
 

@@ -117,8 +117,7 @@ class RunStart(Value):
     regraded_from: str | None = None
     """The report whose transcripts are graded; no agent is asked."""
     result_flags: tuple[str, ...] = ()
-    """The flags that change results, wherever they were set, as words of a command line with paths from the
-    application; empty: `flags` has them."""
+    """The flags that change results, wherever set, with paths from the application; empty: `flags` has them."""
     run_id: str | None = None
     """The id of the run, which no other run has, and under which a store keeps it; None for several runs as one."""
     run_ids: tuple[str, ...] = ()
@@ -230,8 +229,7 @@ class RunEnd(Value):
     stopped: str | None = None
     """Why the run ended early: `interrupted`, `terminated`, or the budget that is used up."""
     not_run: int = 0
-    """How many of the tests that were known have no verdict because of that; those that were cut short, and say so in
-    their results, are among them."""
+    """How many of the known tests have no verdict because of that, those that were cut short included."""
     looks: InterimLooks = ONCE
     snapshots: SnapshotCounts | None = None
     """None when the run did nothing with snapshots."""

@@ -1,5 +1,4 @@
-"""Names the parts of a fingerprint, which say what a result depends on, and finds the differences of two
-fingerprints."""
+"""Names the parts of a fingerprint, which say what a result depends on, and finds those that differ."""
 
 from __future__ import annotations
 
@@ -65,8 +64,7 @@ def described(keys: Iterable[str]) -> str:
 
 
 def asked_by(connector: str | None, fingerprint: Any) -> str:
-    """The model that a result with this fingerprint has asked through a connector, such as `openai gpt-4o`; empty when
-    it is not known."""
+    """The model that a result has asked through a connector, such as `openai gpt-4o`; empty when it is not known."""
     return str(fingerprint.get(f"model {connector}", "")) if isinstance(fingerprint, Mapping) else ""
 
 

@@ -281,7 +281,6 @@ def _decided(runs: Iterable[Attempt]) -> list[Attempt]:
 
 
 def status_of(counts: Counts, has_errors: bool, may_break: bool = False) -> RunStatus:
-    """The status of a run that came to its end; `has_errors`: something broke outside of its tests. With `may_break` so
-    many tests may be broken as are."""
+    """The status of a run that ended. `has_errors`: outside of tests; `may_break`: broken tests do not count."""
     bad = counts.failed if may_break else counts.bad
     return RunStatus.ERROR if has_errors else RunStatus.FAILED if bad else RunStatus.PASSED

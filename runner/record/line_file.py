@@ -48,8 +48,7 @@ class LineFile:
         return self._is_regular and not os.fstat(self._file.fileno()).st_size
 
     def replace(self, lines: Iterable[str]) -> None:
-        """Replaces all of its lines by these; whoever reads it sees the one or the other. To be called
-        before `write`. Raises OSError."""
+        """Replaces all of its lines at once, before `write` is called. Raises OSError."""
         part = self.path.with_name(f".yao-test.{self.path.name}")  # nobody else has it, for the report is locked
         file = open_part(part)
         try:
@@ -108,8 +107,7 @@ class LineFile:
 
 
 class _Sync:
-    """Flushes a file to the disk on a thread, since that may take long, and checks that the file is still in
-    its place."""
+    """Flushes a file to the disk on a thread, since that takes long, and checks that it is still in its place."""
 
     def __init__(self, descriptor: int, path: Path) -> None:
         from threading import Event, Thread
@@ -184,8 +182,7 @@ def open_current(path: Path, wait: bool = False) -> FileIO:
 
 
 def open_part(path: Path, wait: bool = False) -> FileIO:
-    """The same for a file beside a report, which the user has not named: a link in its place is removed, and not
-    written through."""
+    """The same for a file that the user has not named: a link in its place is removed, not written through."""
     if path.is_symlink():
         path.unlink()
     return open_current(path, wait)
@@ -225,8 +222,7 @@ def is_pipe(path: Path) -> bool:
 
 
 def open_pipe(path: Path) -> FileIO:
-    """Opens a pipe for writing, without waiting for a reader. Raises ConfigurationError when there is none, and
-    OSError."""
+    """Opens a pipe for writing. Raises ConfigurationError when nobody reads it, and OSError."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
     except OSError as error:

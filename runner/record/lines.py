@@ -116,8 +116,7 @@ def with_members(result: TestResult, **members: Any) -> TestResult:
 
 
 def as_read(result: TestResult, suite: Suite, name: str | None = None) -> TestResult:
-    """A result as a report has it that was read: with a line of its own. `name` is what the report calls the suite;
-    None: what this run calls it."""
+    """A result as if it was read from a report, which calls the suite `name`; None: as this run calls it."""
     if result.is_read:
         return result
     return result_of(line_of(result, suite) | {"suite": name or suite.name} | _clean_text(_further(result))[0])

@@ -58,8 +58,7 @@ def suite_in(line: Record) -> Suite:
 
 
 class Suite(JsonValue):
-    """One source of tests. Reports have it as `{id, kind, label, file, agent, connector, variant?, message?,
-    generated?, several_turns?}`, as `in_report` makes it."""
+    """One source of tests, as reports have it: `in_report`."""
 
     id: str
     """Such as `scripts.expense.setup`; no other suite of the run has it."""
@@ -77,8 +76,7 @@ class Suite(JsonValue):
     variant: str = ""
     """The variant that its cases run with; empty: the run has no variants."""
     root: str = ""
-    """The folder from which reports name files: the repository, else the application; empty when it is not known, and
-    in a report."""
+    """The folder from which reports name files: the repository, else the application; empty in a report."""
     __members__ = "id kind label file agent connector! variant is_message is_generated multi_turn"
     __keys__ = {"is_message": "message", "is_generated": "generated", "multi_turn": "several_turns"}  # noqa: RUF012
     __beside__ = "root"
@@ -120,8 +118,7 @@ class Suite(JsonValue):
 
     @property
     def name(self) -> str:
-        """The name in the console and in reports. A suite of cases is named by its label, so that reports of several
-        machines agree."""
+        """The name in the console and in reports; of cases it is their label, so that machines agree."""
         name = self.label if self.has_cases else self.id
         return self.name_of(name)
 

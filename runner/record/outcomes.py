@@ -63,8 +63,7 @@ def outcome_in(line: Record, root: str = "") -> Outcome:
 
 
 def log_members(logs: Sequence[LogLine]) -> Record:
-    """`{logs, log_levels?}`: captured lines, with their level at the head where it is not `info`; the level of each
-    where that does not go without saying."""
+    """`{logs, log_levels?}`: captured lines, with `[level] ` before other levels than `info`; all levels if need be."""
     lines = [line.text if line.level == "info" else f"[{line.level}] {line.text}" for line in logs]
     is_plain = all(line.level == "info" and not line.text.startswith("[") for line in logs)
     return {"logs": lines} if is_plain else {"logs": lines, "log_levels": [line.level for line in logs]}
@@ -93,8 +92,7 @@ def _failure_record(failure: Failure) -> Record:
 
 
 def _failures_in(line: Record, root: str) -> tuple[Failure, ...]:
-    """The failures of a result, or of a subtest. Other tools write only the text of the error, its cause and place, and
-    what was compared."""
+    """The failures of a result or subtest. Other tools write only the error, its cause and place, and values."""
     if line.get("failures") is not None:
         return tuple(_failure(item, root) for item in line["failures"])
     if not (line.get("error") or line.get("cause")):
@@ -179,8 +177,7 @@ def error_text(failure: Failure) -> str:
 
 
 def stack_trace(failure: Failure) -> str:
-    """The stack trace: a line `at function (file:line:column)` for each frame, and the indented details of
-    the error."""
+    """The stack trace: `at function (file:line:column)` for each frame, then the indented details of the error."""
     lines = [f"at {frame.function or '<anonymous>'} ({frame.location})" for frame in failure.frames]
     return "\n".join([*lines, *filter(None, [failure.details])])
 

@@ -1,5 +1,4 @@
-"""The report of a whole run as one value. All documents (JSON, Markdown, HTML, JUnit ...) are made from it, at the end
-of a run or from a saved file, whose events it can make again."""
+"""The report of a whole run as one value, of which all documents are made, and which makes its events again."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ from runner.record.outcomes import outcome_in
 from runner.record.summary import Certainty, certainty_of, counts_record, usage_record
 from runner.record.texts import json_line, without_root
 from runner.shapes.codec import json_of
-from scripttest.typing_names import Protocol, Record, TypeVar
+from scripttest.typing_names import Record
 from scripttest.values import Value, fields_of
 
 TYPE_CHECKING = False
@@ -84,11 +83,9 @@ class Report(Value):
     @property
     def counts(self) -> Counts:
         """What the results add up to."""
-        if self.known_counts is not None:
-            return self.known_counts
-        found: Counts | None = self.__dict__.get("_counts")
-        if found is None:
-            found = self.__dict__["_counts"] = counted(self.results, self.start.suites)
+        if self.known_counts is None and "_counts" not in self.__dict__:
+            self.__dict__["_counts"] = counted(self.results, self.start.suites)
+        found: Counts = self.known_counts or self.__dict__["_counts"]
         return found
 
     def counts_of(self, suite: Suite, results: list[TestResult]) -> Counts:
@@ -98,9 +95,9 @@ class Report(Value):
     @property
     def certainty(self) -> Certainty:
         """Rates and scores, and how sure they are."""
-        found: Certainty | None = self.__dict__.get("_certainty")
-        if found is None:
-            found = self.__dict__["_certainty"] = certainty_of(self.counts)
+        if "_certainty" not in self.__dict__:
+            self.__dict__["_certainty"] = certainty_of(self.counts)
+        found: Certainty = self.__dict__["_certainty"]
         return found
 
     @property
@@ -146,9 +143,8 @@ def summary_record(
 ) -> Record:
     """`{total, passed, failed, skipped, errors?, warnings?, duration_ms, snapshots?, rounds?, coverage?, usage?, ...,
     status, stopped?, not_run?, suites?, completed_at}`, as `counts_record` and `certainty_of` say. A run that was
-    stopped has `stopped`, the reason, and `not_run`, the number of tests that did not run. `snapshots` is `{written?,
-    updated?, removed?, obsolete?}`, numbers and the names of obsolete ones; `rounds`, `{made, planned}`, is of variants
-    that were run until they could be told apart; `coverage` as in `runner.record.coverage`.
+    stopped has the reason, `stopped`, and how many tests did not run; `rounds`, `{made, planned}`, is of variants that
+    were run until they could be told apart.
 
     `suites` is `[{id, selected, total, ended?}]` for suites that have other tests than results, or did not end
     (`ended: false`), and `[{id, started: false}]` for those whose tests were never known."""
@@ -179,46 +175,28 @@ def partial_suites(run: Execution) -> tuple[PartialSuite, ...]:
     """The suites of a run without all their results."""
     found: list[PartialSuite] = []
     for suite in run.suites.values():
-        ended, listed = run.counts_by_suite[suite.id].total, run.listed.get(suite.id)
+        number, listed, has_ended = run.counts_by_suite[suite.id].total, run.listed.get(suite.id), suite.id in run.ended
         if listed is None:
             found.append(PartialSuite(id=suite.name))
-        elif (listed.selected, listed.total) != (ended, ended) or suite.id not in run.ended:
-            has_ended = suite.id in run.ended
-            found.append(PartialSuite(id=suite.name, selected=listed.selected, total=listed.total, ended=has_ended))
+        elif not has_ended or (listed.selected, listed.total) != (number, number):
+            sizes = {"selected": listed.selected, "total": listed.total}
+            found.append(PartialSuite(id=suite.name, **sizes, ended=has_ended))
     return tuple(found)
 
 
-def in_order(suites: Sequence[Suite], results: list[Placed]) -> list[Placed]:
-    """Results in the order of the suites and of the tests in them."""
+def in_order(suites: Sequence[Suite], results: list[Any]) -> list[Any]:
+    """Results, or what is made of each, in the order of the suites and of the tests in them."""
     places = {suite.id: place for place, suite in enumerate(suites)}
     return sorted(results, key=lambda result: (places[result.suite], result.position))
 
 
-class HasPlace(Protocol):
-    """What belongs to a test."""
-
-    @property
-    def suite(self) -> str:
-        """The name of its suite."""
-
-    @property
-    def position(self) -> int:
-        """Its position in the suite, from 0."""
-
-
-Placed = TypeVar("Placed", bound=HasPlace)
-
-
-_OF_SOME = (
-    *("notes", "flags", "result_flags", "shard", "regraded_from", "runs_per_case", "min_pass_rate"),
-    *("run_id", "run_ids"),
-)
+_OF_SOME = "notes flags result_flags shard regraded_from runs_per_case min_pass_rate run_id run_ids".split()
 """What the start line has about some runs."""
 
 
 def line_of_event(event: Event, so_far: Execution, resumes: bool = False) -> str | None:
-    """The line for an event; None for events without a line. `so_far` includes the event. `resumes`: the report is
-    continued, and has the lines of the resumed run already."""
+    """The line for an event, which `so_far` includes; None for events without a line. `resumes`: the report has the
+    lines of the resumed run already."""
     if isinstance(event, TestStart):
         return None
     if isinstance(event, (TestEnd, AttemptEnd)):  # a union would be made again each time
@@ -226,18 +204,16 @@ def line_of_event(event: Event, so_far: Execution, resumes: bool = False) -> str
         if result.attempts:
             return _stability(result, so_far.suites[result.suite])
         return None if resumes and result.is_resumed else stored_text(result, so_far.suites[result.suite])
-    if isinstance(event, RunStart):
-        if resumes:
-            return None
-        resumed = {"resume": event.resume} if event.resume else {}
-        return json_line({**start_line(event.in_report), **resumed})
-    if isinstance(event, RunError):
-        return json_line(error_line(without_root(event.message, so_far.root), event.hint))
-    if isinstance(event, Warned):
-        return json_line({"type": "warning", "warning": without_root(event.message, so_far.root)})
-    if isinstance(event, RunEnd):
-        return json_line({"type": "summary", **end_record(so_far)})
-    return None
+    record: Record | None = None
+    if isinstance(event, RunStart) and not resumes:
+        record = {**start_line(event.in_report), **({"resume": event.resume} if event.resume else {})}
+    elif isinstance(event, RunError):
+        record = error_line(without_root(event.message, so_far.root), event.hint)
+    elif isinstance(event, Warned):
+        record = {"type": "warning", "warning": without_root(event.message, so_far.root)}
+    elif isinstance(event, RunEnd):
+        record = {"type": "summary", **end_record(so_far)}
+    return None if record is None else json_line(record)
 
 
 def start_line(start: RunStart) -> Record:
@@ -266,10 +242,8 @@ def _stability(result: TestResult, suite: Suite) -> str | None:
     if result.stability is None:
         return None
     head = {"type": "stability", "suite": suite.name, "position": result.position, "id": result.name}
-    not_judged = {"not_judged": result.outcome.not_judged} if result.outcome.not_judged else {}
-    return json_line(
-        {**head, "status": result.outcome.status, **runs_of(result.stability, repeat=result.repeat), **not_judged}
-    )
+    tail = {"not_judged": result.outcome.not_judged} if result.outcome.not_judged else {}
+    return json_line({**head, "status": result.status, **runs_of(result.stability, repeat=result.repeat), **tail})
 
 
 def events_of(report: Report) -> Iterator[Event]:

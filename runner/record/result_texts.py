@@ -141,15 +141,13 @@ def told_lines(result: TestResult) -> list[str]:
 
 
 def name_of(result: TestResult, *, alone: bool = False) -> str:
-    """The id of a result, and which run it was if there were several; `alone`, with its variant, where no suite is
-    named beside it."""
+    """The id of a result, and of several runs which it was; `alone`: with its variant."""
     name = f"{result.name} [{result.variant}]" if alone and result.variant else result.name
     return f"{name} (run {result.run})" if result.run else name
 
 
 def remarks_of(result: TestResult) -> list[str]:
-    """Remarks on a result besides its status: that criteria were not judged, how certain the mean of its trials is, or
-    that it checks nothing."""
+    """Remarks on a result: criteria that were not judged, how sure the mean of trials is, that it checks nothing."""
     said = [unjudged(result.outcome.not_judged)] if result.outcome.not_judged else []
     if (case := result.case) is None:
         return said
@@ -158,8 +156,7 @@ def remarks_of(result: TestResult) -> list[str]:
 
 
 def trials_text(noise: TrialsNoise) -> str:
-    """`The mean score of the trials is sure to ± 0.08; of the noise of one trial 64 % is the judge's, 36 % the
-    agent's`, two standard errors."""
+    """How sure the mean of trials is, as two standard errors, and whose noise one trial has."""
     said = f"The mean score of the trials is accurate to ± {2 * noise.error:.2f}"
     if not noise.judge:
         return said
@@ -289,8 +286,7 @@ _PLAIN = re.compile(r"-?[\w.+]+")
 
 
 def compared(check: Failure | AssertionResult) -> list[str]:
-    """`HEAD` and a diff; `expected: ...` and `actual: ...` of values that need not be equal, or are numbers; empty when
-    there is nothing more to say."""
+    """`HEAD` and a diff; both sides where values need not be equal, or are numbers; empty: the message says all."""
     if diff := difference_of(check):
         return [HEAD, *diff.split("\n")]
     message = check.message or ""
@@ -299,8 +295,7 @@ def compared(check: Failure | AssertionResult) -> list[str]:
 
 
 def difference_of(check: Failure | AssertionResult) -> str:
-    """Lines that begin with `- ` (expected), `+ ` (actual) or two blanks; empty where the values need not be equal, or
-    where one is missing."""
+    """Lines with `- ` (expected), `+ ` (actual) or two blanks; empty where values need not be equal, or are missing."""
     if own := getattr(check, "diff", None):
         return str(own)
     given = _given(check)

@@ -1,5 +1,4 @@
-"""Reads reports that earlier runs have written: `.jsonl`, also one that was cut off, and `.json`, whatever the file is
-called."""
+"""Reads saved reports: `.jsonl`, also one that was cut off, and `.json`, whatever the file is called."""
 
 from __future__ import annotations
 
@@ -74,10 +73,8 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def load(path: Path) -> Report:
-    """Reads the report in a file.
-
-    A JSONL report that ends in the middle of a line, or without a summary, is read as far as possible, with a warning.
-    Blocks. Raises ConfigurationError if the file cannot be read or is not a report."""
+    """Reads the report in a file; JSONL that is cut off as far as possible, with a warning. Blocks. Raises
+    ConfigurationError if the file cannot be read or is not a report."""
     try:
         content = read_bytes(path, None)
     except OSError as error:
@@ -95,8 +92,7 @@ def load(path: Path) -> Report:
 
 
 def read_text(path: object, text: str, cut: bool = False) -> Report:
-    """The same of the text of a report; `path` is what messages call it, and `cut` says whether the text ends in the
-    middle of a letter."""
+    """The same of its text; `path` is what messages call it, and `cut`: it ends in the middle of a letter."""
     return _Reader(path, plain if _HALF.search(text) else lambda value: value).read(text, cut)
 
 
@@ -106,8 +102,8 @@ def start_in(record: Record) -> RunStart:
 
 
 def end_in(ended: Record, results: Sequence[TestResult], has_errors: bool) -> RunEnd:
-    """The end of a run, of the summary of its report, which is empty where it did not end; what that does not say is as
-    its results are. Raises ValueError for coverage that cannot be read."""
+    """The end of a run, of the summary of its report (empty: it did not end), else as its results are. Raises
+    ValueError for coverage that cannot be read."""
     status = next((status for status in RunStatus if status == ended.get("status")), None)
     duration, left, snapshots = (ended.get(key) for key in ("duration_ms", "not_run", "snapshots"))
     if not isinstance(duration, int):

@@ -120,8 +120,8 @@ class RunStatistics(Value):
 
 
 def stability_of(attempts: Sequence[Attempt], stops: bool = False) -> RunStatistics | None:
-    """The stability of a test; None when none of its runs could be judged. With `stops`, the runs ended when their
-    verdict stood, so pass@k and pass^k say nothing."""
+    """The stability of a test; None when no run could be judged. `stops`: runs ended with the verdict, so that pass@k
+    and pass^k say nothing."""
     from statistics import fmean, pstdev
 
     judged = judged_of(attempts)
@@ -232,8 +232,8 @@ def classification(passed: int, count: int) -> str:
 
 
 def shown_of(attempts: Sequence[Attempt], min_pass_rate: float) -> int:
-    """Index of the attempt that a test ends like: one that failed when its pass rate is below `min_pass_rate` percent,
-    else one that broke, else one that passed, else one that was skipped; the first of these."""
+    """Index of the attempt that a test ends like: the first that failed when the pass rate is below `min_pass_rate`
+    percent, else that broke, else that passed, else that was skipped."""
     judged, verdicts = judged_of(attempts), [attempt.verdict for attempt in attempts]
     fails = judged and pass_rate(sum(attempt.passed for attempt in judged), len(judged)) < min_pass_rate
     wanted = [Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.SKIPPED]
@@ -241,8 +241,7 @@ def shown_of(attempts: Sequence[Attempt], min_pass_rate: float) -> int:
 
 
 def judged_of(attempts: Sequence[Attempt]) -> list[Attempt]:
-    """The attempts that count: those that passed or failed, of which those where nothing was judged only if there are
-    no others."""
+    """The attempts that passed or failed; those where nothing was judged only if there are no others."""
     ended = [attempt for attempt in attempts if attempt.verdict in DECIDED]
     return [attempt for attempt in ended if attempt.judged] or ended
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 
 from runner.security.keys import SECRET_NAMES
@@ -40,6 +41,16 @@ MOST_BYTES = 16_000
 """Bytes of the texts of a story."""
 KINDS = ("calls", "threw", "caught", "returned", "changed", "assigned", "value", "turn", "read")
 """What happens in a line, the most important first."""
+_WORDS = {
+    "calls": "{1}",
+    "value": "{0} is {1}",
+    "assigned": "{0} = {1}",
+    "changed": "{0} becomes {1}",
+    "returned": "returns {1}",
+    "threw": "throws {1}",
+    "caught": "catches {1}",
+}
+"""Kind → how a line names it, of its name and its value."""
 NOTES = ("cut", "flaky", "note")
 """Kinds of lines that only say something."""
 DEEPEST = 30
@@ -83,12 +94,10 @@ def story_lines(
 
 
 def shown_lines(story: Sequence[Record]) -> list[str]:
-    """The lines for people: place, indented by calls, what happened. Places are names of files without their folders,
-    where no two are the same."""
-    files = {line["file"] for line in story}
-    short = {file: file.rpartition("/")[2] for file in files}
-    if len(set(short.values())) < len(files):
-        short = {file: file for file in files}
+    """The lines for people: place, indented by calls, what happened. Files have folders only if names are equal."""
+    short = {file: file.rpartition("/")[2] for file in (line["file"] for line in story)}
+    if len(set(short.values())) < len(short):
+        short = {file: file for file in short}
     places = ["" if line["kind"] in NOTES else f"{short[line['file']]}:{line['line']}" for line in story]
     wide = max(map(len, places), default=0)
     return [
@@ -177,13 +186,7 @@ class _Line:
         """All that happened, the most important first; values that were read at the end."""
         texts, told = self._texts, self._told
         turn = f"[{told.turn} of {told.turns}] " if told.turn else ""
-        words = [*texts.get("calls", {}).values()]
-        words += [f"{name} is {text}" for name, text in texts.get("value", {}).items()]
-        words += [f"{name} = {text}" for name, text in texts.get("assigned", {}).items()]
-        words += [f"{name} becomes {text}" for name, text in texts.get("changed", {}).items()]
-        words += [f"returns {text}" for text in texts.get("returned", {}).values()]
-        words += [f"throws {text}" for text in texts.get("threw", {}).values()]
-        words += [f"catches {text}" for text in texts.get("caught", {}).values()]
+        words = [form.format(name, text) for kind, form in _WORDS.items() for name, text in texts.get(kind, {}).items()]
         known = texts.get("assigned", {})
         read = [f"{name} is {text}" for name, text in texts.get("read", {}).items() if known.get(name) != text]
         text = turn + ", ".join(words) + (f"  ({', '.join(read)})" if read and words else ", ".join(read))
@@ -193,11 +196,9 @@ class _Line:
 
 def _json(text: str) -> Any:
     """The value of what `bindings/src/realm/shown.ts` has printed; its text where it is not JSON."""
-    if text.startswith("="):
-        try:
+    with suppress(ValueError):
+        if text.startswith("="):
             return json.loads(_NAMES.sub(lambda found: f'"{found[1]}"' if found[1] else found[0], text[1:]))
-        except ValueError:
-            return text[1:]
     return text[1:]
 
 

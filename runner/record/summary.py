@@ -1,5 +1,4 @@
-"""The summaries of runs, of saved reports and of their suites, as JSON and in words: counts, error bars of rates and
-mean scores, and what a run did with snapshots. All counts come from `runner.record.fold`."""
+"""The summaries of runs and suites, as JSON and in words: counts, error bars, and what a run did with snapshots."""
 
 from __future__ import annotations
 
@@ -45,8 +44,7 @@ def counts_record(counts: Counts) -> Record:
 
 
 def usage_record(counts: Counts) -> Record:
-    """`{usage: {input_tokens, output_tokens, cost?, cost_estimated?}}` when models were asked; `cost` is in US
-    dollars."""
+    """`{usage: {input_tokens, output_tokens, cost?, cost_estimated?}}` when models were asked, in US dollars."""
     if not (counts.tokens or counts.cost):
         return {}
     usage = {"input_tokens": counts.input_tokens, "output_tokens": counts.output_tokens}
@@ -59,8 +57,8 @@ def cost_of(counts: Counts) -> float | None:
 
 
 def stability_summary(results: Sequence[TestResult]) -> Record:
-    """`{total_cases, total_runs, overall_pass_rate, stable_cases, unstable_cases}` of the results of a run; a test that
-    could only run once counts as one run, one that was skipped or broke as none."""
+    """`{total_cases, total_runs, overall_pass_rate, stable_cases, unstable_cases}` of results; a test that ran
+    once counts as one run if it was judged."""
     made = [
         (found.passed, found.judged) if (found := result.stability) else (int(result.verdict is Verdict.PASSED), 1)
         for result in results
@@ -78,8 +76,7 @@ def stability_summary(results: Sequence[TestResult]) -> Record:
 
 
 def remarks(counts: Counts, with_calls: bool = True) -> list[str]:
-    """Remarks on a run: calls that nothing answered, criteria that were not judged, tests that are marked as
-    unfinished or run alone, and cases that check nothing."""
+    """Remarks on a run: unanswered calls, unjudged criteria, unfinished or lonely tests, cases that check nothing."""
     said = []
     if (number := counts.missing_calls) and with_calls:
         said.append(f"{number} missing {'call' if number == 1 else 'calls'}")
@@ -154,13 +151,11 @@ class Certainty(Figures):
 
     judges_noise: NoiseFigures | None = None
     parts: tuple[GroupFigures, ...] = ()
-    """Of suites, if there are several, tags, criteria and checkpoints: of each kind those with the most cases, at most
-    `PARTS`."""
+    """Of suites, if there are several, tags, criteria and checkpoints: the `PARTS` of each kind with the most cases."""
 
 
 def certainty_of(counts: Counts) -> Certainty:
-    """How sure the figures of a run are, in which each case has the same weight, however often it ran; none if no case
-    was judged."""
+    """How sure the figures of a run are, in which each case weighs the same; none if no case was judged."""
     if not counts.rates:
         return Certainty()
     return Certainty(**_figures(counts), judges_noise=_noise(counts), parts=tuple(_parts(counts)))
@@ -177,8 +172,7 @@ class GroupRow(Value):
 
 
 def part_rows(known: Certainty, limit: int = PARTS, detailed: bool = True) -> list[GroupRow]:
-    """A row for each part, but for parts of a single run; of each kind `limit` at most, and then a row that says how
-    many more there are."""
+    """A row for each part of more than one run; of each kind `limit`, and then a row with the number of the others."""
     rows: list[GroupRow] = []
     for kind in GROUPS:
         found = [part for part in known.parts if part.kind == kind and max(part.cases, part.runs) > 1]
@@ -191,8 +185,7 @@ def part_rows(known: Certainty, limit: int = PARTS, detailed: bool = True) -> li
 
 
 def rate_text(known: Figures, detailed: bool = True) -> str:
-    """A pass rate such as `90.7% (82.1-95.4%)`, without the interval if it is not known or not wanted; empty when
-    nothing was judged."""
+    """`90.7% (82.1-95.4%)`, the interval if it is known and wanted; empty when nothing was judged."""
     return _with_interval(known.pass_rate, known.pass_rate_interval if detailed else None)
 
 
@@ -265,8 +258,7 @@ def _most(items: Sequence[Item], limit: int, cases: Callable[[Item], int]) -> Se
 
 
 def _one(part: GroupCounts) -> GroupCounts:
-    """A criterion has one figure: the share of runs in which it passes, or the mean of its scores if some of them
-    are neither 0 nor 1."""
+    """The one figure of a criterion: how often it passes, or its mean score if some are neither 0 nor 1."""
     if not part.scores:
         return part
     whole = type(part)()

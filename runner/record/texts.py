@@ -13,7 +13,6 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 
@@ -46,9 +45,8 @@ def json_pieces(value: Any) -> list[str]:
 
 
 def indented(value: Any, is_large: bool = False) -> str:
-    """A JSON value on many lines, with the end of the last one. Raises ValueError for what JSON cannot represent. The
-    library that checks cases takes a tenth of the time; where it is not loaded, loading it takes longer than writing
-    what is not large."""
+    """A JSON value on many lines. Raises ValueError for what JSON cannot represent. The library that checks cases takes
+    a tenth of the time; where it is not loaded, loading it takes longer than writing what is not large."""
     if is_large or "pydantic_core" in sys.modules:
         from pydantic_core import to_json
 
@@ -81,9 +79,6 @@ def utf8(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-if TYPE_CHECKING:
-    pass
-
 TEXT, TEXTS, INNER = 1, 2, 3
 KEYS = {
     **dict.fromkeys("error message location stack_trace skip_reason reason note file details".split(), TEXT),
@@ -101,27 +96,20 @@ KEYS = {
 
 
 def relative(record: Record, root: str) -> Record:
-    """Makes the places of a result those below `root`, in the record itself. What was sent, answered and expected stays
-    as it is."""
-    if root:
-        _make_relative(record, _prefix(root).sub)
-    return record
-
-
-def _make_relative(record: Record, sub: Callable[[str, str], str]) -> None:
-    for key, value in record.items():
+    """Names the files of a result from `root`, in the record itself; what was sent and answered stays as it is."""
+    for key, value in record.items() if root else ():
         kind = KEYS.get(key)
         if kind is None or not value:
             continue
         if kind == TEXT and isinstance(value, str):
-            if "/" in value:
-                record[key] = sub("", value)
+            record[key] = without_root(value, root)
         elif kind == TEXTS and isinstance(value, list):
-            record[key] = [sub("", text) if isinstance(text, str) else text for text in value]
+            record[key] = [without_root(text, root) if isinstance(text, str) else text for text in value]
         else:
             for inner in value if isinstance(value, list) else (value,):
                 if isinstance(inner, dict):
-                    _make_relative(inner, sub)
+                    relative(inner, root)
+    return record
 
 
 def without_root(text: str, root: str) -> str:
@@ -145,10 +133,8 @@ def path_below(root: str, file: str) -> str:
 @cache
 def _prefix(root: str) -> re.Pattern[str]:
     """The folder, where a path begins with it."""
-    names = sorted({_with_slash(root), _with_slash(os.path.realpath(root))} - {"/"})
-    patterns = (
-        rf"{name}(?<![\w./-]{name})(?=[^\s/])" for name in map(re.escape, names)
-    )  # literal first: it is searched fast
+    names = map(re.escape, sorted({_with_slash(root), _with_slash(os.path.realpath(root))} - {"/"}))
+    patterns = (rf"{name}(?<![\w./-]{name})(?=[^\s/])" for name in names)  # literal first: it is searched fast
     return re.compile("|".join(patterns) or r"(?!)")
 
 

@@ -80,8 +80,7 @@ class NoiseSum:
 
     @property
     def figures(self) -> tuple[float, ...]:
-        """How many answers have votes, and the variances of a pass rate, a mean score and a criterion; empty where
-        there are too few votes."""
+        """The number of answers with votes, and the variances of rate, score and criterion; empty: too few votes."""
         if self._voted < FEWEST:
             return ()
         passed = min(self._verdicts / self._voted * self._of_passed, _MOST * self._of_runs)
