@@ -93,7 +93,8 @@ def change_of(
     _check_measure(measure, names.a, of_a.values())
     _check_measure(measure, names.b, of_b.values())
     alike = [key for key, case in of_a.items() if key in of_b and says_the_same(case, of_b[key])]
-    cases = [case for key in alike if (case := _compared(key, of_a[key], of_b[key], measure)) is not None]
+    values = {key: [figures_of(side[key].runs, measure) for side in (of_a, of_b)] for key in alike}
+    cases = [ComparedCase(key=key, figures=BeforeAfter(a=a, b=b)) for key, (a, b) in values.items() if a and b]
     pairs = [BeforeAfter(a=of_a[case.key], b=of_b[case.key]) for case in cases]
     left_out = _left_out(of_a, of_b, alike, {case.key for case in cases}, measure)
     made_a, made_b = (sum(case.broken + len(case.runs) for case in of.values()) for of in (of_a, of_b))
@@ -139,12 +140,6 @@ def adjusted(verdicts: Sequence[ChangeReport]) -> list[ChangeReport]:
             found = found.replace(change=difference, verdict=_verdict(*given))
         made.append(found)
     return made
-
-
-def _compared(key: ResultKey, one: JudgedCase, other: JudgedCase, measure: str) -> ComparedCase | None:
-    """A case of both reports; None when it has no run with the measure in one of them."""
-    a, b = figures_of(one.runs, measure), figures_of(other.runs, measure)
-    return ComparedCase(key=key, figures=BeforeAfter(a=a, b=b)) if a and b else None
 
 
 def _left_out(

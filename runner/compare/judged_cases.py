@@ -74,14 +74,10 @@ def judged_case(results: Sequence[TestResult], suite: Suite) -> JudgedCase:
 
 
 def says_the_same(one: JudgedCase, other: JudgedCase) -> bool:
-    """Whether two cases are the same: by their digests, else by their content."""
-    digests = [_digest(case.result) for case in (one, other)]
+    """Whether two cases are the same: by their digests, if both have one, else by their content."""
+    results = (one.result, other.result)
+    digests = [str((result.fingerprint or {}).get("case") or result.digest) for result in results]
     return digests[0] == digests[1] if all(digests) else _says(one.result) == _says(other.result)
-
-
-def _digest(result: TestResult) -> str:
-    """Equal for cases with the same content; empty where it is not known."""
-    return str((result.fingerprint or {}).get("case") or result.digest)
 
 
 def _says(result: TestResult) -> str:

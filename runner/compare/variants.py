@@ -12,7 +12,6 @@ from runner.compare.judged_cases import JudgedCase, judged_cases
 from runner.record.events import InterimLooks
 from runner.record.keys import ResultKey
 from runner.record.lines import with_members
-from runner.record.model import TestResult, key_of
 from runner.record.report import Report
 from runner.record.result_texts import as_text
 from runner.statistics import PassCount
@@ -54,8 +53,12 @@ class MatrixRow(Value):
     key: ResultKey
     cases: tuple[JudgedCase | None, ...]
     """None: a variant has no result of it."""
-    answers: tuple[str, ...]
-    """What the agent answered in the run that is shown, as text."""
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """What the agent answered in the run that is shown, as text."""
+        answers = (one.result.case.answer if one and one.result.case else None for one in self.cases)
+        return tuple("" if answer is None else as_text(answer) for answer in answers)
 
     @property
     def rates(self) -> list[PassCount]:
@@ -107,16 +110,8 @@ def verdicts_between(variants: Mapping[str, Mapping[ResultKey, JudgedCase]], loo
 def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
     """One row for each case, with all variants. Cases that differ come first."""
     known = [judged_cases(part) for part in parts]
-    shown = [{key_of(result): result for result in part.results} for part in parts]
     keys = dict.fromkeys(key for cases in known for key in cases)
-    rows = [
-        MatrixRow(
-            key=key,
-            cases=tuple(cases.get(key) for cases in known),
-            answers=tuple(_answer(results.get(key)) for results in shown),
-        )
-        for key in keys
-    ]
+    rows = [MatrixRow(key=key, cases=tuple(cases.get(key) for cases in known)) for key in keys]
     return sorted(rows, key=lambda row: not row.differs)
 
 
@@ -135,8 +130,3 @@ def marked(first: str, other: str) -> MarkedAnswers:
             if words:
                 pieces.append(DiffSegment(text="".join(words), differs=differs))
     return MarkedAnswers(first=tuple(left), other=tuple(right))
-
-
-def _answer(result: TestResult | None) -> str:
-    answer = None if result is None or result.case is None else result.case.answer
-    return "" if answer is None else as_text(answer)

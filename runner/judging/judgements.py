@@ -8,7 +8,7 @@ from itertools import chain, count
 from typing import Any
 
 from runner.assertions.base import AssertionResult
-from runner.record.case_result import CriterionResult, ScoreResult, graded_turn
+from runner.record.case_result import CriterionResult, graded_turn
 from runner.record.keys import ResultKey
 from runner.record.model import TestResult
 from runner.record.result_texts import as_text, message_text
@@ -107,7 +107,13 @@ def _of_result(result: TestResult) -> Iterator[Judgement]:
     }
     last = max(turns, default=0)
     whole = _Answer(number=0, said=case.input, output=answers[last].output if last else case.output)
-    graded = {graded_turn(entry.name): _criteria_in(entry) for entry in case.scores}
+    graded = {
+        graded_turn(entry.name): [
+            _Check(check=check, type=PREFERENCE if entry.type == PREFERENCE else None, id=check.id)
+            for check in entry.assertions
+        ]
+        for entry in case.scores
+    }
     for number, answer in [(0, whole), *answers.items()]:
         checks = turns[number].assertions if number else () if case.in_turns else case.assertions
         yield from _of_checks(_named(_checks(checks), graded.pop(number, [])), of_all, answer)
@@ -121,11 +127,6 @@ def _of_result(result: TestResult) -> Iterator[Judgement]:
 
 def _checks(checks: Iterable[AssertionResult]) -> list[_Check]:
     return [_Check(check=check, type=check.type) for check in checks]
-
-
-def _criteria_in(entry: ScoreResult) -> list[_Check]:
-    kind = PREFERENCE if entry.type == PREFERENCE else None
-    return [_Check(check=check, type=kind, id=check.id) for check in entry.assertions]
 
 
 def _named(checks: list[_Check], graded: list[_Check]) -> list[_Check]:

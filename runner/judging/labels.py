@@ -23,6 +23,7 @@ FIELDS = ("suite", "id", "run", "turn", "criterion", "input", "output", "passed"
 YES, NO = ("true", "yes", "y", "1", "pass", "passed"), ("false", "no", "n", "0", "fail", "failed")
 HINT = "yao-test label writes such files; passed is true, false, or empty if there is no label yet"
 _COMMENTS = ("//", "#")
+_TEXTS = ("suite", "id", "criterion", "why")
 
 
 class Label(Value):
@@ -112,7 +113,7 @@ def _table(text: str, shown: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _label(row: dict[str, Any], where: str) -> Label:
-    suite, id, criterion, why = (_plain(row.get(name)) for name in ("suite", "id", "criterion", "why"))
+    suite, id, criterion, why = ("" if row.get(name) is None else str(row[name]) for name in _TEXTS)
     if not suite or not id:
         raise _unread(where, "a row has no suite or no id")
     run, turn = _number(row.get("run"), 1, where), _number(row.get("turn"), 0, where)
@@ -122,10 +123,6 @@ def _label(row: dict[str, Any], where: str) -> Label:
         score=_score(row.get("score"), where),
         why=why,
     )
-
-
-def _plain(value: Any) -> str:
-    return "" if value is None else str(value)
 
 
 def _number(value: Any, otherwise: int, where: str) -> int:

@@ -271,7 +271,7 @@ def _usage_in(name: str) -> Any:
 
 
 class CaseResult(JsonValue):
-    """What a case's agent answered, and how that was judged, as reports have it (`runner.shapes.codec`)."""
+    """What a case's agent answered, and how that was judged."""
 
     title: str | None
     """The case's `name`."""

@@ -17,8 +17,8 @@ from scripttest.typing_names import Record
 from scripttest.values import Value
 
 STATUSES = tuple(Status)
-_DIGITS = 7
-"""A number of runs has fewer digits."""
+_COUNT = "[0-9]{1,6}"
+"""A number of runs."""
 
 
 class _Checked(Value):
@@ -111,7 +111,7 @@ def result_problem(record: Record) -> str | None:
             return f'the "{top}" of a result cannot be {json.dumps(_value_at(record, path))[:40]}{at}'
     runs = record.get("runs") or {}
     for name in ("pass_at_k", "pass_hat_k"):
-        if not all(is_number(value) and _is_count(k) for k, value in (runs.get(name) or {}).items()):
+        if not all(is_number(value) and re.fullmatch(_COUNT, k) for k, value in (runs.get(name) or {}).items()):
             return f'the "{name}" of a result are not numbers'
     return _problem_of_policy(record)
 
@@ -121,10 +121,6 @@ def _value_at(record: Record, path: str) -> Any:
     for name in re.findall(r"[^.\[\]]+", path):
         value = value[int(name)] if isinstance(value, list | tuple) else value.get(name)
     return value
-
-
-def _is_count(text: str) -> bool:
-    return text.isdecimal() and text.isascii() and len(text) < _DIGITS
 
 
 def _problem_of_policy(record: Record) -> str | None:

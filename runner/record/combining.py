@@ -255,7 +255,9 @@ def apply_inconclusive_policy(result: TestResult, how: str | None) -> TestResult
     outcome = result.outcome
     said = outcome.failures[0].message
     if how == "fail":
-        changes: dict[str, Any] = {"failures": tuple(map(_as_failure, outcome.failures))}
+        causes = {Cause.INCONCLUSIVE: Cause.ASSERTION}
+        failures = (failure.replace(cause=causes.get(failure.cause, failure.cause)) for failure in outcome.failures)
+        changes: dict[str, Any] = {"failures": tuple(failures)}
     elif how == "skip":
         changes = {"status": Status.SKIPPED, "failures": (), "skip_reason": said}
     else:
@@ -267,7 +269,3 @@ def apply_inconclusive_policy(result: TestResult, how: str | None) -> TestResult
 def policy_in(flags: Sequence[str]) -> str | None:
     """What the flags of a run say of inconclusive results; None: nothing."""
     return flags[flags.index(FLAG) + 1] if FLAG in flags else None
-
-
-def _as_failure(failure: Failure) -> Failure:
-    return failure.replace(cause=Cause.ASSERTION) if failure.cause == Cause.INCONCLUSIVE else failure

@@ -11,7 +11,7 @@ from enum import Enum
 from runner.record.keys import ResultKey, TestPlace
 from runner.record.verdict import Verdict, verdict_of
 from runner.shapes.json_value import JsonValue
-from scripttest import Cause, Failure, LogLine, Outcome, ResultWarning, Status, TestKey
+from scripttest import Cause, Failure, LogLine, Outcome, Status, TestKey
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -294,16 +294,21 @@ def strict(result: TestResult) -> TestResult:
     """A result in which every warning has become a failure, after those that it had; other results as they are."""
     outcome = result.outcome
     told = tuple(warning for warning in outcome.warnings if warning.kind in TOLD)
-    failures = (*outcome.failures, *(_failure(warning) for warning in outcome.warnings if warning.kind not in TOLD))
-    if len(failures) == len(outcome.failures):
+    failures = tuple(
+        Failure(
+            cause=CAUSES.get(warning.kind, Cause.ERROR),
+            message=warning.message,
+            frames=warning.frames,
+            code_frame=warning.code_frame,
+        )
+        for warning in outcome.warnings
+        if warning.kind not in TOLD
+    )
+    if not failures:
         return result
+    failures = (*outcome.failures, *failures)
     outcome = outcome.replace(status=Status.FAILED, failures=failures, warnings=told, skip_reason=None)
     return result.replace(outcome=outcome, cut_short=False)
-
-
-def _failure(warning: ResultWarning) -> Failure:
-    cause = CAUSES.get(warning.kind, Cause.ERROR)
-    return Failure(cause=cause, message=warning.message, frames=warning.frames, code_frame=warning.code_frame)
 
 
 def key_of(result: TestResult) -> ResultKey:

@@ -41,13 +41,10 @@ def from_upstream(value: Record) -> Record:
     """The report as this command would have written it."""
     input = value["metadata"].get("input_file") or value["summary"].get("agent_id") or "cases"
     results = [_result(one) for one in value["results"]]
-    metadata = {"run_id": _id(value), **value["metadata"]}
+    content = json.dumps(value, sort_keys=True).encode("utf-8", "replace")
+    id = blake2b(content, digest_size=6).hexdigest()  # Yao writes none; a copy has the same one
+    metadata = {"run_id": id, **value["metadata"]}
     return {**value, "type": AGENT_TEST, "input": str(input), "results": results, "metadata": metadata}
-
-
-def _id(value: Record) -> str:
-    """What stands for the id of the run, which Yao does not write: a digest, so that a copy has it too."""
-    return blake2b(json.dumps(value, sort_keys=True).encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
 def _result(record: Any) -> Any:

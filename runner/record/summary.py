@@ -9,7 +9,7 @@ from runner.amounts import cost_record
 from runner.record.events import SnapshotCounts
 from runner.record.stability import pass_rate
 from runner.record.verdict import DECIDED, Verdict
-from runner.record.votes import GROUPS, SUITE, TAG
+from runner.record.votes import GROUPS, SUITE, TAG, JudgesNoise, noise_of
 from runner.security.terminal import in_line
 from scripttest.typing_names import Record, TypeVar
 from scripttest.values import Value
@@ -137,19 +137,10 @@ class GroupFigures(Figures):
     __members__ = "kind name cases runs"
 
 
-class NoiseFigures(Value):
-    """Half the width of the intervals that the votes of judges alone cause."""
-
-    answers: int
-    """How many answers have several votes."""
-    pass_rate: float
-    mean_score: float | None = None
-
-
 class Certainty(Figures):
     """The figures of a run."""
 
-    judges_noise: NoiseFigures | None = None
+    judges_noise: JudgesNoise | None = None
     parts: tuple[GroupFigures, ...] = ()
     """Of suites, if there are several, tags, criteria and checkpoints: the `PARTS` of each kind with the most cases."""
 
@@ -158,7 +149,11 @@ def certainty_of(counts: Counts) -> Certainty:
     """How sure the figures of a run are, in which each case weighs the same; none if no case was judged."""
     if not counts.rates:
         return Certainty()
-    return Certainty(**_figures(counts), judges_noise=_noise(counts), parts=tuple(_parts(counts)))
+    noise = noise_of(counts.noise) if counts.noise is not None else None
+    if noise is not None:
+        score = round(noise.mean_score or 0.0, DIGITS) if counts.scores else None
+        noise = noise.replace(pass_rate=round(noise.pass_rate, DIGITS), mean_score=score)
+    return Certainty(**_figures(counts), judges_noise=noise, parts=tuple(_parts(counts)))
 
 
 class GroupRow(Value):
@@ -214,16 +209,6 @@ def judges_text(known: Certainty) -> str:
     of_score = "" if noise.mean_score is None else f", ±{100 * noise.mean_score:.1f} of the mean score"
     of_rate = f"±{100 * noise.pass_rate:.1f} points of the pass rate"
     return f"{of_rate}{of_score} (95% interval, votes on {noise.answers} answers)"
-
-
-def _noise(counts: Counts) -> NoiseFigures | None:
-    from runner.record.votes import noise_of
-
-    noise = noise_of(counts.noise) if counts.noise is not None else None
-    if noise is None:
-        return None
-    of_score = round(noise.score, DIGITS) if counts.scores else None
-    return NoiseFigures(answers=noise.answers, pass_rate=round(noise.passed, DIGITS), mean_score=of_score)
 
 
 def _figures(counts: GroupCounts) -> Record:

@@ -57,7 +57,7 @@ def indented(value: Any, is_large: bool = False) -> str:
 
 def without_halves(text: str) -> str:
     """JSON text without halves of surrogate pairs, which UTF-8 cannot encode."""
-    return text if text.isascii() else re.sub(_LONE, _spelled, text)
+    return text if text.isascii() else re.sub(_LONE, lambda half: f"\\\\u{ord(half[0]):04x}", text)
 
 
 def is_utf8(text: str) -> bool:
@@ -68,10 +68,6 @@ def is_utf8(text: str) -> bool:
 def plain(value: Any) -> Any:
     """A JSON value that every reader accepts."""
     return json.loads(without_halves(json.dumps(value, ensure_ascii=False)), parse_constant=str)
-
-
-def _spelled(half: re.Match[str]) -> str:
-    return f"\\\\u{ord(half[0]):04x}"
 
 
 def utf8(text: str) -> bytes:

@@ -43,18 +43,20 @@ class Judging(Value):
 
 
 class JudgesNoise(Value):
-    """How far figures would be off if the judges voted again: half of their 95 % intervals, from 0 to 1."""
+    """Half the width of the 95 % intervals that the votes of judges alone cause, from 0 to 1."""
 
     answers: int
-    """On which there were several votes."""
-    passed: float
-    """Of a pass rate; then of a mean score, and of one criterion."""
-    score: float
+    """How many answers have several votes."""
+    pass_rate: float
+    mean_score: float | None
     criterion: float
+    __members__ = "answers pass_rate mean_score"
+    __beside__ = "criterion"
+    __writers__ = {"mean_score": lambda noise: ... if noise.mean_score is None else noise.mean_score}  # noqa: RUF012
 
     def of(self, measure: str) -> float:
         """The noise of `passed`, `score`, or the criterion with this id."""
-        return {PASSED: self.passed, SCORE: self.score}.get(measure, self.criterion)
+        return {PASSED: self.pass_rate, SCORE: self.mean_score or 0.0}.get(measure, self.criterion)
 
 
 class NoiseSum:
@@ -96,7 +98,7 @@ def noise_of(*sides: NoiseSum) -> JudgesNoise | None:
         return None
     answers, *variances = map(sum, zip(*known, strict=True))
     passed, score, criterion = (_Z * math.sqrt(one) for one in variances)
-    return JudgesNoise(answers=int(answers), passed=passed, score=score, criterion=criterion)
+    return JudgesNoise(answers=int(answers), pass_rate=passed, mean_score=score, criterion=criterion)
 
 
 def judging_of(case: CaseResult | None, judgements: Sequence[AssertionResult] = ()) -> Judging | None:
