@@ -180,7 +180,7 @@ DOORS = {
     "runner/agents": "answer assistant call chat helpers prompts references runtime service",
     "runner/agents/mcp": "base servers toolbox",
     "runner/fingerprints": "fingerprints parts",
-    "runner/record": "case_result checks combining coverage events fingerprint_changes fold keys line_file lines model outcomes repeating report result_schema result_texts saved stability story summary texts verdict votes",
+    "runner/record": "case_result checks combining coverage events fingerprint_changes fold line_file lines model outcomes repeating report result_schema result_texts saved stability story summary texts verdict votes",
     "runner/compare": "change_report change_verdict comparison histories judged_cases variants",
     "runner/judging": "calibration judgements labels",
     "runner/modes": "base interactive mode tracing transcripts",

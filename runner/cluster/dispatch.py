@@ -31,7 +31,7 @@ from runner.cluster.shared_limits import SharedLimits
 from runner.errors import ConfigurationError, RunnerError
 from runner.execution.repetition import RetryPasses
 from runner.record.events import AttemptEnd, HookOutput, RunError, SuiteEnd, TestEnd, TestStart, Warned
-from runner.record.keys import TestPlace
+from runner.record.model import TestPlace
 
 if TYPE_CHECKING:
     from runner.application.application import TestModule

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.cluster.messages import CasesPart, EndedTest, ModulePart, WorkUnit
 from runner.record.events import AttemptEnd, Event, SuiteEnd, SuiteStart, TestEnd, TestStart, TurnStart
-from runner.record.keys import TestPlace
-from runner.record.model import TestResult
+from runner.record.model import TestPlace, TestResult
 from scripttest import Cause, Failure, Outcome, Status, kind_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Generic, TypeVar
 
 from runner.record.events import InterimLooks
-from runner.record.keys import ResultKey
+from runner.record.model import ResultKey
 from runner.record.votes import JudgesNoise
 from runner.statistics.change import DetectableDifference, DifferenceInterval, MeanDifference, like_these
 from runner.statistics.intervals import Estimate, Interval, Ratio, variance

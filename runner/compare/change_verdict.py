@@ -24,7 +24,7 @@ from runner.compare.change_report import (
 from runner.compare.judged_cases import JudgedCase, figures_of, judged_cases, measured, says_the_same
 from runner.errors import ConfigurationError
 from runner.record.events import ONCE, InterimLooks
-from runner.record.keys import ResultKey
+from runner.record.model import ResultKey
 from runner.record.report import Report
 from runner.record.stability import Attempt
 from runner.record.votes import PASSED, SCORE, JudgesNoise, NoiseSum, noise_of

@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from runner.amounts import mean
 from runner.assertions.values import difference, equal, line_difference
 from runner.record.fingerprint_changes import changed_in
-from runner.record.keys import ResultKey
-from runner.record.model import TestResult, key_of
+from runner.record.model import ResultKey, TestResult, by_key
 from runner.record.report import Report
 from runner.record.result_texts import as_text, as_value, errors_of
 from runner.record.stability import judged_of
@@ -188,7 +187,7 @@ class _Result(Value):
 
 def compare(before: Report, after: Report, thresholds: Thresholds = STANDARD) -> Comparison:
     """Compares two reports, the older one first."""
-    old, new = _results(before), _results(after)
+    old, new = ({key: _result(each) for key, each in by_key(one.results).items()} for one in (before, after))
     changes = tuple(_change(key, old.get(key), new.get(key), thresholds) for key in dict.fromkeys([*old, *new]))
     sides = [(change.before, change.after) for change in changes]
     both = [(was, now) for was, now in sides if was is not None and now is not None and was.judged and now.judged]
@@ -273,13 +272,6 @@ def _measures(both: list[tuple[Side, Side]]) -> Iterator[Measure]:
         pairs = [(a, b) for a, b in ((of(was), of(now)) for was, now in both) if a is not None and b is not None]
         if pairs:
             yield Measure(key=key, before=mean([a for a, _ in pairs]), after=mean([b for _, b in pairs]))
-
-
-def _results(report: Report) -> dict[ResultKey, _Result]:
-    found: dict[ResultKey, list[TestResult]] = {}
-    for result in report.results:
-        found.setdefault(key_of(result), []).append(result)
-    return {key: _result(results) for key, results in found.items()}
 
 
 def _result(results: list[TestResult]) -> _Result:

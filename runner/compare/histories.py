@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from runner.compare.judged_cases import judged_cases, says_the_same
 from runner.errors import ConfigurationError
 from runner.record.combining import usage_of
 from runner.record.events import RunEnd
 from runner.record.fold import counted, status_of
-from runner.record.keys import ResultKey
 from runner.record.lines import as_read
-from runner.record.model import Suite, TestResult, key_of
+from runner.record.model import ResultKey, TestResult
 from runner.record.report import Report, in_order
 from runner.record.stability import Attempt, answer_of_run, normalised, shown_of, stability_of
 from scripttest.values import Value
@@ -31,25 +30,31 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> PooledRuns:
     report with a run that an earlier one has."""
     runs = _distinct(reports, names)
     cases = [judged_cases(report) for report in reports]
-    last = {key: (at, case) for at, known in enumerate(cases) for key, case in known.items()}
-    suites: dict[str, Suite] = {}
+    last = {key: case for known in cases for key, case in known.items()}
+    suites = {suite.id: suite for report in reports for suite in report.suites}
     found: dict[ResultKey, list[TestResult]] = {}
     said = []
-    for name, report, known in zip(names, reports, cases, strict=True):
-        suites |= {suite.id: suite for suite in report.suites}
-        other = [key for key, case in known.items() if not says_the_same(case, last[key][1])]
+    for name, known in zip(names, cases, strict=True):
+        other = [key.name for key, case in known.items() if not says_the_same(case, last[key])]
         if other:
-            which = ", ".join(key.name for key in other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
+            which = ", ".join(other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
             said.append(f"{name}: cases that were changed in a later report are left out: {which}")
-        of_report = {key_of(result): result for result in report.results}
-        for key in [key for key in of_report if key not in other]:
-            found.setdefault(key, []).append(of_report[key])
-    said += _of_several_connectors(found)
+        for key, case in known.items():
+            if says_the_same(case, last[key]):
+                found.setdefault(key, []).append(case.result)
+    for key, results in found.items():
+        asked = sorted({one.case.connector for one in results if one.case is not None} - {""})
+        if len(asked) > 1:
+            said.append(f"the runs of {key.name} used different connectors: {', '.join(asked)}")
     newest = reports[-1]
     least = newest.start.min_pass_rate
     pooled = [as_read(_pooled(made, least), suites[key.suite], key.suite) for key, made in found.items()]
     results = in_order(tuple(suites.values()), pooled)
     errors = list(dict.fromkeys(error for report in reports for error in report.errors))
+    flags = {
+        name: flags if all(getattr(report.start, name) == flags for report in reports) else ()
+        for name, flags in (("flags", newest.start.flags), ("result_flags", newest.start.result_flags))
+    }
     start = newest.start.replace(
         suites=tuple(suites.values()),
         runs=max((len(result.attempts) for result in results), default=1),
@@ -57,24 +62,15 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> PooledRuns:
         run_id=None,
         run_ids=tuple(runs),
         resume=None,
+        **flags,
     )
-    if any(report.start.flags != start.flags for report in reports):
-        start = start.replace(flags=())
-    if any(report.start.result_flags != start.result_flags for report in reports):
-        start = start.replace(result_flags=())
-    whole = newest.replace(
-        start=start,
-        results=results,
-        errors=errors,
-        warnings=list(dict.fromkeys(warning for report in reports for warning in report.warnings)),
-        end=RunEnd(
-            status=status_of(counted(results), bool(errors)),
-            seconds=sum(report.end.seconds for report in reports),
-            completed_at=newest.end.completed_at,
-        ),
-        partial=(),
-        text="",
+    end = RunEnd(
+        status=status_of(counted(results), bool(errors)),
+        seconds=sum(report.end.seconds for report in reports),
+        completed_at=newest.end.completed_at,
     )
+    warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
+    whole = newest.replace(start=start, results=results, errors=errors, warnings=warnings, end=end, partial=(), text="")
     return PooledRuns(report=whole, said=tuple(said))
 
 
@@ -82,22 +78,11 @@ def _distinct(reports: Sequence[Report], names: Sequence[str]) -> dict[str, str]
     """The ids of all runs, with the reports that have them."""
     found: dict[str, str] = {}
     for name, report in zip(names, reports, strict=True):
-        for id in report.run_ids:
-            if id in found:
-                raise ConfigurationError(
-                    f"Cannot merge {name}: {found[id]} also has the run {id}",
-                    "Each run counts once: remove the copy",
-                )
+        for id in found.keys() & report.run_ids:
+            hint = "Each run counts once: remove the copy"
+            raise ConfigurationError(f"Cannot merge {name}: {found[id]} also has the run {id}", hint)
         found |= dict.fromkeys(report.run_ids, name)
     return found
-
-
-def _of_several_connectors(found: Mapping[ResultKey, Sequence[TestResult]]) -> Iterator[str]:
-    """What is said of cases whose runs are not alike because they asked different connectors."""
-    for key, results in found.items():
-        connectors = sorted({case.connector for result in results if (case := result.case) and case.connector})
-        if len(connectors) > 1:
-            yield f"the runs of {key.name} used different connectors: {', '.join(connectors)}"
 
 
 def _pooled(results: Sequence[TestResult], least: float) -> TestResult:
@@ -108,11 +93,9 @@ def _pooled(results: Sequence[TestResult], least: float) -> TestResult:
     at = shown_of(attempts, least)
     verdict = attempts[at].verdict
     shown = next((result for result in reversed(results) if result.verdict is verdict), owned[at][0])
-    outcome = shown.outcome.replace(status=verdict.status)
-    if stability is not None:
-        outcome = outcome.replace(milliseconds=stability.avg_duration_ms)
+    milliseconds = stability.avg_duration_ms if stability is not None else shown.outcome.milliseconds
     return shown.replace(
-        outcome=outcome,
+        outcome=shown.outcome.replace(status=verdict.status, milliseconds=milliseconds),
         case=shown.case and shown.case.replace(**usage_of(results) | {"model_calls": shown.case.model_calls}),
         run=0,
         policy=None,
@@ -125,7 +108,5 @@ def _pooled(results: Sequence[TestResult], least: float) -> TestResult:
 def _runs(result: TestResult) -> list[Attempt]:
     if not result.attempts:
         return [result.as_run.replace(answer=answer_of_run(result.outcome, result.case))]
-    is_script = result.case is None
-    return [
-        run.replace(answer=normalised([run.status, run.error] if is_script else run.output)) for run in result.attempts
-    ]
+    said = [run.output if result.case is not None else [run.status, run.error] for run in result.attempts]
+    return [run.replace(answer=normalised(each)) for run, each in zip(result.attempts, said, strict=True)]

@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 
 from runner.compare.change_report import Figures
-from runner.record.keys import ResultKey
-from runner.record.model import Suite, TestResult, key_of
+from runner.record.model import ResultKey, Suite, TestResult, by_key, key_of
 from runner.record.report import Report
 from runner.record.stability import Attempt
 from runner.record.verdict import DECIDED, Verdict
@@ -48,10 +47,7 @@ def judged_cases(report: Report) -> dict[ResultKey, JudgedCase]:
 
 def cases_of(results: Iterable[TestResult], suites: Mapping[str, Suite]) -> dict[ResultKey, JudgedCase]:
     """The same of results; `suites` are theirs by the names that the results have for them."""
-    found: dict[ResultKey, list[TestResult]] = {}
-    for result in results:
-        found.setdefault(key_of(result), []).append(result)
-    return {key: judged_case(made, suites[key.suite]) for key, made in found.items()}
+    return {key: judged_case(made, suites[key.suite]) for key, made in by_key(results).items()}
 
 
 def judged_case(results: Sequence[TestResult], suite: Suite) -> JudgedCase:

@@ -10,8 +10,8 @@ from runner.compare.change_report import BeforeAfter, ChangeReport
 from runner.compare.change_verdict import adjusted, change_between, change_of
 from runner.compare.judged_cases import JudgedCase, judged_cases
 from runner.record.events import InterimLooks
-from runner.record.keys import ResultKey
 from runner.record.lines import with_members
+from runner.record.model import ResultKey
 from runner.record.report import Report
 from runner.record.result_texts import as_text
 from runner.statistics import PassCount
@@ -28,13 +28,6 @@ class DiffSegment(Value):
     text: str
     differs: bool
     """Whether it is missing in the answer that it is compared with."""
-
-
-class MarkedAnswers(Value):
-    """Two answers in pieces."""
-
-    first: tuple[DiffSegment, ...]
-    other: tuple[DiffSegment, ...]
 
 
 class VariantsCompared(Value):
@@ -115,18 +108,17 @@ def matrix(parts: Sequence[Report]) -> list[MatrixRow]:
     return sorted(rows, key=lambda row: not row.differs)
 
 
-def marked(first: str, other: str) -> MarkedAnswers:
+def marked(first: str, other: str) -> BeforeAfter[tuple[DiffSegment, ...]]:
     """Two answers in pieces; the pieces that only one of them has are marked."""
     first, other = first[:LONGEST], other[:LONGEST]
     if first == other:
         whole = (DiffSegment(text=first, differs=False),) if first else ()
-        return MarkedAnswers(first=whole, other=whole)
+        return BeforeAfter(a=whole, b=whole)
     a, b = _WORDS.findall(first), _WORDS.findall(other)
     left: list[DiffSegment] = []
     right: list[DiffSegment] = []
     for kind, start_a, end_a, start_b, end_b in difflib.SequenceMatcher(None, a, b).get_opcodes():
-        differs = kind != "equal"
         for pieces, words in ((left, a[start_a:end_a]), (right, b[start_b:end_b])):
             if words:
-                pieces.append(DiffSegment(text="".join(words), differs=differs))
-    return MarkedAnswers(first=tuple(left), other=tuple(right))
+                pieces.append(DiffSegment(text="".join(words), differs=kind != "equal"))
+    return BeforeAfter(a=tuple(left), b=tuple(right))

@@ -20,8 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from runner.amounts import in_words
 from runner.record.events import AttemptEnd, Event, TestEnd, Warned
-from runner.record.keys import TestPlace
-from runner.record.model import TestResult
+from runner.record.model import TestPlace, TestResult
 from runner.record.verdict import Verdict
 from scripttest import ResultWarning, Status
 

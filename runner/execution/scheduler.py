@@ -20,8 +20,7 @@ from runner.execution.tally import interleave
 from runner.modes.base import CaseAttempt
 from runner.planning.case_source import CaseSource, PlacedCase
 from runner.record.events import SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
-from runner.record.keys import TestPlace
-from runner.record.model import TestResult
+from runner.record.model import TestPlace, TestResult
 from scripttest import Cause, Failure, Status, TestKey
 from scripttest.values import Value
 

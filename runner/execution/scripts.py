@@ -13,8 +13,7 @@ from bindings import DATABASE
 from runner.errors import shown_path
 from runner.execution.repetition import RetryPasses
 from runner.record.events import SuiteEnd, SuiteStart, TestStart
-from runner.record.keys import TestPlace
-from runner.record.model import TestResult
+from runner.record.model import TestPlace, TestResult
 from scripttest import (
     FUZZ,
     Broken,

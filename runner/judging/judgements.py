@@ -9,8 +9,7 @@ from typing import Any
 
 from runner.assertions.base import AssertionResult
 from runner.record.case_result import CriterionResult, graded_turn
-from runner.record.keys import ResultKey
-from runner.record.model import TestResult
+from runner.record.model import ResultKey, TestResult
 from runner.record.result_texts import as_text, message_text
 from runner.record.votes import score_in
 from scripttest.values import Value

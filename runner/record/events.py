@@ -23,7 +23,7 @@ import os
 from collections.abc import Mapping
 from enum import StrEnum
 
-from runner.record.keys import TestPlace
+from runner.record.model import TestPlace
 from scripttest import LogLine
 from scripttest.values import Value
 

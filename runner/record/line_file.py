@@ -65,7 +65,11 @@ class LineFile:
             raise
         self._file.close()
         self._file = file
-        _sync_folder(self.path.parent)
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
     def write(self, line: str | Sequence[str]) -> None:
         """Writes a line, without its end; a long one may be in pieces. Raises OSError, also that of an earlier line
@@ -152,14 +156,6 @@ class _Sync:
             self._error = error
 
 
-def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether a path still leads to an open file."""
-    try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-
-
 def open_current(path: Path, wait: bool = False) -> FileIO:
     """Opens a file for appending and locks it: that which has the path, also when another process puts a new one
     there. Waits while another process has it, or else raises ConfigurationError. A pipe is opened by `open_pipe`."""
@@ -171,14 +167,20 @@ def open_current(path: Path, wait: bool = False) -> FileIO:
             if not _is_regular(file):
                 return file
             _lock(file, path, wait)
-            if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+            if _is_at(file.fileno(), path):
                 return file
-        except FileNotFoundError:
-            pass
         except BaseException:
             file.close()
             raise
         file.close()
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Whether a path still leads to an open file."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def open_part(path: Path, wait: bool = False) -> FileIO:
@@ -195,22 +197,12 @@ def _lock(file: FileIO, path: Path, wait: bool) -> None:
         flock(file, LOCK_EX if wait else LOCK_EX | LOCK_NB)
     except OSError as error:
         if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-            raise ConfigurationError(
-                f"Cannot write {path}: another yao-test is writing it",
-                "Wait until it ends, or name another file with -o",
-            ) from error
+            hint = "Wait until it ends, or name another file with -o"
+            raise ConfigurationError(f"Cannot write {path}: another yao-test is writing it", hint) from error
 
 
 def _is_regular(file: FileIO) -> bool:
     return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def is_pipe(path: Path) -> bool:
@@ -228,8 +220,7 @@ def open_pipe(path: Path) -> FileIO:
     except OSError as error:
         if error.errno != errno.ENXIO:
             raise
-        raise ConfigurationError(
-            f"Cannot write {path}: it is a pipe that nobody reads", "Start the reader first, or write to a file"
-        ) from error
+        hint = "Start the reader first, or write to a file"
+        raise ConfigurationError(f"Cannot write {path}: it is a pipe that nobody reads", hint) from error
     os.set_blocking(descriptor, True)
     return FileIO(descriptor, "w")

@@ -1,17 +1,17 @@
-"""The results of a run as values: its suites, and the result of each test with its attempts.
+"""The results of a run as values: its suites, the result of each test with its attempts, and what identifies both.
 
 Events carry these values (`runner.record.events`), one fold counts them (`runner.record.fold`), and reports have
 them as lines (`runner.record.lines`). What a case has in addition is in `runner.record.case_result`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 
-from runner.record.keys import ResultKey, TestPlace
 from runner.record.verdict import Verdict, verdict_of
 from runner.shapes.json_value import JsonValue
 from scripttest import Cause, Failure, LogLine, Outcome, Status, TestKey
+from scripttest.values import Value, fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,53 @@ if TYPE_CHECKING:
     from runner.record.repeating import Repeat
     from runner.record.stability import Attempt, RunStatistics
     from scripttest.typing_names import Record
+
+
+class TestPlace(Value):
+    """The place of a test, or of one of its runs."""
+
+    __test__ = False
+
+    suite: str
+    """Id of its suite."""
+    position: int
+    """Position in the suite, from 0."""
+    run: int = 0
+    """Number of the run, from 1; 0: the only run, or the test with all its runs."""
+
+    @property
+    def place(self) -> TestPlace:
+        """The place alone, where this is more."""
+        return TestPlace(suite=self.suite, position=self.position, run=self.run)
+
+    @property
+    def of_test(self) -> TestPlace:
+        """The place of the test, whichever run this is of."""
+        return self.replace(run=0) if self.run else self
+
+
+class ResultKey(Value):
+    """The suite of a test, and its name or the id of the case."""
+
+    suite: str
+    id: str
+    variant: str = ""
+    """The variant of the agent; empty where a run has none."""
+
+    @property
+    def name(self) -> str:
+        """What names the result where its suite does not: `hi [good]`."""
+        return f"{self.id} [{self.variant}]" if self.variant else self.id
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """The key as JSON, `{suite, id, variant?, ...}`."""
+        return {name: value for name, value in fields_of(self).items() if name != "variant" or value}
+
+    @property
+    def without_variant(self) -> str:
+        """The suite as it is named in all variants."""
+        return self.suite.removesuffix(f" [{self.variant}]") if self.variant else self.suite
 
 
 class SuiteKind(Enum):
@@ -314,3 +361,11 @@ def strict(result: TestResult) -> TestResult:
 def key_of(result: TestResult) -> ResultKey:
     """The key of a result in a report."""
     return ResultKey(suite=result.suite, id=result.name, variant=result.variant)
+
+
+def by_key(results: Iterable[TestResult]) -> dict[ResultKey, list[TestResult]]:
+    """The results of each key, of which there are several when a name occurs twice."""
+    found: dict[ResultKey, list[TestResult]] = {}
+    for result in results:
+        found.setdefault(key_of(result), []).append(result)
+    return found

@@ -134,15 +134,14 @@ class _Line:
     ) -> None:
         self._told, self._sites, self._clean, self._left_out = told, sites, clean, left_out
         self._record: Record = {}
-        self._texts: dict[str, dict[str, str]] = {}
+        self._texts: dict[str, dict[str, str]] = {kind: {} for kind in (*_WORDS, "read")}
 
     def record(self) -> Record:
         """The line as an object."""
-        told = self._told
+        told, found = self._told, self._record
         site = self._site(told.site)
         for op, place, text in told.parts:
             self._part(op, self._site(place), text.split("\n") if text else [])
-        found = self._record
         kind = next((kind for kind in KINDS if kind in found), "turn" if told.turn else "line")
         head: Record = {"file": site.file, "line": site.line, "depth": told.depth, "kind": kind}
         if name := self._site(told.within).name:
@@ -157,38 +156,37 @@ class _Line:
     def _part(self, op: str, site: Site, texts: list[str]) -> None:
         if op == "f":
             values = [self._shown(name, text) for name, text in zip(site.names, texts, strict=False)]
-            self._put("calls", "", f"{site.name or '(callback)'}({', '.join(values)})", None)
+            call = f"{site.name or '(callback)'}({', '.join(values)})"
+            calls = self._texts["calls"]
+            calls[str(len(calls))] = call
+            said = _cleaned(call, self._clean)
+            self._record["calls"] = f"{self._record['calls']}; {said}" if "calls" in self._record else said
             return
         kind = "changed" if op == "m" else {"tested": "value", "turn": "assigned"}.get(site.kind, site.kind)
         names = site.names if op in ("n", "k", "l") else (site.name,)
         for name, text in zip(names, texts, strict=False):
-            self._put("assigned" if op == "n" else kind, name, self._shown(name, text), text)
+            self._put("assigned" if op == "n" else kind, name, text)
 
     def _shown(self, name: str, text: str) -> str:
         last = name.rpartition(".")[2]
         is_secret = text.startswith('="') and re.search(SECRET_NAMES, last)
         return "***" if is_secret or any(fnmatchcase(last, pattern) for pattern in self._left_out) else text[1:]
 
-    def _put(self, kind: str, name: str, shown: str, text: str | None) -> None:
-        value: Any = shown if text is None or shown == "***" else _json(text)
-        value = _cleaned(value, self._clean)
+    def _put(self, kind: str, name: str, text: str) -> None:
+        shown = self._texts.setdefault(kind, {})[name] = self._shown(name, text)
+        value = _cleaned(shown if shown == "***" else _json(text), self._clean)
         if kind in ("read", "assigned", "changed"):
             self._record.setdefault(kind, {})[name] = value
         else:
-            self._record[kind] = (
-                value if kind != "calls" or kind not in self._record else f"{self._record[kind]}; {value}"
-            )
-        if kind == "calls":
-            name = str(len(self._texts.get(kind, ())))
-        self._texts.setdefault(kind, {})[name] = shown
+            self._record[kind] = value
 
     def _text(self, site: Site) -> str:
         """All that happened, the most important first; values that were read at the end."""
         texts, told = self._texts, self._told
         turn = f"[{told.turn} of {told.turns}] " if told.turn else ""
-        words = [form.format(name, text) for kind, form in _WORDS.items() for name, text in texts.get(kind, {}).items()]
-        known = texts.get("assigned", {})
-        read = [f"{name} is {text}" for name, text in texts.get("read", {}).items() if known.get(name) != text]
+        words = [form.format(name, text) for kind, form in _WORDS.items() for name, text in texts[kind].items()]
+        known = texts["assigned"]
+        read = [f"{name} is {text}" for name, text in texts["read"].items() if known.get(name) != text]
         text = turn + ", ".join(words) + (f"  ({', '.join(read)})" if read and words else ", ".join(read))
         text = text.strip() or (site.name if site.kind == "line" else "")
         return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
@@ -203,10 +201,8 @@ def _json(text: str) -> Any:
 
 
 def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, list):
-        return [_cleaned(item, clean) for item in value]
     if isinstance(value, dict):
         return {clean(name): _cleaned(item, clean) for name, item in value.items()}
-    return value
+    if isinstance(value, list):
+        return [_cleaned(item, clean) for item in value]
+    return clean(value) if isinstance(value, str) else value

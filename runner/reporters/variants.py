@@ -104,7 +104,7 @@ def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:
     longest = max(map(columns.width, shown_names))
     for at, (name, answer) in enumerate(zip(shown_names, row.answers, strict=True)):
         both = marked(row.answers[0], row.answers[at or 1])
-        pieces = both.other if at else both.first
+        pieces = both.b if at else both.a
         shown = _painted(pieces, style, "green" if at else "red") if answer else style.paint("no answer", "dim")
         text += f"    {name}{' ' * (longest - columns.width(name))}  {shown.rstrip()}\n"
     return text

@@ -10,9 +10,8 @@ from collections.abc import Mapping, Sequence
 from runner.compare.histories import as_runs
 from runner.errors import ConfigurationError, did_you_mean
 from runner.record.fingerprint_changes import changed_in
-from runner.record.keys import ResultKey
 from runner.record.lines import with_members
-from runner.record.model import TestResult
+from runner.record.model import ResultKey, TestResult
 from runner.record.model import key_of as result_key
 from runner.record.report import Report
 from runner.store.rows import key_of

@@ -16,7 +16,7 @@ from runner.compare.change_report import (
     Noise,
     ResourceChange,
 )
-from runner.record.keys import ResultKey
+from runner.record.model import ResultKey
 from runner.record.votes import PASSED, SCORE, JudgesNoise
 from runner.reporters.console.style import count, in_milliseconds
 from runner.security.terminal import in_line

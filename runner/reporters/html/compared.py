@@ -13,9 +13,8 @@ from runner.compare.comparison import KINDS, Comparison, ResultChange, output_di
 from runner.compare.variants import VariantsCompared, marked, matrix, verdicts_on
 from runner.errors import ConfigurationError
 from runner.record.fingerprint_changes import described
-from runner.record.keys import ResultKey
 from runner.record.lines import result_of
-from runner.record.model import key_of
+from runner.record.model import ResultKey, key_of
 from runner.record.report import Report
 from runner.reporters.console.change_lines import changed_parts, fact_of, measures_of, overview, verdict_line
 from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
@@ -173,5 +172,5 @@ def variants_record(compared: VariantsCompared) -> Record:
 
 def _answers(answers: Sequence[str]) -> list[list[list[Any]]]:
     both = [marked(answers[0], other) for other in answers[1:]]
-    shown = [both[0].first, *(one.other for one in both)]
+    shown = [both[0].a, *(one.b for one in both)]
     return [[[piece.text, piece.differs] for piece in pieces] for pieces in shown]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from runner.compare.variants import DiffSegment, MarkedAnswers, marked
+from runner.compare.change_report import BeforeAfter
+from runner.compare.variants import DiffSegment, marked
 
 
 def calls_of_marking(first: str, other: str) -> int:
@@ -29,5 +30,5 @@ def test_an_answer_that_says_the_same_again_and_again_costs_no_more_than_others(
 
 def test_equal_answers_have_nothing_marked() -> None:
     same = (DiffSegment(text="Yes.", differs=False),)
-    assert marked("Yes.", "Yes.") == MarkedAnswers(first=same, other=same)
-    assert marked("", "") == MarkedAnswers(first=(), other=())
+    assert marked("Yes.", "Yes.") == BeforeAfter(a=same, b=same)
+    assert marked("", "") == BeforeAfter(a=(), b=())
