@@ -39,7 +39,6 @@ class BeforeAfter(Generic[T], Value):
 
 
 A_AND_B = BeforeAfter(a="A", b="B")
-"""The names of the sides."""
 
 
 class ChangeVerdict(StrEnum):
@@ -89,7 +88,6 @@ class LeftOut(Value):
     unjudged: tuple[ResultKey, ...]
     """Cases of both reports that have no judged run, or no value of the measure, in one of them."""
     broken: BeforeAfter[int]
-    """How many runs broke."""
     skipped: BeforeAfter[int]
     inconclusive: BeforeAfter[int]
     """How many runs have no verdict because their judges did not decide."""
@@ -104,7 +102,6 @@ class ResourceChange(Value):
 
     name: str
     means: BeforeAfter[float]
-    """The means of the cases."""
     ratio: Ratio | None
 
 
@@ -139,20 +136,18 @@ class ChangeReport(Value):
     beside: tuple[ResourceChange, ...]
     parts: tuple[Breakdown, ...]
     cases_of_a: int
-    """How many cases of A have the measure."""
     is_same_report: bool = False
     judges_noise: JudgesNoise | None
     """How far the difference would be off if the judges voted again; None: there are too few votes to say."""
     is_judges_noise: bool = False
     """Whether both are grades of the same answers, so that only the judges can differ."""
     mean_cost: float | None
-    """Mean cost of one run of a case, in US dollars."""
+    """Of one run of a case, in US dollars."""
     has_scores: bool
     """Whether the cases have scores, which see smaller differences than verdicts."""
     looks: InterimLooks
     """Which of the planned looks at the runs this is, and how many are planned."""
     variants: tuple[str, ...] = ()
-    """The variants of the run of B, as on its command line."""
 
     @property
     def like_these(self) -> DifferenceInterval:

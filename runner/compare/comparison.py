@@ -41,9 +41,7 @@ class Kind(Value):
 
     key: str
     title: str
-    """The heading of a list of such changes."""
     badge: str
-    """The word for one such change."""
     tone: str
     """What it means to the user: `bad`, `warning`, `good`, `neutral` or `quiet`."""
 
@@ -106,7 +104,6 @@ class ResultChange(Value):
     regression: bool
     """Whether it fails now and did not before, or its pass rate fell too far."""
     error: str | None = None
-    """Why it does not pass now."""
     diff: tuple[str, ...] = ()
     """How its output changed: the lines of `output_difference`, `DIFF_LINES` at most."""
     parts: tuple[str, ...] = ()

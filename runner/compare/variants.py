@@ -35,7 +35,6 @@ class VariantsCompared(Value):
 
     names: Sequence[str]
     parts: Sequence[Report]
-    """The results of each."""
     verdicts: Sequence[ChangeReport]
     """On all but the first, against that."""
 

@@ -36,7 +36,6 @@ class Trusted(Value):
     """How well the judges of a run agree with labels and with each other."""
 
     judged: int
-    """How many verdicts of judges there are."""
     labels: int
     """How many answers of the run have labels."""
     unknown: int
@@ -48,9 +47,7 @@ class Trusted(Value):
     each: tuple[Trust, ...]
     """The figures for each criterion, then for all; empty without labels."""
     voted: int
-    """How many answers have several votes."""
     agreement: float | None
-    """Share of equal pairs of votes on one answer."""
     kappa: float | None
     """Fleiss' kappa of these votes, or Krippendorff's alpha."""
     components: Components | None
@@ -58,7 +55,6 @@ class Trusted(Value):
     best_votes: int | None
     """Votes on an answer that buy most certainty for the money; None: it is not known, or the agent has no noise."""
     preferences: int
-    """How many comparisons of two answers there are."""
     turned: float | None
     """Share of the comparisons whose verdict changed with the order of the answers; None: there are none."""
 

@@ -41,7 +41,6 @@ class Judgement(Value):
     output: str
     judge: str
     votes: tuple[bool, ...] = ()
-    """The votes that did not break, in their order."""
     scores: tuple[float, ...] = ()
     """The scores of the votes that have one."""
     turned: bool | None = None

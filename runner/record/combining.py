@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 
 DIGITS = 6
-"""Of figures of noise."""
 
 
 def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:

@@ -45,9 +45,7 @@ class RunStatus(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     ERROR = "error"
-    """Something broke outside of its tests."""
     INTERRUPTED = "interrupted"
-    """The run ended early."""
 
 
 MOST_LOOKS = 5
@@ -103,13 +101,11 @@ class RunStart(Value):
     total_cases: int | None = None
     """How many cases will run; None when there are script tests, whose number is known later."""
     runs: int = 1
-    """How often each test runs."""
     min_pass_rate: float = 100
     """Percent of its runs that have to pass for a test to pass."""
     resume: dict[str, Any] | None = None
     """What a later run needs to resume this one; see `runner.planning.resume`."""
     notes: tuple[str, ...] = ()
-    """Notes about the selection and the order of the tests, one sentence each."""
     flags: tuple[str, ...] = ()
     """The flags that may affect results, as words of a command line."""
     shard: str | None = None
@@ -147,7 +143,6 @@ class SuiteStart(Value):
 
     suite: str
     selected: int
-    """How many of its tests will run."""
     total: int
     """How many tests there are before filters such as `--run`."""
     tests: tuple[str, ...] = ()
@@ -210,11 +205,8 @@ class SnapshotCounts(Value):
     """How many snapshots a run wrote, changed and removed."""
 
     written: int = 0
-    """How many are new."""
     updated: int = 0
-    """How many `--update-snapshots` replaced."""
     removed: int = 0
-    """How many obsolete ones it removed."""
     obsolete: tuple[str, ...] = ()
     """File and name of each snapshot that no test uses any more."""
 
@@ -234,7 +226,6 @@ class RunEnd(Value):
     snapshots: SnapshotCounts | None = None
     """None when the run did nothing with snapshots."""
     coverage: CoverageReport | None = None
-    """The coverage; None when it was not measured."""
 
     @property
     def milliseconds(self) -> int:

@@ -48,7 +48,6 @@ OWN = "env"
 COUNTED = {"script", "module"}
 """Kinds whose digests can be compared only if both runs measured coverage, or neither did."""
 SAID = 4
-"""At most this many parts are named."""
 ARROW = " → "
 """In what names both values, in place of a key: `connector: good → bad`."""
 _OF_CONNECTORS = {"model", "connector", "replies", "runner"}

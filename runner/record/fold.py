@@ -43,7 +43,6 @@ class Execution:
         self.turns: dict[TestPlace, int] = {}
         """The turn that each test under way is in, if it has turns."""
         self.ended: set[str] = set()
-        """Suites that have ended."""
         self.cut = 0
         """Cases that were cut short, which also count as skipped."""
         self.errors: list[RunError] = []
@@ -126,25 +125,21 @@ class Counts(GroupCounts):
         self.errors = 0
         """Results without a verdict, which are in none of the other counts."""
         self.warnings = 0
-        """Warnings of results with any status."""
         self.missing_calls = 0
         """Calls that neither a mock nor this host answered."""
         self.milliseconds = 0
         """Sum over all runs, in whole milliseconds, as in reports."""
         self.not_judged = 0
-        """Criteria that no judge could judge."""
         self.todo = 0
         """Tests that are skipped because they are marked as unfinished."""
         self.only: list[str] = []
         """Names of the first tests and subtests that called `t.only`, so that those beside them did not run."""
         self.checks_nothing = 0
-        """Cases that passed and check nothing."""
         self.first_of_nothing: list[tuple[int, int, str]] = []
         """The first of these: the place of the suite, the position in it, and the name."""
         self.noise: NoiseSum | None = None
         """The noise of judges, by their votes; None: no case was judged."""
         self.groups = {Group(kind=SUITE, name=suite): GroupCounts() for suite in suites}
-        """The counts of each suite, tag, criterion and checkpoint."""
         self.input_tokens = self.output_tokens = 0
         """Tokens of all runs of cases that have ended."""
         self.cost: float | None = None

@@ -22,7 +22,6 @@ from runner.errors import ConfigurationError, RunnerError
 from runner.record.texts import utf8
 
 PIECE = 1 << 20
-"""Characters of a long line that are written at a time."""
 SYNC_SECONDS = 1.0
 """Seconds that a line may wait before the file is synced."""
 

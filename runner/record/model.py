@@ -31,7 +31,6 @@ class TestPlace(Value):
     __test__ = False
 
     suite: str
-    """Id of its suite."""
     position: int
     """Position in the suite, from 0."""
     run: int = 0
@@ -79,7 +78,6 @@ class SuiteKind(Enum):
     """A test module with script tests. All other kinds have cases."""
     CASE_FILE = 2
     MESSAGE = 3
-    """A message on the command line."""
     GENERATED = 4
     """Cases that an agent or a script made for this run."""
 
@@ -115,7 +113,6 @@ class Suite(JsonValue):
     file: str
     """Absolute path of its file, in a report from the repository; empty when there is none."""
     agent: str
-    """Agent id."""
     connector: str = ""
     """What the run uses instead of the agent's own connector."""
     multi_turn: bool = False

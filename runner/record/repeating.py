@@ -39,7 +39,6 @@ class Repeat(Value):
     due: int
     """The fewest further runs that could decide."""
     text: str
-    """The policy in words."""
     __beside__ = "passed due text"
 
     @property

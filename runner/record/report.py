@@ -38,7 +38,6 @@ class PartialSuite(Value):
     selected: int | None = None
     """How many of its tests should run; None: that was never known."""
     total: int | None = None
-    """How many there are."""
     ended: bool = True
     __members__ = "id started selected total ended"
     __writers__ = {"started": lambda suite: False if suite.selected is None else ...}  # noqa: RUF012
@@ -73,7 +72,6 @@ class Report(Value):
     known_counts: Counts | None = None
     """The counts, where not all results are here, or they are known; None: they are those of the results."""
     suite_counts: Mapping[str, Counts] = {}
-    """The same of suites, by their ids."""
 
     def replace(self, **changes: Any) -> Self:
         """The same report with other values of some fields; other results are counted anew."""

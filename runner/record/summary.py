@@ -113,7 +113,6 @@ Item = TypeVar("Item")
 
 DIGITS = 4
 BARS = ("pass_rate", "pass_rate_interval", "mean_score", "mean_score_interval", "judges_noise", "parts")
-"""Keys of a summary that have these figures."""
 PARTS = 200
 """At most this many parts of a kind are in a summary."""
 
@@ -275,7 +274,6 @@ def _percent(share: float) -> str:
 
 
 NAMED = 50
-"""At most this many obsolete snapshots are named."""
 _DONE = {"written": "snapshot", "updated": "snapshot", "removed": "obsolete snapshot", "obsolete": "obsolete snapshot"}
 """Field of `SnapshotCounts` → what it counts."""
 

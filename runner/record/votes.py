@@ -34,7 +34,6 @@ class Judging(Value):
     voted: int
     """How many of them have at least two votes."""
     votes: int
-    """How many votes these have."""
     verdicts: Number
     """Half of the squared differences of the first two votes on each, 1 and 0; their sum."""
     scores: Number
