@@ -1,7 +1,5 @@
-"""The stream of events. Console, reports and exit code are all made from it.
-
-Events have fields that JSON can represent, and refer to each other by name, so that a run can be stored and replayed
-into any reporter. They come in the order in which things happen:
+"""The stream of events, of which console, reports and exit code are made. A run can be stored, and replayed into any
+reporter. Events come in the order in which things happen:
 
 | event | when |
 | --- | --- |

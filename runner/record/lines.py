@@ -1,6 +1,5 @@
-"""The line of a result in reports, written and read. The values are declared in `runner.record.model` and `case_result`,
-and `runner.shapes.codec` makes their members; this module adds what the design documents print beside them (seed 004),
-and puts all in their order.
+"""The line of a result in reports: what `runner.record.model` and `case_result` declare, and what the design documents
+print beside it (seed 004), in their order.
 
 | a result | its members |
 | --- | --- |

@@ -148,11 +148,10 @@ def name_of(result: TestResult, *, alone: bool = False) -> str:
 
 def remarks_of(result: TestResult) -> list[str]:
     """Remarks on a result: criteria that were not judged, how sure the mean of trials is, that it checks nothing."""
-    said = [unjudged(result.outcome.not_judged)] if result.outcome.not_judged else []
-    if (case := result.case) is None:
-        return said
-    said += [trials_text(case.trials_noise)] if case.trials_noise else []
-    return [*said, "It checks nothing"] if case.checks_nothing else said
+    said, case = [unjudged(result.outcome.not_judged)] if result.outcome.not_judged else [], result.case
+    if case is not None and case.trials_noise:
+        said.append(trials_text(case.trials_noise))
+    return [*said, "It checks nothing"] if case is not None and case.checks_nothing else said
 
 
 def trials_text(noise: TrialsNoise) -> str:
@@ -166,11 +165,9 @@ def trials_text(noise: TrialsNoise) -> str:
 
 def counts_text(counts: Counts) -> str:
     """What a run counts: `3 passed, 1 failed, 0 skipped, 2 errors, 1 warning`."""
-    text = f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped"
-    for name, number in (("errors", counts.errors), ("warnings", counts.warnings)):
-        if number:
-            text += f", {number} {name.removesuffix('s') if number == 1 else name}"
-    return text
+    more = (("error", counts.errors), ("warning", counts.warnings))
+    said = [f"{number} {name}{'' if number == 1 else 's'}" for name, number in more if number]
+    return ", ".join([f"{counts.passed} passed, {counts.failed} failed, {counts.skipped} skipped", *said])
 
 
 def agents_of(suites: Iterable[Suite]) -> str:
@@ -207,10 +204,9 @@ def assertion_text(result: AssertionResult) -> str:
     """An assertion as a short text: `contains "x"`, `$.status = "open"`."""
     from runner.assertions import EQUATIONS
 
-    value = result.expected
-    expected = (
-        "" if value is None else f' "{one_line(value)}"' if isinstance(value, str) else f" {one_line(_literal(value))}"
-    )
+    value, is_text = result.expected, isinstance(result.expected, str)
+    text = f'"{one_line(value)}"' if is_text else one_line(_literal(value))
+    expected = "" if value is None else f" {text}"
     score = "" if result.score is None else f" (score {result.score:g})"
     if result.type in EQUATIONS:
         return f"{result.path or '$'} ={expected or ' null'}{score}"
@@ -223,9 +219,7 @@ def message_text(said: Any) -> str:
         return message_text(said["content"])
     if isinstance(said, list) and said and all(isinstance(part, dict) and "type" in part for part in said):
         return " ".join(str(part.get("text") or f"[{part['type']}]") for part in said)
-    if said is None:
-        return ""
-    return as_text(said)
+    return "" if said is None else as_text(said)
 
 
 def as_text(value: Any, indent: int | None = None, in_order: bool = False) -> str:
@@ -291,7 +285,7 @@ def compared(check: Failure | AssertionResult) -> list[str]:
         return [HEAD, *diff.split("\n")]
     message = check.message or ""
     ours = message.startswith("Expected ")
-    return [f"{side}: {text}" for side, text in values_of(check, SHOWN) if not (ours and _has(message, text))]
+    return [f"{side}: {text}" for side, text in _values_of(check) if not (ours and _has(message, text))]
 
 
 def difference_of(check: Failure | AssertionResult) -> str:
@@ -326,17 +320,16 @@ def difference_in(check: Record) -> str:
     return difference_of(known)
 
 
-def values_of(check: Failure | AssertionResult, limit: int = 0) -> list[tuple[str, str]]:
-    """The values that a check has, as `(side, text)`; two never read the same. `limit` bounds each text."""
+def _values_of(check: Failure | AssertionResult) -> list[tuple[str, str]]:
+    """The values that a check has, as `(side, text)`; two never read the same."""
     from runner.look_alikes import sides
 
-    given = _given(check)
-    if len(given) == len(SIDES):
+    if len(given := _given(check)) == len(SIDES):
         if check.expected != check.actual:
-            return list(zip(SIDES, sides(check.expected, check.actual, limit), strict=True))
+            return list(zip(SIDES, sides(check.expected, check.actual, SHOWN), strict=True))
         texts = [str(getattr(check, f"{side}_text", "")) for side in SIDES]
         return list(zip(SIDES, texts, strict=True)) if texts[0] != texts[1] else []
-    return [(side, sides(getattr(check, side), None, limit)[0]) for side in given]
+    return [(side, sides(getattr(check, side), None, SHOWN)[0]) for side in given]
 
 
 def _given(check: Failure | AssertionResult) -> list[str]:
