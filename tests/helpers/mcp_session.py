@@ -1,38 +1,73 @@
-"""A client of `yao-test mcp`: the official one, over standard input and output."""
+"""A client of `yao-test mcp`: the official one, over standard input and output of a forked command."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import asynccontextmanager, closing
+from typing import Any, NamedTuple
 
-from command import COMMAND, PATIENCE, Application
-from mcp import ClientSession, StdioServerParameters
-from mcp.client.stdio import stdio_client
-from mcp.types import CallToolResult
+import anyio
+from command import PATIENCE, Application
+from mcp import ClientSession
+from mcp.shared.message import SessionMessage
+from mcp.types import CallToolResult, JSONRPCMessage
 
 Talk = Callable[[ClientSession], Awaitable[Any]]
+LONGEST = 1 << 24
+"""Bytes of a message."""
+
+
+class Session(NamedTuple):
+    """A session, and the process ID of its server."""
+
+    client: ClientSession
+    pid: int
 
 
 @asynccontextmanager
-async def session(app: Application, *flags: str, **variables: str) -> AsyncIterator[ClientSession]:
+async def session(app: Application, *flags: str) -> AsyncIterator[Session]:
     """A session with a server of its own."""
-    program, *words = COMMAND
-    server = StdioServerParameters(
-        command=program, args=[*words, "mcp", *flags], cwd=app.root, env={**app.environment, **variables}
-    )
-    async with stdio_client(server) as streams, ClientSession(*streams) as client:
-        await client.initialize()
-        yield client
+    theirs, ours = os.pipe()
+    process = app.start("mcp", *flags, stdin=theirs, stderr=asyncio.subprocess.DEVNULL)
+    os.close(theirs)
+    heard_at, heard = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    said, said_at = anyio.create_memory_object_stream[SessionMessage](0)
+    lines = asyncio.StreamReader(LONGEST)
+    protocol = asyncio.StreamReaderProtocol(lines)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, process.stdout)
+
+    async def hear() -> None:
+        async with heard_at:
+            while line := await lines.readline():
+                await heard_at.send(SessionMessage(JSONRPCMessage.model_validate_json(line)))
+
+    async def say() -> None:
+        async for one in said_at:
+            text = one.message.model_dump_json(by_alias=True, exclude_none=True)
+            await asyncio.to_thread(os.write, ours, text.encode() + b"\n")
+
+    with closing(transport):
+        async with anyio.create_task_group() as work, heard, said, said_at:
+            work.start_soon(hear)
+            work.start_soon(say)
+            try:
+                async with ClientSession(heard, said) as client:
+                    await client.initialize()
+                    yield Session(client=client, pid=process.pid)
+            finally:
+                os.close(ours)
+                await asyncio.to_thread(process.wait, PATIENCE)
+                work.cancel_scope.cancel()
 
 
-def talk(app: Application, say: Talk, *flags: str, **variables: str) -> Any:
+def talk(app: Application, say: Talk, *flags: str) -> Any:
     """What comes of a talk with a server."""
 
     async def whole() -> Any:
-        async with asyncio.timeout(PATIENCE), session(app, *flags, **variables) as client:
-            return await say(client)
+        async with asyncio.timeout(PATIENCE), session(app, *flags) as one:
+            return await say(one.client)
 
     return asyncio.run(whole())
 

@@ -96,13 +96,9 @@ def test_a_call_that_is_cancelled_ends_its_run_and_the_server_goes_on(app: MakeA
     app = slow(app, 60)
 
     async def ask() -> tuple[Any, set[int], set[int]]:
-        before = descendants_here()
-        async with session(app) as client:
-            (here,) = [
-                pid for pid in descendants_here() - before if b"mcp" in Path(f"/proc/{pid}/cmdline").read_bytes()
-            ]
+        async with session(app) as (client, pid):
             running = asyncio.ensure_future(client.call_tool("run_tests", {}))
-            processes = await asyncio.to_thread(started, here, 3)
+            processes = await asyncio.to_thread(started, pid, 3)
             params = CancelledNotificationParams(requestId=1, reason="enough")
             await client.send_notification(ClientNotification(CancelledNotification(params=params)))
             with pytest.raises(Exception, match="cancelled"):
@@ -115,15 +111,11 @@ def test_a_call_that_is_cancelled_ends_its_run_and_the_server_goes_on(app: MakeA
     assert text_of(listed) == "1 test in 1 module\nscripts.demo.slow: TestSlow"
 
 
-def descendants_here() -> set[int]:
-    return descendants(int(Path("/proc/self").resolve().name))
-
-
 def test_equal_calls_share_a_run_and_others_wait_also_those_of_another_server(app: MakeApplication) -> None:
     app = slow(app, 1)
 
     async def ask() -> list[str]:
-        async with session(app) as one, session(app) as other:
+        async with session(app) as (one, _), session(app) as (other, _):
             calls = [
                 one.call_tool("run_tests", {"input": "scripts.demo"}),
                 one.call_tool("run_tests", {"input": "scripts.demo"}),

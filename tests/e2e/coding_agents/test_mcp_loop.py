@@ -26,8 +26,6 @@ class Bug(NamedTuple):
 
 BUGS = {
     "a border": Bug("policy.ts", "total >= from ||", "total > from ||"),
-    "a sum": Bug("policy.ts", "rule.limit * (claim.units ?? 1)", "rule.limit + (claim.units ?? 1)"),
-    "a rate": Bug("policy.ts", "amount * rate * 100", "amount / rate * 100"),
     "an order": Bug("policy.ts", "else if (age < 0)", "else if (age > 0)"),
 }
 

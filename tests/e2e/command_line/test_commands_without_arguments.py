@@ -101,8 +101,10 @@ def run_on(platform: str, *arguments: str, directory: Path) -> subprocess.Comple
     return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("arguments", [(), ("--version",), ("-i", "scripts.demo"), ("types",)], ids=" ".join)
-@pytest.mark.parametrize("platform", ["win32", "cygwin", "freebsd14", "emscripten"])
+@pytest.mark.parametrize(
+    ("platform", "arguments"),
+    [("win32", ()), ("cygwin", ("--version",)), ("freebsd14", ("-i", "scripts.demo")), ("emscripten", ("types",))],
+)
 def test_another_system_is_told_in_one_sentence(app: Application, platform: str, arguments: tuple[str, ...]) -> None:
     run = run_on(platform, *arguments, directory=app.root)
 

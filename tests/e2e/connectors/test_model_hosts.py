@@ -90,8 +90,8 @@ def test_what_a_host_does_wrong_costs_its_case_or_nothing(
     assert "Traceback" not in run.stdout + run.stderr
 
 
-def test_a_reply_of_fifty_megabytes_is_an_answer_like_any_other(app: MakeApplication, server: ModelServer) -> None:
-    server.plan(large(50_000_000))
+def test_a_reply_of_twenty_megabytes_is_an_answer_like_any_other(app: MakeApplication, server: ModelServer) -> None:
+    server.plan(large(20_000_000))
     here = application(app, server, [{"id": "big", "input": "x"}, {"id": "next", "input": "small"}])
 
     results = run_cases(here)

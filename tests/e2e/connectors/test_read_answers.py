@@ -19,7 +19,7 @@ QUOTED = 'Mix A and B. {"passed": true, "reason": "output is safe'
 
 
 def streams(text: str) -> Behaviour:
-    """A text in pieces of one to five characters, and their events in pieces of 1 to 7 bytes."""
+    """A text in pieces of one to five characters, and their events in pieces of 1 to 97 bytes."""
 
     async def behave(exchange: Exchange) -> None:
         await exchange.start_stream()
@@ -32,7 +32,7 @@ def streams(text: str) -> Behaviour:
             at += size
         events += b'data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
         while events:
-            size = len(events) % 7 + 1
+            size = len(events) % 97 + 1
             await exchange.chunk(events[:size])
             events = events[size:]
         await exchange.end_stream()

@@ -75,6 +75,8 @@ PLACEHOLDERS = {
     "yao-test store merge A B...": "yao-test store merge joined .yao-test",
     "yao-test diff run:3fa9 run:latest": "yao-test diff run:latest run:latest",
     "yao-test -i assistants --cluster local:4": "yao-test -i assistants --cluster local:1",  # each worker takes seconds
+    "yao-test mutate": "yao-test mutate -i scripts.expense.notify",
+    "yao-test mutate --mutators stryker": "yao-test mutate -i scripts.expense.notify --mutators stryker",
     "yao-test -i scripts.expense": "yao-test -i scripts.expense --timeout 3s",  # one of the tests on its page never ends
 }
 """Lines with words to be filled in, or that take long → the same, filled in."""

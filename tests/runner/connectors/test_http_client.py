@@ -142,11 +142,11 @@ def test_silence_counts_from_the_last_piece(server: ModelServer) -> None:
     assert run(lambda client: post(client, server.url, 0.6)) == (200, b"x" * 8)
 
 
-def test_hundreds_of_calls_are_made_at_once(server: ModelServer) -> None:
+def test_a_hundred_calls_are_made_at_once(server: ModelServer) -> None:
     async def work(client: HttpClient) -> Any:
-        return await asyncio.gather(*(post(client, server.url) for _ in range(300)))
+        return await asyncio.gather(*(post(client, server.url) for _ in range(100)))
 
-    assert run(work) == [(200, b"fine")] * 300
+    assert run(work) == [(200, b"fine")] * 100
 
 
 FAILURES = {
@@ -247,9 +247,9 @@ def test_cancelling_closes_the_connection(server: ModelServer) -> None:
     run(work)
 
 
-def test_fifty_megabytes_are_read(server: ModelServer) -> None:
-    server.plan(body(200, "x" * (50 << 20)))
-    assert len(run(lambda client: post(client, server.url))[1]) == 50 << 20
+def test_twenty_megabytes_are_read(server: ModelServer) -> None:
+    server.plan(body(200, "x" * (20 << 20)))
+    assert len(run(lambda client: post(client, server.url))[1]) == 20 << 20
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from connector_bench import KEY, Bench, asks
-from model_server import body, large, says, sends
+from model_server import body, says, sends
 
 from runner.connectors.base import Completion, ModelRequest, ToolCall, Usage
 from runner.connectors.load import Connectors
@@ -258,11 +258,6 @@ def test_calls_one_after_another_share_a_connection(bench: Bench) -> None:
 
     bench.run(work)
     assert [request.connection for request in bench.server.requests] == [1, 1, 1]
-
-
-def test_an_answer_of_fifty_megabytes_is_read(bench: Bench) -> None:
-    bench.server.plan(large(50 << 20))
-    assert len(bench.ask(streaming=False).content) == 50 << 20
 
 
 @pytest.mark.parametrize(
