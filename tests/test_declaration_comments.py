@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from declarations.reader import Declaration, DeclarationError, Doc, File, load, read
+from table_tests import each
 
 FILES = load()
 WITHOUT_COMMENT = {
@@ -176,7 +177,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("text", "problem"), REFUSED.values(), ids=REFUSED)
+@each(("text", "problem"), REFUSED.values(), ids=REFUSED)
 def test_the_reader_refuses_what_it_does_not_know(text: str, problem: str) -> None:
     with pytest.raises(DeclarationError, match=re.escape(f"input.d.ts:{problem}")):
         read(text)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from source_modules import FLOORS, MODULES, PACKAGES, ROOT, imported_modules, imports_of, modules, room_of, written
+from table_tests import each
 
 SHARED = ("scripttest.values", "scripttest.typing_names")
 """Modules that all packages import."""
@@ -323,7 +324,7 @@ def test_the_page_on_architecture_says_the_same() -> None:
     assert {place for place in named if not (ROOT / place).exists()} == set()
 
 
-@pytest.mark.parametrize("name", WORKER_MODULES)
+@each("name", WORKER_MODULES)
 def test_a_worker_loads_only_light_modules(name: str) -> None:
     path = ROOT / "scripttest" / f"{name}.py"
     eager = [

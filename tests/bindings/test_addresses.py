@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from table_tests import each
 
 from bindings.policy import is_public
 
@@ -35,14 +36,12 @@ PUBLIC = """
 """.split()
 
 
-@pytest.mark.parametrize(
-    ("kind", "address"), [(kind, one) for kind, text in NOT_PUBLIC.items() for one in text.split()]
-)
+@each(("kind", "address"), [(kind, one) for kind, text in NOT_PUBLIC.items() for one in text.split()])
 def test_an_address_of_a_special_purpose_is_not_public(kind: str, address: str) -> None:
     assert not is_public(address), kind
 
 
-@pytest.mark.parametrize("address", PUBLIC)
+@each("address", PUBLIC)
 def test_an_address_of_the_internet_is_public(address: str) -> None:
     assert is_public(address)
 

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 import pytest
+from table_tests import each
 
 from bindings.json_path import MAX_PATH, JsonPathError, find
 
@@ -54,7 +55,7 @@ PLAIN: list[tuple[str, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "expected"), PLAIN, ids=[row[0] for row in PLAIN])
+@each(("path", "expected"), PLAIN, ids=[row[0] for row in PLAIN])
 def test_plain_paths(path: str, expected: list[Any]) -> None:
     assert find(VALUE, path) == expected
 
@@ -101,7 +102,7 @@ LIBRARY: list[tuple[str, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "expected"), LIBRARY, ids=[row[0] for row in LIBRARY])
+@each(("path", "expected"), LIBRARY, ids=[row[0] for row in LIBRARY])
 def test_full_paths(path: str, expected: list[Any]) -> None:
     assert find(VALUE, path) == expected
 
@@ -123,7 +124,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("path", "reason"), BAD, ids=[row[0][:25] or "empty" for row in BAD])
+@each(("path", "reason"), BAD, ids=[row[0][:25] or "empty" for row in BAD])
 def test_bad_paths_say_what_is_wrong(path: str, reason: str) -> None:
     with pytest.raises(JsonPathError, match=r"^Cannot use JSONPath `") as caught:
         find(VALUE, path)

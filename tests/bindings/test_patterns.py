@@ -5,6 +5,7 @@ from __future__ import annotations
 import string
 
 import pytest
+from table_tests import each
 
 from bindings.patterns import MAX_LENGTH, Pattern, PatternError, compile, search
 
@@ -134,7 +135,7 @@ MATCHES = [
 ]
 
 
-@pytest.mark.parametrize(("pattern", "text", "expected"), MATCHES, ids=[repr(row[:2]) for row in MATCHES])
+@each(("pattern", "text", "expected"), MATCHES, ids=[repr(row[:2]) for row in MATCHES])
 def test_search_answers_as_go(pattern: str, text: str, expected: bool) -> None:
     assert search(pattern, text) is expected
 
@@ -160,7 +161,7 @@ CLASSES = {
 }
 
 
-@pytest.mark.parametrize("pattern", CLASSES)
+@each("pattern", CLASSES)
 def test_a_class_and_its_negation_hold_these_characters(pattern: str) -> None:
     negation = pattern.upper() if pattern.startswith("\\") else pattern.replace("[[:", "[[:^")
     for code in range(256):
@@ -230,7 +231,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("pattern", "reason", "position"), REFUSED, ids=[row[0][:20] for row in REFUSED])
+@each(("pattern", "reason", "position"), REFUSED, ids=[row[0][:20] for row in REFUSED])
 def test_what_go_refuses_is_refused_with_its_position(pattern: str, reason: str, position: int) -> None:
     with pytest.raises(PatternError) as caught:
         compile(pattern)
@@ -260,7 +261,7 @@ GROUPS: dict[str, tuple[str, str, dict[str, str | None] | None]] = {
 }
 
 
-@pytest.mark.parametrize(("pattern", "text", "groups"), GROUPS.values(), ids=GROUPS)
+@each(("pattern", "text", "groups"), GROUPS.values(), ids=GROUPS)
 def test_groups_are_given_by_number_and_name(pattern: str, text: str, groups: dict[str, str | None] | None) -> None:
     assert compile(pattern).groups(text) == groups
 
@@ -275,9 +276,7 @@ def test_a_pattern_is_compiled_once() -> None:
     assert compile("x+").source == "x+"
 
 
-@pytest.mark.parametrize(
-    "pattern", ["(x+x+)+y", "(x|xx)+$y", "(x*)*y", "((x*)*)*y", "x{0,1000}x{0,1000}y", "(?i)(x|X|x)+y"]
-)
+@each("pattern", ["(x+x+)+y", "(x|xx)+$y", "(x*)*y", "((x*)*)*y", "x{0,1000}x{0,1000}y", "(?i)(x|X|x)+y"])
 def test_a_search_takes_no_more_than_its_text_is_long(pattern: str) -> None:
     assert not search(pattern, "x" * 20_000)
 

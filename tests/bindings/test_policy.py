@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from table_tests import each
 
 from bindings.errors import ProcessError
 from bindings.policy import Policy
@@ -76,7 +77,7 @@ ALLOWED = [
 ]
 
 
-@pytest.mark.parametrize(("allow", "url"), ALLOWED, ids=[row[1] for row in ALLOWED])
+@each(("allow", "url"), ALLOWED, ids=[row[1] for row in ALLOWED])
 def test_allowed_hosts_pass(allow: tuple[str, ...], url: str) -> None:
     Policy(allow_net=allow).check_host(url)
 
@@ -98,7 +99,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("allow", "url", "host"), REFUSED, ids=[f"{row[0]} {row[1]}" for row in REFUSED])
+@each(("allow", "url", "host"), REFUSED, ids=[f"{row[0]} {row[1]}" for row in REFUSED])
 def test_other_hosts_are_refused_with_the_way_out(allow: tuple[str, ...] | None, url: str, host: str) -> None:
     with pytest.raises(ProcessError) as caught:
         Policy(allow_net=allow).check_host(url)
@@ -108,7 +109,7 @@ def test_other_hosts_are_refused_with_the_way_out(allow: tuple[str, ...] | None,
     assert caught.value.missing
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "ftp://a.example/",
@@ -180,9 +181,7 @@ def test_a_private_address_is_reached_when_its_host_or_itself_is_named(
     assert Policy(allow_net=allow).addresses("http://intra.example/") == ["10.0.0.1"]
 
 
-@pytest.mark.parametrize(
-    "host", ["127.0.0.1", "127.1", "0x7f.1", "2130706433", "0177.0.0.1", "[::1]", "localhost", "0"]
-)
+@each("host", ["127.0.0.1", "127.1", "0x7f.1", "2130706433", "0177.0.0.1", "[::1]", "localhost", "0"])
 def test_every_spelling_of_this_machine_is_refused(host: str) -> None:
     with pytest.raises(ProcessError, match="not public"):
         Policy(allow_net=("*",)).addresses(f"http://{host}/")

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from pydantic_core import ValidationError
+from table_tests import each
 
 from runner.amounts import Duration, in_words, seconds_of
 from runner.cases.model import Case
@@ -15,13 +16,13 @@ from runner.errors import ConfigurationError
 FORMS = [("500ms", 0.5), ("30s", 30.0), ("1m30s", 90.0), ("2h", 7200.0), ("1h30m", 5400.0), ("2.5s", 2.5)]
 
 
-@pytest.mark.parametrize(("text", "seconds"), FORMS)
+@each(("text", "seconds"), FORMS)
 def test_a_duration_is_read_and_written_in_the_same_form(text: str, seconds: float) -> None:
     assert seconds_of(text, "--timeout") == seconds
     assert in_words(seconds) == text
 
 
-@pytest.mark.parametrize("text", ["", "1 m", "-5s", "5d", "ms", "1e3s", "५s seconds"])
+@each("text", ["", "1 m", "-5s", "5d", "ms", "1e3s", "५s seconds"])
 def test_another_text_is_refused_with_the_forms_that_there_are(text: str) -> None:
     with pytest.raises(ConfigurationError) as error:
         seconds_of(text, "--timeout")
@@ -44,7 +45,7 @@ def test_no_time_at_all_is_refused(text: str) -> None:
         seconds_of(text, "timeout")
 
 
-@pytest.mark.parametrize(("text", "seconds"), FORMS)
+@each(("text", "seconds"), FORMS)
 def test_a_duration_is_its_text_and_knows_its_seconds(text: str, seconds: float) -> None:
     duration = Duration(text, "timeout")
     assert (duration, duration.seconds, json.dumps([duration])) == (text, seconds, f'["{text}"]')

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication
+from table_tests import each
 
 from runner.security.secrets import Secrets
 from runner.security.terminal import RedactedStream, own_commands
@@ -52,7 +53,7 @@ def here(shared_app: Any) -> Application:
     return shared_app(files)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@each("command", COMMANDS)
 def test_each_is_a_command_without_the_wall(command: str) -> None:
     assert TAKEN.search(COMMANDS[command])
 
@@ -90,8 +91,8 @@ def test_texts_that_look_nearly_so_stay(app: MakeApplication) -> None:
     assert [line for line in HARMLESS.splitlines() if line not in shown] == []
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("size", [1, 2, 3, 100])
+@each("command", COMMANDS)
+@each("size", [1, 2, 3, 100])
 def test_a_stream_breaks_them_however_they_are_written(command: str, size: int) -> None:
     text = f"{HARMLESS}{COMMANDS[command]}\nend ##vs\no[x] "
     inner = StringIO()

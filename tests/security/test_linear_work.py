@@ -7,9 +7,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-import pytest
 from agent_files import agent, case_file
 from command import MakeApplication
+from table_tests import each
 
 from bindings.errors import ProcessError
 from bindings.mocks import Mock, Mocks
@@ -76,7 +76,7 @@ def seconds(work: Callable[[str], Any], text: str) -> float:
     return time.thread_time() - begin
 
 
-@pytest.mark.parametrize("place", HURTS)
+@each("place", HURTS)
 def test_twice_the_text_takes_twice_the_work(place: str) -> None:
     work, text = HURTS[place]
     once, twice = seconds(work, text(SIZE)), seconds(work, text(2 * SIZE))

@@ -11,6 +11,7 @@ from threading import Timer
 
 import pytest
 from command import MakeApplication
+from table_tests import each
 
 from bindings.errors import ProcessError
 from bindings.models.database import Database
@@ -85,7 +86,7 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize("name", HOLD)
+@each("name", HOLD)
 def test_a_statement_ends_soon_after_it_is_given_up(name: str) -> None:
     database = Database()
     timer = Timer(0.2, database.give_up, ["the time is up"])
@@ -109,7 +110,7 @@ def test_without_the_bounds_one_of_them_would_hold() -> None:
     assert time.thread_time() - begin > 0.1
 
 
-@pytest.mark.parametrize("expression", SAME)
+@each("expression", SAME)
 def test_functions_give_what_sqlite_gives(expression: str) -> None:
     database = Database()
     (row,) = database.run_foreign(f"SELECT {expression} AS v")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from pet_shop import DOCUMENTS, PET, Shop
+from table_tests import each
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_rules_that_never_run_are_said_once_for_each_model() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("args", "value", "holds"),
     [([1, 2], 2, True), ([1.0], 1, True), ([1], 1.5, False), ([1], True, False), ([True], 1, False), (["1"], 1, False)],
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from pet_shop import Shop
+from table_tests import each
 
 from bindings.models import database
 
@@ -69,7 +70,7 @@ SELECTS: list[tuple[dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("dsl", "sql"), SELECTS, ids=lambda part: str(part)[:70])
+@each(("dsl", "sql"), SELECTS, ids=lambda part: str(part)[:70])
 def test_a_query_is_its_sql(shop: Shop, dsl: dict[str, Any], sql: str) -> None:
     expected = shop.database.read(sql)
     assert shop.call("query.default.Get", dsl) == expected
@@ -109,7 +110,7 @@ WHERES: list[tuple[Any, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("wheres", "sql"), WHERES, ids=str)
+@each(("wheres", "sql"), WHERES, ids=str)
 def test_a_where_of_a_query(shop: Shop, wheres: Any, sql: str) -> None:
     given = wheres if isinstance(wheres, list) else [wheres]
     dsl = {"select": ["id"], "from": "pet", "wheres": given, "years": 3, "rest": "ex"}
@@ -137,7 +138,7 @@ ERRORS: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("dsl", "said"), ERRORS, ids=lambda part: str(part)[:60])
+@each(("dsl", "said"), ERRORS, ids=lambda part: str(part)[:60])
 def test_a_query_that_cannot_be(shop: Shop, dsl: Any, said: str) -> None:
     found = str(shop.call("query.default.Get", dsl))
     assert found == said if said[:3].isdigit() else said in found
@@ -208,7 +209,7 @@ SQL: list[tuple[dict[str, Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("sql", "expected"), SQL, ids=str)
+@each(("sql", "expected"), SQL, ids=str)
 def test_sql_of_a_script(shop: Shop, sql: dict[str, Any], expected: Any) -> None:
     found = shop.call("query.default.Get", {"sql": sql, "id": 2})
     if isinstance(expected, int):

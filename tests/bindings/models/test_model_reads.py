@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from pet_shop import STAMP, Shop
+from table_tests import each
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ CONDITIONS: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("wheres", "where"), CONDITIONS, ids=lambda part: str(part)[:60])
+@each(("wheres", "where"), CONDITIONS, ids=lambda part: str(part)[:60])
 def test_a_condition_chooses_what_its_sql_chooses(shop: Shop, wheres: Any, where: str) -> None:
     expected = [id for (id,) in shop.sql(f"SELECT id FROM pet WHERE {where} ORDER BY id")]
     order = [{"column": "id"}]
@@ -156,7 +157,7 @@ def test_select_has_names_of_columns_alone(shop: Shop, select: Any, row: Any) ->
         assert found == row
 
 
-@pytest.mark.parametrize(
+@each(
     ("orders", "expected"),
     [
         ([{"column": "age"}], [4, 3, 1, 2]),
@@ -178,7 +179,7 @@ def test_an_unknown_column_is_the_databases_error(shop: Shop) -> None:
     assert shop.call("models.pet.Get", {"wheres": [{"column": "nobody", "value": 1}]}) == "500: no such column: nobody"
 
 
-@pytest.mark.parametrize(("limit", "count"), [(1, 1), (3, 3), (0, 4), (-2, 4), (None, 4), ("2", 4)])
+@each(("limit", "count"), [(1, 1), (3, 3), (0, 4), (-2, 4), (None, 4), ("2", 4)])
 def test_limits(shop: Shop, limit: Any, count: int) -> None:
     assert len(shop.call("models.pet.Get", {"limit": limit})) == count
 
@@ -221,7 +222,7 @@ FINDS: list[tuple[Any, Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("id", "param", "expected"), FINDS)
+@each(("id", "param", "expected"), FINDS)
 def test_find(shop: Shop, id: Any, param: Any, expected: Any) -> None:
     assert shop.call("models.pet.Find", id, param) == expected
 
@@ -342,7 +343,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("process", "args", "expected"), WRONG)
+@each(("process", "args", "expected"), WRONG)
 def test_what_is_wrong_is_said_as_upstream_says_it(shop: Shop, process: str, args: list[Any], expected: str) -> None:
     assert shop.call(process, *args) == expected
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-import pytest
 from pet_shop import Shop
+from table_tests import each
 
 RULES: list[tuple[str, list[Any], Any, bool]] = [
     ("typeof", ["integer"], "x", True),
@@ -47,7 +47,7 @@ RULES: list[tuple[str, list[Any], Any, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("method", "args", "value", "holds"), RULES, ids=str)
+@each(("method", "args", "value", "holds"), RULES, ids=str)
 def test_a_rule(method: str, args: list[Any], value: Any, holds: bool) -> None:
     rule = {"method": method, "args": args, "message": "{{ label }}/{{name}}/{{type}}/{{input}}/{{nobody}}!"}
     column = {"name": "c", "type": "json", "label": "L", "validations": [rule]}
@@ -88,7 +88,7 @@ STRICT_TYPES: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("type", "value", "said"), STRICT_TYPES, ids=lambda part: str(part)[:20])
+@each(("type", "value", "said"), STRICT_TYPES, ids=lambda part: str(part)[:20])
 def test_a_strict_database_knows_what_types_hold(type: str, value: Any, said: str) -> None:
     document = {"table": {"name": "x"}, "columns": [{"name": "id", "type": "ID"}, {"name": "c", "type": type}]}
     answer = Shop(strict=True, documents={"x": document}).call("models.x.Create", {"c": value})
@@ -96,7 +96,7 @@ def test_a_strict_database_knows_what_types_hold(type: str, value: Any, said: st
     assert answer == (f"500: {said}{end}" if said else 1)
 
 
-@pytest.mark.parametrize(("given", "said"), STRICT, ids=str)
+@each(("given", "said"), STRICT, ids=str)
 def test_a_strict_database_refuses_what_mysql_does(given: dict[str, Any], said: str | None) -> None:
     shop = Shop(strict=True)
     expected = 1 if said is None else f"500: {said} (--strict-db rejects what MySQL rejects)"

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from pet_shop import Shop
+from table_tests import each
 
 from bindings.errors import ErrorValue
 from bindings.models.column_types import TYPES
@@ -58,13 +59,13 @@ DECLARED: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("column", "sql"), DECLARED, ids=lambda part: str(part)[:60])
+@each(("column", "sql"), DECLARED, ids=lambda part: str(part)[:60])
 def test_a_column_is_declared_as_upstream_does(column: dict[str, Any], sql: str) -> None:
     model = read_definition("x", "x", {"columns": [{"name": "c", **column}]})
     assert column_sql(model.columns[0]) == f"`c` {sql}"
 
 
-@pytest.mark.parametrize("type", TYPES)
+@each("type", TYPES)
 def test_every_type_makes_a_table(type: str) -> None:
     columns: list[dict[str, Any]] = [{"name": "c", "type": type, "nullable": True, "primary": "ncrements" in type}]
     if type not in ("ID", "id") and "ncrements" not in type:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from table_tests import each
 
 from bindings.processes.go_text import base_name, dir_name, ext_name, mime_type
 
@@ -20,7 +20,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize(("path", "base", "folder", "extension"), NAMES, ids=[repr(row[0]) for row in NAMES])
+@each(("path", "base", "folder", "extension"), NAMES, ids=[repr(row[0]) for row in NAMES])
 def test_parts_of_names_are_those_of_go(path: str, base: str, folder: str, extension: str) -> None:
     assert (base_name(path), dir_name(path), ext_name(path)) == (base, folder, extension)
 
@@ -48,6 +48,6 @@ TYPES = [
 ]
 
 
-@pytest.mark.parametrize(("name", "head", "expected"), TYPES, ids=[f"{row[0]} {row[1][:6]!r}" for row in TYPES])
+@each(("name", "head", "expected"), TYPES, ids=[f"{row[0]} {row[1][:6]!r}" for row in TYPES])
 def test_mime_types(name: str, head: bytes, expected: str) -> None:
     assert mime_type(name, head) == expected

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from table_tests import each
 
 from bindings.errors import ProcessError
 from bindings.policy import HostCall, Policy
@@ -43,7 +44,7 @@ HASHES = [
 ]
 
 
-@pytest.mark.parametrize(("algorithm", "expected"), HASHES, ids=[row[0] for row in HASHES])
+@each(("algorithm", "expected"), HASHES, ids=[row[0] for row in HASHES])
 def test_hash(algorithm: str, expected: str) -> None:
     assert run("crypto.Hash", algorithm, "abc") == expected
     assert run("yao.crypto.hash", algorithm.lower(), "abc") == expected
@@ -183,7 +184,7 @@ FAILURES: list[tuple[str, list[Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "args", "message"), FAILURES, ids=[f"{row[0]} {row[2]}" for row in FAILURES])
+@each(("name", "args", "message"), FAILURES, ids=[f"{row[0]} {row[2]}" for row in FAILURES])
 def test_failures(name: str, args: list[Any], message: str) -> None:
     with pytest.raises(ProcessError) as caught:
         run(f"crypto.{name}", *args)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from table_tests import each
 
 from bindings.errors import ProcessError
 from bindings.policy import HostCall, Policy
@@ -105,7 +106,7 @@ RESULTS: list[tuple[str, list[Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "args", "expected"), RESULTS, ids=[f"{row[0]} {row[1]!r:.30}" for row in RESULTS])
+@each(("name", "args", "expected"), RESULTS, ids=[f"{row[0]} {row[1]!r:.30}" for row in RESULTS])
 def test_results(name: str, args: list[Any], expected: Any) -> None:
     result = run(name, *args)
     assert result == expected
@@ -144,7 +145,7 @@ FAILURES: list[tuple[str, list[Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "args", "reason"), FAILURES, ids=[f"{row[0]} {row[1]!r:.30}" for row in FAILURES])
+@each(("name", "args", "reason"), FAILURES, ids=[f"{row[0]} {row[1]!r:.30}" for row in FAILURES])
 def test_failures_name_process_and_reason(name: str, args: list[Any], reason: str) -> None:
     with pytest.raises(ProcessError) as caught:
         run(name, *args)
@@ -185,7 +186,7 @@ SCHEMA_CASES: list[tuple[Any, str | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "expected"), SCHEMA_CASES)
+@each(("value", "expected"), SCHEMA_CASES)
 def test_schema_validation_in_all_its_spellings(value: Any, expected: str | None) -> None:
     assert run("json.Validate", value, SCHEMA) == expected
     assert run("json.Validate", value, json.dumps(SCHEMA)) == expected

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+from table_tests import each
 
 from bindings.errors import ProcessError
 from bindings.policy import HostCall, Policy
@@ -53,7 +54,7 @@ OFFERED = {
 }
 
 
-@pytest.mark.parametrize("namespace", OFFERED)
+@each("namespace", OFFERED)
 def test_every_process_is_there_whatever_the_case_of_its_name(namespace: str) -> None:
     missing = [name for name in OFFERED[namespace].split() if find(f"{namespace}.{name}") is None]
     assert missing == []
@@ -65,9 +66,7 @@ def test_all_namespaces_are_tested() -> None:
     assert sorted(OFFERED) == sorted(NAMESPACES)
 
 
-@pytest.mark.parametrize(
-    "name", ["scripts.a.b", "models.user.Find", "", ".", "text", "text.", "text.Nope", "fs.other.ReadFile"]
-)
+@each("name", ["scripts.a.b", "models.user.Find", "", ".", "text", "text.", "text.Nope", "fs.other.ReadFile"])
 def test_what_is_not_offered_is_not_found(name: str) -> None:
     assert find(name) is None
 
@@ -79,7 +78,7 @@ def test_known_namespaces(name: str, known: bool) -> None:
     assert knows(name) is known
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "message"),
     [
         ("text.ExtracJSON", 'Process "text.ExtracJSON" does not exist (did you mean "text.ExtractJSON"?)'),
@@ -138,7 +137,7 @@ WRONG: list[tuple[str, list[Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "args", "message"), WRONG, ids=[row[2] for row in WRONG])
+@each(("name", "args", "message"), WRONG, ids=[row[2] for row in WRONG])
 def test_a_wrong_argument_is_named(name: str, args: list[Any], message: str) -> None:
     with pytest.raises(ProcessError) as caught:
         call(name, args, CALL)

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
+from table_tests import each
 
 from bindings.policy import HostCall, Policy
 from bindings.processes import call
@@ -64,7 +64,7 @@ EXTRACTED: list[tuple[str, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), [row[1:] for row in EXTRACTED], ids=[row[0] for row in EXTRACTED])
+@each(("text", "expected"), [row[1:] for row in EXTRACTED], ids=[row[0] for row in EXTRACTED])
 def test_extract_json(text: str, expected: Any) -> None:
     assert run("ExtractJSON", text) == expected
 
@@ -136,7 +136,7 @@ LANGUAGES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), LANGUAGES, ids=[row[0][:20] for row in LANGUAGES])
+@each(("text", "expected"), LANGUAGES, ids=[row[0][:20] for row in LANGUAGES])
 def test_guess(text: str, expected: str) -> None:
     assert guess(text) == expected
 
@@ -166,7 +166,7 @@ MARKDOWN = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), [row[1:] for row in MARKDOWN], ids=[row[0] for row in MARKDOWN])
+@each(("text", "expected"), [row[1:] for row in MARKDOWN], ids=[row[0] for row in MARKDOWN])
 def test_markdown_to_html(text: str, expected: str) -> None:
     assert run("MarkdownToHTML", text) == expected
 
@@ -183,7 +183,7 @@ HTML = [
 ]
 
 
-@pytest.mark.parametrize(("html", "expected"), HTML, ids=[row[0][:25] for row in HTML])
+@each(("html", "expected"), HTML, ids=[row[0][:25] for row in HTML])
 def test_html_to_markdown(html: str, expected: str) -> None:
     assert run("HTMLToMarkdown", html) == expected
 
@@ -207,7 +207,7 @@ def test_long_blanks_in_html_are_answered_soon() -> None:
     assert time.thread_time() - started < 30
 
 
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+@each("text", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_text_is_answered_soon(text: str) -> None:
     started = time.thread_time()
     assert run("ExtractJSON", text) is None

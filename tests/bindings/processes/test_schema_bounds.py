@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from table_tests import each
 
 from bindings.processes.schemas import Misfit, misfit, schema_problem
 
@@ -108,7 +109,7 @@ UNIQUE = [
 ]
 
 
-@pytest.mark.parametrize(("items", "fits"), UNIQUE, ids=[json.dumps(items)[:30] for items, _ in UNIQUE])
+@each(("items", "fits"), UNIQUE, ids=[json.dumps(items)[:30] for items, _ in UNIQUE])
 def test_unique_items_are_told_apart_as_json_is(items: list[Any], fits: bool) -> None:
     assert (misfit(items, {"uniqueItems": True}) is None) == fits
 
@@ -139,7 +140,7 @@ NO_SCHEMAS: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("part", "value"), NO_SCHEMAS)
+@each(("part", "value"), NO_SCHEMAS)
 def test_what_a_reference_leads_to_may_be_no_schema(part: Any, value: Any) -> None:
     problem = misfit(value, {"$ref": "#/part", "part": part})
     assert problem is not None
@@ -185,7 +186,7 @@ LEFT_OVER: list[tuple[dict[str, Any], Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "value", "said"), LEFT_OVER)
+@each(("schema", "value", "said"), LEFT_OVER)
 def test_what_is_left_over_is_judged(schema: dict[str, Any], value: Any, said: str) -> None:
     problem = misfit(value, {"$defs": {"d": {"properties": {"a": True}}}, **schema})
     assert (problem is None) if not said else (said in str(problem)), problem

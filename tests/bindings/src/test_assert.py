@@ -6,6 +6,7 @@ import _quickjs
 import pytest
 from assert_realm import DECLARATIONS, SOURCES, Realm
 from assert_tables import DIFF, EQUAL, FAIL, INSPECT, NOT_EQUAL, PASS, rows
+from table_tests import each
 
 
 @pytest.fixture(scope="module")
@@ -13,24 +14,24 @@ def realm() -> Realm:
     return Realm()
 
 
-@pytest.mark.parametrize("row", EQUAL)
+@each("row", EQUAL)
 def test_equal_values(realm: Realm, row: str) -> None:
     left, right = row.split(" | ")
     assert realm.run(f"$.equal({left}, {right})") == [True, True]
 
 
-@pytest.mark.parametrize("row", NOT_EQUAL)
+@each("row", NOT_EQUAL)
 def test_values_that_are_not_equal(realm: Realm, row: str) -> None:
     left, right = row.split(" | ")
     assert realm.run(f"$.equal({left}, {right})") == [False, False]
 
 
-@pytest.mark.parametrize(("name", "args"), rows(PASS), ids=str)
+@each(("name", "args"), rows(PASS), ids=str)
 def test_passes(realm: Realm, name: str, args: str) -> None:
     assert realm.check(name, args) == {}
 
 
-@pytest.mark.parametrize(("name", "args"), rows(FAIL), ids=str)
+@each(("name", "args"), rows(FAIL), ids=str)
 def test_fails(realm: Realm, name: str, args: str) -> None:
     assert realm.failure(name, args)["reason"]
 

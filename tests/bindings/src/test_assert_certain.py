@@ -6,6 +6,7 @@ import _quickjs
 import pytest
 from assert_realm import DECLARATIONS, bundled
 from assert_tables import EQUAL, FAIL, NOT_EQUAL, PASS, rows
+from table_tests import each
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +22,12 @@ def is_certain(context: _quickjs.Context, name: str, args: str) -> bool:
     return bool(context.eval(f"(() => {{ {DECLARATIONS} return {call} }})()"))
 
 
-@pytest.mark.parametrize(("name", "args"), rows(FAIL), ids=str)
+@each(("name", "args"), rows(FAIL), ids=str)
 def test_what_fails_is_left_to_the_parts(context: _quickjs.Context, name: str, args: str) -> None:
     assert not is_certain(context, name, args)
 
 
-@pytest.mark.parametrize("row", NOT_EQUAL)
+@each("row", NOT_EQUAL)
 def test_values_that_are_not_equal_are_left_to_the_parts(context: _quickjs.Context, row: str) -> None:
     left, right = row.split(" | ")
     assert not is_certain(context, "Equal", f"{left}, {right}")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from assert_realm import Realm
+from table_tests import each
 
 from bindings import World
 from runner.agents.helpers import count_votes
@@ -202,7 +203,7 @@ def votes(*args: Any) -> dict[str, Any]:
     return count_votes(World(suite="s", test="t"), 1, "", False, list(args))
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "expected"),
     [
         ({"passed": True}, None),

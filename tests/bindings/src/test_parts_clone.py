@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import pytest
 from parts_realm import evaluate
+from table_tests import each
 
 CLONES = [
     ("primitives", "[structuredClone(1), structuredClone('a'), structuredClone(null), structuredClone(false)]", [1, "a", None, False]),
@@ -43,6 +43,6 @@ CLONES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("expression", "expected"), [row[1:] for row in CLONES], ids=[row[0] for row in CLONES])
+@each(("expression", "expected"), [row[1:] for row in CLONES], ids=[row[0] for row in CLONES])
 def test_structured_clone(expression: str, expected: object) -> None:
     assert evaluate(expression, "clone") == expected

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import pytest
 from parts_realm import evaluate
+from table_tests import each
 
 FORMAT = [
     ("nothing", "[]", ""),
@@ -28,7 +28,7 @@ FORMAT = [
 ]
 
 
-@pytest.mark.parametrize(("args", "text"), [row[1:] for row in FORMAT], ids=[row[0] for row in FORMAT])
+@each(("args", "text"), [row[1:] for row in FORMAT], ids=[row[0] for row in FORMAT])
 def test_format(args: str, text: str) -> None:
     assert evaluate(f"part('console').format({args})") == text
 
@@ -82,7 +82,7 @@ PRINTF = [
 ]
 
 
-@pytest.mark.parametrize(("args", "text"), PRINTF, ids=[row[0] for row in PRINTF])
+@each(("args", "text"), PRINTF, ids=[row[0] for row in PRINTF])
 def test_printf(args: str, text: str) -> None:
     assert evaluate(f"part('console').printf({args})") == text
 
@@ -107,7 +107,7 @@ LINES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "lines"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
+@each(("body", "lines"), [row[1:] for row in LINES], ids=[row[0] for row in LINES])
 def test_lines(body: str, lines: list[str]) -> None:
     assert evaluate(f"(() => {{ {body}; return lines }})()", "console") == lines
 

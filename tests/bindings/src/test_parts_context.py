@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import pytest
 from parts_realm import evaluate
+from table_tests import each
 
 SETUP = """
     const data = { chat_id: "chat-1", authorized: { user_id: "u1", team_id: "t.1" } };
@@ -54,7 +54,7 @@ SENT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in SENT], ids=[row[0] for row in SENT])
+@each(("body", "expected"), [row[1:] for row in SENT], ids=[row[0] for row in SENT])
 def test_messages(body: str, expected: object) -> None:
     assert check(body) == expected
 
@@ -81,7 +81,7 @@ MEMORY = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in MEMORY], ids=[row[0] for row in MEMORY])
+@each(("body", "expected"), [row[1:] for row in MEMORY], ids=[row[0] for row in MEMORY])
 def test_memory(body: str, expected: object) -> None:
     assert check(body) == expected
 
@@ -96,7 +96,7 @@ TRACE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in TRACE], ids=[row[0] for row in TRACE])
+@each(("body", "expected"), [row[1:] for row in TRACE], ids=[row[0] for row in TRACE])
 def test_trace(body: str, expected: object) -> None:
     assert check(body) == expected
 
@@ -136,6 +136,6 @@ SERVICES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in SERVICES], ids=[row[0] for row in SERVICES])
+@each(("body", "expected"), [row[1:] for row in SERVICES], ids=[row[0] for row in SERVICES])
 def test_services(body: str, expected: object) -> None:
     assert check(body) == expected

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import pytest
 from parts_realm import evaluate
+from table_tests import each
 
 ENCODED = [
     ("empty", "''", []),
@@ -21,7 +21,7 @@ ENCODED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected"), [row[1:] for row in ENCODED], ids=[row[0] for row in ENCODED])
+@each(("text", "expected"), [row[1:] for row in ENCODED], ids=[row[0] for row in ENCODED])
 def test_text_encoder(text: str, expected: list[int]) -> None:
     assert evaluate(f"[...new TextEncoder().encode({text})]", "encoding") == expected
 
@@ -52,7 +52,7 @@ DECODED = [
 ]
 
 
-@pytest.mark.parametrize(("label", "data", "text"), DECODED, ids=lambda value: str(value))
+@each(("label", "data", "text"), DECODED, ids=lambda value: str(value))
 def test_text_decoder(label: str, data: list[int], text: str) -> None:
     assert evaluate(f"new TextDecoder({label!r}).decode(new Uint8Array({data}))", "encoding") == text
 
@@ -71,7 +71,7 @@ STREAMS = [
 ]
 
 
-@pytest.mark.parametrize(("label", "chunks", "options", "texts"), STREAMS, ids=lambda value: str(value))
+@each(("label", "chunks", "options", "texts"), STREAMS, ids=lambda value: str(value))
 def test_text_decoder_stream(label: str, chunks: list[list[int]], options: str, texts: list[str]) -> None:
     expression = f"((d) => [...{chunks}.map((c) => d.decode(new Uint8Array(c), {{stream: true}})), d.decode()])(new TextDecoder({label!r}, {options}))"
     assert evaluate(expression, "encoding") == texts
@@ -92,9 +92,7 @@ DECODER_RULES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("expression", "expected"), [row[1:] for row in DECODER_RULES], ids=[row[0] for row in DECODER_RULES]
-)
+@each(("expression", "expected"), [row[1:] for row in DECODER_RULES], ids=[row[0] for row in DECODER_RULES])
 def test_text_decoder_rules(expression: str, expected: object) -> None:
     assert evaluate(expression, "encoding") == expected
 
@@ -116,6 +114,6 @@ BASE64 = [
 ]
 
 
-@pytest.mark.parametrize(("expression", "expected"), BASE64, ids=[row[0] for row in BASE64])
+@each(("expression", "expected"), BASE64, ids=[row[0] for row in BASE64])
 def test_base64(expression: str, expected: str) -> None:
     assert evaluate(expression, "encoding") == expected

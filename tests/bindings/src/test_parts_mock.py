@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import pytest
 from parts_realm import evaluate
+from table_tests import each
 
 SETUP = """
     const mock = part("mock");
@@ -37,7 +37,7 @@ PATTERNS = [
 ]
 
 
-@pytest.mark.parametrize(("pattern", "name", "matches"), PATTERNS, ids=lambda value: str(value))
+@each(("pattern", "name", "matches"), PATTERNS, ids=lambda value: str(value))
 def test_pattern(pattern: str, name: str, matches: bool | None) -> None:
     expected = {
         True: "mocked",
@@ -77,7 +77,7 @@ PROCESS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in PROCESS], ids=[row[0] for row in PROCESS])
+@each(("body", "expected"), [row[1:] for row in PROCESS], ids=[row[0] for row in PROCESS])
 def test_process_mock(body: str, expected: object) -> None:
     assert check(body, "yao") == expected
 
@@ -111,7 +111,7 @@ AGENT = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in AGENT], ids=[row[0] for row in AGENT])
+@each(("body", "expected"), [row[1:] for row in AGENT], ids=[row[0] for row in AGENT])
 def test_agent_mock(body: str, expected: object) -> None:
     assert check(body) == expected
 
@@ -139,7 +139,7 @@ HTTP = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in HTTP], ids=[row[0] for row in HTTP])
+@each(("body", "expected"), [row[1:] for row in HTTP], ids=[row[0] for row in HTTP])
 def test_http_mock(body: str, expected: object) -> None:
     assert check(body, "http") == expected
 
@@ -168,6 +168,6 @@ NOW = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in NOW], ids=[row[0] for row in NOW])
+@each(("body", "expected"), [row[1:] for row in NOW], ids=[row[0] for row in NOW])
 def test_now(body: str, expected: object) -> None:
     assert check(body) == expected

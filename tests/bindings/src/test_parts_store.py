@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import pytest
 from parts_realm import evaluate
+from table_tests import each
 
 SETUP = "const store = (method, ...args) => part('store')('s', method, args);"
 
@@ -50,7 +50,7 @@ STORE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in STORE], ids=[row[0] for row in STORE])
+@each(("body", "expected"), [row[1:] for row in STORE], ids=[row[0] for row in STORE])
 def test_store(body: str, expected: object) -> None:
     assert evaluate(f"(() => {{ {SETUP} {body} }})()") == expected
 
@@ -67,6 +67,6 @@ CLASS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in CLASS], ids=[row[0] for row in CLASS])
+@each(("body", "expected"), [row[1:] for row in CLASS], ids=[row[0] for row in CLASS])
 def test_store_class(body: str, expected: object) -> None:
     assert evaluate(f"(() => {{ const s = new Store('cache'); {body} }})()", "yao") == expected

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 from parts_realm import evaluate
+from table_tests import each
 
 # A row of a table is one line.
 
@@ -48,7 +49,7 @@ TIMERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in TIMERS], ids=[row[0] for row in TIMERS])
+@each(("body", "expected"), [row[1:] for row in TIMERS], ids=[row[0] for row in TIMERS])
 def test_timers(body: str, expected: object) -> None:
     assert evaluate(f"(() => {{ {SETUP} {body} }})()", "timers") == expected
 
@@ -69,7 +70,7 @@ EACH = "round"
 """Writes that the host has counted, when each round has one."""
 
 
-@pytest.mark.parametrize(
+@each(
     ("rounds", "milliseconds", "args", "ends"),
     [
         (3000, 1, SAME, "never"),

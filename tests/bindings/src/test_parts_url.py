@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import pytest
 from parts_realm import evaluate
+from table_tests import each
 
 PARSED = [
     # input, base, href
@@ -111,12 +111,12 @@ def construct(text: str, base: str | None) -> str:
     return f"new URL({text!a}, {'undefined' if base is None else repr(base)})"
 
 
-@pytest.mark.parametrize(("text", "base", "href"), PARSED, ids=ascii)
+@each(("text", "base", "href"), PARSED, ids=ascii)
 def test_url_is_parsed_and_serialized(text: str, base: str | None, href: str) -> None:
     assert evaluate(f"{construct(text, base)}.href", "url") == href
 
 
-@pytest.mark.parametrize(("text", "base"), INVALID, ids=ascii)
+@each(("text", "base"), INVALID, ids=ascii)
 def test_invalid_url_throws_and_cannot_be_parsed(text: str, base: str | None) -> None:
     arguments = construct(text, base)[len("new URL(") : -1]
     result = evaluate(
@@ -177,7 +177,7 @@ SETTERS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "name", "value", "href"), SETTERS, ids=ascii)
+@each(("text", "name", "value", "href"), SETTERS, ids=ascii)
 def test_url_setter(text: str, name: str, value: str, href: str) -> None:
     assert evaluate(f"(() => {{ const u = new URL('{text}'); u.{name} = {value!r}; return u.href }})()", "url") == href
 
@@ -204,7 +204,7 @@ PARAMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("expression", "expected"), [row[1:] for row in PARAMS], ids=[row[0] for row in PARAMS])
+@each(("expression", "expected"), [row[1:] for row in PARAMS], ids=[row[0] for row in PARAMS])
 def test_search_params(expression: str, expected: object) -> None:
     assert evaluate(expression, "url") == expected
 

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-import pytest
 from parts_realm import evaluate
+from table_tests import each
 
 SETUP = "const answer = (name, reply) => (processes[name] = typeof reply === 'function' ? reply : () => reply);"
 
@@ -45,7 +45,7 @@ YAO = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in YAO], ids=[row[0] for row in YAO])
+@each(("body", "expected"), [row[1:] for row in YAO], ids=[row[0] for row in YAO])
 def test_globals(body: str, expected: object) -> None:
     assert evaluate(f"(() => {{ {SETUP} {body} }})()", "yao") == expected
 
@@ -67,7 +67,7 @@ PLAN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in PLAN], ids=[row[0] for row in PLAN])
+@each(("body", "expected"), [row[1:] for row in PLAN], ids=[row[0] for row in PLAN])
 def test_plan(body: str, expected: object) -> None:
     setup = f"{SETUP} const p = new Plan('plan-1'); const seen = []; const see = (name) => () => {{ seen.push(name) }};"
     assert evaluate(f"(() => {{ {setup} {body} }})()", "yao") == expected
@@ -86,7 +86,7 @@ FILES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in FILES], ids=[row[0] for row in FILES])
+@each(("body", "expected"), [row[1:] for row in FILES], ids=[row[0] for row in FILES])
 def test_fs(body: str, expected: object) -> None:
     assert evaluate(f"(() => {{ {SETUP} {body} }})()", "fs") == expected
 
@@ -107,6 +107,6 @@ HTTP = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "expected"), [row[1:] for row in HTTP], ids=[row[0] for row in HTTP])
+@each(("body", "expected"), [row[1:] for row in HTTP], ids=[row[0] for row in HTTP])
 def test_http(body: str, expected: object) -> None:
     assert evaluate(f"(() => {{ {SETUP} {body} }})()", "http") == expected

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import pytest
 import yaml
 from command import Application, Run
+from table_tests import each
 from test_pages import PAGES, ROOT, Reader, blocks_of, name_of
 
 from runner.commands.tables import COMMANDS
@@ -273,7 +274,7 @@ def test_names_of_commands_are_those_of_commands() -> None:
     assert named - {""} <= set(COMMANDS)
 
 
-@pytest.mark.parametrize("line", NETWORK)
+@each("line", NETWORK)
 def test_a_line_that_needs_a_network_is_read(line: str) -> None:
     words = [word for word in shlex.split(line) if "=" not in word or word.startswith("-")]
     values = texts_in(words[1:])
@@ -283,7 +284,7 @@ def test_a_line_that_needs_a_network_is_read(line: str) -> None:
     assert options_from(values).inputs
 
 
-@pytest.mark.parametrize("line", [line for line in INSTALLS if "<" not in line])
+@each("line", [line for line in INSTALLS if "<" not in line])
 def test_a_line_that_installs_is_read_by_bash_and_by_pip(line: str) -> None:
     assert subprocess.run(["bash", "-n", "-c", line], check=False).returncode == 0
     for part in line.split(" && "):

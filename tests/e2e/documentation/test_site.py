@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from lunr import lunr
+from table_tests import each
 from test_pages import ROOT
 
 DOCS = ROOT / "docs"
@@ -209,7 +210,7 @@ def first_screen(name: str) -> str:
     return "\n".join(dict.fromkeys(screen[:SCREEN]))
 
 
-@pytest.mark.parametrize("name", FIRST_SCREEN)
+@each("name", FIRST_SCREEN)
 def test_a_page_answers_in_its_first_screen(name: str) -> None:
     assert [word for word in FIRST_SCREEN[name].split() if word not in first_screen(name)] == []
 
@@ -220,6 +221,6 @@ def test_questions_of_the_first_day_are_answered_in_the_first_screen() -> None:
     ] == []
 
 
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
+@each("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.stem)
 def test_a_page_that_is_no_reference_is_short(page: Path) -> None:
     assert page.stem in REFERENCES or len(page.read_text("utf-8").split()) <= LONGEST

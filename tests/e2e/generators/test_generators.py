@@ -9,6 +9,7 @@ import pytest
 from agent_files import agent, server
 from command import MakeApplication
 from generated_runs import SAID, generated
+from table_tests import each
 
 from runner.errors import ConfigurationError
 from runner.planning.generators import parameters, with_ids
@@ -105,7 +106,7 @@ def test_parameters_have_types(query: str, values: dict[str, Any]) -> None:
     assert {key: type(value) for key, value in found.items()} == {key: type(value) for key, value in values.items()}
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "message"),
     [
         ("count", "Cannot read here: its parameters must have the form name=value&name=value"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from command import Application, MakeApplication
 from saved_runs import case, run_of
+from table_tests import each
 
 from runner.commands.show import named, safe
 from runner.record.lines import result_of
@@ -228,7 +229,7 @@ def test_extract_writes_some_results_as_json(saved: Application) -> None:
     assert records["turns.json"] == by_id["turns"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "file"),
     [
         ("T001", "T001"),

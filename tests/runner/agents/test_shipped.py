@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from table_tests import each
 
 import runner
 from runner.application.documents import read_json, read_yaml
@@ -55,7 +56,7 @@ VERDICTS: dict[str, tuple[dict[str, Any], bool, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("payload", "passed", "reason"), VERDICTS.values(), ids=VERDICTS)
+@each(("payload", "passed", "reason"), VERDICTS.values(), ids=VERDICTS)
 def test_the_validator_passes_and_fails(payload: dict[str, Any], passed: bool, reason: str) -> None:
     verdict = answer("workers.test.validator", payload)
     assert (verdict["passed"], verdict["score"], verdict["reason"]) == (passed, int(passed), reason)
@@ -66,7 +67,7 @@ DENIES = "The criteria deny something; that was not judged"
 SEVERAL = "The criteria quote several texts; that was not judged"
 
 
-@pytest.mark.parametrize(
+@each(
     ("criteria", "reason"),
     [
         ("Is polite", UNJUDGED),
@@ -122,7 +123,7 @@ def test_the_simulator_speaks_without_a_goal() -> None:
     assert answer("workers.test.user-simulator", {"conversation": [], "turn_number": 1})["input"] == "Hello"
 
 
-@pytest.mark.parametrize(("count", "cases"), [*[(count, count) for count in range(1, 11)], (11, 10), (None, 5)])
+@each(("count", "cases"), [*[(count, count) for count in range(1, 11)], (11, 10), (None, 5)])
 def test_the_generator_makes_as_many_cases_as_asked(count: int | None, cases: int) -> None:
     payload: dict[str, Any] = {"target_agent": "expense", "target_description": "Files expenses", "target_tools": []}
     found = answer("workers.test.generator", payload | ({} if count is None else {"count": count}))["cases"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from table_tests import each
 
 from runner.answers.replay import describe, difference, exact_key, likeness, loose_key, steady_text
 from runner.connectors.base import ModelRequest
@@ -78,13 +79,13 @@ def of(said: Any) -> Any:
     return request(*said) if isinstance(said, tuple) else request(said)
 
 
-@pytest.mark.parametrize(("one", "other"), SAME.values(), ids=SAME)
+@each(("one", "other"), SAME.values(), ids=SAME)
 def test_what_changes_from_run_to_run_does_not_count(one: Any, other: Any) -> None:
     assert loose_key(of(one)) == loose_key(of(other))
     assert difference(of(one), of(other)) == ""
 
 
-@pytest.mark.parametrize(("one", "other"), OTHER.values(), ids=OTHER)
+@each(("one", "other"), OTHER.values(), ids=OTHER)
 def test_what_is_said_counts(one: Any, other: Any) -> None:
     assert loose_key(of(one)) != loose_key(of(other))
     assert exact_key(of(one)) != exact_key(of(other))
@@ -114,7 +115,7 @@ def test_who_asks_whom_for_what_counts(other: Any) -> None:
     assert loose_key(request("hi")) != loose_key(other)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "3500 euros",

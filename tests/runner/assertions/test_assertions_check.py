@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from command import PATIENCE
 from judging import Judges, judge
+from table_tests import each
 
 from runner.assertions import TYPES
 from runner.assertions.base import AssertionResult, Evidence
@@ -66,8 +67,8 @@ def test_the_table_has_every_type() -> None:
     assert list(TYPES) == [*CHECKS]
 
 
-@pytest.mark.parametrize("kind", CHECKS)
-@pytest.mark.parametrize("negate", [False, True])
+@each("kind", CHECKS)
+@each("negate", [False, True])
 def test_no_output_makes_an_assertion_raise_and_a_failure_says_something(kind: str, negate: bool) -> None:
     fields = {"type": kind, "negate": negate, **CHECKS[kind]}
     judges = Judges({"passed": True})
@@ -78,7 +79,7 @@ def test_no_output_makes_an_assertion_raise_and_a_failure_says_something(kind: s
         assert not (result.passed and result.error), output
 
 
-@pytest.mark.parametrize("kind", [kind for kind in CHECKS if kind not in NEED_MORE])
+@each("kind", [kind for kind in CHECKS if kind not in NEED_MORE])
 def test_negate_turns_a_verdict_around(kind: str) -> None:
     judges = Judges({"passed": True})
     evidence = Evidence(output='{"a": 1}', cost=0.5)
@@ -185,7 +186,7 @@ def test_judges_in_compositions_wait_together() -> None:
     assert [result.passed for result in asyncio.run(run())] == [True, True]
 
 
-@pytest.mark.parametrize("kind", CHECKS)
+@each("kind", CHECKS)
 def test_a_good_assertion_has_no_problem(kind: str) -> None:
     assert problem_with_assertion(Assertion(type=kind, message="m", negate=True, **CHECKS[kind])) is None
 
@@ -298,7 +299,7 @@ PROBLEMS: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "message"), PROBLEMS)
+@each(("fields", "message"), PROBLEMS)
 def test_what_is_wrong_with_an_assertion_is_found_before_it_is_checked(fields: dict[str, Any], message: str) -> None:
     assert problem_with_assertion(Assertion(**fields)) == message
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from judging import Judges, judge, outcome
+from table_tests import each
 
 from runner.assertions.base import AssertionResult, Evidence
 
@@ -38,7 +39,7 @@ ROWS: list[tuple[str, list[Any], bool, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "value", "negate", "message"), ROWS)
+@each(("kind", "value", "negate", "message"), ROWS)
 def test_assertions_together(kind: str, value: list[Any], negate: bool, message: str) -> None:
     assert outcome({"type": kind, "value": value, "negate": negate}, "a") == (not message, message)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from judging import judge, outcome
+from table_tests import each
 
 from runner.assertions.base import Evidence
 
@@ -53,14 +54,14 @@ DIFFERENT: list[tuple[str, Any, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "output"), [row[1:] for row in SAME], ids=[row[0] for row in SAME])
+@each(("value", "output"), [row[1:] for row in SAME], ids=[row[0] for row in SAME])
 def test_the_same_json_value_is_equal(value: Any, output: Any) -> None:
     assert outcome({"value": value}, output) == (True, "")
     passed, message = outcome({"value": value, "negate": True}, output)
     assert (passed, message.startswith("Expected the output not to equal ")) == (False, True)
 
 
-@pytest.mark.parametrize(("value", "output", "text"), [row[1:] for row in DIFFERENT], ids=[row[0] for row in DIFFERENT])
+@each(("value", "output", "text"), [row[1:] for row in DIFFERENT], ids=[row[0] for row in DIFFERENT])
 def test_another_value_is_not_equal_and_the_message_says_where(value: Any, output: Any, text: str) -> None:
     assert outcome({"type": "equals", "value": value}, output) == (False, f"Expected the output to equal {text}")
     assert outcome({"type": "equals", "value": value, "negate": True}, output) == (True, "")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from judging import Judges, NotEvaluated, judge
+from table_tests import each
 
 from runner.assertions.base import AssertionResult, Evidence
 
@@ -62,9 +63,7 @@ SCRIPT_ERRORS: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("negate", "answer", "passed", "message", "score"), [row[1:] for row in SCRIPTS], ids=[row[0] for row in SCRIPTS]
-)
+@each(("negate", "answer", "passed", "message", "score"), [row[1:] for row in SCRIPTS], ids=[row[0] for row in SCRIPTS])
 def test_a_script_judges(negate: bool, answer: Any, passed: bool, message: str, score: float | None) -> None:
     result = judge({**SCRIPT, "negate": negate}, EVIDENCE, Judges(answer))
 
@@ -73,8 +72,8 @@ def test_a_script_judges(negate: bool, answer: Any, passed: bool, message: str, 
     )
 
 
-@pytest.mark.parametrize("negate", [False, True])
-@pytest.mark.parametrize(("answer", "why"), [row[1:] for row in SCRIPT_ERRORS], ids=[row[0] for row in SCRIPT_ERRORS])
+@each("negate", [False, True])
+@each(("answer", "why"), [row[1:] for row in SCRIPT_ERRORS], ids=[row[0] for row in SCRIPT_ERRORS])
 def test_a_script_that_gives_no_verdict_is_an_error(answer: Any, why: str, negate: bool) -> None:
     result = judge({**SCRIPT, "negate": negate}, EVIDENCE, Judges(answer))
 
@@ -113,7 +112,7 @@ def test_a_script_is_told_output_input_expected_metadata_and_transcript(
     assert judges.asked == [(reference, ("Validate", "Assert"), arguments)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "answer", "passed", "message", "score"),
     [
         ({"value": "polite"}, {"passed": True, "reason": "It is", "score": 1}, True, "It is", 1),

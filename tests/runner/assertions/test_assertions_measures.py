@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from judging import judge
+from table_tests import each
 
 from runner.assertions.base import AssertionResult, Evidence
 
@@ -29,7 +30,7 @@ ROWS: list[tuple[str, Any, bool, float, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "value", "negate", "actual", "message"), ROWS)
+@each(("kind", "value", "negate", "actual", "message"), ROWS)
 def test_what_the_answer_took_is_within_bounds(
     kind: str, value: Any, negate: bool, actual: float, message: str
 ) -> None:

@@ -13,8 +13,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from judging import Judges
+from table_tests import each
 
 from runner.assertions import TYPES
 from runner.assertions.base import AgentUse, Evidence, ToolUse
@@ -46,7 +46,7 @@ def evidence_of(case: Case, given: dict[str, str]) -> Evidence:
     )
 
 
-@pytest.mark.parametrize(("line", "shown"), EXAMPLES)
+@each(("line", "shown"), EXAMPLES)
 def test_an_example_does_what_the_page_shows(line: str, shown: str) -> None:
     *lines, verdict = shown.split("\n")
     given = dict(part.split(": ", 1) for part in lines)

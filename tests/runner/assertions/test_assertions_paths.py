@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from judging import judge, outcome
+from table_tests import each
 
 from runner.assertions.base import Evidence
 
@@ -136,12 +136,12 @@ TYPES: list[tuple[str, dict[str, Any], Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "output", "message"), [row[1:] for row in PATHS], ids=[row[0] for row in PATHS])
+@each(("fields", "output", "message"), [row[1:] for row in PATHS], ids=[row[0] for row in PATHS])
 def test_a_path_leads_to_the_value(fields: dict[str, Any], output: Any, message: str) -> None:
     assert outcome({"type": "json_path", **fields}, output) == (not message, message)
 
 
-@pytest.mark.parametrize(("fields", "output", "message"), [row[1:] for row in TYPES], ids=[row[0] for row in TYPES])
+@each(("fields", "output", "message"), [row[1:] for row in TYPES], ids=[row[0] for row in TYPES])
 def test_the_output_or_a_part_of_it_has_a_type(fields: dict[str, Any], output: Any, message: str) -> None:
     assert outcome({"type": "type", **fields}, output) == (not message, message)
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from judging import outcome
+from table_tests import each
 
 from bindings import compile
 from runner.assertions.text import PLAIN
@@ -36,7 +37,7 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "output", "message"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@each(("fields", "output", "message"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_a_pattern_of_go_is_searched_for(fields: dict[str, Any], output: Any, message: str) -> None:
     assert outcome({"type": "regex", **fields}, output) == (not message, message)
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from judging import outcome
+from table_tests import each
 
 from bindings.processes.schemas import schema_problem
 from runner.assertions.json_values import DIALECT, is_simple_schema
@@ -97,7 +98,7 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "output", "message"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@each(("fields", "output", "message"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_the_output_fits_the_schema(fields: dict[str, Any], output: Any, message: str) -> None:
     assert outcome({"type": "json_schema", **fields}, output) == (not message, message)
 
@@ -148,7 +149,7 @@ def test_usual_schemas_are_plain() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "schema",
     [
         {"type": "thing"},

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from judging import outcome
+from table_tests import each
 
 ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
     ("text in text", {"type": "contains", "value": "hi"}, "oh hi", ""),
@@ -63,7 +63,7 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "output", "message"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@each(("fields", "output", "message"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_text_is_found_or_the_message_says_what_was_there(fields: dict[str, Any], output: Any, message: str) -> None:
     assert outcome(fields, output) == (not message, message)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from judging import BROKEN, CREATE, SEARCH, judge
+from table_tests import each
 
 from runner.assertions.base import Evidence, ToolUse
 
@@ -181,7 +181,7 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "fields", "tools", "message"),
     [(kind, *row[1:]) for kind, row in ALL],
     ids=[f"{kind}: {row[0]}" for kind, row in ALL],

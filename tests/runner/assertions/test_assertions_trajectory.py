@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from judging import judge
+from table_tests import each
 
 from runner.assertions.base import AgentUse, Evidence, ToolUse
 from runner.assertions.checking import problem_with_assertion
@@ -65,7 +66,7 @@ HOLDS: list[tuple[str, dict[str, Any], tuple[ToolUse, ...], bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "fields", "tools", "holds"), HOLDS)
+@each(("kind", "fields", "tools", "holds"), HOLDS)
 def test_what_holds(kind: str, fields: dict[str, Any], tools: tuple[ToolUse, ...], holds: bool) -> None:
     assert problem_with_assertion(Assertion(type=kind, **fields)) is None
 
@@ -95,7 +96,7 @@ SCORES: list[tuple[list[Any], str | None, float]] = [
 ]
 
 
-@pytest.mark.parametrize(("steps", "mode", "score"), SCORES)
+@each(("steps", "mode", "score"), SCORES)
 def test_the_score_of_a_trajectory(steps: list[Any], mode: str | None, score: float) -> None:
     evidence = Evidence(output="done", tools=(A, B, C), agents=ASKED)
     fields = {"type": "trajectory", "value": {"steps": steps, "threshold": round(score, 2)}, "mode": mode}
@@ -172,7 +173,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "fields", "words"), WRONG)
+@each(("kind", "fields", "words"), WRONG)
 def test_what_is_wrong_is_said_when_the_file_is_read(kind: str, fields: dict[str, Any], words: str) -> None:
     said = problem_with_assertion(Assertion(type=kind, **fields))
 

@@ -6,6 +6,7 @@ import random
 from itertools import chain
 
 import pytest
+from table_tests import each
 
 from runner.benchmarks.benchmark_tests import Sample, compared, line_of, notes_on, read_lines, rows_of
 
@@ -32,7 +33,7 @@ def test_lines_of_go_are_read() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "said"),
     [
         (0, "0"),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from table_tests import each
 
 from runner.cases.json_schema import case_schema
 from runner.cases.messages import message_of, messages_of
@@ -65,7 +66,7 @@ SECTIONS = {
 }
 
 
-@pytest.mark.parametrize("section", SECTIONS)
+@each("section", SECTIONS)
 def test_the_tables_have_every_field(section: str) -> None:
     text = re.split(rf"^##+ {section}\n", PAGE, flags=re.M)[1]
     (table,) = re.findall(

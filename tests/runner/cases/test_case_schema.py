@@ -12,6 +12,7 @@ import test_conversation_refusals
 from case_files import refusal
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
+from table_tests import each
 
 from runner.assertions import TYPES
 from runner.assertions.checking import problem_with_assertion, type_named
@@ -182,12 +183,12 @@ def test_the_schema_refuses_what_the_reader_refuses(
     assert not of_cases.is_valid(record)
 
 
-@pytest.mark.parametrize("name", sorted(test_conversation_refusals.REFUSED.keys() - BEYOND_SCHEMAS))
+@each("name", sorted(test_conversation_refusals.REFUSED.keys() - BEYOND_SCHEMAS))
 def test_the_schema_refuses_what_the_reader_refuses_of_several_turns(of_cases: Draft202012Validator, name: str) -> None:
     assert not of_cases.is_valid(json.loads(test_conversation_refusals.REFUSED[name][0]))
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "valid"),
     [
         (HI, True),
@@ -215,7 +216,7 @@ def test_the_schema_of_files_takes_lists_too(of_files: Draft202012Validator, val
     assert of_files.is_valid(value) is valid
 
 
-@pytest.mark.parametrize("name", [name for name in TYPES if name != "equals"])
+@each("name", [name for name in TYPES if name != "equals"])
 def test_the_schema_knows_which_assertions_need_a_field(name: str) -> None:
     assert (problem_with_assertion(Assertion.model_validate({"type": name})) is not None) == bool(
         type_named(name).needs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from table_tests import each
 
 from runner.cases.model import Case
 from runner.cases.selection import chooser, skip_reason
@@ -19,7 +20,7 @@ CHOSEN = {
 }
 
 
-@pytest.mark.parametrize(("pattern", "chosen"), CHOSEN.values(), ids=CHOSEN.keys())
+@each(("pattern", "chosen"), CHOSEN.values(), ids=CHOSEN.keys())
 def test_the_pattern_is_searched_in_ids_and_names(pattern: str, chosen: bool) -> None:
     assert chooser(pattern)(Case(id="trip-1", name="Asks for a hotel in tokyo/osaka", input="")) is chosen
 

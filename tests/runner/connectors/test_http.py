@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from table_tests import each
 
 from runner.connectors.http import Endpoint, EventReader, Proxies, endpoint_of
 from runner.connectors.http_client import HttpClient
@@ -22,7 +23,7 @@ def test_of_an_address_host_and_port_are_kept(url: str, address: str, port: int)
     assert endpoint_of(url) == Endpoint(address=address, port=port)
 
 
-@pytest.mark.parametrize("url", ["", "unix:/run/x", "https://", "http://x:port", "http://x:99999", "http://[x"])
+@each("url", ["", "unix:/run/x", "https://", "http://x:port", "http://x:99999", "http://[x"])
 def test_what_is_no_address_has_none(url: str) -> None:
     assert endpoint_of(url) is None
 
@@ -39,8 +40,8 @@ STREAMS = {
 }
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 1000])
-@pytest.mark.parametrize("name", STREAMS)
+@each("size", [1, 2, 3, 1000])
+@each("name", STREAMS)
 def test_a_stream_reads_the_same_wherever_it_is_cut(name: str, size: int) -> None:
     stream, expected = STREAMS[name]
     reader = EventReader()
@@ -51,7 +52,7 @@ def test_a_stream_reads_the_same_wherever_it_is_cut(name: str, size: int) -> Non
 HTTP = {"HTTP_PROXY": "http://p:1"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("variables", "scheme", "host", "expected"),
     [
         ({}, "http", "a.com", None),

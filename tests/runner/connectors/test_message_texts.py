@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from table_tests import each
 
 from runner.connectors.base import message_text
 
@@ -25,7 +25,7 @@ TEXTS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@each("name", TEXTS)
 def test_the_text_of_a_message(name: str) -> None:
     content, text = TEXTS[name]
     assert message_text({"role": "user", "content": content}) == text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from table_tests import each
 
 from runner.conversion.promptfoo_assertions import Assertions, expected_in
 
@@ -33,7 +33,7 @@ FOUND: list[tuple[dict[str, Any], dict[str, Any] | None]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "expected"), FOUND, ids=[f"{n} {one['type']}" for n, (one, _) in enumerate(FOUND)])
+@each(("given", "expected"), FOUND, ids=[f"{n} {one['type']}" for n, (one, _) in enumerate(FOUND)])
 def test_each_has_its_counterpart_or_is_named(given: dict[str, Any], expected: dict[str, Any] | None) -> None:
     said: list[str] = []
     assertions = Assertions(lambda value: value, said.append)
@@ -56,6 +56,6 @@ CELLS = {
 }
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@each("cell", CELLS)
 def test_cells_of_expected_columns(cell: str) -> None:
     assert expected_in(cell) == CELLS[cell]

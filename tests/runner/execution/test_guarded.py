@@ -7,6 +7,7 @@ import io
 from collections.abc import Callable
 
 import pytest
+from table_tests import each
 
 from runner.errors import ConfigurationError
 from runner.execution.ending import error_of, goes_well
@@ -20,7 +21,7 @@ START = RunStart(started_at="2026-01-01T00:00:00Z", version="1", suites=(), envi
 END = RunEnd(status="passed", seconds=1, completed_at="2026-01-01T00:00:01Z")
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "message"),
     [
         (HostError("The compiler ended"), "The compiler ended"),
@@ -105,8 +106,8 @@ class Faulty:
 ERRORS = [OSError(28, "No space left on device", "/r.xml"), MemoryError(), RecursionError("deep"), KeyError("x")]
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-@pytest.mark.parametrize("at", ["RunStart", "RunEnd", "close"])
+@each("error", ERRORS, ids=lambda error: type(error).__name__)
+@each("at", ["RunStart", "RunEnd", "close"])
 def test_a_reporter_that_raises_is_closed_and_the_others_say_so(at: str, error: Exception) -> None:
     good, bad = Faulty("", None), Faulty(at, error)
     stream = Multiplexer([good, bad])

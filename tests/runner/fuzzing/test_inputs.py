@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis.errors import NoSuchExample
+from table_tests import each
 
 from bindings.processes.schemas import misfit
 from runner.fuzzing.inputs import Literals, literals_in, schemas_of_arguments
@@ -60,7 +61,7 @@ def test_shapes_of_examples() -> None:
     assert any("k" not in value[5] for value in values) and any({"k", "opt"} == value[5].keys() for value in values)
 
 
-@pytest.mark.parametrize(
+@each(
     "schema",
     [
         True,

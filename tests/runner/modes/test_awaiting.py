@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from table_tests import each
 
 from runner.agents.answer import Answer
 from runner.assertions.base import ToolUse
@@ -73,12 +73,12 @@ STATEMENTS = {
 }
 
 
-@pytest.mark.parametrize("text", QUESTIONS.values(), ids=QUESTIONS.keys())
+@each("text", QUESTIONS.values(), ids=QUESTIONS.keys())
 def test_a_question_is_seen_by_its_words(text: str) -> None:
     assert looks_like_question(text)
 
 
-@pytest.mark.parametrize("text", STATEMENTS.values(), ids=STATEMENTS.keys())
+@each("text", STATEMENTS.values(), ids=STATEMENTS.keys())
 def test_a_statement_is_no_question(text: str) -> None:
     assert not looks_like_question(text)
 
@@ -124,7 +124,7 @@ DECIDED = {
 }
 
 
-@pytest.mark.parametrize(("given", "awaiting", "reason", "hint"), DECIDED.values(), ids=DECIDED.keys())
+@each(("given", "awaiting", "reason", "hint"), DECIDED.values(), ids=DECIDED.keys())
 def test_the_first_strategy_that_has_something_to_say_decides(
     given: Answer, awaiting: bool, reason: str, hint: str | None
 ) -> None:
@@ -154,7 +154,7 @@ TOOLS: dict[str, tuple[Answer, ToolUse, list[str] | None, tuple[bool, str]]] = {
 }
 
 
-@pytest.mark.parametrize(("given", "use", "names", "expected"), TOOLS.values(), ids=TOOLS.keys())
+@each(("given", "use", "names", "expected"), TOOLS.values(), ids=TOOLS.keys())
 def test_a_tool_that_asks_the_user_means_waiting(
     given: Answer, use: ToolUse, names: list[str] | None, expected: tuple[bool, str]
 ) -> None:
@@ -180,6 +180,6 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize(("given", "tools", "expected"), ASKED.values(), ids=ASKED.keys())
+@each(("given", "tools", "expected"), ASKED.values(), ids=ASKED.keys())
 def test_what_the_agent_asks_is_found(given: Answer, tools: tuple[ToolUse, ...], expected: str) -> None:
     assert question_in(given, tools) == expected

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from table_tests import each
 
 import runner
 import runner.options.options as options_module
@@ -75,7 +76,7 @@ def field(flag: str) -> str:
     return flag.removeprefix("--").replace("-", "_")
 
 
-@pytest.mark.parametrize("flag", NUMBERS)
+@each("flag", NUMBERS)
 def test_the_value_of_a_flag_is_read_and_its_range_is_kept(flag: str) -> None:
     good, bad = NUMBERS[flag]
     for text, value in good.items():
@@ -169,7 +170,7 @@ NO_HOSTS = {
 }
 
 
-@pytest.mark.parametrize("text", NO_HOSTS)
+@each("text", NO_HOSTS)
 def test_what_can_allow_no_host_is_refused(text: str) -> None:
     with pytest.raises(ConfigurationError, match="Cannot use --allow-net") as caught:
         options(f"--allow-net={text}")
@@ -177,9 +178,7 @@ def test_what_can_allow_no_host_is_refused(text: str) -> None:
     assert "host:port" in (caught.value.hint or "")
 
 
-@pytest.mark.parametrize(
-    "host", ["*", "localhost", "API.test.", "api_1.test:80", "bücher.test", "127.0.0.1:8080", "::1", "[::1]:80"]
-)
+@each("host", ["*", "localhost", "API.test.", "api_1.test:80", "bücher.test", "127.0.0.1:8080", "::1", "[::1]:80"])
 def test_hosts_and_their_ports_are_taken(host: str) -> None:
     assert options(f"--allow-net={host}").allow_net == (host,)
 
@@ -189,7 +188,7 @@ def test_no_program_is_an_error() -> None:
         options("--allow-exec=")
 
 
-@pytest.mark.parametrize("name", [flag.name for flag in FLAGS if flag.kind == "text" and flag.name != "run"])
+@each("name", [flag.name for flag in FLAGS if flag.kind == "text" and flag.name != "run"])
 def test_an_empty_value_is_refused(name: str) -> None:
     """A variable of a CI job that is not set must not run something else, such as the agent's own connector."""
     with pytest.raises(ConfigurationError, match=f"Cannot (use|read) --{name}"):
@@ -255,7 +254,7 @@ SAMPLES: dict[str, list[str]] = {
 }
 
 
-@pytest.mark.parametrize("one", [one for one in FLAGS if one.carried is not Carried.NO], ids=lambda one: one.name)
+@each("one", [one for one in FLAGS if one.carried is not Carried.NO], ids=lambda one: one.name)
 def test_what_a_report_carries_is_read_as_it_was_given(one: Flag) -> None:
     """The value of a flag, through the JSON of a report, and through the words that a message or a page prints of it."""
     texts = SAMPLES.get(one.field, ["some text"])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from table_tests import each
 
 from runner.reading.answer_text import behind_thinking, extract_json, thinking_in
 from runner.reading.helper_answers import Simulation, Unclear, read_cases, read_simulation, read_verdict
@@ -54,12 +55,12 @@ NO_JSON = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), [row[1:] for row in JSON_IN_TEXTS], ids=[row[0] for row in JSON_IN_TEXTS])
+@each(("text", "value"), [row[1:] for row in JSON_IN_TEXTS], ids=[row[0] for row in JSON_IN_TEXTS])
 def test_json_is_found_in_an_answer(text: str, value: Any) -> None:
     assert extract_json(text) == value
 
 
-@pytest.mark.parametrize("text", NO_JSON)
+@each("text", NO_JSON)
 def test_a_text_without_json_has_none(text: str) -> None:
     assert extract_json(text) in (None, {})
 
@@ -122,7 +123,7 @@ VERDICTS: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "verdict"), VERDICTS)
+@each(("answer", "verdict"), VERDICTS)
 def test_a_verdict_is_read_or_there_is_none(answer: Any, verdict: Any) -> None:
     assert understood(read_verdict, answer) == verdict
 
@@ -206,18 +207,18 @@ UNCLEAR: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("answer", PASSED.values(), ids=PASSED)
+@each("answer", PASSED.values(), ids=PASSED)
 def test_a_verdict_that_is_the_only_one_is_read(answer: str) -> None:
     assert understood(read_verdict, answer)["passed"] is True
 
 
-@pytest.mark.parametrize(("answer", "why"), UNCLEAR.values(), ids=UNCLEAR)
+@each(("answer", "why"), UNCLEAR.values(), ids=UNCLEAR)
 def test_no_verdict_is_put_together_or_taken_from_a_quotation(answer: str, why: str) -> None:
     found = read_verdict(answer)
     assert isinstance(found, Unclear) and why in found.why
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     ["[", '{"a":', "{x} ", '{"', "a [1, ", '"passed": true, ', '{"passed": [', "<think ", "</think>", "\n> ", "```#"],
 )
@@ -247,7 +248,7 @@ SPOKEN: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize(("text", "said", "thought"), SPOKEN.values(), ids=SPOKEN)
+@each(("text", "said", "thought"), SPOKEN.values(), ids=SPOKEN)
 def test_thinking_is_told_from_what_is_said(text: str, said: str, thought: str) -> None:
     assert (behind_thinking(text), thinking_in(text)) == (said, thought)
 
@@ -291,7 +292,7 @@ SIMULATIONS: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "simulation"), SIMULATIONS)
+@each(("answer", "simulation"), SIMULATIONS)
 def test_a_simulated_input_is_read_or_there_is_none(answer: Any, simulation: Any) -> None:
     assert understood(read_simulation, answer) == simulation
 
@@ -317,6 +318,6 @@ CASES: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("answer", "cases"), CASES)
+@each(("answer", "cases"), CASES)
 def test_generated_cases_are_read_or_there_are_none(answer: Any, cases: Any) -> None:
     assert read_cases(answer) == cases

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from table_tests import each
 
 from runner.record import events, model
 from runner.record.case_result import CaseResult, TurnResult
@@ -21,7 +22,7 @@ def test_a_number_from_0_to_1_is_a_score(value: float, score: float) -> None:
     assert score_in(value) == score and type(score_in(value)) is float
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [-0.1, 1.1, 10**400, float("nan"), float("inf"), True, "0.5", None, [0.5]],
     ids=lambda value: str(value)[:9],
@@ -54,8 +55,8 @@ REASONS = (
 )
 
 
-@pytest.mark.parametrize("cut_short", [True, False])
-@pytest.mark.parametrize("reason", REASONS)
+@each("cut_short", [True, False])
+@each("reason", REASONS)
 def test_what_was_cut_short_is_counted_and_read_whatever_its_reason_says(reason: str, cut_short: bool) -> None:
     result = skipped(reason, cut_short)
     run = Execution()

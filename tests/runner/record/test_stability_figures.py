@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from table_tests import each
 
 from runner.record.combining import of_runs
 from runner.record.lines import as_in_seed, from_seed, line_of, result_of
@@ -134,7 +135,7 @@ RATES = {
 }
 
 
-@pytest.mark.parametrize(("counts", "rate"), RATES.items(), ids=str)
+@each(("counts", "rate"), RATES.items(), ids=str)
 def test_pass_rate_is_a_percentage_with_one_digit(counts: tuple[int, int], rate: float) -> None:
     """None and all are never what rounding makes of something else."""
     assert pass_rate(*counts) == rate
@@ -152,7 +153,7 @@ CLASSES = {
 }
 
 
-@pytest.mark.parametrize(("counts", "name"), CLASSES.items(), ids=str)
+@each(("counts", "name"), CLASSES.items(), ids=str)
 def test_the_class_of_a_test_is_that_of_the_seed(counts: tuple[int, int], name: str) -> None:
     assert classification(*counts) == name
 
@@ -169,7 +170,7 @@ INTERVALS = {
 """From the formula of Wilson (1927); 8 of 10, 5 of 10 and 95 of 100 stand in textbooks."""
 
 
-@pytest.mark.parametrize(("counts", "interval"), INTERVALS.items(), ids=str)
+@each(("counts", "interval"), INTERVALS.items(), ids=str)
 def test_the_confidence_interval_is_that_of_wilson(counts: tuple[int, int], interval: tuple[float, float]) -> None:
     assert confidence_interval(*counts) == interval
 
@@ -187,14 +188,14 @@ ESTIMATES = {
 }
 
 
-@pytest.mark.parametrize(("counts", "expected"), ESTIMATES.items(), ids=str)
+@each(("counts", "expected"), ESTIMATES.items(), ids=str)
 def test_pass_at_k_and_pass_hat_k_count_the_choices_of_k_runs(
     counts: tuple[int, int, int], expected: tuple[float, float]
 ) -> None:
     assert (pass_at(*counts), pass_hat(*counts)) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@each(
     ("answers", "share"),
     [("a", 1.0), ("aaa", 1.0), ("aab", 0.67), ("abc", 0.33), ("aabb", 0.5), ("a" * 999 + "b", 0.99)],
 )
@@ -240,7 +241,7 @@ OTHERS: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("one", "other"), OTHERS.values(), ids=OTHERS)
+@each(("one", "other"), OTHERS.values(), ids=OTHERS)
 def test_outputs_that_mean_something_else_are_not_equal(one: Any, other: Any) -> None:
     assert normalised(one) != normalised(other)
 
@@ -259,7 +260,7 @@ ENDS: dict[str, tuple[list[Attempt], float, int]] = {
 }
 
 
-@pytest.mark.parametrize(("runs", "least", "index"), ENDS.values(), ids=ENDS)
+@each(("runs", "least", "index"), ENDS.values(), ids=ENDS)
 def test_a_test_ends_like_one_of_its_runs(runs: list[Attempt], least: float, index: int) -> None:
     assert shown_of(runs, least) == index
 

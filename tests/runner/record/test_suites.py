@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import pytest
+from table_tests import each
 
 from runner.record.model import Suite, SuiteKind, suite_in
 from runner.record.texts import indented
@@ -32,12 +33,12 @@ SUITES = (
 )
 
 
-@pytest.mark.parametrize("one", SUITES, ids=lambda one: one.label)
+@each("one", SUITES, ids=lambda one: one.label)
 def test_a_suite_is_read_as_it_was_written(one: Suite) -> None:
     assert suite_in(json_of(one.in_report)) == one.replace(id=one.name)
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "command"),
     list(
         zip(

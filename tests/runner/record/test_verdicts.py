@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from table_tests import each
 
 from runner.commands.merge import merged
 from runner.commands.parser import command_of
@@ -40,7 +41,7 @@ def report(*results: TestResult, errors: tuple[str, ...] = ()) -> Report:
     return Report(start=start, results=list(results), errors=list(errors), warnings=[], end=end)
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "cause", "verdict"),
     [
         ("passed", None, "passed"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from model_server import ModelServer
+from table_tests import each
 
 from runner.connectors.http_client import HttpClient
 from runner.security.keys import Credential, Keys, take_keys
@@ -61,7 +62,7 @@ def test_a_credential_is_for_its_origin(url: str) -> None:
     assert CREDENTIAL.headers_for(url) == {"x-api-key": KEY}
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "http://api.example.com/v1/chat",

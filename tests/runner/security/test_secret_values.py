@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
+from table_tests import each
 
 from runner.record import events, model
 from runner.record.events import RunError
@@ -33,12 +34,12 @@ SECRET_NAMES = """
 OTHER_NAMES = "PATH HOME PWD OLDPWD KEYBOARD TOKENIZERS_PARALLELISM MAX_TOKENIZED AUTHOR SECRETARY LANG".split()
 
 
-@pytest.mark.parametrize("name", SECRET_NAMES)
+@each("name", SECRET_NAMES)
 def test_a_variable_is_secret_by_its_name(name: str) -> None:
     assert Secrets({name: KEY}).text(f"a {KEY} b") == f"a ***{name}*** b"
 
 
-@pytest.mark.parametrize("name", OTHER_NAMES)
+@each("name", OTHER_NAMES)
 def test_other_variables_are_no_secrets(name: str) -> None:
     assert Secrets({name: KEY}).text(KEY) == KEY
 
@@ -78,7 +79,7 @@ def test_an_address_without_keys_is_no_secret(tmp_path: Path) -> None:
 LEFT_ALONE = ["", "abc12", "password", "Secret", "PRODUCTION", "100000", "/tmp", "$ENV.OTHER_KEY"]
 
 
-@pytest.mark.parametrize("value", LEFT_ALONE)
+@each("value", LEFT_ALONE)
 def test_short_values_and_common_words_are_left_alone(value: str) -> None:
     secrets = Secrets({"SOME_KEY": value})
     assert secrets.text(f"x {value} y") == f"x {value} y"
@@ -155,8 +156,8 @@ FORMS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("value", [KEY, ODD], ids=["a key", "an odd value"])
-@pytest.mark.parametrize("form", FORMS)
+@each("value", [KEY, ODD], ids=["a key", "an odd value"])
+@each("form", FORMS)
 def test_a_secret_is_found_in_its_common_forms(form: str, value: str) -> None:
     written = FORMS[form](value)
     clean = Secrets({"MY_KEY": value}).text(f"<{written}>")
@@ -188,8 +189,8 @@ WRAPPED: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("value", [KEY, ODD], ids=["a key", "an odd value"])
-@pytest.mark.parametrize("form", WRAPPED)
+@each("value", [KEY, ODD], ids=["a key", "an odd value"])
+@each("form", WRAPPED)
 def test_a_secret_is_found_in_what_goes_on_over_several_lines(form: str, value: str) -> None:
     written = WRAPPED[form](value)
     clean = Secrets({"MY_KEY": value}).text(f"<{written}>")
@@ -217,8 +218,8 @@ CUT = {
 }
 
 
-@pytest.mark.parametrize("left", [6, 9, len(KEY) - 1])
-@pytest.mark.parametrize(("written", "clean"), CUT.values(), ids=CUT)
+@each("left", [6, 9, len(KEY) - 1])
+@each(("written", "clean"), CUT.values(), ids=CUT)
 def test_what_is_left_of_a_secret_in_a_shortened_text_is_hidden(written: str, clean: str, left: int) -> None:
     parts = {"head": KEY[:left], "tail": KEY[-left:]}
     assert Secrets({"MY_KEY": KEY}).text(written.format(**parts)) == clean.format(**parts)
@@ -354,7 +355,7 @@ def test_a_stream_is_clean_however_it_is_written_to() -> None:
     assert inner.getvalue() == said
 
 
-@pytest.mark.parametrize("form", FORMS)
+@each("form", FORMS)
 def test_a_secret_across_pieces_of_a_long_text_is_found(form: str) -> None:
     written = FORMS[form](KEY)
     text = "-." * ((1 << 19) - 10) + "\n" + written + "\n" + "-." * 1000

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pydantic_core import from_json
+from table_tests import each
 
 from runner.cases.model import Case
 from runner.shapes.declared import Field, Model, schema_of, validator_of
@@ -175,7 +176,7 @@ def test_cases_that_people_write_fit(path: Path) -> None:
             assert form(fitted(CASES, [value])) == accepted([value])
 
 
-@pytest.mark.parametrize(
+@each(
     "entry",
     [
         {"input": "x"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from table_tests import each
 
 from runner.record.repeating import repeat_of
 from runner.record.verdict import Verdict
@@ -27,7 +28,7 @@ def test_stopping_early_says_what_all_runs_say(policy: str) -> None:
         assert (stopped.verdict, stopped.decided_after) == (every.verdict, made)
 
 
-@pytest.mark.parametrize(
+@each(
     ("runs", "verdict"),
     [
         ("bbb", None),

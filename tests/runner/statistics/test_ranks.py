@@ -8,6 +8,7 @@ from itertools import combinations
 from math import comb, isclose
 
 import pytest
+from table_tests import each
 
 from runner.statistics.agreement import COUNTED, rank_sum_probability, ranks
 from runner.statistics.intervals import hypergeometric
@@ -21,7 +22,7 @@ def counted_out(a: list[float], b: list[float]) -> float:
     return min(1.0, 2 * min(low, high) / len(sums))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_small_samples_are_counted_out(seed: int) -> None:
     draw = random.Random(seed)
     a = [float(draw.randint(0, 9)) for _ in range(draw.randint(1, 6))]

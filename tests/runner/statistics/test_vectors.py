@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from change_verdicts import verdict_of
+from table_tests import each
 
 from runner.statistics import PassCount, agreement, change, intervals, policies
 from runner.statistics.change import benjamini_hochberg, holm, reach_of
@@ -210,7 +210,7 @@ NOT_GIVEN = {
 DRAWN = {"worse", "better", "worse_exact", "better_exact"}
 
 
-@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
+@each("vector", VECTORS, ids=lambda vector: vector["id"])
 def test_a_figure_is_that_of_the_reference(vector: Input) -> None:
     kind, tolerance = vector["statistic"], vector["tolerance"]
     found = FIGURES[kind](**vector["input"])

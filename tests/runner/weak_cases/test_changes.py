@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
+from table_tests import each
 
 from runner.assertions.base import ToolUse
 from runner.record.case_result import CaseResult, TurnResult
@@ -61,7 +61,7 @@ def test_a_text_is_changed_in_its_facts_alone() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "kind", "changed"),
     [
         ("It costs nothing.", "numbers", None),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from table_tests import each
 
 from runner.weak_cases.rules import rules_of
 
@@ -40,7 +40,7 @@ def test_sentences_bullets_and_blocks_of_code_are_rules() -> None:
     ]
 
 
-@pytest.mark.parametrize("number", range(8))
+@each("number", range(8))
 def test_only_the_rule_is_missing(number: int) -> None:
     rule = rules_of(system(PROMPT))[number]
     (prompt,) = rule.prompts

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from table_tests import each
 
 from scripttest.compile.at_once import without_comments
 
 
-@pytest.mark.parametrize(
+@each(
     ("code", "left"),
     [
         ("f(a /* one */);\n", "f(a);\n"),

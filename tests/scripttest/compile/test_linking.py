@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from table_tests import each
 
 from scripttest.compile.configuration import Strictness
 from scripttest.compile.linking import (
@@ -34,7 +35,7 @@ RENAMED = {
 }
 
 
-@pytest.mark.parametrize("name", RENAMED)
+@each("name", RENAMED)
 def test_other_names_are_seen(name: str) -> None:
     code, expected = RENAMED[name]
     assert has_other_names(f"// a.ts\n{code}\n", MAP) is expected
@@ -63,7 +64,7 @@ NAMED = {
 }
 
 
-@pytest.mark.parametrize("name", NAMED)
+@each("name", NAMED)
 def test_only_other_names_are_given(name: str) -> None:
     code, expected = NAMED[name]
     assert with_written_names(HELPER + code) == HELPER + expected
@@ -82,7 +83,7 @@ STRICT = {
 }
 
 
-@pytest.mark.parametrize("text", STRICT)
+@each("text", STRICT)
 def test_a_directive_is_the_first_text(text: str) -> None:
     assert Strictness().is_strict("/nowhere/a.js", text.encode()) is STRICT[text]
 
@@ -144,7 +145,7 @@ PARTS = {
 }
 
 
-@pytest.mark.parametrize("name", PARTS)
+@each("name", PARTS)
 def test_what_was_lexical_is_so_again(name: str) -> None:
     text, bundled, expected = PARTS[name]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
+from table_tests import each
 
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.messages import compile_error, missing_exports, problem, refusal
@@ -60,7 +60,7 @@ HINTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", HINTS)
+@each("name", HINTS)
 def test_a_hint_says_what_to_do(name: str) -> None:
     said, hint = HINTS[name]
     assert compile_error(TEST, [said], Boundary(ROOT)).hint == hint

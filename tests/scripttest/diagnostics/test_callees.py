@@ -7,6 +7,7 @@ import re
 import _quickjs
 import pytest
 from command import MakeApplication
+from table_tests import each
 
 from scripttest.diagnostics.printed import callees
 
@@ -88,7 +89,7 @@ def candidates(expression: str) -> list[str]:
     return callees(code, len("".join(lines[: int(place[1]) - 1])) + int(place[2]) - 1)
 
 
-@pytest.mark.parametrize("expression", ONE)
+@each("expression", ONE)
 def test_the_callee_is_found(expression: str) -> None:
     callee = expression[: outermost(expression)].removeprefix("new ")
     assert candidates(expression) == [callee]
@@ -104,12 +105,12 @@ def outermost(expression: str) -> int:
     raise AssertionError(expression)
 
 
-@pytest.mark.parametrize(("expression", "found"), SEVERAL.items(), ids=SEVERAL)
+@each(("expression", "found"), SEVERAL.items(), ids=SEVERAL)
 def test_where_the_place_is_shared_all_calls_are_candidates(expression: str, found: list[str]) -> None:
     assert candidates(expression) == found
 
 
-@pytest.mark.parametrize("place", range(0, 90, 7))
+@each("place", range(0, 90, 7))
 def test_places_that_nobody_noted_give_none_or_some_but_never_break(place: int) -> None:
     code = 'var a = `x${(`;\nfunction f() {\n  return g(/[/](]/, "\'", a)[b](c => {\n    (d))]}\n  };\n}\n'
     assert all(name in code.replace("\n", "") for name in callees(code, place))

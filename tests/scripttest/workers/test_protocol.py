@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from table_tests import each
 
 from scripttest.protocol import HEADER_LIMIT, FrameReader, MessageError, encode
 
@@ -17,7 +18,7 @@ FRAMES = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_frames_arrive_whole_however_the_stream_is_cut(seed: int) -> None:
     stream = b"".join(encode(kind, *parts) for kind, parts in FRAMES)
     numbers = random.Random(seed)
@@ -29,7 +30,7 @@ def test_frames_arrive_whole_however_the_stream_is_cut(seed: int) -> None:
     assert heard == FRAMES
 
 
-@pytest.mark.parametrize(
+@each(
     "header",
     [
         b"log -5 5\n",

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from table_tests import each
 
 from scripttest import LogLine
 from scripttest.protocol import MessageError
@@ -63,12 +64,12 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "parts", "message"), GOOD, ids=lambda value: str(value)[:40])
+@each(("kind", "parts", "message"), GOOD, ids=lambda value: str(value)[:40])
 def test_a_frame_that_workers_send_is_read(kind: str, parts: list[str], message: Message) -> None:
     assert read_message(kind, parts) == message
 
 
-@pytest.mark.parametrize(("kind", "parts"), BAD)
+@each(("kind", "parts"), BAD)
 def test_any_other_frame_is_refused(kind: str, parts: list[str]) -> None:
     with pytest.raises(MessageError, match=r"unexpected|number of another form|no pairs"):
         read_message(kind, parts)
@@ -99,7 +100,7 @@ def test_records_that_workers_write_are_taken() -> None:
     assert outcome_of(json.dumps(whole)) == whole
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         {"status": "great"},
@@ -135,7 +136,7 @@ def test_an_outcome_of_another_form_is_refused(change: dict[str, Any]) -> None:
         outcome_of(json.dumps({**OUTCOME, **change}))
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", '"passed"', '{"status":"passed","duration_ms":NaN}', '{"status":"passed","duration_ms":1e999}'])  # fmt: skip
+@each("text", ["", "{", "[]", "null", '"passed"', '{"status":"passed","duration_ms":NaN}', '{"status":"passed","duration_ms":1e999}'])  # fmt: skip
 def test_what_is_no_outcome_at_all_is_refused(text: str) -> None:
     with pytest.raises(MessageError, match=r"."):
         outcome_of(text)
@@ -149,7 +150,7 @@ def test_an_outcome_as_deep_as_no_test_is_refused() -> None:
         outcome_of(json.dumps(record))
 
 
-@pytest.mark.parametrize(
+@each(
     ("record", "taken"),
     [
         ({"ok": [1], "sent": [{"type": "text"}]}, {"ok": [1], "sent": [{"type": "text"}]}),
@@ -164,7 +165,7 @@ def test_what_a_function_came_to_is_taken(record: dict[str, Any], taken: dict[st
     assert returned_of(json.dumps(record)) == taken
 
 
-@pytest.mark.parametrize(
+@each(
     "record",
     [
         {},

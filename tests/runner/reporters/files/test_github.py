@@ -6,6 +6,7 @@ import re
 
 import pytest
 from sample_reports import ODD, SUITE, odd, report, result
+from table_tests import each
 
 from runner.reporters.github import commands
 
@@ -66,7 +67,7 @@ def test_errors_outside_the_tests_come_first_and_the_rest_is_counted() -> None:
     assert lines[-1] == "::notice title=yao-test::51 more failures are in the report"
 
 
-@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+@each("text", ODD.values(), ids=ODD)
 def test_no_text_becomes_a_command(text: str) -> None:
     lines = re.split(r"[\r\n]", commands(odd(text), "/w"))
 

@@ -15,6 +15,7 @@ import pytest
 from html_reports import CASES, SCRIPT, TALKS, everything, report, result, suite
 from playwright.sync_api import Page, expect
 from shown_results import ALL, expand, expect_ids
+from table_tests import each
 
 from runner.record.fold import counted
 from runner.record.lines import result_of
@@ -66,7 +67,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize(("of", "id", "command"), COMMANDS.values(), ids=COMMANDS)
+@each(("of", "id", "command"), COMMANDS.values(), ids=COMMANDS)
 def test_the_command_runs_the_same_again(of: Any, id: str, command: str) -> None:
     made = blocks_of(report([of], [result(of["id"], id)]), "")
 

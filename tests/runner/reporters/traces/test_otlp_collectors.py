@@ -59,7 +59,10 @@ BROKEN_OFF = {
 
 
 @pytest.mark.parametrize(("answer", "scheme", "why"), BROKEN_OFF.values(), ids=BROKEN_OFF)
-def test_a_collector_that_breaks_off_is_there(application: Application, answer: bytes, scheme: str, why: str) -> None:
+def test_a_collector_that_breaks_off_is_there(
+    application: Application, answer: bytes, scheme: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner.reporters.otlp.PATIENCE", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def serve() -> None:
