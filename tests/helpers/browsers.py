@@ -82,6 +82,30 @@ def browser(chromium: Chromium) -> Browser:
     return chromium.browser
 
 
+CROSSING = """() => {
+  const wide = [...document.querySelectorAll(".table, .card, .row-head, .detail > *, h1")].filter((one) => one.scrollWidth > one.clientWidth + 1);
+  const broken = [];
+  for (const cell of document.querySelectorAll(".table :is(td, th)")) {
+    for (const words = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT); words.nextNode(); ) {
+      for (const word of words.currentNode.data.matchAll(/[^\\s\\/._›-]+/gu)) {
+        const range = document.createRange();
+        range.setStart(words.currentNode, word.index);
+        range.setEnd(words.currentNode, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1 && word[0].length < 30) broken.push(word[0]);
+      }
+    }
+  }
+  return [document.documentElement.scrollWidth - innerWidth, wide.map((one) => `${one.className}: ${one.textContent.slice(0, 60)}`), broken];
+}"""
+
+
+def assert_fits_a_phone(page: Page) -> None:
+    """In a window of 390 columns nothing has to be moved to be seen, and no word of a table is broken."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert page.evaluate(CROSSING) == [0, [], []]
+
+
 def assert_accessible(page: Page, scheme: Any) -> None:
     """Everybody can use the page, in these colours, by axe-core."""
     if not AXE.exists():

@@ -79,9 +79,9 @@ class HtmlReporter(DocumentReporter):
         """The page."""
         if not any(suite.variant for suite in report.suites):
             return render(report)
-        from runner.reporters.html.compared import variants_in
+        from runner.reporters.html.compared import variants_of
 
-        return render(report, variants=variants_in(report))
+        return render(report, variants=variants_of(report))
 
 
 def render(

@@ -14,7 +14,7 @@ from runner.compare.variants import VariantsCompared, marked, matrix, verdicts_o
 from runner.errors import ConfigurationError
 from runner.record.fingerprint_changes import described
 from runner.record.lines import result_of
-from runner.record.model import ResultKey, key_of
+from runner.record.model import ResultKey, TestResult, key_of
 from runner.record.report import Report
 from runner.reporters.console.change_lines import changed_parts, fact_of, measures_of, overview, verdict_line
 from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
@@ -126,17 +126,13 @@ def _places(report: Report, baseline: Report) -> list[int]:
     return [known[key].pop() if known.get(key) else -1 for key in keys]
 
 
-def variants_in(report: Report) -> Record | None:
-    """What the page says of the variants of a run, of which the results are entries of the page; None when they cannot
-    be compared."""
-    entries: list[Any] = [*report.results]
-    return variants_of(report.replace(results=[result_of(json.loads(entry.text)) for entry in entries]))
-
-
 def variants_of(report: Report) -> Record | None:
-    """The same of a run with its results."""
+    """What the page says of the variants of a run, of which the results may be entries of the page; None when they
+    cannot be compared."""
+    found: list[Any] = [*report.results]
+    results = [one if isinstance(one, TestResult) else result_of(json.loads(one.text)) for one in found]
     try:
-        return variants_record(verdicts_on(report))
+        return variants_record(verdicts_on(report.replace(results=results)))
     except ConfigurationError:
         return None
 

@@ -139,6 +139,8 @@ def test_the_console_has_a_matrix_the_answers_and_the_verdict(app: MakeApplicati
     assert [(one["a"], one["b"], one["verdict"]) for one in found["verdicts"]] == [("old", "new", "cannot_tell")]
     assert (application.root / "d.md").read_text().startswith("# Variants\n\n| Variant | Case pass rate ")
     assert application.run("diff", "r.jsonl", "--fail-on", "unsure").code == 1
+    assert application.run("show", "r.jsonl", "-o", "shown.html").code == 0
+    assert 'id="variants"' in (application.root / "shown.html").read_text()
 
 
 def test_variants_go_on_where_a_run_was_stopped(app: MakeApplication) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsers import assert_accessible
+from browsers import assert_accessible, assert_fits_a_phone
 from command import Application, eventually, make_application
 from html_reports import CASES, NASTY, report, result, suite
 from kept_runs import keep, multiply
@@ -323,6 +323,7 @@ def test_everybody_can_use_it_on_every_screen(look: Any, elsewhere: View, view: 
     for scheme in ("dark", "light"):
         page.emulate_media(color_scheme=scheme)
         assert_accessible(page, scheme)
+    assert_fits_a_phone(page)
     for width in (375, 768, 1920):
         page.set_viewport_size({"width": width, "height": 800})
         page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -1,5 +1,7 @@
 /** The attempts of a case that was run several times. */
 
+import { useLayoutEffect, useRef } from "preact/hooks";
+
 import { duration, number, percent, range, visible } from "./format";
 import { moveInTable } from "./keys";
 import { verdictOf, type Attempt, type RunFigures, type Trial } from "./model";
@@ -62,12 +64,17 @@ export function Trials({ trials, noise }: { trials: Trial[]; noise?: { error: nu
   );
 }
 
+/** On a narrow screen its rows are blocks, in which each cell says its title. */
 export function Table(props: { head: string[]; label: string; children: preact.ComponentChildren }) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  useLayoutEffect(() => {
+    for (const row of body.current!.rows) [...row.cells].forEach((cell, at) => (cell.dataset.title = cell.matches("td:not([colspan])") ? props.head[at] : ""));
+  });
   return (
     <div class="table" tabIndex={0} role="group" aria-label={props.label} onKeyDown={moveInTable}>
       <table>
         <thead><tr>{props.head.map((name) => (name ? <th scope="col">{name}</th> : <td />))}</tr></thead>
-        <tbody>{props.children}</tbody>
+        <tbody ref={body}>{props.children}</tbody>
       </table>
     </div>
   );

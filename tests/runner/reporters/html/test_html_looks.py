@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsers import assert_accessible
+from browsers import assert_accessible, assert_fits_a_phone
 from html_reports import report, result, stable, suite
 from playwright.sync_api import Browser, Page, expect
 
+from runner.compare.variants import verdicts_on
 from runner.record.report import Report
 from runner.reporters.html import render
+from runner.reporters.html.compared import variants_record
 
 LIGHT, DARK = "rgb(246, 247, 249)", "rgb(14, 17, 22)"
 
@@ -89,6 +91,40 @@ def test_nothing_is_wider_than_the_window(expanded: Callable[[str], Page], repor
     assert page.evaluate("document.documentElement.scrollWidth") == width
     wide = "[...document.querySelectorAll('.detail > *, .card, .row-head')].filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.className)"
     assert page.evaluate(wide) == []
+
+
+@pytest.mark.parametrize("name", [*REPORTS, "variants", "comparison"])
+def test_tables_are_blocks_on_a_phone(
+    browser: Browser, expanded: Callable[[str], Page], tmp_path: Path, name: str
+) -> None:
+    if name in REPORTS:
+        open_all(page := expanded(name))
+        assert_fits_a_phone(page)
+        return
+    long = "assistants/desk/tests/a-file-of-cases-with-a-long-name.jsonl"
+    ids = ["asks-about-a-gift-card-that-has-expired-long-ago", "returns-without-a-receipt", "greets"]
+    made = {}
+    for variant, status in (("as-usual", "passed"), ("with-a-terse-prompt", "failed")):
+        named = {**suite(f"{long} [{variant}]"), "label": long, "file": long, "variant": variant}
+        more = {"output": f"said {status}", "tokens": {"input": 1234, "output": 567}, "cost": 0.0123}
+        made[variant] = (named, [result(named["id"], id, status, 1234, input="x", **more) for id in ids])
+    both = report([named for named, _ in made.values()], [one for _, results in made.values() for one in results])
+    compared = verdicts_on(both)
+    before, after = compared.parts
+    path = tmp_path / "page.html"
+    if name == "variants":
+        path.write_text(render(both, variants=variants_record(compared)), "utf-8")
+    else:
+        path.write_text(render(after, before, verdicts=[("after.jsonl", compared.verdicts[0])] * 2), "utf-8")
+    with closing(browser.new_page(viewport={"width": 390, "height": 844})) as page:
+        page.goto(path.as_uri())
+        page.locator(".row").first.wait_for()
+        open_all(page)
+        page.evaluate(
+            "document.querySelectorAll('.variants .link[aria-expanded=false]').forEach((head) => head.click())"
+        )
+        assert page.locator(".table").count() > 1
+        assert_fits_a_phone(page)
 
 
 def test_long_names_of_suites_and_tags_fit_a_phone(browser: Browser, tmp_path: Path) -> None:

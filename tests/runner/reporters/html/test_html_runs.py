@@ -16,7 +16,7 @@ from runner.compare.change_verdict import change_between
 from runner.compare.comparison import Thresholds, compare
 from runner.record.texts import json_line
 from runner.reporters.html import render
-from runner.reporters.html.compared import variants_in
+from runner.reporters.html.compared import variants_of
 from runner.reporters.html.data import entry_of
 
 DRAWN = """canvas => {
@@ -331,7 +331,7 @@ def test_variants_are_a_matrix_with_their_answers_side_by_side(chromium: Chromiu
     path = tmp_path / "variants.html"
     path.write_text(
         render(
-            kept.replace(results=entries, known_counts=kept.counts), variants=variants_in(kept.replace(results=entries))
+            kept.replace(results=entries, known_counts=kept.counts), variants=variants_of(kept.replace(results=entries))
         )
     )
     page = chromium.usual
