@@ -7,7 +7,7 @@ RunnerError                 base class: a message that starts with what was bein
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,12 +55,16 @@ def did_you_mean(name: str, candidates: Iterable[str], prefix: str = "") -> str 
     return f'Did you mean "{prefix}{close[0]}"?' if close else None
 
 
+def listed(names: Sequence[str], most: int = 10) -> str:
+    """The first names, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def meant_or_listed(name: str, candidates: Iterable[str]) -> str | None:
     """A hint with the closest of the candidates, or with all of them, if there are any."""
     known = sorted(candidates)
-    more = f" and {len(known) - LISTED} more" if len(known) > LISTED else ""
-    listed = f"There {'are' if len(known) > 1 else 'is'} {', '.join(known[:LISTED])}{more}" if known else None
-    return did_you_mean(name, known) or listed
+    all_of_them = f"There {'are' if len(known) > 1 else 'is'} {listed(known, LISTED)}" if known else None
+    return did_you_mean(name, known) or all_of_them
 
 
 def sentences(*parts: str | None) -> str:

@@ -46,7 +46,6 @@ from runner.planning.case_source import CaseSource
 from runner.planning.plan import RunPlan, RunRequest, suite_of
 from runner.planning.planner import selection_of
 from runner.planning.resume import ResumeState
-from runner.planning.saved_run import SavedRun
 from runner.planning.still_valid import Retained
 from runner.record.events import RunError, Warned
 from runner.record.lines import result_of
@@ -290,9 +289,7 @@ def plan_of(unit: WorkUnit, setup: Setup, request: RunRequest) -> RunPlan:
     """The plan of a work unit."""
     modules = tuple(part.module for part in unit.modules)
     sources = tuple(_source(part, unit, request.application) for part in unit.cases)
-    saved = SavedRun(path=request.application.root, start={}, results=[], is_whole=True, subject="")
     results = {part.module.id: _results(part) for part in unit.modules if part.done}
-    retained = Retained(saved=saved, results=results, ended={}, reruns=(), warnings=())
     return RunPlan(
         **fields_of(request),
         suites=(*map(suite_of, modules), *(source.suite for source in sources)),
@@ -302,7 +299,7 @@ def plan_of(unit: WorkUnit, setup: Setup, request: RunRequest) -> RunPlan:
         picked={part.module.id: part.picked for part in unit.modules if part.picked is not None},
         order=setup.order,
         resumable=setup.resumable,
-        resume=ResumeState(sources=list(sources), retained=retained),
+        resume=ResumeState(retained=Retained(results=results)),
         is_part=True,
     )
 

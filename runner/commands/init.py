@@ -31,7 +31,6 @@ APPLICATIONS = Path(__file__).resolve().parents[1] / "shipped/applications"
 GUIDE = "AGENTS.md"
 """What coding agents read first."""
 HELLO = "hello"
-EXAMPLES = ("support-desk", "rag", "sandbox")
 PLACE = r"^\s+at (.+?):(\d+):(\d+)$"
 """Matches the line of output with the place of a failure."""
 IGNORED = ("output-*.jsonl", ".yao-test/")

@@ -16,7 +16,7 @@ from runner.record.model import TestResult
 from runner.record.report import Report
 from runner.record.saved import load
 from runner.record.texts import plain, without_halves
-from runner.reporters import EXTENSIONS, check_writable, maker_for_file
+from runner.reporters import check_writable, maker_for_file
 from runner.reporters.document import write_whole
 from runner.security.terminal import in_line
 from runner.store.places import FILE
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from runner.planning.plan import RunRequest
 
 _JOURNAL = b'{"type": "calls"'
-EXTENSION_LIST = ", ".join(EXTENSIONS)
 
 
 RUN = "run:"

@@ -323,11 +323,12 @@ class _Planner:
         failed = tests.failed_of(item.id for item in self._inputs) if tests is not None else {}
         origin = origin_of(self._named, typed, self._sources, fingerprints.parts.key, failed)
         if self._options.resume is None:
-            return ResumeState(sources=self._sources, origin=origin)
+            return ResumeState(origin=origin)
         resume = take_up(self._named, origin, self._sources, suites, self._environment.directory, fingerprints)
-        self._sources = resume.sources
+        assert resume.retained is not None
+        self._sources = [resume.retained.source(source) for source in self._sources]
         self._warnings += resume.warnings
-        self._left_out.append(LeftOut(flag=f"--resume {self._options.resume}", tests=resume.retained_count))
+        self._left_out.append(LeftOut(flag=f"--resume {self._options.resume}", tests=resume.retained.test_count))
         return resume
 
     def _check(self, resume: ResumeState | None) -> None:
@@ -353,11 +354,11 @@ def _place_of(folder: Path | None, run: str) -> StorePlace | None:
 
 def _run_id(resume: ResumeState | None) -> str:
     """The id of the run: that of the run that it resumes, if it resumes one."""
-    if resume is None or resume.retained is None or not resume.retained.saved.start:
+    if resume is None or resume.start is None or not resume.start:
         return new_run()
     from runner.store.rows import id_of
 
-    return id_of(resume.retained.saved.start)
+    return id_of(resume.start)
 
 
 def _is_test(name: str, modules: list[TestModule], sources: list[CaseSource]) -> bool:

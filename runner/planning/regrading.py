@@ -7,7 +7,6 @@ no longer there, or whose file does not exist, is graded as the report has it. I
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,30 +15,26 @@ from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.application.application import AgentFolder, repository_of
 from runner.cases.model import Case
 from runner.cases.reader import LocatedCase, cases_from_values
-from runner.cases.selection import Chosen, chooser
-from runner.errors import BrokenError, ConfigurationError
+from runner.cases.selection import chooser
+from runner.errors import BrokenError, ConfigurationError, listed
 from runner.modes.transcripts import Transcripts, problem_with_transcript
 from runner.options.carried import saved_values
 from runner.options.flags import Regrade
 from runner.options.options import FLAGS, absolute
 from runner.planning.case_source import CaseSource
-from runner.planning.saved_run import made_problem
-from runner.record.checks import HINT, result_problem
+from runner.planning.saved_run import lines_in, made_problem, record_in
+from runner.record.checks import HINT
 from runner.record.events import looks_in
 from runner.record.lines import result_of
 from runner.record.model import Suite, TestResult, suite_in
 from runner.record.saved import start_in
-from runner.security.files import read_bytes
 from scripttest import TestKey
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.planning.plan import RunRequest
-    from runner.record.case_result import Regradable
 
-NAMED = 10
-"""Most results that are named when they are left out."""
 NOT_KEPT = "its case no longer exists and is not in the report"
 NO_FILES = "its case no longer exists, and its attachments were not saved"
 
@@ -47,7 +42,7 @@ NO_FILES = "its case no longer exists, and its attachments were not saved"
 def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
     """The inputs of a report that have cases, and the values of those flags that it may set for `regrade`, by fields of
     `RunOptions`. Raises ConfigurationError."""
-    start, _, _ = _read(shown, path)
+    start, *_ = _read(shown, path)
     labels = dict.fromkeys(suite.label for suite in _suites_of(start) if not suite.is_message)
     if not labels:
         raise ConfigurationError(
@@ -55,12 +50,13 @@ def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
             "Script tests and messages have no assertions to regrade",
         )
     said = start.get("resume")
-    options = said.get("options") if isinstance(said, dict) else None
-    of_file = said.get("from_file") or () if isinstance(said, dict) else ()
+    said = said if isinstance(said, dict) else {}
+    options = said.get("options")
     told = saved_values(options if isinstance(options, dict) else {})
-    wanted = {flag.field for flag in FLAGS if flag.regrade is Regrade.YES}
-    wanted -= {flag.field for flag in FLAGS if flag.is_read_again and flag.field in of_file}
-    taken = {name: value for name, value in told.items() if name in wanted}
+    of_file = said.get("from_file") or ()
+    wanted = [flag.field for flag in FLAGS if flag.regrade is Regrade.YES]
+    again = {flag.field for flag in FLAGS if flag.is_read_again and flag.field in of_file}
+    taken = {name: told[name] for name in wanted if name in told and name not in again}
     return tuple(labels), {**taken, "runs": _runs(start), "min_pass_rate": start.get("min_pass_rate", 100)}
 
 
@@ -76,16 +72,14 @@ def _runs(start: Record) -> int:
 
 def transcripts_in(shown: str, path: Path) -> Transcripts:
     """The transcripts of a report. Raises ConfigurationError when it has none."""
-    start, records, end = _read(shown, path)
+    start, *records = _read(shown, path)
     suites = {suite.id: suite for suite in _suites_of(start)}
     found: dict[TestKey, TestResult] = {}
     refused: dict[str, str] = {}
-    for record in records:
-        suite = suites.get(record.get("suite", ""))
-        if suite is None:
-            continue
+    results = [one for one in records if one["type"] == "result" and one.get("suite", "") in suites]
+    for record in results:
         try:
-            result = result_of(record, suite=suite.id, position=0)
+            result = result_of(record, suite=record["suite"], position=0)
             problem = problem_with_transcript(result)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             problem = "it was written by another version"
@@ -93,10 +87,10 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
             found[result.key] = result
         else:
             refused.setdefault(record["id"], problem)
-    counts = Counter((key.suite, key.test) for key in found)
-    looks = looks_in(end)
+    looks = looks_in(next((record for record in reversed(records) if record["type"] == "summary"), {}))
     runs = looks.made if looks.planned > 1 else _runs(start)
-    repeated = {(record["suite"], record["id"]) for record in records if record.get("repeat") is not None}
+    counts = Counter((key.suite, key.test) for key in found)
+    repeated = {(record["suite"], record["id"]) for record in results if record.get("repeat") is not None}
     for key in list(found):
         test = (key.suite, key.test)
         if counts[test] < runs and test not in repeated:
@@ -111,31 +105,16 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
     )
 
 
-def _read(shown: str, path: Path) -> tuple[Record, list[Record], Record]:
-    """The start, the results and the summary of a `.jsonl` report, which is empty where there is none. Raises
-    ConfigurationError."""
-    try:
-        if path.exists() and not path.is_file():
-            raise ConfigurationError(f"Cannot regrade {shown}: it is not a file")
-        lines = read_bytes(path, None).split(b"\n")
-    except OSError as error:
-        raise ConfigurationError(f"Cannot regrade {shown}: {error.strerror}") from error
-    records = [record for line in lines if (record := _record(line)) is not None]
-    if not records or records[0].get("type") != "start":
+def _read(shown: str, path: Path) -> list[Record]:
+    """The lines of a `.jsonl` report, the start first. Raises ConfigurationError."""
+    subject = f"Cannot regrade {shown}"
+    records = [record for line in lines_in(path, subject) if (record := record_in(line)) is not None]
+    if not records or records[0]["type"] != "start":
         hint = "Only .jsonl reports contain the required data; -o FILE.jsonl writes one"
-        raise ConfigurationError(f"Cannot regrade {shown}: it is not a .jsonl report of yao-test", hint)
+        raise ConfigurationError(f"{subject}: it is not a .jsonl report of yao-test", hint)
     if problem := made_problem(records[0]):
-        raise ConfigurationError(f"Cannot regrade {shown}: {problem}", HINT)
-    results = [record for record in records if record.get("type") == "result" and not result_problem(record)]
-    return records[0], results, next((record for record in reversed(records) if record.get("type") == "summary"), {})
-
-
-def _record(line: bytes) -> Record | None:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
+        raise ConfigurationError(f"{subject}: {problem}", HINT)
+    return records
 
 
 class Regrading:
@@ -151,7 +130,7 @@ class Regrading:
         """The transcripts of the cases, after `cases` by suites of this run."""
         self.warnings: list[str] = []
         """About the cases that `cases` has found."""
-        self._chosen: Chosen | None = chooser(self._options.run) if self._options.run else None
+        self._chosen = chooser(self._options.run) if self._options.run else None
         self._suites = [suite for suite in self.transcripts.suites if not suite.is_message]
         self._places = {suite.label: self._place(suite) for suite in self._suites}
         self._refused = dict(self.transcripts.refused)
@@ -181,24 +160,21 @@ class Regrading:
                 kept.append(source)
                 results |= {key.replace(suite=source.suite.id): result for key, result in of_suite.items()}
         if not kept:
-            raise ConfigurationError(f"Cannot regrade {self.transcripts.report}: {self._nothing()}")
+            why = "".join(f"; {id}: {why}" for id, why in [*self._refused.items()][:1])
+            said = f"Cannot regrade {self.transcripts.report}: it has no transcripts of these cases{why}"
+            raise ConfigurationError(said)
         self.transcripts = self.transcripts.replace(results=results)
         self.warnings = list(self._warnings(sum(source.selected for source in kept)))
         return kept
-
-    def _nothing(self) -> str:
-        refused = next(iter(self._refused.items()), None)
-        return "it has no transcripts of these cases" + (f"; {refused[0]}: {refused[1]}" if refused else "")
 
     def _warnings(self, count: int) -> Iterator[str]:
         cases = "1 case" if count == 1 else f"{count} cases"
         yield f"Regraded from {self.transcripts.report}: {cases}; no agent was called"
         yield from self._kept
         if self._refused:
-            named = _listed([f"{id} ({why})" for id, why in self._refused.items()])
-            results = "1 result has" if len(self._refused) == 1 else f"{len(self._refused)} results have"
-            left_out = "is" if len(self._refused) == 1 else "are"
-            yield f"{results} no transcript and {left_out} left out: {named}"
+            named = listed([f"{id} ({why})" for id, why in self._refused.items()])
+            several = f"{len(self._refused)} results have no transcript and are"
+            yield f"{'1 result has no transcript and is' if len(self._refused) == 1 else several} left out: {named}"
 
     def _place(self, suite: Suite) -> Path | None:
         """The file of a suite, looked for from the working directory, then from the root of the repository."""
@@ -238,7 +214,7 @@ class Regrading:
         if of_report:
             ids = [located.case.id for located in of_report]
             gone = f"{suite.label} is not there" if base is None else f"no longer in {base.suite.label}"
-            self._kept.append(f"Graded with the assertions in the report, because they are {gone}: {_listed(ids)}")
+            self._kept.append(f"Graded with the assertions in the report, because they are {gone}: {listed(ids)}")
 
         def cases() -> Iterator[LocatedCase]:
             if base is not None:
@@ -281,25 +257,24 @@ class Regrading:
 
     def _of_report(self, results: Iterable[TestResult]) -> list[LocatedCase]:
         """Cases that are in no file, as the report holds them."""
-        found: list[LocatedCase] = []
-        made: set[str] = set()
+        found: dict[str, LocatedCase | None] = {}
         for result in results:
-            if result.name in made or result.case is None:
+            if result.name in found or result.case is None:
                 continue
-            made.add(result.name)
+            found[result.name] = None
             try:
-                case = _case_in(result, result.regradable)
+                case = _case_in(result)
             except ValueError as error:
                 self._refused.setdefault(result.name, str(error))
                 continue
             if self._chosen is None or self._chosen(case):
-                found.append(LocatedCase(line=result.case.line, case=case))
-        return found
+                found[result.name] = LocatedCase(line=result.case.line, case=case)
+        return [located for located in found.values() if located is not None]
 
 
-def _case_in(result: TestResult, regradable: Regradable | None) -> Case:
+def _case_in(result: TestResult) -> Case:
     """The case in the record of a result. Raises ValueError, whose message says why it cannot be read."""
-    said = result.case
+    said, regradable = result.case, result.regradable
     assert said is not None
     if regradable is None or regradable.case is None:
         raise ValueError(NOT_KEPT)
@@ -309,16 +284,10 @@ def _case_in(result: TestResult, regradable: Regradable | None) -> Case:
     try:
         (case,) = cases_from_values([{**begun, **regradable.case}], "the report", Path()).cases
     except ConfigurationError as error:
-        wrong = " ".join(error.message.split())
-        raise ValueError(f"its case no longer exists: {wrong}") from error
+        raise ValueError(f"its case no longer exists: {' '.join(error.message.split())}") from error
     return case
 
 
 def alone(case: Case) -> Case:
     """The same case without hooks and dependencies, and not marked as skipped."""
     return case.model_copy(update={"before": None, "after": None, "depends_on": [], "skip": False})
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return f"{', '.join(names[:NAMED])}{more}"

@@ -1,18 +1,7 @@
 """`--resume OUTPUT.jsonl`: valid results of an earlier run are kept, everything else runs, and the same file continues.
 
-The start line of a report says how it was made (`runner.planning.resume`). Each result has a `fingerprint` of what
-it depends on (`runner.fingerprints`).
-
-| found in the report | what happens |
-| --- | --- |
-| another run is still writing it | a configuration error |
-| a damaged line | it and everything after it are removed |
-| lines of errors, warnings, stability and the summary | removed; the resumed run writes its own |
-| a result that is still valid | kept |
-| another result | its test runs again; the reason is printed (`runner.planning.still_valid`) |
-| other flags | a configuration error; another --timeout is only reported |
-| a flag that opens a wall, or a place elsewhere | a configuration error, unless the command line has it too |
-| another version of yao-test | is reported |"""
+The start line of a report says how it was made (`origin_of`). Each result has a `fingerprint` of what it depends on
+(`runner.fingerprints`)."""
 
 from __future__ import annotations
 
@@ -24,7 +13,7 @@ from runner.errors import ConfigurationError
 from runner.options.carried import saved_values, taken_over
 from runner.options.flags import Carried
 from runner.options.options import FLAGS, RunOptions, absolute
-from runner.planning.saved_run import read_saved
+from runner.planning.saved_run import SavedRun, read_saved
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
@@ -45,22 +34,15 @@ LISTED = 1000
 class ResumeState(Value):
     """What a run takes from an earlier one, and what a later run can take from this one."""
 
-    sources: list[CaseSource]
-    """The cases, with their results of the earlier run."""
     retained: Retained | None = None
     """The results that are kept; None: there is no earlier run."""
     origin: Record | None = None
     """The content of `resume` in the start line of the report; None when the run writes no report that needs it."""
+    start: Record | None = None
+    """The start line of the report that is continued, if it has one."""
     warnings: tuple[str, ...] = ()
     resumed_report: LineFile | None = None
     """The open report that is continued; it is locked from before it was read."""
-
-    @property
-    def retained_count(self) -> int:
-        """How many tests have a result of the earlier run."""
-        if self.retained is None:
-            return 0
-        return len({(suite, result.name) for suite, kept in self.retained.results.items() for result in kept})
 
 
 def origin_of(
@@ -101,41 +83,37 @@ def take_up(
     directory: Path,
     fingerprints: Fingerprints,
 ) -> ResumeState:
-    """Reads the report that `--resume` names, and removes all results from it that are not kept. Raises
+    """Reads the report that `--resume` names, and removes all lines from it that are not kept. Raises
     ConfigurationError, also when another run still writes the report. `origin` goes into its start line."""
     from runner.planning.still_valid import retain
+    from runner.record.line_file import LineFile
 
     assert options.resume is not None
     path = absolute(options.resume, directory)
-    file = _open(path)
-    retained = retain(read_saved(path), options, sources, suites, fingerprints)
-    cut(retained, file, origin)
-    done = [
-        source.replace(done=retained.statuses(source.suite.id), ended=retained.ended.get(source.suite.id, {}))
-        for source in sources
-    ]
-    verb = "result of {} is kept" if retained.count == 1 else "results of {} are kept"
-    said = f"{retained.count} {verb.format(options.resume)}"
-    saved = retained.saved
-    of_file = saved.start["resume"].get("from_file", ()) if saved.start else ()
-    before = saved_values(saved.options) if saved.start else {}
-    shown = taken_over({name: value for name, value in before.items() if name not in of_file})
+    try:
+        file = LineFile(path, keep=True)
+    except OSError as error:
+        raise ConfigurationError(f"Cannot resume {path}: {error.strerror}") from error
+    saved = read_saved(path)
+    retained = retain(saved, options, sources, suites, fingerprints)
+    _cut(saved, retained, file, origin)
+    kept = "result of {} is kept" if retained.count == 1 else "results of {} are kept"
+    before = saved_values(saved.options)
+    shown = taken_over({name: value for name, value in before.items() if name not in saved.file_options})
     taken = [f"flags taken from {options.resume}: {shown}"] if shown else []
     return ResumeState(
-        sources=done,
         retained=retained,
         origin=origin,
-        warnings=(said, *taken, *retained.warnings),
+        start=saved.start,
+        warnings=(f"{retained.count} {kept.format(options.resume)}", *taken, *retained.warnings),
         resumed_report=file,
     )
 
 
-def cut(retained: Retained, file: LineFile, origin: Record) -> None:
-    """Rewrites the report: it keeps the valid results, and lists the tests that are planned now. Raises
-    ConfigurationError."""
-    saved = retained.saved
+def _cut(saved: SavedRun, retained: Retained, file: LineFile, origin: Record) -> None:
+    """Rewrites the report: it keeps the valid results, and lists the tests that are planned now."""
     results = [result.line for kept in retained.results.values() for result in kept]
-    start = {**saved.start, "resume": _gone_on(saved.start["resume"], origin)} if saved.start else {}
+    start = {**saved.start, "resume": _continued(saved.start["resume"], origin)} if saved.start else {}
     if saved.is_whole and len(results) == len(saved.results) and start == saved.start:
         return
     records = [*([start] if start else []), *results]
@@ -143,6 +121,15 @@ def cut(retained: Retained, file: LineFile, origin: Record) -> None:
         file.replace(json.dumps(record, ensure_ascii=False) for record in records)
     except OSError as error:
         raise ConfigurationError(f"Cannot resume {saved.path}: {error.strerror}") from error
+
+
+def _continued(before: Record, origin: Record) -> Record:
+    """`resume` of the continued report, since the configuration file may have changed."""
+    again = {flag.field for flag in FLAGS if flag.is_read_again}
+    options = {name: value for name, value in before["options"].items() if name not in again}
+    options |= {name: value for name, value in origin["options"].items() if name in again}
+    known = {name: value for name, value in before.items() if name != "from_file"}
+    return {**known, **origin, "key": before["key"], "options": options}
 
 
 def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResult]:
@@ -154,21 +141,3 @@ def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResu
         for result in retained.results.get(suite.id, ()):
             outcome = outcome_in(result.line, suite.root)
             yield result_of(result.line, suite=suite.id, outcome=outcome, is_resumed=True)
-
-
-def _gone_on(before: Record, origin: Record) -> Record:
-    """The start line of the continued report, since the configuration file may have changed."""
-    again = {flag.field for flag in FLAGS if flag.is_read_again}
-    options = {name: value for name, value in before["options"].items() if name not in again}
-    options |= {name: value for name, value in origin["options"].items() if name in again}
-    known = {name: value for name, value in before.items() if name != "from_file"}
-    return {**known, **origin, "key": before["key"], "options": options}
-
-
-def _open(path: Path) -> LineFile:
-    from runner.record.line_file import LineFile
-
-    try:
-        return LineFile(path, keep=True)
-    except OSError as error:
-        raise ConfigurationError(f"Cannot resume {path}: {error.strerror}") from error

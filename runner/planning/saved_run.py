@@ -14,7 +14,8 @@ from runner.errors import ConfigurationError
 from runner.options.carried import TYPED, saved_values, spelled, taken_over, walls_in
 from runner.options.flags import Carried, Flag
 from runner.options.options import FLAGS, RunOptions, absolute
-from runner.record.checks import HINT, is_number, start_problem
+from runner.record.checks import HINT, is_number, result_problem, start_problem
+from runner.record.lines import result_of
 from runner.record.texts import is_utf8
 from runner.security.files import read_bytes
 from scripttest import TestKey
@@ -48,28 +49,46 @@ class SavedRun(Value):
     @property
     def options(self) -> Record:
         """The flags of the run, by the names of `RunOptions`; those that were not given are left out."""
-        found: Record = self.start["resume"]["options"]
-        return found
+        return self.start["resume"]["options"] if self.start else {}
+
+    @property
+    def file_options(self) -> Sequence[str]:
+        """Those of them that the configuration file has set."""
+        return self.start["resume"].get("from_file", ()) if self.start else ()
+
+
+def lines_in(path: Path, subject: str) -> list[bytes]:
+    """The lines of a report, behind the last line feed too; none where there is no file. Raises ConfigurationError,
+    whose message begins with `subject`."""
+    try:
+        if path.exists() and not path.is_file():
+            raise ConfigurationError(f"{subject}: it is not a file")
+        return read_bytes(path, None).split(b"\n")
+    except OSError as error:
+        raise ConfigurationError(f"{subject}: {error.strerror}") from error
+
+
+def record_in(line: bytes) -> Record | None:
+    """A line as a record, if the line is complete."""
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or not isinstance(record.get("type"), str):
+        return None
+    return None if record["type"] == "result" and result_problem(record) else record
 
 
 def read_saved(path: Path, doing: str = RESUMING) -> SavedRun:
     """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none, which says what was
     to be done with it, as `doing` has it."""
-    from runner.record.lines import result_of
-
     subject = f"Cannot {doing.format(path)}"
-    try:
-        if path.exists() and not path.is_file():
-            raise ConfigurationError(f"{subject}: it is not a file")
-        content = read_bytes(path, None)
-    except OSError as error:
-        raise ConfigurationError(f"{subject}: {error.strerror}") from error
+    *lines, rest = lines_in(path, subject)
     start: Record = {}
     results: dict[TestKey, TestResult] = {}
-    is_whole = True
-    *lines, rest = content.split(b"\n")
+    is_whole = not rest
     for line in lines:
-        record = _record(line)
+        record = record_in(line)
         if record is None or not (start or record["type"] == "start"):
             is_whole = False
             break
@@ -77,21 +96,19 @@ def read_saved(path: Path, doing: str = RESUMING) -> SavedRun:
             start = record
         elif record["type"] == "result":
             key = TestKey(suite=record.get("suite", ""), test=record["id"], run=record.get("run", 0))
-            results[key] = result_of(record if "suite" in record else {**record, "suite": ""})
+            results[key] = result_of({"suite": "", **record})
         else:
             is_whole = False
-    if not start and lines and content[:8] != b'{"type":' and content.strip(b"\0\n"):
+    if not start and lines and lines[0][:8] != b'{"type":' and any(line.strip(b"\0") for line in (*lines, rest)):
         raise ConfigurationError(f"{subject}: it is not a .jsonl report of yao-test")
-    if start and not _says_origin(start):
+    if start and not isinstance((start.get("resume") or {}).get("options"), dict):
         raise ConfigurationError(
             f"{subject}: its flags are unknown",
             "Reports of merge and regrade cannot be resumed; resume the original reports",
         )
     if problem := start and made_problem(start):
         raise ConfigurationError(f"{subject}: {problem}", HINT)
-    return SavedRun(
-        path=path, start=start, results=list(results.values()), is_whole=is_whole and not rest, subject=subject
-    )
+    return SavedRun(path=path, start=start, results=list(results.values()), is_whole=is_whole, subject=subject)
 
 
 def with_saved_options(
@@ -119,14 +136,13 @@ def with_saved_options(
     before = saved_values(saved.options)
     if options.app is None:
         check_application(before.get("app"), directory, saved.subject, elsewhere)
-    of_file = saved.start["resume"].get("from_file", ())
     values: Record = {}
     for flag in FLAGS:
         if flag.carried is Carried.NO:
             continue
         then, now = before.get(flag.field, flag.default), getattr(options, flag.field)
         if now == flag.default:
-            if not (flag.is_read_again and flag.field in of_file):
+            if not (flag.is_read_again and flag.field in saved.file_options):
                 values[flag.field] = then
         elif flag.carried not in (Carried.OPEN, Carried.GUARD) and not _is_same(flag, then, now, directory):
             raise ConfigurationError(
@@ -141,13 +157,8 @@ def with_saved_options(
 
 
 def check_application(named: str | None, directory: Path, subject: str, hint: str) -> None:
-    """Raises ConfigurationError if a report was made in another application than the current one.
-
-    Args:
-        named: `--app` when the report was made, if the command line does not have it now.
-        directory: the working directory.
-        subject: the beginning of the message: what cannot be done with the report.
-        hint: what to do; `{}` is the other application."""
+    """Raises ConfigurationError, whose message begins with `subject`, if a report was made in another application than
+    that of the working directory. `named`: its `--app`. `hint`: what to do; `{}` is the other application."""
     if not named:
         return
     theirs = (directory / named).resolve()
@@ -158,20 +169,14 @@ def check_application(named: str | None, directory: Path, subject: str, hint: st
         if theirs.is_relative_to(ours):
             return
     if theirs != ours:
-        raise ConfigurationError(
-            f"{subject}: it was made in the application {theirs}, but this is {ours}",
-            hint.format(quote(named)),
-        )
+        message = f"{subject}: it was made in the application {theirs}, but this is {ours}"
+        raise ConfigurationError(message, hint.format(quote(named)))
 
 
 def check_walls(values: Mapping[str, Any], typed: RunOptions, directory: Path, subject: str, again: str) -> None:
-    """Raises ConfigurationError if a report would set a flag that opens a wall.
-
-    Args:
-        values: what the report would set, by fields of `RunOptions`.
-        typed: the options of the command line.
-        subject: the beginning of the message: what cannot be done with the report.
-        again: the command that names the report."""
+    """Raises ConfigurationError, whose message begins with `subject`, if a report would set a flag that opens a wall.
+    `values`: what it would set, by fields of `RunOptions`. `typed`: the command line. `again`: the command that names
+    the report."""
     app = typed.app or values.get("app")
     try:
         root = directory / app if app else find_root(directory)
@@ -199,8 +204,7 @@ def made_problem(start: Record) -> str | None:
     if problem := start_problem(start):
         return problem
     origin = start.get("resume")
-    options = origin.get("options", {}) if isinstance(origin, dict) else {}
-    for name, value in options.items():
+    for name, value in origin.get("options", {}).items() if isinstance(origin, dict) else ():
         if not _holds(str(RunOptions.__annotations__.get(name, "")), value):
             return f'the "{name}" of its options cannot be {json.dumps(value)[:40]}'
     return None
@@ -217,21 +221,6 @@ def _is_same(flag: Flag, then: Any, now: Any, directory: Path) -> bool:
     return bool(place(then) == place(now) if flag.is_path else then == now)
 
 
-def _record(line: bytes) -> Record | None:
-    """A line as a record, if the line is complete."""
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(record, dict) or not isinstance(record.get("type"), str):
-        return None
-    if record["type"] != "result":
-        return record
-    from runner.record.checks import result_problem
-
-    return None if result_problem(record) else record
-
-
 def _holds(kind: str, value: Any) -> bool:
     """Whether an option of this type can have a value, as the start line has it. An option of another version may have
     any."""
@@ -242,8 +231,3 @@ def _holds(kind: str, value: Any) -> bool:
     if kind.startswith(("int", "float")):
         return is_number(value)
     return not kind or (isinstance(value, str) and is_utf8(value))
-
-
-def _says_origin(start: Record) -> bool:
-    origin = start.get("resume")
-    return isinstance(origin, dict) and isinstance(origin.get("options"), dict)

@@ -1,22 +1,11 @@
-"""Finds which results of an earlier run are still valid, and which tests must run again, each with its reason.
-
-| reason | the result of the earlier run |
-| --- | --- |
-| `missing` | does not exist |
-| `runs` | exists for some of its runs, but not for all |
-| `changed` | depends on something that has changed |
-| `unknown` | does not say what it depends on |
-| `broken` | says nothing about what was tested, because something that the test needs broke |
-| `cut` | belongs to a test that was cut short |
-| `skipped` | was skipped because of a test that runs again |
-| `gone` | belongs to a case that no longer exists; it is left out |"""
+"""Finds which results of an earlier run are still valid, and which tests must run again, each with its reason."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
-from runner.errors import ConfigurationError
+from runner.errors import ConfigurationError, listed
 from runner.parts import dependency_in
 from runner.record.fingerprint_changes import described
 from runner.record.lines import with_members
@@ -37,31 +26,24 @@ if TYPE_CHECKING:
     from runner.record.model import Suite, TestResult
 
 UNDECIDED = "as many runs as needed"
-NAMED = 10
-"""At most this many tests of one group are named."""
 
 
 class Reason(StrEnum):
-    """Why a test runs again although an earlier run has a result of it, or should have one."""
+    """Why a test runs again although an earlier run has a result of it, or should have one: in words for people, where
+    `{}` is what changed, or the runs that lack a result."""
 
-    MISSING = "missing"
-    RUNS = "runs"
-    CHANGED = "changed"
-    UNKNOWN = "unknown"
-    BROKEN = "broken"
-    CUT = "cut"
-    SKIPPED = "skipped"
-    GONE = "gone"
+    MISSING = "without a result"
+    RUNS = "without a result of {}"
+    CHANGED = "re-run because {} changed"
+    UNKNOWN = "re-run because their results have no fingerprint"
+    BROKEN = "re-run because they ended with an error"
+    CUT = "re-run because they were cut short"
+    SKIPPED = "re-run because cases they depend on are re-run"
+    GONE = "no longer there, so their results are left out"
 
 
-_WORDS = {
-    Reason.MISSING: "without a result",
-    Reason.UNKNOWN: "re-run because their results have no fingerprint",
-    Reason.BROKEN: "re-run because they ended with an error",
-    Reason.CUT: "re-run because they were cut short",
-    Reason.SKIPPED: "re-run because cases they depend on are re-run",
-    Reason.GONE: "no longer there, so their results are left out",
-}
+_Why = tuple[Reason, tuple[str, ...]]
+"""A reason, with the parts of the fingerprint that have changed, or the runs that have no result."""
 
 
 class Rerun(Value):
@@ -77,25 +59,20 @@ class Rerun(Value):
     @property
     def text(self) -> str:
         """It as a line for people."""
-        shown = ", ".join(self.ids[:NAMED]) + (f" and {len(self.ids) - NAMED} more" if len(self.ids) > NAMED else "")
-        if self.reason is Reason.CHANGED:
-            return f"{self.suite}: re-run because {described(self.parts)} changed: {shown}"
-        if self.reason is Reason.RUNS:
-            return f"{self.suite}: without a result of {', '.join(self.parts)}: {shown}"
-        return f"{self.suite}: {_WORDS[self.reason]}: {shown}"
+        parts = described(self.parts) if self.reason is Reason.CHANGED else ", ".join(self.parts)
+        return f"{self.suite}: {self.reason.format(parts)}: {listed(self.ids)}"
 
 
 class Retained(Value):
     """The results of a report that are valid for this run, and what runs again."""
 
-    saved: SavedRun
     results: Mapping[str, Sequence[TestResult]]
     """Suite id → the valid results, with the positions that their tests have now."""
-    ended: Mapping[str, Mapping[str, Status]]
+    ended: Mapping[str, Mapping[str, Status]] = {}
     """Suite id → its cases of which no run is repeated, with their statuses."""
-    reruns: tuple[Rerun, ...]
+    reruns: tuple[Rerun, ...] = ()
     """As far as they are known before modules are loaded."""
-    warnings: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     def statuses(self, suite: str) -> dict[str, dict[int, Status]]:
         """Test → the status of each of its runs that has a result; 0 is the only run of a test that runs once."""
@@ -108,38 +85,19 @@ class Retained(Value):
         """The positions of the tests that have results."""
         return frozenset(result.position for result in self.results.get(suite, ()))
 
+    def source(self, source: CaseSource) -> CaseSource:
+        """Cases with the results that they have."""
+        return source.replace(done=self.statuses(source.suite.id), ended=self.ended.get(source.suite.id, {}))
+
     @property
     def count(self) -> int:
         """How many results there are."""
         return sum(map(len, self.results.values()))
 
-
-class _Why(Value):
-    """Why one result is not valid."""
-
-    reason: Reason
-    parts: tuple[str, ...] = ()
-
-
-class _Suite:
-    """Sorts the results of one suite into valid ones and tests that run again."""
-
-    def __init__(self, suite: Suite) -> None:
-        self.suite = suite
-        self.kept: list[TestResult] = []
-        self.why: dict[str, _Why] = {}
-        """Test → why it runs again."""
-        self.ended: dict[str, Status] = {}
-        """Case → its status, for cases of which no run is repeated."""
-
-    def reruns(self) -> Iterator[Rerun]:
-        """The tests that run again, grouped by their reasons."""
-        groups: dict[_Why, list[str]] = {}
-        for id, why in self.why.items():
-            groups.setdefault(why, []).append(id)
-        for why, ids in groups.items():
-            name = self.suite.name if self.suite.variant else self.suite.label
-            yield Rerun(suite=name, reason=why.reason, parts=why.parts, ids=tuple(ids))
+    @property
+    def test_count(self) -> int:
+        """How many tests have some."""
+        return len({(suite, result.name) for suite, kept in self.results.items() for result in kept})
 
 
 def retain(
@@ -154,9 +112,8 @@ def retain(
     results of inputs that this run does not have."""
     from runner.fingerprints.parts import take_scripts
 
-    policies = RunPolicies(count=options.runs, repeat=options.repeat)
     known = {suite.name: suite for suite in suites}
-    by_suite: dict[str, list[TestResult]] = {id: [] for id in known}
+    by_suite: dict[str, list[TestResult]] = {name: [] for name in known}
     for result in saved.results:
         if result.suite not in known:
             raise ConfigurationError(
@@ -167,15 +124,14 @@ def retain(
     keys = {key for result in saved.results for key in result.fingerprint or ()}
     take_scripts(filter(None, map(dependency_in, sorted(keys))), fingerprints.root, fingerprints.parts)
     of_cases = {source.suite.name: source for source in sources}
-    found = [
-        _of_cases(of_cases[id], by_suite[id], fingerprints, policies)
-        if id in of_cases
-        else _of_module(suite, by_suite[id], fingerprints, policies.count)
-        for id, suite in known.items()
-    ]
+    found = [_Suite(suite, by_suite[name], options, fingerprints) for name, suite in known.items()]
+    for each in found:
+        if (source := of_cases.get(each.suite.name)) is not None:
+            each.sort_cases(source)
+        else:
+            each.sort_tests()
     reruns = tuple(rerun for each in found for rerun in each.reruns())
     return Retained(
-        saved=saved,
         results={each.suite.id: each.kept for each in found},
         ended={each.suite.id: each.ended for each in found},
         reruns=reruns,
@@ -187,159 +143,134 @@ def _differences(saved: SavedRun, options: RunOptions) -> Iterator[str]:
     """Warnings about kept results that were made with other options."""
     if not saved.start:
         return
-    then, now = saved.options.get("timeout"), options.timeout
+    then, now = (
+        "the default" if value is None else f"{value:g}s" for value in (saved.options.get("timeout"), options.timeout)
+    )
     if then != now:
-        yield f"--timeout differs from that of the kept results: {_seconds(now)}, not {_seconds(then)}"
+        yield f"--timeout differs from that of the kept results: {now}, not {then}"
     version = saved.start.get("version")
     if version != VERSION:
         yield f"{saved.path.name} was started by yao-test {version}, but this is {VERSION}"
 
 
-def _seconds(value: float | None) -> str:
-    return "the default" if value is None else f"{value:g}s"
+class _Suite:
+    """Sorts the results of one suite into valid ones and tests that run again."""
 
+    def __init__(
+        self, suite: Suite, results: list[TestResult], options: RunOptions, fingerprints: Fingerprints
+    ) -> None:
+        self.suite, self._options, self._fingerprints = suite, options, fingerprints
+        self.kept: list[TestResult] = []
+        self.ended: dict[str, Status] = {}
+        """Case → its status, for cases of which no run is repeated."""
+        self._results: dict[str, list[TestResult]] = {}
+        for result in results:
+            self._results.setdefault(result.name, []).append(result)
+        self._why: dict[str, _Why] = {}
+        """Test → why it runs again."""
 
-def _of_module(suite: Suite, results: Sequence[TestResult], fingerprints: Fingerprints, runs: int) -> _Suite:
-    """The results of a module: a test keeps the results of all its runs, or none of them."""
-    found = _Suite(suite)
-    made: dict[str, list[TestResult]] = {}
-    for result in results:
-        made.setdefault(result.name, []).append(result)
-        why = _why(result) or _stale(found, fingerprints, result)
-        if why is not None:
-            found.why.setdefault(result.name, why)
-    for id, of_test in made.items():
-        if len(of_test) != runs and id not in found.why:
-            found.why[id] = _without_runs(of_test, runs)
-    # the result of a module that did not load is not a test
-    found.kept = [result for result in results if result.name not in found.why and kind_of(result.name)]
-    return found
+    def reruns(self) -> Iterator[Rerun]:
+        """The tests that run again, grouped by their reasons."""
+        name = self.suite.name if self.suite.variant else self.suite.label
+        groups: dict[_Why, list[str]] = {}
+        for id, why in self._why.items():
+            groups.setdefault(why, []).append(id)
+        for (reason, parts), ids in groups.items():
+            yield Rerun(suite=name, reason=reason, parts=parts, ids=tuple(ids))
 
+    def sort_tests(self) -> None:
+        """Sorts the results of a module: a test keeps the results of all its runs, or none of them."""
+        for id, made in self._results.items():
+            why = next(filter(None, map(self._problem, made)), None)
+            if why is None and len(made) != self._options.runs:
+                why = _without_runs(made, self._options.runs)
+            if why is not None:
+                self._why[id] = why
+            elif kind_of(id):  # the result of a module that did not load is not a test
+                self.kept += made
 
-def _of_cases(
-    source: CaseSource, results: Iterable[TestResult], fingerprints: Fingerprints, policies: RunPolicies
-) -> _Suite:
-    """The results of cases: a case keeps the results of those of its runs that are valid."""
-    found = _Suite(source.suite)
-    by_case: dict[str, list[TestResult]] = {}
-    for result in results:
-        by_case.setdefault(result.name, []).append(result)
-    done: set[str] = set()
-    """The cases of which no run is repeated."""
-    skipped: dict[str, Case] = {}
-    kept: dict[str, list[TestResult]] = {}
-    for position, case in enumerate(located.case for located in source.cases()):
-        holds: list[TestResult] = []
-        for result in by_case.pop(case.id, ()):
-            why = _why(result) or _stale(found, fingerprints, result, case, source)
-            if why is None:
-                holds.append(with_members(result, position=position))
-            else:
-                found.why.setdefault(case.id, why)
-        holds = policies.usable(case, holds)
-        status = policies.status(case, holds)
-        if status is None:
-            count = policies.count if policies.policy_of(case) is None else None
-            found.why.setdefault(case.id, _without_runs(holds, count))
-        elif policies.policy_of(case) is not None:  # what is left of its runs is enough
-            found.why.pop(case.id, None)
-        if case.id not in found.why and status is not None:
-            done.add(case.id)
-            found.ended[case.id] = status
-            if case.depends_on and not case.skip and all(result.status == Status.SKIPPED for result in holds):
-                skipped[case.id] = case
-        kept[case.id] = holds
-    _run_dependents(found, skipped, done)
-    for id in by_case:
-        found.why[id] = _Why(reason=Reason.GONE)
-    again = {id for id, why in found.why.items() if why.reason is Reason.SKIPPED}
-    found.ended = {id: status for id, status in found.ended.items() if id not in again}
-    found.kept = [result for id, holds in kept.items() if id not in again for result in holds]
-    return found
+    def sort_cases(self, source: CaseSource) -> None:
+        """Sorts the results of cases: a case keeps the results of those of its runs that are valid."""
+        skipped: dict[str, Case] = {}
+        kept: dict[str, list[TestResult]] = {}
+        for position, case in enumerate(located.case for located in source.cases()):
+            holds: list[TestResult] = []
+            for result in self._results.pop(case.id, ()):
+                why = self._problem(result, case, source)
+                if why is None:
+                    holds.append(with_members(result, position=position))
+                else:
+                    self._why.setdefault(case.id, why)
+            policy = _policy_of(case, self._options)
+            holds = kept[case.id] = _usable(policy, self._options.runs, holds)
+            status = _status(policy, self._options.runs, holds)
+            if status is None:
+                self._why.setdefault(case.id, _without_runs(holds, self._options.runs if policy is None else None))
+            elif policy is not None:  # what is left of its runs is enough
+                self._why.pop(case.id, None)
+            if case.id not in self._why and status is not None:
+                self.ended[case.id] = status
+                if case.depends_on and not case.skip and all(result.status == Status.SKIPPED for result in holds):
+                    skipped[case.id] = case
+        while again := [id for id, case in skipped.items() if not self.ended.keys() >= {*case.depends_on}]:
+            for id in again:  # skipped because of a case that runs again
+                del skipped[id], self.ended[id], kept[id]
+                self._why[id] = (Reason.SKIPPED, ())
+        self._why |= dict.fromkeys(self._results, (Reason.GONE, ()))
+        self.kept = [result for holds in kept.values() for result in holds]
+
+    def _problem(self, result: TestResult, case: Case | None = None, source: CaseSource | None = None) -> _Why | None:
+        """Why a result does not count; None when it does."""
+        turns = result.case.turns if result.status == Status.SKIPPED and result.case is not None else ()
+        if result.verdict is Verdict.BROKEN or any(turn.skip_reason == "simulator error" for turn in turns):
+            return Reason.BROKEN, ()
+        if result.cut_short:
+            return Reason.CUT, ()
+        if result.fingerprint is None:
+            return Reason.UNKNOWN, ()
+        of_source = (source.folder, source.variant) if source is not None else ()
+        parts = self._fingerprints.changed(result.fingerprint, self.suite.agent, case, *of_source)
+        return (Reason.CHANGED, parts) if parts else None
 
 
 def _without_runs(results: Sequence[TestResult], runs: int | None) -> _Why:
     """The reason of a test that has fewer results than `runs`; None: as many as its policy needs."""
     if runs is None:
-        return _Why(reason=Reason.RUNS, parts=(UNDECIDED,)) if results else _Why(reason=Reason.MISSING)
+        return (Reason.RUNS, (UNDECIDED,)) if results else (Reason.MISSING, ())
     made = {result.run or 1 for result in results}
     absent = tuple(f"run {number}" for number in range(1, runs + 1) if number not in made)
-    return _Why(reason=Reason.RUNS, parts=absent) if made and absent else _Why(reason=Reason.MISSING)
+    return (Reason.RUNS, absent) if made and absent else (Reason.MISSING, ())
 
 
-def _run_dependents(found: _Suite, skipped: Mapping[str, Case], done: set[str]) -> None:
-    """Lets cases run again that were skipped because of a case that runs again, and those that depend on them."""
-    waiting = dict(skipped)
-    while again := [id for id, case in waiting.items() if not done.issuperset(case.depends_on)]:
-        for id in again:
-            del waiting[id]
-            done.discard(id)
-            found.why[id] = _Why(reason=Reason.SKIPPED)
+def _policy_of(case: Case, options: RunOptions) -> Any:
+    """The policy of a case, as it is written in its file or in `--repeat`; None: it has none."""
+    if case.repeat is None:
+        return options.repeat
+    from runner.cases.checks import repeat_of
+
+    return repeat_of(case)
 
 
-def _why(result: TestResult) -> _Why | None:
-    """Why a result does not count, whatever its fingerprint says; None when nothing speaks against it."""
-    if result.verdict is Verdict.BROKEN:
-        return _Why(reason=Reason.BROKEN)
-    if result.cut_short:
-        return _Why(reason=Reason.CUT)
-    turns = result.case.turns if result.status == Status.SKIPPED and result.case is not None else ()
-    return _Why(reason=Reason.BROKEN) if any(turn.skip_reason == "simulator error" for turn in turns) else None
+def _usable(policy: Any, count: int, results: list[TestResult]) -> list[TestResult]:
+    """Those results of a case that fit the runs that this run would make, each with the policy of now."""
+    if all(result.status == Status.SKIPPED and not result.run for result in results):
+        return results
+    kept = [result for result in results if bool(result.run) is (policy is not None or count > 1)]
+    if policy is not None:
+        kept.sort(key=lambda result: result.run)
+        lengths = range(1, len(kept))
+        kept = kept[: next((at for at in lengths if _status(policy, count, kept[:at]) is not None), len(kept))]
+    return [with_members(result, repeat=policy) for result in kept]
 
 
-def _stale(
-    found: _Suite,
-    fingerprints: Fingerprints,
-    result: TestResult,
-    case: Case | None = None,
-    source: CaseSource | None = None,
-) -> _Why | None:
-    """Why the fingerprint of a result does not fit any more; None when it does."""
-    if result.fingerprint is None:
-        return _Why(reason=Reason.UNKNOWN)
-    of_source = (source.folder, source.variant) if source is not None else ()
-    parts = fingerprints.changed(result.fingerprint, found.suite.agent, case, *of_source)
-    return _Why(reason=Reason.CHANGED, parts=parts) if parts else None
+def _status(policy: Any, count: int, results: Sequence[TestResult]) -> Status | None:
+    """The status of a case by its usable results; None when it needs more runs."""
+    if not results or (policy is None and results[0].run and len(results) < count):
+        return None
+    if policy is None or not results[0].run:
+        return min(result.status for result in results)  # FAILED comes before PASSED
+    from runner.record.repeating import repeat_of
 
-
-class RunPolicies(Value):
-    """How often cases run, and which of their results fit."""
-
-    count: int
-    """`--runs`."""
-    repeat: str | None
-    """`--repeat`."""
-
-    def policy_of(self, case: Case) -> Any:
-        """The policy of a case, as it is written in its file or in `--repeat`; None: it has none."""
-        if case.repeat is None:
-            return self.repeat
-        from runner.cases.checks import repeat_of
-
-        return repeat_of(case)
-
-    def usable(self, case: Case, results: Sequence[TestResult]) -> list[TestResult]:
-        """Those results of a case that fit the runs that this run would make, each with the policy of now."""
-        if all(result.status == Status.SKIPPED and not result.run for result in results):
-            return list(results)
-        policy = self.policy_of(case)
-        repeats = policy is not None or self.count > 1
-        kept = [result for result in results if bool(result.run) is repeats]
-        if policy is not None:
-            kept.sort(key=lambda result: result.run)
-            lengths = range(1, len(kept))
-            kept = kept[: next((at for at in lengths if self.status(case, kept[:at]) is not None), len(kept))]
-        return [with_members(result, repeat=policy) for result in kept]
-
-    def status(self, case: Case, results: Sequence[TestResult]) -> Status | None:
-        """The status of a case by its usable results; None when it needs more runs."""
-        policy = self.policy_of(case)
-        if not results or (policy is None and results[0].run and len(results) < self.count):
-            return None
-        if policy is None or not results[0].run:
-            return min(result.status for result in results)  # FAILED comes before PASSED
-        from runner.record.repeating import repeat_of
-
-        ordered = sorted(results, key=lambda result: result.run)
-        verdict = repeat_of(policy, [result.verdict for result in ordered]).verdict
-        return None if verdict is None else verdict.status
+    ordered = sorted(results, key=lambda result: result.run)
+    verdict = repeat_of(policy, [result.verdict for result in ordered]).verdict
+    return None if verdict is None else verdict.status
