@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.commands import tables
-from runner.commands.inputs import print_json, writing
+from runner.commands.inputs import print_json, root_of, writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.reporters.console.table import columns_of, listed
@@ -33,7 +33,7 @@ def doctor(environment: Environment, given: tables.Doctor) -> int:
     from runner.doctor.needs import examine
 
     environment = with_files(environment, given.env_files)
-    root = _root(environment, given.app)
+    root = root_of(environment, given.app)
     target = _mocks_target(environment, root, given.write_mocks) if given.write_mocks is not None else None
     findings = examine(root, {**environment.variables, **environment.keys})
     weak = _weak(root) if root is not None else []
@@ -94,20 +94,6 @@ def _write_mocks(environment: Environment, findings: Findings, target: Path) -> 
     with writing(target), open(target, "x", encoding="utf-8") as file:
         file.write(mock_module(lacks, path if path.startswith(".") else f"./{path}"))
     environment.stderr.write(f"Wrote {target}\n")
-
-
-def _root(environment: Environment, app: str | None) -> Path | None:
-    from runner.application.application import find_root
-
-    if app is not None:
-        root = environment.directory / app
-        if not root.is_dir():
-            raise ConfigurationError(f"Cannot use --app {app}: it is not a folder")
-        return root
-    try:
-        return find_root(environment.directory)
-    except ConfigurationError:
-        return None
 
 
 def _text(findings: Findings, weak: Sequence[Mapping[str, Any]], room: int | None) -> str:

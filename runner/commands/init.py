@@ -31,8 +31,9 @@ APPLICATIONS = Path(__file__).resolve().parents[1] / "shipped/applications"
 GUIDE = "AGENTS.md"
 """What coding agents read first."""
 HELLO = "hello"
-PLACE = r"^\s+at (.+?):(\d+):(\d+)$"
-"""Matches the line of output with the place of a failure."""
+APART = APPLICATIONS.parent / "init"
+"""Files that do not belong to an application: of CI systems, where `INSIDE` and `BELOW` are its folder, and tasks of VS
+Code, whose problem matcher finds the places of failures."""
 IGNORED = ("output-*.jsonl", ".yao-test/")
 """Lines of `.gitignore`: reports of case files, and what the tool keeps between runs."""
 
@@ -76,7 +77,7 @@ def init(environment: Environment, given: tables.Init) -> int:
     maker.make(NewFile(path=CONFIG, text=TSCONFIG))
     maker.make(NewFile(path=GUIDE, text=(APPLICATIONS.parent / GUIDE).read_text("utf-8")))
     if given.vscode:
-        maker.make(NewFile(path=".vscode/tasks.json", text=tasks_text()))
+        maker.make(NewFile(path=".vscode/tasks.json", text=(APART / "tasks.json").read_text("utf-8")))
     repository = repository_of(root)
     if system in CI_FILES:
         inside = root.relative_to(repository).as_posix() if root != repository else ""
@@ -235,96 +236,15 @@ def application_files(name: str) -> Iterator[NewFile]:
         yield NewFile(path=path, text=(top / path).read_text("utf-8"), goes_with=with_it)
 
 
-def tasks_text() -> str:
-    """Tasks of VS Code, whose problem matcher finds the places of failures."""
-    from json import dumps
-
-    matcher = {
-        "owner": "yao-test",
-        "source": "yao-test",
-        "fileLocation": ["autoDetect", "${workspaceFolder}"],
-        "pattern": {"regexp": PLACE, "file": 1, "line": 2, "column": 3, "message": 0},
-    }
-    watching = {"activeOnStart": True, "beginsPattern": "^(Changed: |All files)", "endsPattern": "^Waiting for changes"}
-    task = {"type": "shell", "command": "yao-test", "presentation": {"clear": True}}
-    tasks = [
-        {"label": "yao-test", **task, "group": {"kind": "test", "isDefault": True}, "problemMatcher": matcher},
-        {
-            "label": "yao-test: this file",
-            **task,
-            "args": ["${relativeFile}"],
-            "group": "test",
-            "problemMatcher": matcher,
-        },
-        {
-            "label": "yao-test: watch",
-            **task,
-            "args": ["watch"],
-            "isBackground": True,
-            "problemMatcher": {**matcher, "background": watching},
-        },
-    ]
-    return f"{dumps({'version': '2.0.0', 'tasks': tasks}, indent=2)}\n"
-
-
 def ci_text(system: str, folder: str) -> str:
-    """The file for a CI system, one of `CI_FILES`. `system`: `github` or `gitlab`. `folder`: path of the application
-    from the root of the repository, with slashes; empty if it is the root."""
+    """The file for a CI system, one of `CI_FILES`. `folder`: path of the application from the root of the repository,
+    with slashes; empty if it is the root."""
     from json import dumps
+    from shlex import quote
 
-    text = GITHUB if system == "github" else GITLAB
-    if system == "github":
-        inside = f"    defaults:\n      run:\n        working-directory: {dumps(folder)}\n" if folder else ""
-    else:
-        from shlex import quote
-
-        inside = f"    - {dumps(f'cd {quote(folder)}')}\n" if folder else ""
-    below = f"{folder}/" if folder else ""
-    return text.replace("INSIDE\n", inside).replace("BELOW", below)
-
-
-GITHUB = f"""# Script tests and scripted models need no key and no network.
-# Give the keys of real models to the job, or replay recordings: yao-test --replay recordings
-name: yao-test
-on: [push, pull_request]
-
-permissions:
-  contents: read
-
-jobs:
-  yao-test:
-    runs-on: ubuntu-latest
-    timeout-minutes: 10
-INSIDE
-    steps:
-      # What a pull request brings is not installed: the requirements are those of its base.
-      - uses: actions/checkout@v4
-        with: {{ ref: "${{{{ github.base_ref }}}}" }}
-      - uses: actions/setup-python@v5
-        with: {{ python-version: "3.12" }}
-      - run: pip install -r {REQUIREMENTS}
-      - uses: actions/checkout@v4
-      - run: yao-test -o report.html
-      - uses: actions/upload-artifact@v4
-        if: always()
-        with: {{ name: yao-test, path: "BELOWreport.html" }}
-"""
-
-GITLAB = f"""# Script tests and scripted models need no key and no network.
-# Give the keys of real models to the job, or replay recordings: yao-test --replay recordings
-yao-test:
-  image: python:3.12
-  timeout: 10 minutes
-  script:
-INSIDE
-    # What a merge request brings is not installed: the requirements are those of its target.
-    - |
-      git fetch -q --depth 1 origin "${{CI_MERGE_REQUEST_TARGET_BRANCH_NAME:-$CI_COMMIT_SHA}}"
-      git worktree add -q -f --detach /tmp/base FETCH_HEAD
-      (cd "/tmp/base/$(git rev-parse --show-prefix)" && pip install -r {REQUIREMENTS})
-    - yao-test -o report.html -o junit.xml
-  artifacts:
-    when: always
-    paths: ["BELOWreport.html"]
-    reports: {{ junit: "BELOWjunit.xml" }}
-"""
+    inside = {
+        "github": f"    defaults:\n      run:\n        working-directory: {dumps(folder)}\n",
+        "gitlab": f"    - {dumps(f'cd {quote(folder)}')}\n",
+    }
+    text = (APART / f"{system}.yml").read_text("utf-8")
+    return text.replace("INSIDE\n", inside[system] if folder else "").replace("BELOW", f"{folder}/" if folder else "")

@@ -11,6 +11,7 @@ from runner.application.application import Application, find_root, repository_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import RunOptions, absolute, options_from, report_path
+from runner.planning.inputs import resolve_application
 from runner.planning.last_failed import STORE
 from runner.record.model import TestResult
 from runner.record.report import Report
@@ -157,6 +158,17 @@ def results_in(environment: Environment, name: str) -> list[TestResult]:
     return [result_of(record) for record in records if record.get("type") == "result"]
 
 
+def root_of(environment: Environment, app: str | None) -> Path | None:
+    """The root of the application of `--app`, else of that here; None where there is none. Raises ConfigurationError if
+    `--app` is no folder."""
+    if app is not None:
+        return resolve_application(RunOptions(app=app), environment.directory).root
+    try:
+        return find_root(environment.directory)
+    except ConfigurationError:
+        return None
+
+
 def store_folder(environment: Environment, given: str | None, application: Path | None = None) -> Path:
     """The folder of the store that a flag names, else of the store that runs of this application write to, which
     without an application is that of the working directory. Raises ConfigurationError when there is no store."""
@@ -186,7 +198,6 @@ def named_store(environment: Environment, name: str) -> Path:
 def request_of(environment: Environment, table: type[CommandTable], values: dict[str, Any]) -> RunRequest:
     """What a command with flags of a run asks for; `values` are their texts by field. Raises ConfigurationError."""
     from runner.application.context import with_files
-    from runner.planning.inputs import resolve_application
 
     options = options_from(values)
     environment = with_files(environment, options.env_files)

@@ -17,39 +17,15 @@ from runner.errors import ConfigurationError, RunnerError
 from runner.options.options import ConfiguredOptions, check_needs, options_from, texts_in
 from runner.options.readers import LINES
 from runner.security.terminal import UnwrittenError
+from runner.security.walk import CASE_FILES
 from scripttest import hide_environment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from pathlib import Path
     from typing import Any
 
     from runner.application.application import Application
-    from runner.options.options import RunOptions, RunSettings
-    from runner.planning.plan import RunRequest
-
-
-KEPT = 40
-"""Descriptors for the rest: modules, libraries, the store, reports, the compiler."""
-EACH = 3
-"""Descriptors of a test under way: its connection to a model, a file that it reads, pipes to a worker."""
-FEW = 16
-"""As many at a time fit into the smallest limit in use, 256 of macOS."""
-
-
-def make_room(parallel: int) -> int:
-    """Raises the soft limit as far as so many tests at a time need, and the hard limit allows. Returns how many fit:
-    `parallel`, or fewer, but one at least."""
-    if parallel <= FEW:
-        return parallel
-    from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit, setrlimit
-
-    soft, hard = getrlimit(RLIMIT_NOFILE)
-    needed = KEPT + EACH * parallel
-    if soft != RLIM_INFINITY and soft < needed:
-        soft = needed if hard == RLIM_INFINITY else min(hard, needed)
-        setrlimit(RLIMIT_NOFILE, (soft, hard))
-    return parallel if soft == RLIM_INFINITY else max(1, min(parallel, (soft - KEPT) // EACH))
+    from runner.options.options import RunOptions
 
 
 WHOLE = (["completion"], ["convert"], ["extract"], ["mcp"], ["repl"], ["schema"], ["types"], ["view"])
@@ -149,10 +125,13 @@ def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) ->
 
         typed = with_saved_options(typed, environment.directory)
     from runner.planning.inputs import resolve_application
+    from runner.planning.plan import RunRequest
 
-    application = resolve_application(typed, environment.directory)
-    options, settings = _fitted(_configured(typed, values, application))
-    options = _in_brief(options, environment)
+    directory = environment.directory
+    application = resolve_application(typed, directory)
+    found = _fitted(_configured(typed, values, application))
+    options = _in_brief(found.options, environment)
+    request = RunRequest(options=options, settings=found.settings, environment=environment, application=application)
     if options.sandbox is not None or options.verbose:
         from runner.execution.start import check_sandbox
 
@@ -164,7 +143,7 @@ def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) ->
 
         end_ahead()
         with Cluster(options.cluster, environment, application) as there:
-            return run(_request(options, settings, environment, application), None, remote=there)
+            return run(request, None, remote=there)
     if typed.coverage_thresholds and not options.coverage:
         raise ConfigurationError("--coverage-threshold needs --coverage", "Coverage is only measured with --coverage")
     coverage = None
@@ -180,13 +159,14 @@ def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) ->
                 typed, environment, application, lambda: _configured(typed, values, application), coverage
             ).run()
         processes = None
-        if not _only_cases(options.inputs, environment.directory):
+        names = (name for name in options.inputs if name.lower().endswith(CASE_FILES))
+        if not options.inputs or sum(os.path.isfile(directory / name) for name in names) < len(options.inputs):
             from scripttest import start_processes
 
             processes = start_processes(SCRIPT_PARTS, application.root, coverage.folder if coverage else None)
-        from runner.execution.start import run
+        from runner.execution.start import run  # loaded while the processes start
 
-        return run(_request(options, settings, environment, application), processes, coverage=coverage)
+        return run(request, processes, coverage=coverage)
     finally:
         if coverage is not None:
             coverage.close()
@@ -203,14 +183,33 @@ def _configured(options: RunOptions, values: dict[str, Any], application: Applic
     return found
 
 
-def _fitted(found: ConfiguredOptions) -> tuple[RunOptions, RunSettings]:
-    """The options and settings, with as many tests at a time as the system has room for."""
-    options, settings = found.options, found.settings
-    fitting = make_room(options.parallel or 1)
-    if fitting == (options.parallel or 1):
-        return options, settings
-    said = f"--parallel is {fitting} instead of {options.parallel}: the limit of open files is too low (ulimit -n)"
-    return options.replace(parallel=fitting), settings.replace(warnings=(*settings.warnings, said))
+KEPT = 40
+"""Descriptors for the rest: modules, libraries, the store, reports, the compiler."""
+EACH = 3
+"""Descriptors of a test under way: its connection to a model, a file that it reads, pipes to a worker."""
+FEW = 16
+"""As many at a time fit into the smallest limit in use, 256 of macOS."""
+
+
+def _fitted(found: ConfiguredOptions) -> ConfiguredOptions:
+    """The options with as many tests at a time, one at least, as the limit of open files has room for. It is raised as
+    far as the hard one allows."""
+    parallel = found.options.parallel or 1
+    if parallel <= FEW:
+        return found
+    from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit, setrlimit
+
+    soft, hard = getrlimit(RLIMIT_NOFILE)
+    needed = KEPT + EACH * parallel
+    if soft != RLIM_INFINITY and soft < needed:
+        soft = needed if hard == RLIM_INFINITY else min(hard, needed)
+        setrlimit(RLIMIT_NOFILE, (soft, hard))
+    fitting = parallel if soft == RLIM_INFINITY else max(1, min(parallel, (soft - KEPT) // EACH))
+    if fitting == parallel:
+        return found
+    said = f"--parallel is {fitting} instead of {parallel}: the limit of open files is too low (ulimit -n)"
+    settings = found.settings.replace(warnings=(*found.settings.warnings, said))
+    return found.replace(options=found.options.replace(parallel=fitting), settings=settings)
 
 
 def _in_brief(options: RunOptions, environment: Environment) -> RunOptions:
@@ -219,23 +218,6 @@ def _in_brief(options: RunOptions, environment: Environment) -> RunOptions:
     if not (options.brief or (environment.agent and not environment.ci and not others)):
         return options
     return options.replace(brief=True, quiet=True, story=options.story or "few")
-
-
-def _request(
-    options: RunOptions, settings: RunSettings, environment: Environment, application: Application
-) -> RunRequest:
-    from runner.planning.plan import RunRequest
-
-    return RunRequest(options=options, settings=settings, environment=environment, application=application)
-
-
-def _only_cases(inputs: Sequence[str], directory: Path) -> bool:
-    """Whether all inputs are case files, which need no script host."""
-    from runner.security.walk import CASE_FILES
-
-    return bool(inputs) and all(
-        input.lower().endswith(CASE_FILES) and os.path.isfile(directory / input) for input in inputs
-    )
 
 
 def _refuse(environment: Environment, words: list[str], message: str, hint: str | None, code: int) -> int:

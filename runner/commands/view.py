@@ -7,17 +7,14 @@ import os
 import signal
 from collections.abc import Mapping
 from importlib.util import find_spec
-from pathlib import Path
 from pwd import getpwuid
 from types import FrameType
 
 from runner import exit_codes
-from runner.application.application import find_root
 from runner.commands import tables
-from runner.commands.inputs import print_json, store_folder
+from runner.commands.inputs import print_json, root_of, store_folder
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.options.options import absolute
 from runner.planning.last_failed import STORE
 from runner.store.places import FILE
 from scripttest import install_command
@@ -41,7 +38,7 @@ def view(environment: Environment, given: tables.View) -> int:
     from runner.view.runs import StoredRuns
     from runner.view.server import Serving
 
-    application = _application(environment.directory, given.app)
+    application = root_of(environment, given.app)
     folder = store_folder(environment, given.store, application)
     if application and folder == application / STORE and folder.is_dir() and not (folder / FILE).exists():
         with open_store(folder):
@@ -95,16 +92,3 @@ class _EndedError(Exception):
 
 def _ended(number: int, _: FrameType | None) -> None:
     raise _EndedError(ENDS[number])
-
-
-def _application(directory: Path, named: str | None) -> Path | None:
-    """The application, if there is one. Raises ConfigurationError if `--app` is not a folder."""
-    if named is not None:
-        root = absolute(named, directory)
-        if not root.is_dir():
-            raise ConfigurationError(f"Cannot use --app {named}: it is not a folder")
-        return root
-    try:
-        return find_root(directory)
-    except ConfigurationError:
-        return None
