@@ -118,12 +118,26 @@ class _Planner:
         return CasePlanning(self._request, self._agents)
 
     def find(self) -> None:
-        """Resolves the inputs and selects tests and cases by the flags."""
-        options, selection = self._options, self._selection
+        """Resolves the inputs and selects tests and cases by the flags. When a saved run is graded again, finds the
+        cases that it is graded by."""
+        options, selection, directory = self._options, self._selection, self._environment.directory
         all_variables(self._application.root, self._environment)
-        regrading = self._name_inputs()
-        self._resolve_inputs()
-        self._writes_cases = options.dry_run and any(isinstance(item, GeneratorInput) for item in self._inputs)
+        regrading: Regrading | None = None
+        if self._request.regraded_from is None:
+            self._named = with_inputs(options, self._application, directory)
+        else:
+            from runner.planning.regrading import Regrading
+
+            regrading = Regrading(self._request)
+            self._named = options.replace(inputs=regrading.inputs())
+        inputs = resolve_inputs(self._named, self._application, directory, self._every)
+        if self._choice is not None and self._choice.order is not None:
+            inputs = self._choice.order.suites(inputs, lambda item: item.id)
+            inputs.sort(key=lambda item: not isinstance(item, TestModule))  # as they run
+        if options.fuzz or options.bench:  # no case does that
+            inputs = [item for item in inputs if isinstance(item, TestModule)]
+        self._inputs = inputs
+        self._writes_cases = options.dry_run and any(isinstance(item, GeneratorInput) for item in inputs)
         if self._writes_cases:
             from runner.planning.generators import check_outputs
 
@@ -137,57 +151,35 @@ class _Planner:
         if selection is not None and not self._matched and not self._modules:
             raise selection.nothing(id for source in self._sources for id in source.ids())
 
-    def _name_inputs(self) -> Regrading | None:
-        """Fills in the inputs of a run that names none. When a saved run is graded again, finds the cases that it is
-        graded by."""
-        options, application, directory = self._options, self._application, self._environment.directory
-        if self._request.regraded_from is None:
-            self._named = with_inputs(options, application, directory)
-            return None
-        from runner.planning.regrading import Regrading
-
-        regrading = Regrading(self._request)
-        self._named = options.replace(inputs=regrading.inputs())
-        return regrading
-
-    def _resolve_inputs(self) -> None:
-        inputs = resolve_inputs(self._named, self._application, self._environment.directory, self._every)
-        if self._choice is not None and self._choice.order is not None:
-            inputs = self._choice.order.suites(inputs, lambda item: item.id)
-            inputs.sort(key=lambda item: not isinstance(item, TestModule))  # as they run
-        if self._options.fuzz or self._options.bench:  # no case does that
-            inputs = [item for item in inputs if isinstance(item, TestModule)]
-        self._inputs = inputs
-
     def _select(self) -> None:
         """Selects by `--tag` and `--last-failed`; with `--last-failed`, everything when no test is known to have
         failed."""
-        found = self._apply_filter()
-        if self._choice is not None and self._filter is not None and self._filter.by_failure and self._has_nothing:
+        modules = [item for item in self._inputs if isinstance(item, TestModule)]
+        found = self._apply_filter(modules)
+        tests = self._filter
+        if self._choice is not None and tests is not None and tests.by_failure and self._has_nothing:
             if self._options.resume is not None:
                 raise ConfigurationError(
                     f"Cannot resume {self._options.resume}: none of the failed tests exists any more",
                     "Start a new report with -o",
                 )
             self._choice = self._choice.of_all(self._options, self._application)
-            found = self._apply_filter()
-        tests = self._filter
+            found = self._apply_filter(modules)
+            tests = self._filter
         if tests is not None and self._has_nothing:
             if self._selection is None:
                 raise tests.nothing()
             from runner.planning.test_functions import names_in
 
-            files = (item.test for item in self._inputs if isinstance(item, TestModule))
+            files = (module.test for module in modules)
             raise self._selection.nothing(chain(names_in(files), *(source.ids() for source in found)))
-        modules = sum(isinstance(item, TestModule) for item in self._inputs) - len(self._modules)
         unselected = sum(source.total - source.selected for source in found)
-        self._left_out.append(LeftOut(flag=self._options.selecting, modules=modules, tests=unselected))
+        self._leave_out(self._options.selecting, len(modules) - len(self._modules), unselected)
         self._warnings += self._cases.warnings if found else []
         self._warnings += tests.warnings if tests is not None else []
 
-    def _apply_filter(self) -> list[CaseSource]:
+    def _apply_filter(self, modules: list[TestModule]) -> list[CaseSource]:
         """Selects modules and cases, and returns all cases, also those of files of which none is selected."""
-        modules = [item for item in self._inputs if isinstance(item, TestModule)]
         of_cases = [item for item in self._inputs if not isinstance(item, TestModule)]
         tests = self._filter
         self._picked = tests.modules(modules) if tests is not None else {}
@@ -195,6 +187,10 @@ class _Planner:
         found = self._cases.sources(of_cases, tests) if of_cases else []
         self._sources = [one for one in found if tests is None or one.selected or tests.keeps(one.suite.id)]
         return found
+
+    def _leave_out(self, flag: str, modules: int, tests: int) -> None:
+        if modules or tests:
+            self._left_out.append(LeftOut(flag=flag, modules=modules, tests=tests))
 
     @property
     def _has_nothing(self) -> bool:
@@ -214,7 +210,7 @@ class _Planner:
             self._sources = parts_of(sources, shard, self._application.root, chat, empty=resumes)
         cases = sum(source.selected for source in sources) - sum(source.selected for source in self._sources)
         others = len(modules) - len(self._modules)
-        self._left_out.append(LeftOut(flag=f"--shard {shard}", modules=others, tests=cases))
+        self._leave_out(f"--shard {shard}", others, cases)
         self._matched = self._matched or others > 0
 
     def warn(self) -> None:
@@ -267,7 +263,7 @@ class _Planner:
             picked=self._picked,
             order=choice.order if choice is not None else None,
             matched=self._matched,
-            left_out=tuple(one for one in self._left_out if one.modules or one.tests),
+            left_out=tuple(self._left_out),
             resumable=resumable,
             resume=resume,
             store=_place_of(store, run_id),
@@ -328,7 +324,7 @@ class _Planner:
         assert resume.retained is not None
         self._sources = [resume.retained.source(source) for source in self._sources]
         self._warnings += resume.warnings
-        self._left_out.append(LeftOut(flag=f"--resume {self._options.resume}", tests=resume.retained.test_count))
+        self._leave_out(f"--resume {self._options.resume}", 0, resume.retained.test_count)
         return resume
 
     def _check(self, resume: ResumeState | None) -> None:
