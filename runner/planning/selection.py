@@ -11,7 +11,8 @@ from pathlib import Path
 
 from runner.errors import ConfigurationError
 from runner.filters import Filter
-from runner.planning.last_failed import suite_key
+from runner.options.options import absolute
+from runner.planning.last_failed import Failures, known_failures, suite_key
 from runner.planning.test_functions import tags_in
 from runner.security.files import read_text
 from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome, Status, kind_of
@@ -50,10 +51,9 @@ class Selection:
     """Selects tests and subtests by a pattern, and remembers whether any matched."""
 
     def __init__(self, text: str, flags: str, flag: str = "--run") -> None:
-        """Raises ConfigurationError when a pattern is invalid. `text`: the patterns. `flags`: all flags that leave
-        tests out, as they are written. `flag`: the flag that has the patterns: `--run`, `--fuzz` or `--bench`."""
-        self._flags = flags
-        self._flag = flag
+        """Raises ConfigurationError for an invalid pattern. `flags`: all flags that leave tests out, as they are
+        written. `flag`: the one that has the pattern: `--run`, `--fuzz` or `--bench`."""
+        self._flags, self._flag = flags, flag
         self._filter = Filter(text, flag)
         self._reached: set[tuple[str, str]] = set()
         """Module and name of each test of which a subtest ran that matches the whole pattern."""
@@ -80,8 +80,7 @@ class Selection:
         return match is not None
 
     def checked(self, module: str, outcome: Outcome) -> Outcome:
-        """The outcome of a test. A test that passed becomes skipped when it ran only for subtests that it does not
-        have."""
+        """The outcome of a test, as skipped when it passed and ran only for subtests that it does not have."""
         missed = self._only_partly(outcome.name) and (module, outcome.name) not in self._reached
         if missed and outcome.status == Status.PASSED:
             return outcome.replace(status=Status.SKIPPED, skip_reason=f"no subtest matches {self._flags}")
@@ -98,27 +97,23 @@ class Selection:
         when it is certain that it does not.
 
         Args:
-            records: records of running modules.
+            records: of running modules.
             done: module → tests that have results of an earlier run.
             cases: ids of the cases of the run; the filter matches none of them.
             stopped: whether the run shall end, so that nothing is certain."""
         read: list[HostRecord] = []
-        while True:
-            try:
-                record = next(records)
-            except StopIteration:
-                break
-            except HostError as error:
-                return chain(read, _Broken(error))
-            read.append(record)
-            if isinstance(record, Listed):
-                whole = not all(map(self._only_partly, record.tests))
-                certain = whole or bool(done.get(record.module))
-            else:  # a test that fails before its subtests says so itself
-                failed = isinstance(record, Ended) and record.outcome.status == Status.FAILED
-                certain = isinstance(record, Broken) or failed or bool(self._reached)
-            if certain:
-                return chain(read, records)
+        try:
+            for record in records:
+                read.append(record)
+                if isinstance(record, Listed):
+                    certain = not all(map(self._only_partly, record.tests)) or bool(done.get(record.module))
+                else:  # a test that fails before its subtests says so itself
+                    failed = isinstance(record, Ended) and record.outcome.status == Status.FAILED
+                    certain = isinstance(record, Broken) or failed or bool(self._reached)
+                if certain:
+                    return chain(read, records)
+        except HostError as error:
+            return chain(read, _raising(error))
         if stopped():
             return iter(read)
         listed = [record for record in read if isinstance(record, Listed)]
@@ -155,17 +150,10 @@ def _known(listed: list[Listed]) -> Iterator[str]:
     return (name for record in sorted(listed, key=lambda record: record.module) for name in record.known)
 
 
-class _Broken:
-    """A stream of records that ended with an error."""
-
-    def __init__(self, error: HostError) -> None:
-        self._error = error
-
-    def __iter__(self) -> _Broken:
-        return self
-
-    def __next__(self) -> HostRecord:
-        raise self._error
+def _raising(error: HostError) -> Iterator[HostRecord]:
+    """A stream of records that ends with an error."""
+    yield from ()
+    raise error
 
 
 def hint_of(text: str, names: Iterable[str], kind: str) -> str:
@@ -202,24 +190,24 @@ class Order(Value):
     def suites(self, items: Sequence[T], id_of: Callable[[T], str]) -> list[T]:
         """Sorts suites into the order in which they run."""
         keys = [suite_key(id_of(item), self.root) for item in items]
-        places = self._sorted(keys, lambda key: key in self.failed)
-        return [items[place] for place in places]
+        return [items[place] for place in self._sorted(keys, [key in self.failed for key in keys])]
 
     def tests(self, suite: str, names: Sequence[str]) -> list[int]:
         """Positions of the tests of a suite, in the order in which they run."""
         key = suite_key(suite, self.root)
         failed = frozenset(self.failed.get(key, ()))
-        return self._sorted([f"{key}\0{name}" for name in names], lambda name: name.partition("\0")[2] in failed)
+        return self._sorted([f"{key}\0{name}" for name in names], [name in failed for name in names])
 
-    def _sorted(self, keys: Sequence[str], is_first: Callable[[str], bool]) -> list[int]:
-        if self.seed is None:
-            return sorted(range(len(keys)), key=lambda place: not is_first(keys[place]))
-        return sorted(range(len(keys)), key=lambda place: self._number(keys[place]))
-
-    def _number(self, key: str) -> bytes:
+    def _sorted(self, keys: Sequence[str], are_first: Sequence[bool]) -> list[int]:
         from hashlib import blake2b
 
-        return blake2b(f"{self.seed}\0{key}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        def number(place: int) -> bytes:
+            return blake2b(f"{self.seed}\0{keys[place]}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+        places = range(len(keys))
+        return (
+            sorted(places, key=lambda place: not are_first[place]) if self.seed is None else sorted(places, key=number)
+        )
 
 
 class TestFilter:
@@ -241,11 +229,8 @@ class TestFilter:
             failed: key of a suite → its tests that failed, which are selected; None: all are.
             named: whether `--run` selects a test of a module; None: it selects all.
             resumes: whether suites stay in the run when none of their tests that failed is there any more."""
-        self._root = root
+        self._root, self._failed, self._named, self._resumes = root, failed, named, resumes
         self._tags = frozenset(tags)
-        self._failed = failed
-        self._named = named
-        self._resumes = resumes
         self._seen: set[str] = set()
         """All tags that were met."""
         self.warnings: list[str] = []
@@ -255,50 +240,49 @@ class TestFilter:
         """Whether only tests that failed are selected."""
         return self._failed is not None
 
+    def _failed_in(self, suite: str) -> Sequence[str]:
+        return (self._failed or {}).get(suite_key(suite, self._root), ())
+
     def failed_of(self, suites: Iterable[str]) -> dict[str, list[str]]:
         """Key → the tests that failed, for those of these suites that have some."""
-        keys = (suite_key(id, self._root) for id in suites)
-        return {key: list(names) for key in keys if (names := (self._failed or {}).get(key))}
+        return {suite_key(id, self._root): [*names] for id in suites if (names := self._failed_in(id))}
 
     def keeps(self, suite: str) -> bool:
         """Whether a suite stays in the run although none of its tests is selected."""
-        return self._resumes and suite_key(suite, self._root) in (self._failed or {})
+        return self._resumes and bool(self._failed_in(suite))
 
     def modules(self, modules: Sequence[TestModule]) -> dict[str, frozenset[str] | None]:
         """Module → its selected tests, None for all; modules without selected tests are left out."""
-        found: dict[str, frozenset[str] | None] = {}
-        for module in modules:
-            names = self._of_module(module)
-            if names is None or names or self.keeps(module.id):
-                found[module.id] = names
-        return found
+        found = {module.id: self._of_module(module) for module in modules}
+        return {id: names for id, names in found.items() if names is None or names or self.keeps(id)}
 
     def chosen(self, suite: str) -> Chosen:
         """Returns the function that says whether a case of this suite is selected."""
-        failed = None if self._failed is None else frozenset(self._failed.get(suite_key(suite, self._root), ()))
+        failed = frozenset(self._failed_in(suite))
 
         def is_picked(case: Case) -> bool:
             self._seen.update(case.tags)
-            return (failed is None or case.id in failed) and (not self._tags or not self._tags.isdisjoint(case.tags))
+            is_wanted = not self.by_failure or case.id in failed
+            return is_wanted and (not self._tags or not self._tags.isdisjoint(case.tags))
 
         return is_picked
 
     def nothing(self) -> ConfigurationError:
         """The error for a run in which no test has one of the tags."""
-        first, *others = sorted(self._tags)
-        what = f"one of the tags {', '.join([first, *others])}" if others else f"the tag {first}"
-        return ConfigurationError(f"No test and no case has {what}", hint_of(first, sorted(self._seen), "tags"))
+        tags = sorted(self._tags)
+        what = f"one of the tags {', '.join(tags)}" if len(tags) > 1 else f"the tag {tags[0]}"
+        return ConfigurationError(f"No test and no case has {what}", hint_of(tags[0], sorted(self._seen), "tags"))
 
     def _of_module(self, module: TestModule) -> frozenset[str] | None:
-        failed = None if self._failed is None else self._failed.get(module.id, ())
-        if failed is not None and not failed:
+        failed = self._failed_in(module.id)
+        if self.by_failure and not failed:
             return frozenset()
         try:
             source = read_text(module.test, "replace")
         except OSError:  # said when the module is compiled
             return None
         names = None
-        if failed is not None and all(map(kind_of, failed)):
+        if failed and all(map(kind_of, failed)):
             names = frozenset(name for name in failed if re.search(rf"\b{re.escape(name)}\b", source))
             if self._named is not None:
                 names = frozenset(filter(self._named, names))
@@ -330,13 +314,12 @@ class SelectionAndOrder(Value):
         tests = sum(len(names) for names in picked.values() if names is not None)
         tests += sum(source.selected for source in sources)
         modules = sum(names is None for names in picked.values())
-        parts = ((tests, "test"), (modules, "module"))
-        counts = " and ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in parts if number)
-        return (*self.notes, f"Running only tests that failed last time: {counts}")
+        parts = [f"{tests} test{'s' * (tests != 1)}"] * (tests > 0)
+        parts += [f"{modules} module{'s' * (modules != 1)}"] * (modules > 0)
+        return (*self.notes, f"Running only tests that failed last time: {' and '.join(parts)}")
 
     def of_all(self, options: RunOptions, application: Application) -> SelectionAndOrder:
         """The same choice for a run in which no failed test is known: it selects by names and tags only."""
-
         tags = TestFilter(application.root, options.tags, None) if options.tags else None
         flags = options.replace(last_failed=False).selecting
         note = f"No known failures with {flags}: running all of its tests" if flags else _NOTHING
@@ -352,28 +335,23 @@ def selection_and_order(
     """The choice that the flags make; `named` says which tests of modules `--run` selects. Raises
     ConfigurationError."""
     root = application.root
-    failed: Mapping[str, list[str]] = {}
-    warnings: tuple[str, ...] = ()
+    known = Failures()
     notes: tuple[str, ...] = ()
     saved = _resumed(options, environment)
     if options.last_failed or options.failed_first:
-        from runner.planning.last_failed import Failures, known_failures
-
         known = Failures(tests=saved) if saved is not None else known_failures(options, environment, application)
-        failed = known.tests
-        warnings = (known.problem,) if known.problem is not None else ()
-        if not failed and not (options.watch and options.failed_first):
+        if not known.tests and not (options.watch and options.failed_first):
             notes = (_NOTHING if known.is_known else _NOT_IN_CI,)
-    order = None
+    order = tests = None
     if options.shuffle is not None:
         order = Order(root=root, seed=options.shuffle, failed={})
         notes = (*notes, f"Order: shuffled; to repeat it: --shuffle={options.shuffle}")
-    elif options.failed_first and failed:
-        order = Order(root=root, seed=None, failed=failed)
-    tests = None
-    if options.tags or (options.last_failed and failed):
-        known_to_fail = failed if options.last_failed and failed else None
-        tests = TestFilter(root, options.tags, known_to_fail, named=named, resumes=saved is not None)
+    elif options.failed_first and known.tests:
+        order = Order(root=root, seed=None, failed=known.tests)
+    failed = known.tests if options.last_failed and known.tests else None
+    if options.tags or failed:
+        tests = TestFilter(root, options.tags, failed, named=named, resumes=saved is not None)
+    warnings = (known.problem,) if known.problem is not None else ()
     return SelectionAndOrder(filter=tests, order=order, notes=notes, warnings=warnings)
 
 
@@ -382,7 +360,6 @@ def _resumed(options: RunOptions, environment: Environment) -> Mapping[str, list
     when no such run is resumed."""
     if options.resume is None or not options.last_failed:
         return None
-    from runner.options.options import absolute
     from runner.planning.saved_run import read_saved
 
     saved = read_saved(absolute(options.resume, environment.directory))
