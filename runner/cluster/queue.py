@@ -84,7 +84,7 @@ class WorkQueue:
     def _part_of(self, module: TestModule) -> ModulePart:
         plan = self._plan
         id = module.id
-        retained = plan.resume.retained if plan.resume is not None else None
+        retained = plan.retained
         done = (
             EndedTest(name=result.name, position=result.position, run=result.run, status=result.status)
             for result in (retained.results.get(id, ()) if retained is not None else ())

@@ -114,19 +114,7 @@ class _Prompt:
     def _session(self) -> None:
         request, module = self._request, self._module
         root = request.application.root
-        plan = RunPlan(
-            **{
-                **fields_of(request),
-                "suites": (suite_of(module),),
-                "modules": (module,),
-                "sources": (),
-                "selection": None,
-                "picked": {},
-                "order": None,
-                "resumable": False,
-                "resume": None,
-            }
-        )
+        plan = RunPlan(**fields_of(request), suites=(suite_of(module),), modules=(module,))
         with RunServices(request) as services:
             services.count_usage(self._budgets)
             run = Run(plan, services, Stop())

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from runner.planning.case_source import Arrange, CaseSource
     from runner.planning.resume import ResumeState
     from runner.planning.selection import Order, Selection
+    from runner.planning.still_valid import Retained
     from runner.store.places import StorePlace
 
 
@@ -72,27 +73,27 @@ class RunPlan(RunRequest):
 
     suites: tuple[Suite, ...]
     """All suites, in the order in which they were named."""
-    modules: tuple[TestModule, ...]
+    modules: tuple[TestModule, ...] = ()
     """Suites that are test modules."""
-    sources: tuple[CaseSource, ...]
+    sources: tuple[CaseSource, ...] = ()
     """The cases of the other suites, which are read again for each use."""
     warnings: tuple[str, ...] = ()
     """Warnings that are printed before anything runs."""
     notes: tuple[str, ...] = ()
     """Notes about the selection and the order of the tests, one sentence each."""
-    selection: Selection | None
+    selection: Selection | None = None
     """What `--run`, `--fuzz` or `--bench` selects; None: all tests."""
-    picked: Mapping[str, frozenset[str] | None]
+    picked: Mapping[str, frozenset[str] | None] = {}
     """Module → its tests that flags select; None, or no entry: all of its tests."""
-    order: Order | None
+    order: Order | None = None
     """The order in which tests run; None: that of the files."""
     matched: bool = True
     """Whether `--run` is certain to match something; else that is known only when the modules are loaded."""
     left_out: tuple[LeftOut, ...] = ()
     """What flags leave out, as far as that is known before modules are loaded."""
-    resumable: bool
+    resumable: bool = False
     """Whether the run writes a report that a later run can resume."""
-    resume: ResumeState | None
+    resume: ResumeState | None = None
     """What is taken from an earlier run, and what a later run will need; None when no report can be resumed."""
     store: StorePlace | None = None
     """Where the store keeps the run; None: it does not."""
@@ -141,18 +142,21 @@ class RunPlan(RunRequest):
         return {source.folder for source in self.sources if source.suite.file}
 
     @property
+    def retained(self) -> Retained | None:
+        """The results of an earlier run that are kept."""
+        return self.resume.retained if self.resume is not None else None
+
+    @property
     def retained_tests(self) -> dict[str, Collection[str]]:
         """Module → its tests that have results of an earlier run."""
-        if self.resume is None or self.resume.retained is None:
-            return {}
-        return {module.id: self.resume.retained.statuses(module.id) for module in self.modules}
+        kept = self.retained
+        return {module.id: kept.statuses(module.id) for module in self.modules} if kept is not None else {}
 
     @property
     def retained_places(self) -> dict[str, Collection[int]]:
         """Module → the positions of its tests that have results of an earlier run."""
-        if self.resume is None or self.resume.retained is None:
-            return {}
-        return {module.id: self.resume.retained.places(module.id) for module in self.modules}
+        kept = self.retained
+        return {module.id: kept.places(module.id) for module in self.modules} if kept is not None else {}
 
 
 def suite_of(module: TestModule) -> Suite:
