@@ -95,16 +95,19 @@ class CaseSource(Value):
     """Case → the numbers of its runs that will run; cases that are not in it run as often as flags and the case file
     say."""
 
+    def running(self) -> Iterator[LocatedCase]:
+        """Reads the cases that are not skipped and not complete in an earlier run."""
+        return (one for one in self.cases() if not (one.case.skip or one.case.id in self.ended))
+
     def placed(self, arrange: Arrange | None) -> Iterator[PlacedCase]:
         """Reads the cases in the order in which they run; `arrange` decides it, None stands for that of the file. An
         order has all cases in memory."""
-        if arrange is None:
-            for position, located in enumerate(self.cases()):
-                yield PlacedCase(position=position, line=located.line, case=located.case)
-            return
-        cases = list(self.cases())
-        for position in arrange(self.suite.id, [located.case.id for located in cases]):
-            yield PlacedCase(position=position, line=cases[position].line, case=cases[position].case)
+        placed: Iterable[tuple[int, LocatedCase]] = enumerate(self.cases())
+        if arrange is not None:
+            cases = list(self.cases())
+            placed = ((at, cases[at]) for at in arrange(self.suite.id, [located.case.id for located in cases]))
+        for position, located in placed:
+            yield PlacedCase(position=position, line=located.line, case=located.case)
 
     def cleaned(self, clean: Callable[[str], str]) -> CaseSource:
         """The same cases with the secrets removed from their ids, as results, recordings and snapshots name them."""

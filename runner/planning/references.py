@@ -39,12 +39,11 @@ _ROLES = {
 
 
 class ReferencesError(ConfigurationError):
-    """References name things that do not exist."""
+    """References name things that do not exist: `lines` has one for each reference, with the places that name it."""
 
     def __init__(self, message: str, hint: str | None, lines: list[str]) -> None:
         super().__init__(message, hint)
         self.lines = lines
-        """One line for each reference, with the places that name it."""
 
     @classmethod
     def of(cls, lines: list[str]) -> ReferencesError:
@@ -71,7 +70,7 @@ def named_by(
     folders: Mapping[str, Path],
 ) -> Iterator[Named]:
     """The references in flags and in the cases that will run, without agents that mocks of their case answer for.
-    `folders` maps ids of tested agents to their folders."""
+    `folders`: tested agent → its folder."""
     for folder in folders.values():
         for reference, flag in _of_flags(options):
             yield Named(reference=reference, folder=folder, place=flag)
@@ -79,18 +78,13 @@ def named_by(
         yield Named(reference=generator.reference, folder=folders[generator.agent], place=f"-i {generator.id}")
     connector, simulator = options.connector or "", options.simulator or ""
     for source in sources:
-        if not source.refers or source.broken:
-            continue
-        for located in source.cases():
-            case, line = located.case, located.line
-            if case.skip or case.id in source.ended:
-                continue
+        for located in source.running() if source.refers and not source.broken else ():
+            case = located.case
             mocks = None if case.mocks is None else given_mocks(case.mocks.model_dump())
+            where = f"{source.suite.label}:{located.line}" if located.line else source.suite.label
             for reference in dict.fromkeys(case.references(connector, simulator)):
-                if mocks is not None and reference.kind == "agent" and mocks.find_agent(reference.text) is not None:
-                    continue
-                where = f"{source.suite.label}:{line}" if line else source.suite.label
-                yield Named(reference=reference, folder=source.assistant.folder, place=f'{where}: case "{case.id}"')
+                if mocks is None or reference.kind != "agent" or mocks.find_agent(reference.text) is None:
+                    yield Named(reference=reference, folder=source.assistant.folder, place=f'{where}: case "{case.id}"')
 
 
 def _of_flags(options: RunOptions) -> Iterator[tuple[Reference, str]]:
@@ -98,35 +92,30 @@ def _of_flags(options: RunOptions) -> Iterator[tuple[Reference, str]]:
         yield Reference(kind="connector", text=options.connector), f"-c {options.connector}"
     if options.simulator:
         yield simulator_reference(options.simulator), f"--simulator {options.simulator}"
-    for flag in ("before", "after"):
-        hook = getattr(options, flag)
+    for flag, hook in (("before", options.before), ("after", options.after)):
         if hook:
             yield Reference(kind="hook", text=hook), f"--{flag} {hook}"
 
 
 async def check_references(named: Iterable[Named], runtime: Runtime, application: Application) -> None:
     """Raises ReferencesError with all references to things that do not exist, and the places that name them."""
-    wrong: dict[str, tuple[ConfigurationError, list[str]]] = {}
+    wrong: dict[str, tuple[ConfigurationError, dict[str, None]]] = {}
     found: dict[tuple[Reference, Path], ConfigurationError | None] = {}
     for item in named:
         key = (item.reference, item.folder)
         if key not in found:
             found[key] = await _problem(item, runtime, application)
-        error = found[key]
-        if error is not None:
-            _, places = wrong.setdefault(error.message, (error, []))
-            if item.place not in places:
-                places.append(item.place)
-    if not wrong:
-        return
-    told = [(error, *_listed(places)) for error, places in wrong.values()]
-    lines = [
-        f"{place}: {error.message}{f'. {error.hint}' if error.hint else ''}{others}" for error, place, others in told
-    ]
-    if len(told) == 1:
-        (error, place, others), *_ = told
-        raise ReferencesError(f"Cannot use {place}: {error.message}{others}", error.hint, lines)
-    raise ReferencesError.of(lines)
+        if (error := found[key]) is not None:
+            wrong.setdefault(error.message, (error, {}))[1][item.place] = None
+    lines = []
+    for error, (place, *others) in wrong.values():
+        more = [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
+        also = f" (also {', '.join([*others[:SHOWN], *more])})" if others else ""
+        lines.append(f"{place}: {error.message}{f'. {error.hint}' if error.hint else ''}{also}")
+        if len(wrong) == 1:
+            raise ReferencesError(f"Cannot use {place}: {error.message}{also}", error.hint, lines)
+    if lines:
+        raise ReferencesError.of(lines)
 
 
 async def _problem(item: Named, runtime: Runtime, application: Application) -> ConfigurationError | None:
@@ -148,15 +137,6 @@ async def _problem(item: Named, runtime: Runtime, application: Application) -> C
     return None
 
 
-def _listed(places: list[str]) -> tuple[str, str]:
-    """The first place, and a remark that names the others."""
-    first, *others = places
-    if not others:
-        return first, ""
-    more = [f"{len(others) - SHOWN} more"] if len(others) > SHOWN else []
-    return first, f" (also {', '.join([*others[:SHOWN], *more])})"
-
-
 _MAY_CHOOSE = r"\b(?:connector|delegate|import|require)\b"
 """Words in a handler that show that its Create hook may choose another connector or another agent."""
 
@@ -166,7 +146,7 @@ def check_own_connectors(sources: Sequence[CaseSource], assistants: Assistants, 
     not there or cannot be used. `check` raises it for one reference."""
     problems: dict[str, ConfigurationError] = {}
     for source in sources:
-        if not _runs(source):
+        if not (source.broken or any(True for _ in source.running())):
             continue
         try:
             assistant = assistants.get(source.assistant.id)
@@ -178,7 +158,8 @@ def check_own_connectors(sources: Sequence[CaseSource], assistants: Assistants, 
             check(assistant.connector)
         except ConfigurationError as error:
             problems[assistant.id] = error
-        if assistant.id not in problems or _names_connector(source):
+        references = (one for located in source.cases() for one in located.case.references())
+        if assistant.id not in problems or (source.refers and any(one.kind == "connector" for one in references)):
             return
     if len(problems) == 1:
         (id, problem), *_ = problems.items()
@@ -188,22 +169,9 @@ def check_own_connectors(sources: Sequence[CaseSource], assistants: Assistants, 
         raise ConfigurationError(f"Cannot run the cases: no agent can call its model{listing}", "Nothing ran")
 
 
-def _runs(source: CaseSource) -> bool:
-    return bool(source.broken) or any(
-        not located.case.skip and located.case.id not in source.ended for located in source.cases()
-    )
-
-
 def _asks(assistant: Assistant) -> bool:
     """Whether an agent is certain to ask the model of its own connector."""
     if assistant.sandbox is not None or not (assistant.prompts or assistant.servers):
         return False
     handler = "" if assistant.script is None else read_text(assistant.script)
     return "Create" not in handler or not re.search(_MAY_CHOOSE, handler)
-
-
-def _names_connector(source: CaseSource) -> bool:
-    """Whether a case names a connector itself."""
-    return source.refers and any(
-        reference.kind == "connector" for located in source.cases() for reference in located.case.references()
-    )
