@@ -7,6 +7,7 @@ divided: the hash is of their id."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
@@ -24,6 +25,8 @@ from runner.security.terminal import own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from runner.agents.service import AgentService
     from runner.cases.reader import MadeCases
     from runner.options.values import Shard, Variant
@@ -94,9 +97,7 @@ class CasePlanning:
         if generators and options.shard is not None:
             sources = parts_of(sources, options.shard, self._application.root, self._request.context["chat_id"])
         folders = {source.assistant.id: source.assistant.folder for source in sources}
-        for generator in generators:
-            agent = self._assistants.find(generator.agent)
-            folders[agent.id] = agent.folder
+        folders |= {one.agent: self._assistants.find(one.agent).folder for one in generators}
         named = named_by(sources, generators, options, folders)
         for first in named:
             service = self._agents()
@@ -136,33 +137,33 @@ class CasePlanning:
         find = connectors.get if has_keys else connectors.model
         find(connectors.resolve(id))
 
-    def _connector(self, agent: str) -> str:
-        return self._request.settings.of(agent, self._options).connector or ""
+    def _assistant(self, id: str) -> tuple[Assistant, str]:
+        """An agent, or a substitute for one whose files cannot be used, and what is wrong with these."""
+        try:
+            return self._assistants.get(id), ""
+        except BrokenError as error:
+            return stand_in(self._assistants.find(id)), error.message + (f". {error.hint}" if error.hint else "")
+
+    def _source(self, input: CaseInput | GeneratorInput, **more: Any) -> CaseSource:
+        """The cases of an input; of a message, as far as nothing else is said. An agent whose files cannot be used has a
+        substitute."""
+        assistant, broken = self._assistant(input.agent)
+        connector = self._request.settings.of(assistant.id, self._options).connector or ""
+        suite = {"kind": SuiteKind.MESSAGE, "label": input.id, "file": "", "agent": assistant.id, **more.pop("suite")}
+        about = {"folder": self._directory, "selected": 1, "total": 1, "broken": broken, **more}
+        return CaseSource(suite=Suite(id=input.id, connector=connector, **suite), assistant=assistant, **about)
 
     def _read(self, input: CaseInput, chosen: Chosen | None, absent: list[AbsentFilesError]) -> CaseSource:
-        """The cases of a file, or a message. An agent whose files cannot be used has a substitute."""
+        """The cases of a file, or a message."""
         lenient = self._options.lenient
-        try:
-            assistant, broken = self._assistants.get(input.agent), ""
-        except BrokenError as error:
-            assistant = stand_in(self._assistants.find(input.agent))
-            broken = error.message + (f". {error.hint}" if error.hint else "")
+        assistant, broken = self._assistant(input.agent)
         if broken and self._options.dry_run:
             self.warnings.append(f"the cases of {assistant.id} cannot run: {broken}")
-        suite = Suite(
-            id=input.id,
-            kind=SuiteKind.MESSAGE,
-            label=f'"{input.message}"',
-            file="",
-            agent=input.agent,
-            connector=self._connector(assistant.id),
-        )
-        source = CaseSource(
-            suite=suite, assistant=assistant, folder=self._directory, selected=1, total=1, cases=tuple, broken=broken
-        )
         if input.path is None:
             case = LocatedCase(line=0, case=Case(id="message", input=input.message))
-            return source.replace(cases=lambda: [case])
+            return self._source(
+                input, suite={"label": f'"{input.message}"', "agent": input.agent}, cases=lambda: [case]
+            )
         name = shown_path(input.path, self._directory)
         try:
             file = CaseFile.check(input.path, lenient, chosen, name)
@@ -171,14 +172,10 @@ class CasePlanning:
             file = error.file
         self.warnings += file.warnings
         self.warnings += [f'{name}: "{id}" runs too, "{other}" depends on it' for id, other in file.needs.added.items()]
-        return source.replace(
-            suite=suite.replace(
-                kind=SuiteKind.CASE_FILE,
-                label=name,
-                file=str(input.path),
-                agent=assistant.id,
-                multi_turn=file.several_turns,
-            ),
+        suite = {"label": name, "file": str(input.path), "multi_turn": file.several_turns}
+        return self._source(
+            input,
+            suite={"kind": SuiteKind.CASE_FILE, **suite},
             folder=file.folder,
             selected=file.count,
             total=file.total,
@@ -193,36 +190,19 @@ class CasePlanning:
         self.warnings += made.warnings
         left_out = frozenset(case.id for case in made.cases if chosen is not None and not chosen(case))
         needs = needs_of({case.id: case.depends_on for case in made.cases}, left_out)
-        selected = [
-            LocatedCase(line=0, case=case) for case in made.cases if case.id not in left_out or case.id in needs.added
-        ]
+        wanted = [case for case in made.cases if case.id not in left_out or case.id in needs.added]
+        selected = [LocatedCase(line=0, case=case) for case in wanted]
         ids = [case.id for case in made.cases]
-        assistant = self._usable(input.agent)
-        suite = Suite(
-            id=input.id,
-            kind=SuiteKind.GENERATED,
-            label=input.id,
-            file="",
-            agent=assistant.id,
-            connector=self._connector(assistant.id),
-            multi_turn=any(case.in_turns for case in made.cases),
-        )
-        return CaseSource(
-            suite=suite,
-            assistant=assistant,
-            folder=self._directory,
+        return self._source(
+            input,
+            suite={"kind": SuiteKind.GENERATED, "multi_turn": any(case.in_turns for case in made.cases)},
+            broken="",
             selected=len(selected),
             total=len(ids),
             cases=lambda: selected,
             ids=lambda: ids,
             waited=needs.ids,
         )
-
-    def _usable(self, agent: str) -> Assistant:
-        try:
-            return self._assistants.get(agent)
-        except BrokenError:
-            return stand_in(self._assistants.find(agent))
 
     def _generate(self, input: GeneratorInput) -> MadeCases:
         """Has a generator make cases; at a terminal, a line says that it is at work."""
@@ -262,8 +242,8 @@ def parts_of(
 
 
 def _part_of(source: CaseSource, shard: Shard, root: Path, chat: str) -> CaseSource:
-    file = Path(source.suite.file) if source.suite.file else None
-    name = str(file.relative_to(root)) if file and file.is_relative_to(root) else source.suite.label
+    name = shown_path(Path(source.suite.file), root) if source.suite.file else source.suite.label
+    name = source.suite.label if os.path.isabs(name) else name
     groups = groups_of(source) if source.waited else {}
 
     def cases() -> Iterator[LocatedCase]:
