@@ -145,7 +145,7 @@ class CasePlanning:
             return stand_in(self._assistants.find(id)), error.message + (f". {error.hint}" if error.hint else "")
 
     def _source(self, input: CaseInput | GeneratorInput, **more: Any) -> CaseSource:
-        """The cases of an input; of a message, as far as nothing else is said. An agent whose files cannot be used has a
+        """The cases of an input; of a message, where nothing else is said. An agent whose files cannot be used has a
         substitute."""
         assistant, broken = self._assistant(input.agent)
         connector = self._request.settings.of(assistant.id, self._options).connector or ""
