@@ -101,7 +101,8 @@ def read_saved(path: Path, doing: str = RESUMING) -> SavedRun:
             is_whole = False
     if not start and lines and lines[0][:8] != b'{"type":' and any(line.strip(b"\0") for line in (*lines, rest)):
         raise ConfigurationError(f"{subject}: it is not a .jsonl report of yao-test")
-    if start and not isinstance((start.get("resume") or {}).get("options"), dict):
+    origin = start.get("resume")
+    if start and not (isinstance(origin, dict) and isinstance(origin.get("options"), dict)):
         raise ConfigurationError(
             f"{subject}: its flags are unknown",
             "Reports of merge and regrade cannot be resumed; resume the original reports",
