@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -14,11 +14,11 @@ from runner.commands.inputs import is_journal, read_report, write_reports
 from runner.compare import histories
 from runner.compare.histories import PooledRuns
 from runner.environment import Environment
-from runner.errors import ConfigurationError
+from runner.errors import ConfigurationError, listed
 from runner.options.carried import spelled
 from runner.options.flags import Changes
 from runner.options.options import FLAGS, texts_in
-from runner.options.values import CoverageThreshold, Shard, misses_in, read_shard
+from runner.options.values import Shard, misses_in, read_shard
 from runner.record import coverage
 from runner.record.events import RunEnd, RunStatus
 from runner.record.fold import counted, status_of
@@ -33,7 +33,7 @@ from scripttest.typing_names import Record
 
 SAID = 20
 """At most this many warnings are printed."""
-_ALWAYS = tuple(flag for flag in FLAGS if flag.changes is Changes.ALL)
+_ALWAYS = tuple(f"--{flag.name}" for flag in FLAGS if flag.changes is Changes.ALL)
 """Flags that are in the fingerprint of each result if they are set."""
 WORST = (RunStatus.INTERRUPTED, RunStatus.ERROR)
 """Statuses that a merged run takes over from any of its parts; the first of them that is found counts."""
@@ -46,46 +46,33 @@ def merge(environment: Environment, given: tables.Merge) -> int:
     if given.as_runs and given.partial:
         raise click.UsageError("--as-runs combines complete runs, --partial is for the parts of one run")
     joined = histories.as_runs(reports, parts) if given.as_runs else merged(reports, parts)
-    misses = _misses(joined.report, given.thresholds)
-    whole, said = _measured(joined.report, misses), [*joined.said, *misses]
+    whole, misses = joined.report, []
+    if given.thresholds:
+        if whole.end.coverage is None:
+            raise ConfigurationError(
+                "Cannot use --coverage-threshold: no part has coverage", "Run the parts with --coverage"
+            )
+        misses = [*misses_in(whole.end.coverage.miss, given.thresholds)]
+    if misses:
+        status = RunStatus.FAILED if whole.end.status == RunStatus.PASSED else whole.end.status
+        whole = whole.replace(warnings=[*whole.warnings, *misses], end=whole.end.replace(status=status))
     missing = [] if given.as_runs else lacking(reports, parts, whole)
-    for line in said[:SAID]:
-        environment.stderr.write(f"Warning: {in_line(line)}\n")
-    if len(said) > SAID:
-        environment.stderr.write(f"Warning: ... and {len(said) - SAID} more\n")
+    said = [*map(in_line, (*joined.said, *misses))]
+    _warn(environment, "Warning: ", said, "Warning: ")
     write_reports(environment, whole, given.outputs)
-    environment.stdout.write(
-        f"{counts_text(whole.counts)} in {count(len(parts), 'report' if given.as_runs else 'part')}\n"
-    )
-    for line in remarks(whole.counts):
-        environment.stdout.write(f"{line}\n")
-    for line in missing[:SAID]:
-        environment.stderr.write(f"{'Warning' if given.partial else 'Error'}: {line}\n")
-    if len(missing) > SAID:
-        environment.stderr.write(f"... and {len(missing) - SAID} more\n")
+    of = count(len(parts), "report" if given.as_runs else "part")
+    environment.stdout.write("\n".join([f"{counts_text(whole.counts)} in {of}", *remarks(whole.counts), ""]))
+    _warn(environment, "Warning: " if given.partial else "Error: ", missing, "")
     if missing and not given.partial:
         environment.stderr.write("Hint: Pass the missing parts, or --partial to merge without them\n")
         return exit_codes.CONFIGURATION
     return exit_codes.FAILED if misses else exit_codes.PASSED
 
 
-def _misses(whole: Report, thresholds: Sequence[CoverageThreshold]) -> list[str]:
-    """The coverage thresholds that a report misses, as sentences. Raises ConfigurationError where no coverage was
-    measured."""
-    if not thresholds:
-        return []
-    covered = whole.end.coverage
-    if covered is None:
-        raise ConfigurationError(
-            "Cannot use --coverage-threshold: no part has coverage", "Run the parts with --coverage"
-        )
-    return [*misses_in(covered.miss, thresholds)]
-
-
-def _measured(whole: Report, misses: Sequence[str]) -> Report:
-    """The report with the coverage thresholds that it misses."""
-    status = RunStatus.FAILED if misses and whole.end.status == RunStatus.PASSED else whole.end.status
-    return whole.replace(warnings=[*whole.warnings, *misses], end=whole.end.replace(status=status))
+def _warn(environment: Environment, head: str, lines: Sequence[str], more: str) -> None:
+    shown = [f"{head}{line}\n" for line in lines[:SAID]]
+    shown += [f"{more}... and {len(lines) - SAID} more\n"] if len(lines) > SAID else []
+    environment.stderr.write("".join(shown))
 
 
 def merged(reports: list[Report], names: tuple[str, ...]) -> PooledRuns:
@@ -152,10 +139,11 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> PooledRuns:
 def _check_flags(reports: list[Report], names: tuple[str, ...]) -> None:
     """Raises ConfigurationError for a part that was made with other flags than the first one, if results depend on
     them."""
-    first, *others = map(_changing, reports)
+    first, *others = (texts_in(report.result_flags) or {} for report in reports)
     for name, given in zip(names[1:], others, strict=True):
-        for flag in FLAGS:
-            if (value := given.get(flag.field)) != (known := first.get(flag.field)):
+        for flag in FLAGS if given != first else ():
+            value, known = given.get(flag.field), first.get(flag.field)
+            if flag.changes_results and value != known:
                 raise ConfigurationError(
                     f"Cannot merge {name}: it was made with {spelled(flag, value)}, and {names[0]} with"
                     f" {spelled(flag, known)}",
@@ -171,34 +159,24 @@ def _check_agents(reports: list[Report], names: tuple[str, ...]) -> None:
         agents = {suite.id: suite.agent for suite in report.suites}
         for result in report.results:
             made = result.fingerprint or {}
-            for flag in _ALWAYS if made else ():
-                agent, key = agents.get(result.suite), f"--{flag.name}"
-                first = known.setdefault((agent, result.variant, key), (made.get(key), name))
-                if first[0] != made.get(key):
+            for key in _ALWAYS if made else ():
+                agent = agents.get(result.suite)
+                value, earlier = known.setdefault((agent, result.variant, key), (made.get(key), name))
+                if value != made.get(key):
                     raise ConfigurationError(
-                        f"Cannot merge {name}: results of {agent} were made with another {key} than in {first[1]}",
+                        f"Cannot merge {name}: results of {agent} were made with another {key} than in {earlier}",
                         "Run both parts with the same yao-test.toml",
                     )
 
 
-def _changing(report: Report) -> dict[str, Any]:
-    """The flags of a report that change results, with their values as texts, by fields of `RunOptions`."""
-    values = texts_in(report.result_flags) or {}
-    return {flag.field: values.get(flag.field) for flag in FLAGS if flag.changes_results}
-
-
-def _differences(first: Report, other: Report, first_name: str, name: str) -> list[str]:
+def _differences(first: Report, other: Report, first_name: str, name: str) -> Iterator[str]:
     one, two = first.start, other.start
-    found = []
     if one.version != two.version:
-        found.append(f"{first_name} is of yao-test {one.version}, {name} of yao-test {two.version}")
+        yield f"{first_name} is of yao-test {one.version}, {name} of yao-test {two.version}"
     if one.environment != two.environment:
-        found.append(f"{first_name} and {name} ran with a different user, team or locale")
-    return found
+        yield f"{first_name} and {name} ran with a different user, team or locale"
 
 
-NAMED = 10
-"""At most this many names of one kind are printed."""
 MOST_RUNS = 1_000_000
 """A larger number of runs is not believed."""
 
@@ -211,15 +189,12 @@ def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> lis
 
 def _shards(parts: Sequence[Report]) -> Iterator[str]:
     """Names the shards without a report. A report that is not of a shard has all tests."""
-    found = [_shard(part) for part in parts]
-    shards = [shard for shard in found if shard is not None]
-    if not shards or len(shards) < len(found):
-        return
-    for of in sorted({shard.of for shard in shards}):
+    shards = [shard for part in parts if (shard := _shard(part)) is not None]
+    for of in sorted({shard.of for shard in shards}) if len(shards) == len(parts) else ():
         there = {shard.number for shard in shards if shard.of == of}
         absent = [f"{number}/{of}" for number in range(1, of + 1) if number not in there]
         if absent:
-            yield f"{'shard' if len(absent) == 1 else 'shards'} without a report: {_listed(absent)}"
+            yield f"{'shard' if len(absent) == 1 else 'shards'} without a report: {listed(absent)}"
 
 
 def _shard(part: Report) -> Shard | None:
@@ -232,22 +207,27 @@ def _shard(part: Report) -> Shard | None:
 
 def _tests(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iterator[str]:
     there: dict[str, set[str]] = {suite.id: set() for suite in whole.suites}
-    runs = max((_runs(part) for part in parts), default=1)
+    runs = max((part.start.runs for part in parts if part.start.runs < MOST_RUNS), default=1)
     absent: dict[str, dict[str, list[int]]] = {}
     for result in whole.results:
         there[result.suite].add(result.name)
-        if left := _runs_left(result, runs):
+        if left := _runs_left(result, int(runs)):
             absent.setdefault(result.suite, {})[result.name] = left
     for suite in whole.suites:
-        having = [(part, name) for part, name in zip(parts, names, strict=True) if _has(part, suite.id)]
-        planned = {str(_shard(part)): _planned(part, suite.id) for part, _ in having}
-        plans = [plan for plan in planned.values() if plan is not None]
-        if plans and len(plans) == len(planned):
-            yield from _of_cases(suite, plans, there[suite.id])
+        found = zip(parts, names, strict=True)
+        having = [(part, name) for part, name in found if any(one.id == suite.id for one in part.suites)]
+        plans = [*{str(_shard(part)): _planned(part, suite.id) for part, _ in having}.values()]
+        if plans and all(plans):
+            yield from _of_cases(suite, filter(None, plans), there[suite.id])
         elif not any(_is_complete(part, suite.id) for part, _ in having):
             yield _of_unknown(suite, having, there[suite.id])
-        if suite.id in absent:
-            yield _of_runs(suite, absent[suite.id])
+        if of_suite := absent.get(suite.id):
+            number = count(sum(map(len, of_suite.values())), "run")
+            named = [
+                f"{id} ({'run' if len(left) == 1 else 'runs'} {listed([*map(str, left)])})"
+                for id, left in of_suite.items()
+            ]
+            yield f"{suite.label}: no result for {number} of {count(len(of_suite), 'test')}: {listed(named)}"
 
 
 def _runs_left(result: TestResult, runs: int) -> list[int]:
@@ -264,49 +244,29 @@ def _runs_left(result: TestResult, runs: int) -> list[int]:
     return needs_more(repeat.policy, made)
 
 
-def _runs(part: Report) -> int:
-    """How often each test of a part should run."""
-    runs = int(part.start.runs)
-    return runs if runs < MOST_RUNS else 1
-
-
-def _of_runs(suite: Suite, absent: dict[str, list[int]]) -> str:
-    """Names the tests that have results of some runs only."""
-    number = sum(map(len, absent.values()))
-    named = [
-        f"{id} ({'run' if len(runs) == 1 else 'runs'} {_listed([*map(str, runs)])})" for id, runs in absent.items()
-    ]
-    return f"{suite.label}: no result for {count(number, 'run')} of {count(len(absent), 'test')}: {_listed(named)}"
-
-
-def _has(part: Report, suite: str) -> bool:
-    return any(known.id == suite for known in part.suites)
-
-
 def _planned(part: Report, suite: str) -> Record | None:
     """What the start record of a report has for a suite of cases: `{cases, ids?}`."""
     plan = (part.origin.get("planned") or {}).get(suite)
     return plan if isinstance(plan, dict) and isinstance(plan.get("cases"), int) else None
 
 
-def _of_cases(suite: Suite, plans: list[Record], there: set[str]) -> Iterator[str]:
+def _of_cases(suite: Suite, plans: Iterable[Record], there: set[str]) -> Iterator[str]:
     """Names the cases without a result by their ids, or, if there are very many, gives their number."""
+    plans = [*plans]
     wanted = sum(plan["cases"] for plan in plans)
     ids = [str(id) for plan in plans for id in plan.get("ids") or ()]
     absent = [id for id in ids if id not in there]
     number = len(absent) if len(ids) == wanted else wanted - len(there)
     if number > 0:
-        named = f": {_listed(absent)}" if absent else ""
+        named = f": {listed(absent)}" if absent else ""
         yield f"{suite.label}: no result for {number} of {count(wanted, 'case')}{named}"
 
 
 def _is_complete(part: Report, suite: str) -> bool:
     """Whether a part ended and has the results of all tests of a suite."""
-    if part.damage:
-        return False
     said = _partial(part, suite)
-    if said is None:
-        return True
+    if part.damage or said is None:
+        return not part.damage
     own = sum(result.suite == suite for result in part.results)
     return said.selected is not None and said.ended and own >= said.selected
 
@@ -324,7 +284,3 @@ def _of_unknown(suite: Suite, having: list[tuple[Report, str]], there: set[str])
     if known and max(known) > len(there):
         return f"{suite.label}: no result for {max(known) - len(there)} of {count(max(known), 'test')}"
     return f"{suite.label}: it may have more tests, because {', '.join(name for _, name in having)} did not end"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
