@@ -6,13 +6,11 @@ import json
 
 from runner.cases.reader import cases_from_values
 from runner.commands import tables
-from runner.commands.inputs import writing
+from runner.commands.inputs import write_file
 from runner.conversion.formats import converted
 from runner.environment import Environment
-from runner.errors import ConfigurationError, shown_path
+from runner.errors import ConfigurationError, listed, shown_path
 from runner.options.options import absolute
-from runner.reporters.document import write_whole
-from runner.security.files import check_target
 from runner.security.terminal import in_line
 
 FORMS = (".jsonl", ".json", ".yaml", ".yml")
@@ -36,13 +34,10 @@ def convert(environment: Environment, given: tables.Convert) -> int:
     if target is None:
         environment.stdout.write("".join(f"{_json(case)}\n" for case in cases))
     else:
-        with writing(target):
-            check_target(target)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(target, _text(cases, target.suffix.lower()))
+        write_file(target, _text(cases, target.suffix.lower()))
         count = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
         environment.stdout.write(f"Wrote {count} of {kind} to {shown_path(target, environment.directory)}\n")
-    lines = [f"{what}{_places(ids)}" for what, ids in found.lacking.items()]
+    lines = [f"{what} ({listed(ids, MOST_PLACES)})" if ids else what for what, ids in found.lacking.items()]
     if lines:
         environment.stderr.write("No counterpart:\n" + "".join(f"  {in_line(line)}\n" for line in lines))
     for warning in made.warnings:
@@ -60,8 +55,3 @@ def _text(cases: list[dict[str, object]], suffix: str) -> str:
         return json.dumps(cases, ensure_ascii=False, indent=2) + "\n"
     start = "" if suffix == ".jsonl" else "- "
     return "".join(f"{start}{_json(case)}\n" for case in cases)
-
-
-def _places(ids: list[str]) -> str:
-    more = f" and {len(ids) - MOST_PLACES} more" if len(ids) > MOST_PLACES else ""
-    return f" ({', '.join(ids[:MOST_PLACES])}{more})" if ids else ""

@@ -12,6 +12,7 @@ from runner.commands import tables
 from runner.commands.inputs import print_json, root_of, writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.errors import listed as named
 from runner.reporters.console.table import columns_of, listed
 from scripttest import install_command
 from scripttest.values import fields_of
@@ -113,22 +114,11 @@ def _text(findings: Findings, weak: Sequence[Mapping[str, Any]], room: int | Non
 
 
 def _need(need: Need) -> str:
-    return f"{_state(need):<9}{need.kind:<5} {need.name}: {need.message}{_places(need)}"
-
-
-def _state(need: Need) -> str:
     from runner.doctor.findings import NeedKind
 
-    if need.kind is NeedKind.UNKNOWN:
-        return "unknown"
-    return "missing" if need.missing else "there"
-
-
-def _places(need: Need) -> str:
-    shown, more = need.places[:MOST_PLACES], len(need.places) - MOST_PLACES
-    if not shown:
-        return ""
-    return f" ({', '.join(shown)}{f' and {more} more' if more > 0 else ''})"
+    state = "unknown" if need.kind is NeedKind.UNKNOWN else "missing" if need.missing else "there"
+    places = f" ({named(need.places, MOST_PLACES)})" if need.places else ""
+    return f"{state:<9}{need.kind:<5} {need.name}: {need.message}{places}"
 
 
 def _document(findings: Findings) -> dict[str, object]:

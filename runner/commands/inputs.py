@@ -19,6 +19,7 @@ from runner.record.saved import load
 from runner.record.texts import plain, without_halves
 from runner.reporters import check_writable, maker_for_file
 from runner.reporters.document import write_whole
+from runner.security.files import check_target
 from runner.security.terminal import in_line
 from runner.store.places import FILE
 from runner.version import VERSION
@@ -123,6 +124,14 @@ def write_text(environment: Environment, path: Path, text: str, *, told: bool = 
     with writing(path):
         write_whole(path, text)
     environment.stdout.write(f"Wrote {path}\n" if told else "")
+
+
+def write_file(path: Path, text: str, what: str = "") -> None:
+    """Writes a file and its folder; `what` is written. Raises ConfigurationError."""
+    with writing(path, what):
+        check_target(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text)
 
 
 @contextmanager

@@ -17,7 +17,6 @@ from runner.judging.calibration import trust_in, trust_record
 from runner.judging.judgements import Judgement, JudgementKey, judgements_in, prices_in
 from runner.judging.labels import Label, drawn, read_labels, text_of_labels
 from runner.reporters.console.style import count
-from runner.reporters.console.style import count as counted
 from runner.reporters.console.table import columns_of
 from runner.reporters.console.trust_lines import trust_text
 
@@ -54,17 +53,18 @@ def label(environment: Environment, given: tables.Label) -> int:
             )
         chosen = [*more, *(one for one in chosen if one.key not in labels)]
 
-    def save() -> None:
-        path.write_text(text_of_labels(chosen, labels, as_table=path.suffix.lower() == ".csv"), "utf-8")
+    def save(told: bool = False) -> None:
+        text = text_of_labels(chosen, labels, as_table=path.suffix.lower() == ".csv")
+        write_text(environment, path, text, told=told)
 
     if not (environment.terminal and sys.stdin.isatty()):
-        write_text(environment, path, text_of_labels(chosen, labels, as_table=path.suffix.lower() == ".csv"))
+        save(told=True)
         return exit_codes.PASSED
     save()
     asked = [one for one in chosen if one.key not in labels]
     with _Keys() as read:
         _ask(environment, asked, labels, read, save)
-    environment.stdout.write(f"{counted(len(labels), 'label')} in {given.output}\n")
+    environment.stdout.write(f"{count(len(labels), 'label')} in {given.output}\n")
     return exit_codes.PASSED
 
 
@@ -124,11 +124,6 @@ class _Keys:
         termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
 
 
-def labels_path(name: str, directory: Path) -> Path:
-    """The path of the file of labels for a report."""
-    return directory / Path(name).expanduser()
-
-
 def calibrate(environment: Environment, given: tables.Calibrate) -> int:
     """Prints how well judges agree with the labels and with themselves. Returns the exit code."""
     paths = check_outputs(environment, given.outputs, (".json",))
@@ -141,7 +136,9 @@ def calibrate(environment: Environment, given: tables.Calibrate) -> int:
             f"Cannot calibrate {given.report}: it has no judge verdicts",
             "Only assertions of the types agent and preference and criteria of rubrics use judges",
         )
-    read = [label for name in given.labels for label in read_labels(labels_path(name, environment.directory), name)]
+    read = [
+        label for name in given.labels for label in read_labels(environment.directory / Path(name).expanduser(), name)
+    ]
     said = [label for label in read if label.key.criterion]
     on_answers = len(read) - len(said)
     found = trust_in(judgements, said, prices_in(results))

@@ -10,7 +10,7 @@ from runner.application import trust as approvals
 from runner.application.application import find_root
 from runner.application.configuration import FILE, Configuration, Setting, read_configuration
 from runner.commands import tables
-from runner.commands.inputs import print_json, writing
+from runner.commands.inputs import print_json, write_file, writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError, shown_path
 from runner.options.options import RunOptions
@@ -86,10 +86,7 @@ def schema(environment: Environment, given: tables.Schema) -> int:
         environment.stdout.write(text)
         return 0
     path = Path(environment.directory, given.output)
-    with writing(path, "the schema to "):
-        check_target(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+    write_file(path, text, "the schema to ")
     environment.stdout.write(f"Wrote {path}\n")
     return 0
 

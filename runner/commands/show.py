@@ -13,16 +13,14 @@ from typing import Any
 from runner.cases.csv_rows import row_of
 from runner.cells import as_cell
 from runner.commands import tables
-from runner.commands.inputs import read_report, understanding, write_reports, writing
+from runner.commands.inputs import read_report, understanding, write_reports
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute
 from runner.record.model import TestResult
 from runner.record.report import Report
 from runner.record.result_texts import name_of
-from runner.reporters.document import write_whole
 from runner.reporters.markdown_pieces import body, heading
-from runner.security.files import check_target
 from runner.security.walk import TABLES
 from scripttest import Status
 from scripttest.typing_names import Record
@@ -84,9 +82,7 @@ def extract(environment: Environment, given: tables.Extract) -> int:
         cases = [result for result in chosen if result.line.get("input") is not None or _stored(result)]
         left = len(chosen) - len(cases)
         without = f", without {left} of several turns, which only a .jsonl report has whole" if left else ""
-        with writing(folder):
-            check_target(folder)
-            write_whole(folder, table_of(cases, "\t" if folder.suffix.lower() == ".tsv" else ","))
+        write_file(folder, table_of(cases, "\t" if folder.suffix.lower() == ".tsv" else ","))
         environment.stdout.write(f"Wrote {len(cases)} case{'' if len(cases) == 1 else 's'} to {folder}{without}\n")
         return 0
     suites = {suite.id: suite for suite in saved.suites}
@@ -98,10 +94,7 @@ def extract(environment: Environment, given: tables.Extract) -> int:
             text = json.dumps(result.line, indent=2, ensure_ascii=False) + "\n"
             if kind == "md":
                 text = heading(result).removeprefix("##") + body(result, suite, names_suite=True)
-        with writing(file):
-            check_target(file)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(file, text)
+        write_file(file, text)
     environment.stdout.write(f"Wrote {len(chosen)} file{'' if len(chosen) == 1 else 's'} into {folder}\n")
     return 0
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from runner import exit_codes
 from runner.application.application import Application, TestModule, find_root
 from runner.commands import tables
-from runner.commands.inputs import writing
+from runner.commands.inputs import write_file, writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.security.files import check_target, read_text
+from runner.security.files import read_text
 from runner.security.walk import SUFFIXES
 
 TARGET = "types/yao-test"
@@ -76,10 +76,7 @@ def types(environment: Environment, given: tables.Types) -> int:
     foreign = [path for path in old if path.startswith(PROJECTS) and not _is_made(root / path)]
     is_new = not (root / CONFIG).exists()
     for path in [path for path in old if path not in foreign] + [CONFIG] * is_new:
-        with writing(root / path):
-            check_target(root / path)
-            (root / path).parent.mkdir(parents=True, exist_ok=True)
-            (root / path).write_text(files.get(path, TSCONFIG), "utf-8", newline="\n")
+        write_file(root / path, files.get(path, TSCONFIG))
     for path in left:
         with writing(root / path):
             (root / path).unlink()
@@ -106,7 +103,7 @@ def lacks(root: Path, files: dict[str, str], shown: str) -> list[str]:
     text = _content(root / CONFIG) or ""
     lines = []
     if TARGET not in text.replace(PROJECTS, ""):
-        lines.append(f'Add "{TARGET}" to "include" in {shown}so that editors complete t.assert and ctx')
+        lines.append(f'Add "{TARGET}" to "include" in {shown} so that editors complete t.assert and ctx')
     tests = [path for path in files if path.startswith(PROJECTS) and path.endswith(".d.ts")]
     if tests and PROJECTS not in text:
         lines.append(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from runner.application.application import Application, TestModule, find_root, twins_among, twins_problem
-from runner.errors import ConfigurationError
+from runner.errors import ConfigurationError, listed
 from runner.options.options import RunOptions, absolute
 from runner.planning.case_source import CaseInput, GeneratorInput
 from runner.security.walk import (
@@ -25,8 +25,6 @@ from runner.security.walk import (
 _FILES_OF_AGENTS = ("prompts.yml", "replies.yml", "runner.yml")
 """YAML files beside `package.yao` that are no case files."""
 RENAME = "Rename one of them, or delete it"
-_NAMED = 10
-"""At most this many files are named in a warning."""
 _FEW = 20
 """From more modules on, twins are looked for in the whole application at once."""
 _GENERATOR = r"(?s)((?:agents|scripts):[\w./-]*)(?:\?(.*))?"
@@ -177,9 +175,7 @@ def _folders_of(options: RunOptions, application: Application, directory: Path) 
 
 
 def _listed(paths: set[str], application: Application) -> str:
-    shown = [os.path.relpath(path, application.root) for path in sorted(paths)]
-    more = f" and {len(shown) - _NAMED} more" if len(shown) > _NAMED else ""
-    return f"{', '.join(shown[:_NAMED])}{more}"
+    return listed([os.path.relpath(path, application.root) for path in sorted(paths)])
 
 
 def is_generator(input: str) -> bool:

@@ -37,7 +37,7 @@ def test_types_leaves_a_configuration_alone(app: Application) -> None:
 
     assert run.code == 0
     assert run.stdout.endswith(
-        'Add "types/yao-test" to "include" in <app>/tsconfig.jsonso that editors complete t.assert and ctx\n'
+        'Add "types/yao-test" to "include" in <app>/tsconfig.json so that editors complete t.assert and ctx\n'
     )
     assert (app.root / "tsconfig.json").read_text() == "{}"
 
