@@ -41,8 +41,7 @@ def completion(environment: Environment, given: tables.Completion) -> int:
 
 
 def complete(environment: Environment) -> int:
-    """Prints the words that complete a command line, for the shell, and returns the exit code. After any error it
-    prints none."""
+    """Prints the words that complete a command line, none after an error, and returns the exit code."""
     shell, _, what = environment.variables.get(VARIABLE, "").partition("_")
     if what != "complete" or get_completion_class(shell) is None:
         return 1

@@ -64,8 +64,7 @@ def _weak(root: Path) -> list[dict[str, object]]:
 
 
 def _mocks_target(environment: Environment, root: Path | None, name: str) -> Path:
-    """The path of the file that the mocks are written to; an existing file is never overwritten. Raises
-    ConfigurationError."""
+    """The new file that the mocks are written to. Raises ConfigurationError."""
     target = environment.directory / name
     if root is None:
         raise ConfigurationError(f"Cannot write mocks to {name}: there is no application here", "Pass it with --app")

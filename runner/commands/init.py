@@ -132,8 +132,7 @@ class _Maker:
 
 
 def _root(directory: Path, folder: str | None) -> Path:
-    """The root to write to: the folder that is named, which is created; else the application of the working directory,
-    or that directory."""
+    """The folder that is named, which is created; else the application here; else the working directory."""
     if folder is not None:
         root = Path(directory, folder).resolve()
         with writing(root):
@@ -237,8 +236,7 @@ def application_files(name: str) -> Iterator[NewFile]:
 
 
 def ci_text(system: str, folder: str) -> str:
-    """The file for a CI system, one of `CI_FILES`. `folder`: path of the application from the root of the repository,
-    with slashes; empty if it is the root."""
+    """The file for a CI system. `folder`: path of the application in the repository, with slashes; empty: its root."""
     from json import dumps
     from shlex import quote
 

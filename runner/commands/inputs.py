@@ -40,8 +40,7 @@ RUN = "run:"
 
 
 def keep_last(environment: Environment, store: Path | None, name: str, document: Record) -> None:
-    """Keeps what the last command of a kind has printed in the store, if there is one: in a file of this name, with the
-    time as `when`. Raises ConfigurationError."""
+    """Keeps what the last command of a kind has printed, with the time as `when`, in the store, if there is one."""
     if store is not None:
         with writing(store / name):
             write_whole(store / name, environment.secrets.text(json.dumps({"when": environment.now(), **document})))
@@ -70,8 +69,7 @@ def _loaded(environment: Environment, path: str, folder: str | None) -> Report:
 
 
 def is_journal(environment: Environment, path: str) -> bool:
-    """Whether a file is the journal of model calls of a run, which stands beside its report and often has a name of the
-    same pattern."""
+    """Whether a file is the journal of model calls of a run, which stands beside its report."""
     place = absolute(path, environment.directory)
     if not place.is_file():
         return False
@@ -83,8 +81,7 @@ def is_journal(environment: Environment, path: str) -> bool:
 
 
 def _root(directory: Path) -> str:
-    """The folder from which the places of a report are named, as far as the working directory tells: its repository,
-    else its application, else itself."""
+    """The folder from which the places of a report are named: the repository here, else the application."""
     try:
         return str(repository_of(find_root(directory)))
     except ConfigurationError:
@@ -179,8 +176,7 @@ def root_of(environment: Environment, app: str | None) -> Path | None:
 
 
 def store_folder(environment: Environment, given: str | None, application: Path | None = None) -> Path:
-    """The folder of the store that a flag names, else of the store that runs of this application write to, which
-    without an application is that of the working directory. Raises ConfigurationError when there is no store."""
+    """The folder of the store of `--store`, else of the runs of the application. Raises ConfigurationError."""
     if given is not None:
         return named_store(environment, given)
     try:
@@ -196,8 +192,7 @@ def store_folder(environment: Environment, given: str | None, application: Path 
 
 
 def named_store(environment: Environment, name: str) -> Path:
-    """The folder of a store, from its path or from that of its database file. Raises ConfigurationError if it is
-    empty."""
+    """The folder of a store, from its path or that of its database. Raises ConfigurationError if it is empty."""
     if not name:
         raise ConfigurationError("Cannot use the store: its name is empty", "Pass the folder of the store")
     place = absolute(name, environment.directory)
@@ -218,8 +213,7 @@ def request_of(environment: Environment, table: type[CommandTable], values: dict
 def configured_request(
     options: RunOptions, given: Collection[str], environment: Environment, application: Application, wanted: set[str]
 ) -> RunRequest:
-    """The same with options that have been read. `given`: names of flags that the configuration file may not set.
-    `wanted`: those that it may."""
+    """The same with options; the configuration file may set those `wanted` flags that are not `given`."""
     from runner.application.configuration import configured
     from runner.execution.start import check_sandbox
     from runner.planning.plan import RunRequest

@@ -192,8 +192,7 @@ FEW = 16
 
 
 def _fitted(found: ConfiguredOptions) -> ConfiguredOptions:
-    """The options with as many tests at a time, one at least, as the limit of open files has room for. It is raised as
-    far as the hard one allows."""
+    """The options with as many tests at a time as there may be open files; raises that limit as far as it can."""
     parallel = found.options.parallel or 1
     if parallel <= FEW:
         return found

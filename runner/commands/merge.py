@@ -137,8 +137,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> PooledRuns:
 
 
 def _check_flags(reports: list[Report], names: tuple[str, ...]) -> None:
-    """Raises ConfigurationError for a part that was made with other flags than the first one, if results depend on
-    them."""
+    """Raises ConfigurationError for parts with different flags, if results depend on them."""
     first, *others = (texts_in(report.result_flags) or {} for report in reports)
     for name, given in zip(names[1:], others, strict=True):
         for flag in FLAGS if given != first else ():
@@ -152,8 +151,7 @@ def _check_flags(reports: list[Report], names: tuple[str, ...]) -> None:
 
 
 def _check_agents(reports: list[Report], names: tuple[str, ...]) -> None:
-    """Raises ConfigurationError for a part with results of an agent that had other settings of its own than in an
-    earlier part, as far as their fingerprints say it."""
+    """Raises ConfigurationError for agents with different settings in two parts, as fingerprints say it."""
     known: dict[tuple[Any, ...], tuple[Any, str]] = {}
     for name, report in zip(names, reports, strict=True):
         agents = {suite.id: suite.agent for suite in report.suites}
@@ -182,8 +180,7 @@ MOST_RUNS = 1_000_000
 
 
 def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> list[str]:
-    """What is missing, one sentence for each; empty if nothing is. `names`: the names of the parts. `whole`: the
-    parts together."""
+    """What is missing, one sentence for each. `names`: of the parts. `whole`: the parts together."""
     return [*_shards(parts), *_tests(parts, names, whole)]
 
 
@@ -231,8 +228,7 @@ def _tests(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iter
 
 
 def _runs_left(result: TestResult, runs: int) -> list[int]:
-    """The numbers of the runs that a test with several runs lacks: of those that `--runs` asks for, or of those that
-    its policy needs before it can decide."""
+    """The numbers of the runs that a test lacks: for `--runs`, or before its policy can decide."""
     made = {attempt.run: attempt.verdict for attempt in result.attempts}
     repeat = result.repeat
     if repeat is None:

@@ -65,8 +65,7 @@ def mutate(environment: Environment, given: tables.Mutate, values: dict[str, Any
 def _mutate_handlers(
     request: RunRequest, least: float | None, paths: Sequence[Path], given: tables.Mutate, said: Mapping[str, Any]
 ) -> int:
-    """Runs script tests with mutants of handlers. `least`: the lowest score that is good enough. `said`: `[mutate]` of
-    the configuration file."""
+    """Runs script tests with mutants. `least`: the lowest good score. `said`: `[mutate]` of the configuration file."""
     options, environment, application = request.options, request.environment, request.application
     patterns = given.files or tuple(said.get("files", ()))
     is_whole = not (options.inputs or options.run or options.tags)

@@ -65,8 +65,7 @@ class _Printer:
 
 
 def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Path], given: tables.Mutate) -> int:
-    """Grades changed answers and returns the exit code. `least`: the lowest score that is good enough. `paths`: `.json`
-    files that are also written."""
+    """Grades changed answers. `least`: the lowest good score. `paths`: `.json` files that are written."""
     for path in paths:
         if path.suffix.lower() != ".json":
             raise ConfigurationError(
@@ -107,8 +106,7 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
 
 
 def mutate_prompts(request: RunRequest, least: float | None, given: tables.Mutate) -> int:
-    """Leaves out each rule of the prompts in turn, and returns the exit code. Raises ConfigurationError, without asking
-    a model, if neither `--yes` nor a budget allows the calls."""
+    """Leaves out each rule of the prompts. Raises ConfigurationError where neither `--yes` nor a budget allows it."""
     options, environment = request.options, request.environment
     printer = _Printer(request, LAST_OF_PROMPTS)
 

@@ -53,8 +53,7 @@ Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem
 
 
 def read_or_run(arguments: list[str], environment: Environment) -> dict[str, Any] | int:
-    """The texts of the flags of a run, or an exit code when click has printed something, such as the help, or another
-    command has run."""
+    """The texts of the flags of a run, or the exit code of click, or of another command."""
     if arguments and arguments[0] in COMMANDS:
         command, program = command_of(arguments[0]), f"yao-test {arguments[0]}"
         arguments = arguments[1:]
@@ -190,8 +189,7 @@ def _parameter(flag: Flag, complete: Completer | None) -> click.Parameter:
 
 
 class Command(click.Command):
-    """A click command that refuses a flag which is given twice, unless it may be repeated, and a flag in place of the
-    value of another one."""
+    """A click command that refuses a single flag given twice, and a flag in place of a value."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parses arguments as click does. Raises UsageError."""

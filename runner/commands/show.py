@@ -141,8 +141,7 @@ def _text(value: Any) -> str:
 
 
 def named(results: list[TestResult], several: bool) -> Iterator[tuple[str, TestResult]]:
-    """Each result with a file name that is unique even where case does not count. Results of several suites get a
-    folder for each suite."""
+    """Each result with a file name that is unique whatever its case, in a folder for its suite if `several`."""
     taken: set[str] = set()
     for result in results:
         name = f"{safe(result.suite)}/{safe(name_of(result))}" if several else safe(name_of(result))

@@ -205,8 +205,7 @@ def _declarations(script: Path, test: Path, root: Path) -> str:
 
 
 def _exported(script: Path, text: str, seen: set[Path]) -> dict[str, str]:
-    """The names that a script exports, and the name by which each is exported, including those of files that it exports
-    with `export *`."""
+    """The names that a script exports, also with `export *`, and the name by which each is exported."""
     seen.add(script)
     found = {}
     for is_exported, is_default, _, name in _DECLARED.findall(text):

@@ -68,8 +68,7 @@ def view(environment: Environment, given: tables.View) -> int:
 
 
 def _person(variables: Mapping[str, str]) -> str:
-    """The name under which labels are kept: the user and the machine, since people of two machines may have the same
-    user name, as `root` in containers."""
+    """The name under which labels are kept: user and machine, since in containers all are `root`."""
     try:
         user = variables.get("USER") or variables.get("LOGNAME") or getpwuid(os.getuid()).pw_name
     except KeyError:  # a user whom the system does not know, as in containers

@@ -51,8 +51,7 @@ class Token(Value):
 
 
 def meant(arguments: Sequence[str], environment: Environment, commands: Collection[str]) -> list[str]:
-    """The command line in which all words are values of flags, or one that begins with the name of a command. Raises
-    ConfigurationError for words that name nothing."""
+    """The line with flags and values only, or that of a command. Raises ConfigurationError for unknown words."""
     tokens = list(tokens_of(arguments))
     line = _Line(tokens, environment, commands)
     words = [token for token in tokens if not token.is_flag]
@@ -167,8 +166,7 @@ class _Line:
         return self._agent(id) is not None
 
     def _agent_and_message(self, words: Sequence[str]) -> tuple[str, str | None]:
-        """The agent that the first word names when the second one is for it. Raises ConfigurationError for a message
-        whose words are not in quotes, and for a first word that names nothing."""
+        """The agent and its message, if words are these. Raises ConfigurationError for words without quotes."""
         if len(words) < 2:
             return "", None
         first, second, *more = words

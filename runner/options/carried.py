@@ -26,8 +26,7 @@ TYPED = frozenset(flag.field for flag in FLAGS if flag.carried is Carried.TYPED)
 
 
 def saved_values(options: Record) -> dict[str, Any]:
-    """The values of those flags of a report that mean something for another run, by fields of `RunOptions`; `options`
-    are those of its start line. Raises ConfigurationError for values that no flag has."""
+    """The values of flags of a report that mean something for another run, by fields. Raises ConfigurationError."""
     used = (flag for flag in FLAGS if flag.carried is not Carried.NO and flag.field in options)
     return {flag.field: flag.saved_value(options[flag.field]) for flag in used}
 
@@ -43,8 +42,7 @@ def spelled(flag: Flag, value: Any) -> str:
 
 
 def walls_in(values: Mapping[str, Any], root: Path, directory: Path) -> dict[str, Any]:
-    """Those values of flags that open a wall: what only the command line may set, places outside of the application,
-    environment variables. `values`: by fields of `RunOptions`. `directory`: the folder from which paths count."""
+    """The values, by fields, that open a wall: typed flags, places outside of the application, variables."""
     given = ((flag, values.get(flag.field, flag.default)) for flag in FLAGS)
     return {
         flag.field: value for flag, value in given if value != flag.default and _opens(flag, value, root, directory)

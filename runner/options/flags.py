@@ -44,8 +44,7 @@ class File:
 
 
 class Carried:
-    """What the value that a flag had in an earlier run means for `--resume`, `status`, `regrade` and what runs a test
-    again."""
+    """What the value of an earlier run means for `--resume`, `status`, `regrade` and what runs a test again."""
 
     NO = "no"
     """Nothing: the flag is for one command."""
@@ -125,8 +124,7 @@ class Flag(Value):
 
     @property
     def is_read_again(self) -> bool:
-        """Whether a resumed run takes it from the configuration file as it is now, if it was there before: results
-        show with which value they were made, or a report may not set it."""
+        """Whether a resumed run takes it from the configuration file as it is now, if it was there before."""
         return self.in_file and (self.changes_results or self.carried in (Carried.OPEN, Carried.TYPED))
 
     @property
@@ -209,8 +207,7 @@ class Flag(Value):
 def flag(
     help: str, *, changes: str, file: str, carried: str, kind: str = "text", default: Any = None, **declared: Any
 ) -> Any:
-    """A field of a `FlagTable`, of which that makes a `Flag`. It has the name of the field, with dashes, if no other is
-    given, and the default of its kind."""
+    """A `Flag` of a `FlagTable`, with the name of its field, unless another is given, and the default of its kind."""
     default = _NOT_GIVEN.get(kind) if default is None else default
     declared |= {"help": help, "kind": kind, "default": default}
     return declared | {"changes": changes, "file": file, "carried": carried}

@@ -49,8 +49,7 @@ DEFAULT_THRESHOLD = 0.8
 
 # fmt: off
 class RunOptions(FlagTable):
-    """What the flags say, each flag once; paths are as the user wrote them. A new flag is one entry here, and its help,
-    its range, what it excludes and what it means for other runs follow from it."""
+    """What the flags say; paths are as the user wrote them. One entry is all that a new flag needs."""
 
     inputs: tuple[str, ...] = flag("Case file, folder, agents:<id>, scripts.<agent>.<module> or message. Repeatable. Default: all tests here.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, regrade=Regrade.TYPED, mutate=True, short="i", name="input", kind="repeated", metavar="TESTS")
     name: str | None = flag("Agent to test. Default: found from the tests or the working directory.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.TEST, regrade=Regrade.YES, mutate=True, short="n", metavar="ID", every_day="Choose tests")
@@ -266,8 +265,7 @@ class ConfiguredOptions(Value):
 
 
 def texts_in(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """The texts of the flags by field, as click would give them; None for a command line with something that only click
-    can say more about: help, mistakes, abbreviations. Loading click takes longer than a small run."""
+    """The texts of the flags by field, as click gives them; None where only click can say more. It loads slowly."""
     by_spelling = {spelling: flag for flag in FLAGS for spelling in flag.spellings}
     values: dict[str, Any] = {flag.field: flag.not_given for flag in FLAGS}
     rest = deque(arguments)
@@ -298,8 +296,7 @@ def texts_in(arguments: Sequence[str]) -> dict[str, Any] | None:
 
 
 def options_from(values: dict[str, Any]) -> RunOptions:
-    """Makes options from the texts of the flags, by field, None for flags that are not given. Raises
-    ConfigurationError."""
+    """Makes options from the texts of the flags, by field. Raises ConfigurationError."""
     given = {one.name: one for one in FLAGS if one.is_given(values)}
     for one in given.values():
         for other in one.excludes:
@@ -316,8 +313,7 @@ def lacking(name: str, options: RunOptions) -> Flag | None:
 
 
 def check_needs(options: RunOptions, values: dict[str, Any]) -> None:
-    """Raises ConfigurationError when a flag of the command line needs another one, which neither the command line nor
-    anything else says. `options` are all there are, `values` as for `options_from`."""
+    """Raises ConfigurationError for a flag of `values` that needs another one, which `options` do not have."""
     for one in FLAGS:
         needed = lacking(one.name, options) if one.is_given(values) else None
         if needed is not None and not needed.is_given(values):
@@ -325,8 +321,7 @@ def check_needs(options: RunOptions, values: dict[str, Any]) -> None:
 
 
 def with_rounds(options: RunOptions) -> RunOptions:
-    """Options with as many runs as `--until-decided` plans. Raises ConfigurationError for variants that cannot be
-    compared."""
+    """Options with as many runs as `--until-decided` plans. Raises ConfigurationError for unfit variants."""
     if options.variants:
         from runner.options.values import check_variants, rounds_of
 

@@ -100,8 +100,7 @@ class CoverageThreshold(Value):
 def misses_in(
     miss: Callable[[str, float, str], str | None], thresholds: Iterable[CoverageThreshold]
 ) -> tuple[str, ...]:
-    """Describes each threshold that is not reached, in one sentence; `miss` makes that sentence from a metric, a
-    percentage and a folder."""
+    """A sentence for each threshold that is not reached; `miss` makes it of a metric, a percentage and a folder."""
     said = ((miss(one.metric, one.percent, one.folder), one) for one in thresholds)
     return tuple(f"{what}; --coverage-threshold {one}" for what, one in said if what is not None)
 
@@ -236,8 +235,7 @@ class Variant(Value):
 
 
 def read_variant(text: str, where: str) -> tuple[Variant, ...]:
-    """Reads `NAME=connector:...,prompts:...,env:NAME=VALUE`; a name alone is the agent as it is. Raises
-    ConfigurationError."""
+    """Reads `NAME=connector:...,prompts:...,env:NAME=VALUE`, or a name alone. Raises ConfigurationError."""
     name, _, rest = text.partition("=")
     if not _VARIANT_NAME.fullmatch(name):
         raise ConfigurationError(f'Cannot read {where} "{text}": it does not start with a name', _VARIANT_HINT)

@@ -71,8 +71,7 @@ class CasePlanning:
         return [source.cleaned(clean) for source in sorted(found, key=lambda source: order.index(source.suite.id))]
 
     def check(self, sources: list[CaseSource], *, only_cases: bool) -> None:
-        """Raises ConfigurationError when the cases that will run, or flags, name something that does not exist or
-        cannot be used; in a run with `only_cases`, also when none of them can ask a model."""
+        """Raises ConfigurationError for names that lead nowhere; with `only_cases`, also when none can ask a model."""
         self._check_references(sources, [])
         options, settings = self._options, self._request.settings
         given = options.connector or any(settings.of(one.assistant.id, options).connector for one in sources)
@@ -127,8 +126,7 @@ class CasePlanning:
         raise absent[0] if len(absent) == 1 else ReferencesError.of(lines)
 
     def _check_connector(self, id: str, variables: Mapping[str, str] | None = None) -> None:
-        """Raises ConfigurationError when a connector cannot be used; `variables` are added to the environment
-        variables."""
+        """Raises ConfigurationError when a connector cannot be used, with these variables in the environment."""
         connectors = self._agents().runtime.connectors
         if variables:
             connectors = connectors.with_variables(variables)
@@ -274,8 +272,7 @@ def groups_of(source: CaseSource) -> dict[str, str]:
 def varied(
     sources: Iterable[CaseSource], variants: Iterable[Variant], directory: Path, *, in_rounds: bool
 ) -> list[CaseSource]:
-    """The sources once for each `--variant`; those of one input follow each other. `in_rounds`: with
-    `--until-decided`. Raises ConfigurationError."""
+    """The sources once for each `--variant`; `in_rounds`: with `--until-decided`. Raises ConfigurationError."""
     from runner.agents.assistant import agent_variant
 
     found = []

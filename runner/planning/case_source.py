@@ -100,8 +100,7 @@ class CaseSource(Value):
         return (one for one in self.cases() if not (one.case.skip or one.case.id in self.ended))
 
     def placed(self, arrange: Arrange | None) -> Iterator[PlacedCase]:
-        """Reads the cases in the order in which they run; `arrange` decides it, None stands for that of the file. An
-        order has all cases in memory."""
+        """Reads the cases in the order in which they run; an order that is given has all of them in memory."""
         placed: Iterable[tuple[int, LocatedCase]] = enumerate(self.cases())
         if arrange is not None:
             cases = list(self.cases())

@@ -73,8 +73,7 @@ async def generate(input: GeneratorInput, request: RunRequest, service: AgentSer
 
 
 async def _answer(input: GeneratorInput, request: RunRequest, service: AgentService, world: World) -> Any:
-    """The answer of a generator as a JSON value. Its argument is `{target_agent, target_description, target_tools,
-    count, focus?, complexity?, ...}`."""
+    """The answer of a generator as a JSON value, to `{target_agent, target_description, target_tools, count, ...}`."""
     runtime, reference = service.runtime, input.reference.text
     target = runtime.assistants.get(input.agent)
     payload = {
@@ -103,8 +102,7 @@ async def _tools(target: Assistant, runtime: Runtime) -> list[dict[str, Any]]:
 
 
 def with_ids(values: Iterable[Any]) -> list[Any]:
-    """Values of cases, each with an id of its own: `G001-2` where `G001` is taken, `generated-3` where the third has
-    none. What is not an object stays as it is."""
+    """Cases, each with its own id: `G001-2` where `G001` is taken, `generated-3` where the third has none."""
     values = list(values)
     taken: set[str] = set()
     found: list[Any] = []

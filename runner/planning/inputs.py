@@ -35,8 +35,7 @@ Input = TestModule | CaseInput | GeneratorInput
 
 
 def resolve_application(options: RunOptions, directory: Path) -> Application:
-    """Finds the application of a run: that of `--app`, else the one above an input that is a path, else the one above
-    the working directory. Raises ConfigurationError."""
+    """The application of `--app`, else above an input, else above the working directory. Raises ConfigurationError."""
     if options.app is not None:
         root = absolute(options.app, directory)
         if not root.is_dir():
@@ -73,8 +72,7 @@ class Modules:
 def resolve_inputs(
     options: RunOptions, application: Application, directory: Path, every: Modules | None = None
 ) -> list[Input]:
-    """Resolves all inputs, each once, in the order of the command line. Raises ConfigurationError, also for several
-    test files of one id."""
+    """Resolves all inputs, each once, in their order. Raises ConfigurationError, also for several files of one id."""
     found: dict[str, Input] = {}
     same: list[TestModule] = []
     every = every or Modules(application)
@@ -330,8 +328,7 @@ def _agent(
     directory: Path | None = None,
     message: str = "",
 ) -> str:
-    """The tested agent: that of `--name`, else the one whose folder contains a path, or, for a path outside the
-    application, the working directory."""
+    """The tested agent: that of `--name`, else the one around the place, or around the working directory."""
     if options.name is not None:
         return named_agent(options, application)
     other = _other_application(place, application) if options.app is None else None

@@ -42,8 +42,7 @@ class Failures(Value):
 
 
 def store_of(options: RunOptions, environment: Environment, application: Application) -> Path | None:
-    """The folder of the store: `--store`, else `.yao-test` in the application where that exists; None when there is
-    neither. Raises ConfigurationError for one that cannot be used."""
+    """The folder of the store: `--store`, else `.yao-test` where it exists, else None. Raises ConfigurationError."""
     if options.store is None and not (application.root / STORE).is_dir():
         return None
     from runner.store.places import FILE, check_store
@@ -58,8 +57,7 @@ def store_of(options: RunOptions, environment: Environment, application: Applica
 
 
 def known_failures(options: RunOptions, environment: Environment, application: Application) -> Failures:
-    """The tests that are known to have failed. Raises ConfigurationError, and StoreError for a store that cannot be
-    read."""
+    """The tests that are known to have failed. Raises ConfigurationError, and StoreError for an unreadable store."""
     root = application.root
     store = store_of(options, environment, application)
     if store is not None:
@@ -99,8 +97,7 @@ def memory_problem(path: Path) -> str | None:
 
 
 def read_failed(path: Path) -> dict[str, list[str]]:
-    """Suite key → the names of its tests that failed; empty when nothing is known. For a module that could not be
-    loaded, the names include its own."""
+    """Suite key → its tests that failed; for a module that could not be loaded, with its own name."""
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):

@@ -135,8 +135,7 @@ class RunPlan(RunRequest):
 
     @property
     def case_folders(self) -> set[Path]:
-        """The folders of the case files, of which the first gets a report where none is named. A run without inputs,
-        and a watched one, writes none that was not asked for."""
+        """The folders of case files, of which the first gets a report where none is named; none without inputs."""
         if self.transcripts is not None or not self.options.inputs or self.options.watch:
             return set()
         return {source.folder for source in self.sources if source.suite.file}

@@ -152,8 +152,7 @@ class _Planner:
             raise selection.nothing(id for source in self._sources for id in source.ids())
 
     def _select(self) -> None:
-        """Selects by `--tag` and `--last-failed`; with `--last-failed`, everything when no test is known to have
-        failed."""
+        """Selects by `--tag` and `--last-failed`, which selects everything when no test is known to have failed."""
         modules = [item for item in self._inputs if isinstance(item, TestModule)]
         found = self._apply_filter(modules)
         tests = self._filter
@@ -282,8 +281,7 @@ class _Planner:
         return tuple(suite.replace(root=root) for suite in chain(listed, *by_id.values()))
 
     def _store(self) -> Path | None:
-        """The folder of the store that keeps the run, if there is one. Raises ConfigurationError, also for a store that
-        cannot be used; but a run that has a report and asks for no store goes on without one."""
+        """The folder of the store that keeps the run. Raises ConfigurationError, unless a report keeps it anyway."""
         options = self._options
         keeps = not (options.dry_run or options.bench or self._transcripts is not None)
         keeps = keeps and (options.store is not None or not options.no_writes)

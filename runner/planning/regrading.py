@@ -40,8 +40,7 @@ NO_FILES = "its case no longer exists, and its attachments were not saved"
 
 
 def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
-    """The inputs of a report that have cases, and the values of those flags that it may set for `regrade`, by fields of
-    `RunOptions`. Raises ConfigurationError."""
+    """The inputs of a report that have cases, and the flags that it sets for `regrade`. Raises ConfigurationError."""
     start, *_ = _read(shown, path)
     labels = dict.fromkeys(suite.label for suite in _suites_of(start) if not suite.is_message)
     if not labels:
@@ -143,8 +142,7 @@ class Regrading:
         return tuple(input if place == Path() else str(place) for input, place in found if place is not None)
 
     def cases(self, sources: Sequence[CaseSource]) -> list[CaseSource]:
-        """The cases that are graded; `sources` are the cases of the inputs that exist. Raises ConfigurationError when
-        there is none."""
+        """The cases that are graded; `sources` are those that exist. Raises ConfigurationError when there is none."""
         kept: list[CaseSource] = []
         results: dict[TestKey, TestResult] = {}
         moved = self._moved(sources)

@@ -83,8 +83,7 @@ def take_up(
     directory: Path,
     fingerprints: Fingerprints,
 ) -> ResumeState:
-    """Reads the report that `--resume` names, and removes all lines from it that are not kept. Raises
-    ConfigurationError, also when another run still writes the report. `origin` goes into its start line."""
+    """Reads the report of `--resume`, and cuts all lines that are not kept. Raises ConfigurationError."""
     from runner.planning.still_valid import retain
     from runner.record.line_file import LineFile
 

@@ -58,8 +58,7 @@ class SavedRun(Value):
 
 
 def lines_in(path: Path, subject: str) -> list[bytes]:
-    """The lines of a report, behind the last line feed too; none where there is no file. Raises ConfigurationError,
-    whose message begins with `subject`."""
+    """The lines of a report; none where there is no file. Raises ConfigurationError, which begins with `subject`."""
     try:
         if path.exists() and not path.is_file():
             raise ConfigurationError(f"{subject}: it is not a file")
@@ -80,8 +79,7 @@ def record_in(line: bytes) -> Record | None:
 
 
 def read_saved(path: Path, doing: str = RESUMING) -> SavedRun:
-    """Reads a report as far as its lines are whole. Raises ConfigurationError when there is none, which says what was
-    to be done with it, as `doing` has it."""
+    """Reads a report as far as its lines are whole. `doing`: for the ConfigurationError when there is none."""
     subject = f"Cannot {doing.format(path)}"
     *lines, rest = lines_in(path, subject)
     start: Record = {}
@@ -223,8 +221,7 @@ def _is_same(flag: Flag, then: Any, now: Any, directory: Path) -> bool:
 
 
 def _holds(kind: str, value: Any) -> bool:
-    """Whether an option of this type can have a value, as the start line has it. An option of another version may have
-    any."""
+    """Whether an option of this type can have a value of the start line; an unknown one may have any."""
     if kind.startswith("tuple"):
         return isinstance(value, list) and all(isinstance(item, str) and is_utf8(item) for item in value)
     if kind.startswith("bool"):

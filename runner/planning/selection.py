@@ -177,8 +177,7 @@ def hint_of(text: str, names: Iterable[str], kind: str) -> str:
 
 
 class Order(Value):
-    """The order of one run. Whether one test runs before another depends on these two only, so that a part of the tests
-    runs in the same order."""
+    """The order of one run, in which a part of the tests runs as they do in the whole."""
 
     root: Path
     """The root of the application."""
@@ -332,8 +331,7 @@ def selection_and_order(
     application: Application,
     named: Callable[[str], bool] | None = None,
 ) -> SelectionAndOrder:
-    """The choice that the flags make; `named` says which tests of modules `--run` selects. Raises
-    ConfigurationError."""
+    """The choice of the flags; `named`: which tests of modules `--run` selects. Raises ConfigurationError."""
     root = application.root
     known = Failures()
     notes: tuple[str, ...] = ()
@@ -356,8 +354,7 @@ def selection_and_order(
 
 
 def _resumed(options: RunOptions, environment: Environment) -> Mapping[str, list[str]] | None:
-    """Suite key → its tests, as `--last-failed` of the run that is resumed selected them; empty: it selected all. None
-    when no such run is resumed."""
+    """Suite key → its tests that `--last-failed` selected in the run that is resumed; empty: all. None: no such run."""
     if options.resume is None or not options.last_failed:
         return None
     from runner.planning.saved_run import read_saved

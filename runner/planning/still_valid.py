@@ -29,8 +29,7 @@ UNDECIDED = "as many runs as needed"
 
 
 class Reason(StrEnum):
-    """Why a test runs again although an earlier run has a result of it, or should have one: in words for people, where
-    `{}` is what changed, or the runs that lack a result."""
+    """Why a test runs again, in words; `{}` is what changed, or the runs that lack a result."""
 
     MISSING = "without a result"
     RUNS = "without a result of {}"
