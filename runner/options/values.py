@@ -11,11 +11,21 @@ from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
 
 
-class Allowance(Value):
-    """How many tests may break before the run fails: a number, or a share of the planned tests."""
-
+class _Written(Value):
     text: str
     """As the user wrote it."""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _unread(where: str, text: str, why: str, hint: str | None = None) -> ConfigurationError:
+    return ConfigurationError(f'Cannot read {where} "{text}": {why}', hint)
+
+
+class Allowance(_Written):
+    """How many tests may break before the run fails: a number, or a share of the planned tests."""
+
     number: Fraction
     is_share: bool
     """Whether the number is a percentage."""
@@ -24,19 +34,14 @@ class Allowance(Value):
         """Whether so many of the planned tests may break; exactly the allowed share may."""
         return errors <= (self.number * planned / 100 if self.is_share else self.number)
 
-    def __str__(self) -> str:
-        return self.text
-
 
 def read_allowance(text: str, where: str) -> Allowance:
     """The allowance that a text such as `3`, `2%` or `0.5%` gives. Raises ConfigurationError."""
     number = text.removesuffix("%")
     is_share = number != text
     if not re.fullmatch(r"\d+(\.\d+)?" if is_share else r"\d+", number) or (is_share and Fraction(number) > 100):
-        raise ConfigurationError(
-            f'Cannot read {where} "{text}": it must be a number of tests, or a share of them from 0% to 100%',
-            f"For example: {where} 3 or {where} 2%",
-        )
+        why = "it must be a number of tests, or a share of them from 0% to 100%"
+        raise _unread(where, text, why, f"For example: {where} 3 or {where} 2%")
     return Allowance(text=text, number=Fraction(number), is_share=is_share)
 
 
@@ -75,7 +80,7 @@ def read_cluster_address(text: str, where: str) -> ClusterAddress:
         return ClusterAddress(url="", workers=int(local[1] or 0))
     found = re.fullmatch(_SCHEDULER, text)
     if found is None or not 0 < int(found[3]) < 65536:
-        raise ConfigurationError(f'Cannot read {where} "{text}": it is not the address of a scheduler', _ADDRESS_HINT)
+        raise _unread(where, text, "it is not the address of a scheduler", _ADDRESS_HINT)
     return ClusterAddress(
         url=f"{found[1] or 'tcp'}://{found[2]}:{found[3]}", host=found[2].strip("[]"), port=int(found[3])
     )
@@ -107,19 +112,16 @@ def misses_in(
 
 def read_coverage_threshold(text: str, where: str) -> tuple[CoverageThreshold, ...]:
     """Reads the value of the flag. Raises ConfigurationError."""
-    refused = f'Cannot read {where} "{text}"'
     match = re.fullmatch(r"(?:(.+):)?(\w+)=([\d.]+)%?", text)
     if match is None:
-        raise ConfigurationError(
-            f"{refused}: it must be a metric and a percentage",
-            "Write lines=90, or assistants/demo:lines=90 for the files below a folder of the application",
-        )
+        hint = "Write lines=90, or assistants/demo:lines=90 for the files below a folder of the application"
+        raise _unread(where, text, "it must be a metric and a percentage", hint)
     folder, metric, number = match.groups()
     if metric not in _METRICS:
         hint = did_you_mean(metric, _METRICS) or f"The metrics are {', '.join(_METRICS)}"
-        raise ConfigurationError(f'{refused}: unknown metric "{metric}"', hint)
+        raise _unread(where, text, f'unknown metric "{metric}"', hint)
     if not re.fullmatch(r"\d+(\.\d+)?", number) or not 0 < float(number) <= 100:
-        raise ConfigurationError(f"{refused}: {number} must be a percentage above 0 and at most 100")
+        raise _unread(where, text, f"{number} must be a percentage above 0 and at most 100")
     folder = (folder or "").strip("/").removeprefix("./")
     return (CoverageThreshold(metric=metric, percent=float(number), folder=folder),)
 
@@ -146,8 +148,7 @@ def read_shard(text: str, where: str) -> Shard:
     """Reads the value of `--shard`. Raises ConfigurationError."""
     match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
     if match is None or not 1 <= int(match[1]) <= int(match[2]):
-        message = f'Cannot read {where} "{text}": it must be I/N, with I from 1 to N'
-        raise ConfigurationError(message, "For example: 1/4, 2/4, 3/4 and 4/4")
+        raise _unread(where, text, "it must be I/N, with I from 1 to N", "For example: 1/4, 2/4, 3/4 and 4/4")
     return Shard(number=int(match[1]), of=int(match[2]))
 
 
@@ -168,8 +169,8 @@ def read_watch_expr(text: str, where: str) -> tuple[WatchExpr]:
     """Reads a value of `--watch-expr`. Raises ConfigurationError."""
     match = re.fullmatch(r"(.+?):(\d{1,7}):\s*(\S[^\n]*)", text)
     if match is None or not int(match[2]):
-        message = f'Cannot read {where} "{text}": it must be FILE:LINE:EXPRESSION'
-        raise ConfigurationError(message, "For example: assistants/expense/src/setup.ts:12:total")
+        hint = "For example: assistants/expense/src/setup.ts:12:total"
+        raise _unread(where, text, "it must be FILE:LINE:EXPRESSION", hint)
     return (WatchExpr(file=match[1], line=int(match[2]), expression=match[3].strip()),)
 
 
@@ -177,18 +178,13 @@ _SECONDS = {"h": 3600, "d": 86_400, "w": 7 * 86_400}
 _BYTES = {"KB": 1000, "MB": 1000**2, "GB": 1000**3}
 
 
-class StoreKeep(Value):
+class StoreKeep(_Written):
     """The limit of a store: an age of runs, or a size. Runs beyond it are removed, the oldest first."""
 
-    text: str
-    """As the user wrote it."""
     seconds: int | None = None
     """The highest age of a run."""
     bytes: int | None = None
     """The largest size of the store."""
-
-    def __str__(self) -> str:
-        return self.text
 
 
 STANDARD_STORE_KEEP = StoreKeep(text="1GB", bytes=_BYTES["GB"])
@@ -199,9 +195,8 @@ def read_store_keep(text: str, where: str) -> tuple[StoreKeep, ...]:
     """The limit that a text such as `90d`, `12w`, `36h`, `500MB` or `2GB` gives. Raises ConfigurationError."""
     found = re.fullmatch(r"(\d+)(h|d|w|KB|MB|GB)", text)
     if found is None or not int(found[1]):
-        raise ConfigurationError(
-            f'Cannot read {where} "{text}": it must be an age or a size',
-            "Write an age as 90d, 12w or 36h, a size as 500MB or 2GB",
+        raise _unread(
+            where, text, "it must be an age or a size", "Write an age as 90d, 12w or 36h, a size as 500MB or 2GB"
         )
     number, unit = int(found[1]), found[2]
     if unit in _SECONDS:
@@ -217,11 +212,9 @@ _VARIANT_NAME = re.compile(r"[\w.+-]{1,40}")
 _VARIANT_SETTINGS = re.compile(rf",(?=(?:{'|'.join(_VARIANT_KEYS)}|\w+):)")
 
 
-class Variant(Value):
+class Variant(_Written):
     """One variant: what differs from the agent as it is in the application."""
 
-    text: str
-    """As the user wrote it."""
     name: str
     connector: str = ""
     """Id of the connector that the tested agent uses; empty: the one that it uses without variants."""
@@ -230,31 +223,28 @@ class Variant(Value):
     env: tuple[tuple[str, str], ...] = ()
     """Environment variables that are set: names and values."""
 
-    def __str__(self) -> str:
-        return self.text
-
 
 def read_variant(text: str, where: str) -> tuple[Variant, ...]:
     """Reads `NAME=connector:...,prompts:...,env:NAME=VALUE`, or a name alone. Raises ConfigurationError."""
     name, _, rest = text.partition("=")
     if not _VARIANT_NAME.fullmatch(name):
-        raise ConfigurationError(f'Cannot read {where} "{text}": it does not start with a name', _VARIANT_HINT)
+        raise _unread(where, text, "it does not start with a name", _VARIANT_HINT)
     said: dict[str, str] = {}
     env: dict[str, str] = {}
     for part in _VARIANT_SETTINGS.split(rest) if rest else ():
         key, is_given, value = part.partition(":")
         if not is_given or key not in _VARIANT_KEYS:
             hint = did_you_mean(key, _VARIANT_KEYS) or f"It must be one of {', '.join(_VARIANT_KEYS)}"
-            raise ConfigurationError(f'Cannot read {where} "{text}": there is no "{key}"', hint)
+            raise _unread(where, text, f'there is no "{key}"', hint)
         if not value or (key == "env" and not value.partition("=")[0]):
-            raise ConfigurationError(f'Cannot read {where} "{text}": "{key}:" is empty', _VARIANT_HINT)
+            raise _unread(where, text, f'"{key}:" is empty', _VARIANT_HINT)
         if key == "env":
             variable, is_set, content = value.partition("=")
             if not is_set:
-                raise ConfigurationError(f'Cannot read {where} "{text}": {variable} has no value', _VARIANT_HINT)
+                raise _unread(where, text, f"{variable} has no value", _VARIANT_HINT)
             env[variable] = content
         elif key in said:
-            raise ConfigurationError(f'Cannot read {where} "{text}": "{key}" occurs twice')
+            raise _unread(where, text, f'"{key}" occurs twice')
         else:
             said[key] = value
     return (Variant(text=text, name=name, env=tuple(env.items()), **said),)
