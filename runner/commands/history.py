@@ -31,11 +31,8 @@ def history(environment: Environment, given: tables.History) -> int:
     with Store(store_folder(environment, given.store)) as opened:
         runs = opened.runs(branch=given.branch, profile=given.profile, limit=given.last)
         if not runs:
-            of = "".join(
-                f" of the {word} {name}"
-                for word, name in (("branch", given.branch), ("profile", given.profile))
-                if name
-            )
+            named = {"branch": given.branch, "profile": given.profile}
+            of = "".join(f" of the {word} {name}" for word, name in named.items() if name)
             known = sorted({run.branch for run in opened.runs() if run.branch})
             hint = f"There are runs on {', '.join(known[:10])}" if known else None
             raise ConfigurationError(f"The store {opened.folder} has no run{of}", hint)
@@ -44,8 +41,7 @@ def history(environment: Environment, given: tables.History) -> int:
         is_one = given.test is not None and len(chosen) == 1
         if given.as_json:
             tests = [history_record(one, with_results=is_one) for one in chosen]
-            document = {"runs": list(map(run_record, runs)), "tests": tests}
-            print_json(environment, document)
+            print_json(environment, {"runs": list(map(run_record, runs)), "tests": tests})
             return exit_codes.PASSED
         style, room = Style(environment.colors and not given.no_color), columns_of(environment)
         if is_one:
@@ -72,19 +68,7 @@ SHORT = 7
 HEAD: Row = ("Test", "Connector", "Passed", "Trend", "Since", "Duration", "Cost")
 OF_RUN: Row = ("Run", "When", "Branch", "Commit", "Connector")
 OF_TEST: Row = (*OF_RUN, "Verdict", "Passed", "Duration", "Tokens", "Cost", "Changed")
-LEAST = (
-    "Connector",
-    "Branch",
-    "Tokens",
-    "Cost",
-    "Labels",
-    "Skipped",
-    "Commit",
-    "State",
-    "Changed",
-    "Since",
-    "Duration",
-)
+LEAST = "Connector Branch Tokens Cost Labels Skipped Commit State Changed Since Duration".split()
 """Columns of all these tables, those first that matter least."""
 OF_RUNS: Row = (*OF_RUN, "State", "Passed", "Failed", "Errors", "Skipped", "Labels")
 COLORS = {
@@ -123,18 +107,18 @@ def history_text(
     rows = [OF_TEST]
     asked = _worth_naming(one.asked)
     for at, result in reversed(list(enumerate(one.results))):
-        run = runs[result.run]
         parts: tuple[str, ...] = ()
         if at:
             earlier = one.results[at - 1]
             made_of = store.fingerprint(earlier.made_of), store.fingerprint(result.made_of)
             parts = changed(*made_of, earlier.connector, result.connector)
-        passed = f"{result.passed}/{result.judged}" if result.judged > 1 else ""
-        tokens = "" if result.tokens is None else f"{result.tokens:.0f}"
-        cost = "" if result.cost is None else dollars(result.cost)
-        took = in_milliseconds(result.duration_ms)
-        about = (run.id, when(run), run.branch or "", commit(run), asked[at])
-        rows.append((*about, shown(result.verdict), passed, took, tokens, cost, described(parts)))
+        figures = (
+            f"{result.passed}/{result.judged}" if result.judged > 1 else "",
+            in_milliseconds(result.duration_ms),
+            "" if result.tokens is None else f"{result.tokens:.0f}",
+            "" if result.cost is None else dollars(result.cost),
+        )
+        rows.append((*_about(runs[result.run], asked[at]), shown(result.verdict), *figures, described(parts)))
     return text + "\n" + table(rows, room, least=LEAST)
 
 
@@ -147,9 +131,12 @@ def list_of(runs: Sequence[StoredRun], room: int | None) -> str:
         errors = counts.get("broken", 0) + counts.get("inconclusive", 0)
         numbers = (counts.get("passed", 0), counts.get("failed", 0), errors, counts.get("skipped", 0), run.labels)
         state = ", ".join(dict.fromkeys((run.state, str(run.summary.get("stopped", run.state)))))
-        about = (run.id, when(run), run.branch or "", commit(run), connectors)
-        rows.append((*about, state, *map(_number, numbers)))
+        rows.append((*_about(run, connectors), state, *(str(number or "") for number in numbers)))
     return table(rows, room, least=LEAST)
+
+
+def _about(run: StoredRun, connectors: str) -> Row:
+    return run.id, when(run), run.branch or "", commit(run), connectors
 
 
 def run_record(run: StoredRun) -> Record:
@@ -163,7 +150,6 @@ def history_record(one: TestHistory, *, with_results: bool = False) -> Record:
     failing_since?, duration_ms, tokens, cost, slower?, dearer?, results?}`; rates are 0 to 1, `passed` and `judged`
     count runs since the pass rate last changed, `slower` and `dearer` are there too where it became faster or
     cheaper."""
-    interval = [round(one.interval.low, 4), round(one.interval.high, 4)]
     record: Record = {
         "suite": one.suite,
         "test": one.test,
@@ -171,7 +157,7 @@ def history_record(one: TestHistory, *, with_results: bool = False) -> Record:
         "passed": one.passed,
         "judged": one.judged,
         "pass_rate": round(one.passed / one.judged, 4) if one.judged else None,
-        "pass_rate_interval": interval if one.judged else None,
+        "pass_rate_interval": [round(one.interval.low, 4), round(one.interval.high, 4)] if one.judged else None,
         "broken": one.broken,
         "trends": list(one.trends),
         "failing": one.failing,
@@ -280,10 +266,6 @@ def _since_record(since: Since) -> Record:
 
 def _percent(rate: float) -> str:
     return f"{rate * 100:.1f}%"
-
-
-def _number(number: int) -> str:
-    return str(number or "")
 
 
 def _rounded(value: float | None) -> float | None:
