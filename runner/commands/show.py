@@ -13,7 +13,7 @@ from typing import Any
 from runner.cases.csv_rows import row_of
 from runner.cells import as_cell
 from runner.commands import tables
-from runner.commands.inputs import read_report, understanding, write_reports
+from runner.commands.inputs import read_report, understanding, write_file, write_reports
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute
