@@ -94,7 +94,7 @@ def read_saved(path: Path, doing: str = RESUMING) -> SavedRun:
             start = record
         elif record["type"] == "result":
             key = TestKey(suite=record.get("suite", ""), test=record["id"], run=record.get("run", 0))
-            results[key] = result_of({"suite": "", **record})
+            results[key] = result_of({**record, "suite": key.suite})
         else:
             is_whole = False
     if not start and lines and lines[0][:8] != b'{"type":' and any(line.strip(b"\0") for line in (*lines, rest)):
