@@ -69,8 +69,10 @@ _ASSIGNED = r'^var ([\w$]+) = /\* @__PURE__ \*/ __name\(([^\n]*\{\n(?:(?: [^\n]*
 _NO_WORD = r"[^\w$]"
 _LETTERS = "".join(chr(code) if chr(code).isalnum() or chr(code) in "_$" else " " for code in range(128))
 """A translation table that replaces each ASCII character that is not part of a word."""
-_BEHIND = rb"(?=[^\w$\x80-\xff])(?=\s*+([\w$\x80-\xff]{0,1000}))"
-"""Behind a word in UTF-8: the next one, if nothing but blanks is between them."""
+_BLANKS = bytes(code if code >= 128 or chr(code).isalnum() or chr(code) in "_$" else 32 for code in range(256))
+"""A translation table that replaces each byte that is not part of a word in UTF-8."""
+_LONGEST = 1000
+"""Bytes of blanks and the word behind a keyword, as far as is looked."""
 
 
 class Script(Value):
@@ -240,6 +242,9 @@ def declared_in(text: bytes) -> Declared:
     lexical = frozenset().union(*(words_behind(word, text) for word in (b"const", b"let", b"class")))
     unset = set[str]().union(*(words_behind(word, text) for word in (b"enum", b"namespace", b"module")))
     for rest in text.split(b"let")[1:]:
+        line, value, more = rest.partition(b"\n")[0].partition(b";")[0].partition(b"=")
+        if value and b"/" not in line and b"," not in line + more and not more.startswith((b"=", b">")):
+            continue  # the only one has a value
         if found := re.match(_LET, rest[:1000]):
             unset.update(name.decode(errors="replace") for name in re.findall(_UNSET, found[1]))
     return Declared(lexical=lexical - {""}, variables=words_behind(b"var", text), unset=frozenset(unset))
@@ -435,12 +440,12 @@ def words_only(code: str) -> str:
 
 def words_behind(keyword: bytes, code: bytes) -> frozenset[str]:
     """The words that follow a keyword in code, each cut at 1000 bytes; `""` where something else follows it."""
-    at = code.find(keyword)
-    if at < 0:
-        return frozenset()
-    words, behind = set(), re.compile(_BEHIND).match
+    words, at = set(), code.find(keyword)
     while at >= 0:
-        if match := behind(code, at + len(keyword)):
-            words.add(match[1].decode(errors="replace"))
-        at = code.find(keyword, at + 1)
+        at += len(keyword)
+        rest = code[at : at + _LONGEST]
+        if rest[:1].translate(_BLANKS) == b" ":
+            rest = rest.lstrip()
+            words.add(rest.translate(_BLANKS).partition(b" ")[0].decode(errors="replace"))
+        at = code.find(keyword, at)
     return frozenset(words)

@@ -21,15 +21,14 @@ from functools import cached_property
 
 from scripttest.compile.esbuild import RUNTIME_SOURCE
 from scripttest.compile.linking import words_only
-from scripttest.results import EVERY_RUN, kind_of
+from scripttest.results import BENCHMARK, EVERY_RUN, FUZZ, TEST, kind_of
 from scripttest.shortcuts import BUILT_INS, declares_built_in, is_off
 from scripttest.values import Value
 
 _REACH_ALL = ("eval", "Eval", "Function", "globalThis", "TestMain")
-_LETTER = r"(?:[\w$]|\\u[0-9A-F]{4}|\\u\{[0-9A-F]+\})"
-_DECLARATIONS = [rf"\n{keyword} ((?:Test|Fuzz|Benchmark){_LETTER}*)" for keyword in (r"function\*?", "var")]
-"""esbuild starts top-level declarations in column 0, and none in the first line. One pattern for both is slower: it has
-no fixed beginning."""
+_DECLARATIONS = (("\nfunction ", "("), ("\nfunction* ", "("), ("\nvar ", "\n"))
+"""How declarations begin, and what is behind their names, or the line. esbuild starts those at the top level in column
+0, and none in the first line."""
 _CANDIDATE = r"\n(?:function\*? |var |let |const )([A-Za-z_$][\w$]*)"
 _DYNAMIC = {"globalThis", "eval", "Eval", "Function", "Reflect", "Proxy"}
 _REACHES = set(
@@ -103,9 +102,8 @@ def slice_module(
     → source), and what can be left out of their realms."""
     aliases = {local: name for name, local in exports.items() if kind_of(name) in kinds}
     places: dict[str, list[int]] = {}
-    matches = (match for pattern in _DECLARATIONS for match in re.compile(pattern).finditer(code, entry_start))
-    for start, name in sorted((match.start(1), match[1]) for match in matches):
-        places.setdefault(_plain(name), []).append(code.rfind("\n", 0, start) + 1)
+    for place, name in sorted(_declarations(code, entry_start)):
+        places.setdefault(_plain(name), []).append(place)
     tests: list[_Found] = []
     others: dict[str, _Piece] = {}
     text = f"\n{code}"
@@ -137,6 +135,18 @@ def slice_module(
             tests=tuple(Test(name=test.name, entry=test.local, pieces="", offset=test.position) for test in tests),
         )
     return _cut(code, tests, others)
+
+
+def _declarations(code: str, start: int) -> Iterator[tuple[int, str]]:
+    """Where plain declarations of tests begin, and their names as they are printed."""
+    for head, end in _DECLARATIONS:
+        at = code.find(head, start)
+        while at >= 0:
+            place, at = at + 1, at + len(head)
+            if code.startswith((TEST, FUZZ, BENCHMARK), at):
+                stop = code.find(end, at)
+                yield place, code[at : stop if stop >= 0 else None].split(" ", 1)[0].rstrip(",;")
+            at = code.find(head, at)
 
 
 def _loosely_declared(code: str, name: str, start: int) -> int:
@@ -264,7 +274,7 @@ def scan(code: str, names: Iterable[str]) -> Scan:
 
 def reaches_by_index(code: str) -> bool:
     """Whether it could reach globals as `this[...]`."""
-    return re.search(r"this\s*\[", code) is not None
+    return "this" in code and re.search(r"this\s*\[", code) is not None
 
 
 def everything(names: Iterable[str], *, guarded: bool) -> Scan:
