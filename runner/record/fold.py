@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from bindings import AnsweredBy
 from runner.record import events
 from runner.record.events import Event, RunEnd, RunError, RunStart, RunStatus, SuiteStart
-from runner.record.model import Suite, TestPlace, TestResult, key_of
+from runner.record.model import Suite, TestResult, key_of
 from runner.record.verdict import DECIDED, Verdict
 from runner.record.votes import SUITE, TAG, Group, groups_of, score_in
 from runner.statistics import PassCount
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from scripttest import Outcome
 
     Figures = tuple[Group, PassCount | None, float | None]
+    Place = tuple[str, int, int]
+    """The fields of a `TestPlace`, which takes longer to make and to find than all that is done here with it."""
 
 
 class Execution:
@@ -35,12 +37,12 @@ class Execution:
         self.counts_by_suite: dict[str, Counts] = {}
         self._places: dict[str, tuple[int, str, str]] = {}
         """Of each suite its place, its name, and what follows the names of its tests."""
-        self._attempted: set[TestPlace] = set()
+        self._attempted: set[Place] = set()
         """Tests of which some run has ended: what that took is counted, and not once more when they end."""
         self.listed: dict[str, SuiteStart] = {}
-        self.running: dict[TestPlace, str] = {}
+        self.running: dict[Place, str] = {}
         """Names of the tests under way, or of their runs."""
-        self.turns: dict[TestPlace, int] = {}
+        self.turns: dict[Place, int] = {}
         """The turn that each test under way is in, if it has turns."""
         self.ended: set[str] = set()
         self.cut = 0
@@ -54,7 +56,7 @@ class Execution:
         """Processes one event."""
         if isinstance(event, events.TestEnd):
             result = event.result
-            place, into = result.place, (self.counts, self.counts_by_suite[result.suite])
+            place, into = _place(result), (self.counts, self.counts_by_suite[result.suite])
             attempted = bool(self._attempted) and place in self._attempted
             self._ended(result, place, is_counted=not attempted)
             if attempted:
@@ -63,13 +65,13 @@ class Execution:
             count_result(result, suite, result.name + suffix, order, *into)
             self.cut += result.cut_short
         elif isinstance(event, events.TestStart):
-            self.running[event.place] = event.name
+            self.running[_place(event)] = event.name
         elif isinstance(event, events.TurnStart):
-            self.turns[event.place] = event.turn
+            self.turns[_place(event)] = event.turn
         elif isinstance(event, events.AttemptEnd):
-            place = event.result.place
+            suite, position, _ = place = _place(event.result)
             self._ended(event.result, place, is_counted=True)
-            self._attempted.add(place.of_test)
+            self._attempted.add((suite, position, 0))
         elif isinstance(event, SuiteStart):
             self.listed[event.suite] = event
         elif isinstance(event, events.SuiteEnd):
@@ -86,12 +88,16 @@ class Execution:
         elif isinstance(event, RunEnd):
             self.end = event
 
-    def _ended(self, result: TestResult, place: TestPlace, is_counted: bool) -> None:
+    def _ended(self, result: TestResult, place: Place, is_counted: bool) -> None:
         self.running.pop(place, None)
         if self.turns:
             self.turns.pop(place, None)
         if is_counted and result.case is not None:
             add_usage(result.case, self.counts, self.counts_by_suite[result.suite])
+
+
+def _place(of: TestResult | events.TestStart | events.TurnStart) -> Place:
+    return of.suite, of.position, of.run
 
 
 NAMED = 10

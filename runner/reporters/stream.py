@@ -181,8 +181,8 @@ class Ordered:
     suites and their tests.
 
     Suites run in parallel and end in any order. Events of a suite are held back until every suite before it has ended,
-    and `TestEnd` events until every test before them has ended. `TestStart` passes at once: it says what is running
-    now. The counts that an event comes with are those of the whole run, which may be ahead of it."""
+    and `TestEnd` events until every test before them has ended. `TestStart`, which says what is running now, has no
+    place there. The counts that an event comes with are those of the whole run, which may be ahead of it."""
 
     def __init__(self, inner: Reporter, as_they_end: bool = False) -> None:
         """`as_they_end`: tests of a suite stay in the order in which they end."""
@@ -215,6 +215,8 @@ class Ordered:
             self._started[event.suite] = event
         elif isinstance(event, SuiteEnd):
             self._ended.add(event.suite)
+        elif isinstance(event, TestStart):
+            return
         else:
             if isinstance(event, RunStart):
                 self._order.extend(suite.id for suite in event.suites)
