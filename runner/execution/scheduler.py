@@ -364,17 +364,18 @@ class _Schedule:
                 self._send(Warned(message=f"{said}: {hint}"))
 
     def _attempt(self, item: _Item) -> CaseAttempt:
-        source, place, run = item.suite.source, item.place, item.run
+        source, position, run = item.suite.source, item.placed.position, item.run
+        suite = source.suite
         attempt = CaseAttempt(
             item.suite.environment,
-            source.suite,
+            suite,
             source.folder,
             source.assistant,
             item.case,
-            place.position,
+            position,
             item.placed.line,
             run=run,
-            on_turn=lambda turn: self._send(TurnStart(suite=place.suite, position=place.position, turn=turn, run=run)),
+            on_turn=lambda turn: self._send(TurnStart(suite=suite.id, position=position, turn=turn, run=run)),
         )
         attempt.chat.variant = source.variant
         attempt.chat.parts |= item.suite.parts  # of the hooks around all cases

@@ -143,42 +143,51 @@ class Mode:
         )
 
     async def _ask(
-        self, messages: list[dict[str, Any]], options: Mapping[str, Any], said: Any, turn: AnsweredTurn
+        self,
+        messages: list[dict[str, Any]],
+        options: Mapping[str, Any],
+        said: Any,
+        start: int,
+        turn: int = 1,
+        **seen: Any,
     ) -> Exchange:
-        """Sends messages to the agent; see `CaseAttempt.call_agent`. `turn`: the turn without its answer."""
+        """Sends messages to the agent; see `CaseAttempt.call_agent`. `start`: the place of the last one of the user;
+        `turn`: the number of its turn; `seen`: what assertions see, instead of or beside what this knows."""
         attempt, chat = self.attempt, self.attempt.chat
         before, calls, asked = 0, 0, 0
         if attempt.case.in_turns:  # else those of the hook before the case count, too
             before, calls, asked = len(chat.uses), len(chat.model_calls), len(chat.agents)
         self.messages = len(messages)
-        self.said.append(turn)
+        content = messages[start].get("content") if start < len(messages) else None
         started = case_now()
         try:
             answer = self.answer = await attempt.call_agent(messages, options, said)
         except AgentError as error:
             self.finish_reason = error.finish_reason
+            self.said.append(AnsweredTurn(turn=turn, start=start, input=content, output=None))
             raise
         self.finish_reason = answer.finish_reason
         milliseconds = (case_now() - started) * 1000
         tools, made = tuple(chat.uses[before:]), tuple(chat.model_calls[calls:])
         others = tuple(use.replace(after=use.after - before) for use in chat.agents[asked:])
-        self.said[-1] = turn.replace(output=answer.output, tools=tools)
+        self.said.append(AnsweredTurn(turn=turn, start=start, input=content, output=answer.output, tools=tools))
         took = totals_of(made)
-        evidence = Evidence(
-            output=answer.output,
-            content=answer.content,
-            cut=answer.cut,
-            input=turn.input,
-            tools=tools,
-            milliseconds=milliseconds,
-            tokens=took.tokens,
-            cost=took.cost,
+        known = {
+            "output": answer.output,
+            "content": answer.content,
+            "cut": answer.cut,
+            "input": content,
+            "tools": tools,
+            "milliseconds": milliseconds,
+            "tokens": took.tokens,
+            "cost": took.cost,
             **attempt.known(len(made), others),
-            messages=(*messages, {"role": "assistant", "content": answer.text}),
-            metadata=attempt.case.metadata,
-            case=attempt.case.id,
-            turns=tuple(self.said),
-        )
+            "messages": (*messages, {"role": "assistant", "content": answer.text}),
+            "metadata": attempt.case.metadata,
+            "case": attempt.case.id,
+            "turns": tuple(self.said),
+        }
+        evidence = Evidence(**{**known, **seen})
         self.answers.append(answered(evidence, made))
         return Exchange(answer=answer, evidence=evidence, calls=made)
 

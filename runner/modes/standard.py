@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.assertions.base import AnsweredTurn, Evidence
+from runner.assertions.base import Evidence
 from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
 from runner.cases.messages import input_of, messages_of
@@ -24,12 +24,10 @@ class _SingleAnswer(Mode):
         messages = messages_of(case, attempt.folder)
         users = [place for place, message in enumerate(messages) if message["role"] == "user"]
         start = users[-1] if users else len(messages)
-        said = messages[start].get("content") if users else None
-        turn = AnsweredTurn(turn=1, start=start, input=said, output=None)
-        done = await self._ask(messages, attempt.options_of(), input_of(case), turn)
-        evidence = done.evidence.replace(
-            input=input_of(case), expected=case.expected, files=attempt.files if attempt.saved is None else None
-        )
+        given = input_of(case)
+        files = attempt.files if attempt.saved is None else None
+        seen = {"input": given, "expected": case.expected, "files": files}
+        evidence = (await self._ask(messages, attempt.options_of(), given, start, **seen)).evidence
         if case.graded:
             await self._grade(evidence)
             return

@@ -132,22 +132,28 @@ class _Steps:
 
 
 def _summary(step: ModelStep | ToolStep) -> Record:
-    record: Record = {"kind": "tool" if isinstance(step, ToolStep) else "model"}
-    record |= {"role": ROLES.get(step.role, step.role), "agent": step.agent, **_has(turn=step.turn)}
-    took = round(step.milliseconds)
+    role, turn, took = ROLES.get(step.role, step.role), step.turn or None, round(step.milliseconds)
     if isinstance(step, ToolStep):
-        named = {"name": step.use.name, "server": step.use.server, "duration_ms": took}
-        return {**record, **named, **_has(failed=step.use.error is not None)}
-    record |= {"connector": step.connector, "vendor": step.vendor, **_has(asked=step.asked)}
+        named: Record = {"kind": "tool", "role": role, "agent": step.agent, "turn": turn, "name": step.use.name}
+        named |= {
+            "server": step.use.server,
+            "duration_ms": took,
+            "failed": True if step.use.error is not None else None,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+    record: Record = {"kind": "model", "role": role, "agent": step.agent, "turn": turn}
+    record |= {"connector": step.connector, "vendor": step.vendor, "asked": step.asked or None}
     completion = step.completion
     if completion is None:
-        return {**record, "duration_ms": took, "error": step.error}
-    usage = completion.usage
-    record |= {**_has(model=completion.model), "duration_ms": took, **_has(finish_reason=completion.finish_reason)}
-    if not usage.unknown:
-        record |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
-        record |= _has(cached_tokens=usage.cached_tokens)
-    return record | cost_record(usage.cost)
+        record |= {"duration_ms": took, "error": step.error}
+    else:
+        usage, reason = completion.usage, completion.finish_reason
+        record |= {"model": completion.model or None, "duration_ms": took, "finish_reason": reason or None}
+        if not usage.unknown:
+            record |= {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}
+            record["cached_tokens"] = usage.cached_tokens or None
+        record |= cost_record(usage.cost)
+    return {name: value for name, value in record.items() if value is not None}
 
 
 def _has(**members: Any) -> Record:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
 from runner.agents.chat import totals_of
-from runner.assertions.base import AnsweredTurn, Evidence
+from runner.assertions.base import Evidence
 from runner.assertions.checking import check_all
 from runner.assertions.model import Assertion
 from runner.cases.messages import described, input_of, messages_of, parts_of_last
@@ -92,11 +92,9 @@ class TurnsMode(Mode):
         self._began = case_now()
         attempt.begin_turn(self._number)
         self.transcript.append(dict(said.message))
-        turn = AnsweredTurn(
-            turn=self._number, start=len(self.transcript) - 1, input=said.message.get("content"), output=None
-        )
+        start = len(self.transcript) - 1
         try:
-            done = await self._ask(list(self.transcript), said.options, said.input, turn)
+            done = await self._ask(list(self.transcript), said.options, said.input, start, self._number)
         except (AgentError, RunnerError, ScriptError) as error:
             reason = error.finish_reason if isinstance(error, AgentError) else ""
             self.break_off(
