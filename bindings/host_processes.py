@@ -237,11 +237,9 @@ def _has_mocked_engine(opening: str, world: World) -> bool:
 def _not_available(name: str, world: World) -> ProcessError:
     from bindings.errors import ProcessError
 
-    group = name.partition(".")[0]
     mock = world.mock("process", name)
-    wanted = f"{group}.*" if group and group != name else "it"
     return ProcessError(
-        f'Process "{name}" is not available here: mock it with {mock}, or use a host that provides {wanted}',
+        f'Process "{name}" is not available here: mock it with {mock}',
         404,
         missing=True,
     )

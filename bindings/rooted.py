@@ -227,7 +227,7 @@ def _is_below(path: str, root: str) -> bool:
 def normal_parts(path: str) -> list[str]:
     """The parts of a path from the root, without `.` and `..`. Raises ProcessError as `Rooted.find` does."""
     if "\0" in path:
-        raise ProcessError("a path cannot hold a NUL character", 400)
+        raise ProcessError("a path cannot contain a NUL character", 400)
     parts: list[str] = []
     for part in path.split("/"):
         if part == "..":

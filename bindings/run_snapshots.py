@@ -75,7 +75,7 @@ class RunSnapshots:
         from bindings.inline_snapshots import agrees, unindented
 
         if len(args) != 2 or not isinstance(args[0], str) or not isinstance(args[1], str | None):
-            raise ProcessError("snapshot.Inline takes a text and another one or null", 400)
+            raise ProcessError("snapshot.Inline takes a string, and another one or null", 400)
         actual, expected = self._redact(args[0]), args[1]
         if expected is not None and not expected.strip():  # a place for a text
             expected = None
@@ -83,7 +83,7 @@ class RunSnapshots:
         if agreed and not (self._update and not self._ci):
             return {"passed": True}
         if self._ci:
-            reason = "There is no snapshot yet, and this run writes none into sources: --update-snapshots does"
+            reason = "There is no snapshot yet, and this run writes none into sources: use --update-snapshots"
             return {"passed": False, "reason": reason} if expected is None else _differs(unindented(expected))
         if expected is None or self._update:
             return {"passed": True, "store": actual}

@@ -65,7 +65,7 @@ class Snapshots:
         name. Raises ProcessError: the key is that of another test, or the file cannot be used."""
         key, text = args
         if not isinstance(key, str) or not isinstance(text, str):
-            raise ProcessError("snapshot.Match takes the key of a snapshot and a text", 400)
+            raise ProcessError("snapshot.Match takes the key of a snapshot and a string", 400)
         own = test.partition("#")[0]
         if own and not (key == own or key.startswith((own + " ", own + "/"))):
             raise ProcessError(f'"{key}" is not a snapshot of {own}', 403)
@@ -88,7 +88,7 @@ class Snapshots:
             if expected is not None and not self._update:
                 return {"passed": False, "expected": expected}
             if expected is None and self._ci and not self._update:
-                reason = "There is no snapshot yet, and this run stores none: --update-snapshots does"
+                reason = "There is no snapshot yet, and this run stores none: use --update-snapshots"
                 return {"passed": False, "reason": reason}
             new[key] = text
             self._unsaved.setdefault(module, {})[key] = text

@@ -46,7 +46,7 @@ _ROOT_TEXTS = (
     r"|history|news|todo|version)(?:\.txt)?|app\.(?:yao|jsonc?))"
 )
 _OF_TOOL = r"connectors|\.env.*|\.git|.*\.(?:conn|mcp)\.\w+"
-KEYS = "may hold secrets"
+KEYS = "may contain secrets"
 """Why a file is not open that commonly holds keys."""
 _FOREIGN = (
     "does not belong to the application: Git does not track it, and it is not in one of its folders; "

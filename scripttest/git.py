@@ -132,7 +132,7 @@ def read_at(revision: str, path: str, variables: Mapping[str, str]) -> tuple[byt
     real = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
     chain = repositories_of(os.path.dirname(real), variables)
     if not chain:
-        raise GitError(f"there is no Git repository around {os.path.dirname(real)}")
+        raise GitError(f"{os.path.dirname(real)} is not in a Git repository")
     repository, *inner = chain
     try:
         first = commit = repository.commit(revision)
@@ -150,7 +150,7 @@ def merge_base(revision: str, folder: str, variables: Mapping[str, str]) -> str:
     GitError."""
     chain = repositories_of(folder, variables)
     if not chain:
-        raise GitError(f"there is no Git repository around {folder}")
+        raise GitError(f"{folder} is not in a Git repository")
     repository = chain[0]
     try:
         return repository.ask("merge-base", "HEAD", repository.commit(revision)).decode().strip()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,31 @@ GONE = {
     r"is the same with it|no test looks at it": "both give the same value, no test checks it",
     r"on which no case depends": "without a case that depends on it",
     r"walls around scripts": "sandbox walls",
+    r"(?<!here )\b(?:is|are|was) no (?!longer\b)[a-z]": "is not a",
+    r"(?:may|must|cannot|to|archive) hold\b|does not hold|holds (?:no|more)": "contain, have, pass, is met",
+    r"\banew\b|\b(?:goes|go) on\b": "starts a new one, continues",
+    r"replies\S* says so|of \{\} says so|tells this story": "sets this error, recorded this story",
+    r"\b[Aa]sks? (?:no )?real model|\bmodel be asked": "call real models",
+    r"\bof several (?:turns|words)": "multi-turn, that contain spaces",
+    r"\b[Ff]iles? of cases": "case files",
+    r"so many runs|the clock ended|went more than": "a number of runs, ran out of time",
+    r", with which [a-z]+ (?:is|are)": "which: which parses scripts",
+    r"^Of (?:\{\}|\d)": "begin with the number: 2 of 24 labels",
+    r"at place \{|such repetition|nothing but\b": "at position, repeated calls, only",
+    r"\bto fit\b|to agree with the|Not as stored": "to match",
+    r"has no .* of its own$|that exists is another": "cannot be set in, there is another",
+    r"There is no (?:flag|command) |no such choice|lists the flags": "Unknown flag, Choose a or b, See ... --help",
+    r"in which (?:they|it) differ|not looked at|with its own answer": "say what is to be done",
+    r"\d tests? broke|too many broke|\} broke\b|^Something broke": "ended with an error",
+    r"\btests beside\b|beside (?:it|each|this|the)\b": "next to, of the same module",
+    r"^It is called|for who has": "Did you mean",
+    r"\b[Nn]o run (?:is|of \S+ is) kept|\bkept run\b": "stored",
+    r"what (?:the )?(?:schema|assertions|table) says?": "that matches the schema",
+    r"what a call|sets nothing|^Nothing passed": "the cost of calling, has no settings, was never reached",
+    r"\b(?:is|must be|needs?|holds?|takes) a text\b|, a text$|^a text$": "a string",
 }  # fmt: skip
+ENDS = re.compile(r"[A-Za-z]{2}[,.;:]?(?P<end> |(?=[\"']))[\"']$")
+BEGINS = re.compile(r"\s*[rf]?[\"'](?P<start> ?)[A-Za-z]{2}")
 IN_DOCUMENTATION = {
     r"Runs that are kept": "Run history",
     r"As often as needed": "Repetition until the result is certain",
@@ -81,9 +106,11 @@ IN_DOCUMENTATION = {
 
 
 def texts_in(path: Path) -> Iterator[tuple[int, str]]:
-    """The strings of a Python module that are no docstrings, with their lines; what is put into them is `{}`."""
+    """The strings of a Python module, with their lines; what is put into them is `{}`. Docstrings are left out, other
+    than those of commands, which are their help."""
     tree = ast.parse(path.read_text())
-    left_out = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    is_help = path.parts[-2:] == ("commands", "tables.py")
+    left_out = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and not is_help}
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
             pieces = (piece.value if isinstance(piece, ast.Constant) else "{}" for piece in node.values)
@@ -94,8 +121,23 @@ def texts_in(path: Path) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+def joints_of(path: Path) -> Iterator[str]:
+    """Where a string that is continued on the next line loses the blank between two words, or has two."""
+    lines = path.read_text().splitlines()
+    for number, (above, below) in enumerate(pairwise(lines), 1):
+        before = ENDS.search(above) if above.endswith(('"', "'")) else None
+        following = BEGINS.match(below) if before else None
+        if before and following and (before["end"] == " ") == (following["start"] == " "):
+            yield f"{path.name}:{number}: {above[-40:]} {below.strip()[:40]}"
+
+
 def found_in(place: str, text: str, gone: dict[str, str]) -> list[str]:
     return [f"{place}: {was!r}, write {now!r}: {text[:80]!r}" for was, now in gone.items() if re.search(was, text)]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_parts_of_a_text_on_several_lines_are_joined_by_one_blank(package: str) -> None:
+    assert [joint for path in sorted((ROOT / package).rglob("*.py")) for joint in joints_of(path)] == []
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -132,4 +174,13 @@ def test_a_wording_is_found_wherever_it_stands(tmp_path: Path) -> None:
     ((line, text),) = texts_in(module)
     assert line == 2 and found_in("m", text, GONE) == [
         f"m: 'Since the older run', write 'Changed since the baseline': {text!r}"
+    ]
+
+
+def test_lost_and_doubled_blanks_are_found(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    module.write_text('X = (\n    "one word,"\n    f"another "\n    " word "\n    "and more"\n)\n')
+    assert list(joints_of(module)) == [
+        'module.py:2:     "one word," f"another "',
+        'module.py:3:     f"another " " word "',
     ]

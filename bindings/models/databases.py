@@ -156,7 +156,7 @@ def migrate_all(store: Store) -> None:
             migrate(store, model)
         except ProcessError as error:
             if not model.values or not tables.exists(store.database, model.table):
-                store.warn(f"{model.file}: the table {model.table} cannot be made: {error.message}")
+                store.warn(f"{model.file}: the table {model.table} cannot be created: {error.message}")
 
 
 def migrate(store: Store, model: Model, *, force: bool = False) -> None:

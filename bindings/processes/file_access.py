@@ -190,7 +190,7 @@ def unzip_files(files: FileAccess) -> Json:
         with open(source.open(os.O_RDONLY), "rb") as file, zipfile.ZipFile(file) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             if len(entries) > MAX_ENTRIES:
-                raise files.given.error(f"the archive holds more than {MAX_ENTRIES} files")
+                raise files.given.error(f"the archive has more than {MAX_ENTRIES} files")
             target = files.place(2, make=True)
             for entry in entries:
                 with suppress(FileNotFoundError):
@@ -201,7 +201,7 @@ def unzip_files(files: FileAccess) -> Json:
                     data = packed.read(left + 1)
                 left -= len(data)
                 if left < 0:
-                    raise files.given.error(f"the archive holds more than {MAX_UNZIPPED} bytes")
+                    raise files.given.error(f"the archive has more than {MAX_UNZIPPED} bytes")
                 files.write(_entry_place(files, target, entry.filename, make=True), data, ANY_MODE)
                 written.append(posixpath.normpath(posixpath.join(shown, entry.filename)))
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:

@@ -308,7 +308,7 @@ def _pairs_of(given: Arguments, position: int, value: Json) -> Pairs:
         return [(name, display(item)) for name, item in items]
     if isinstance(value, list):
         return [pair for item in value for pair in _pairs_of(given, position, item)]
-    raise given.wrong(position, "an object, a text like a=1&b=2, or an array of these")
+    raise given.wrong(position, "an object, a string like a=1&b=2, or an array of these")
 
 
 def _named_files(given: Arguments, call: HostCall, position: int) -> list[Any]:
@@ -335,7 +335,7 @@ def _sent_files(given: Arguments, position: int) -> list[Any]:
     for entry in given.records(position):
         name, path, data = entry.get("name"), entry.get("path", ""), entry.get("data")
         if not isinstance(name, str) or not isinstance(path, str) or not isinstance(data, str):
-            raise given.error(f"argument {position} must hold {{name, path, data}} with texts")
+            raise given.error(f"argument {position} must be {{name, path, data}} with strings")
         try:
             files.append((name, path.rpartition("/")[2] or name, decode_base64(data)))
         except ValueError as error:

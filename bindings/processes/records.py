@@ -49,11 +49,11 @@ def array_pluck(given: Arguments, call: HostCall) -> Json:
     """`arr.Pluck(columns, {column: {key, value, items}})`: joins several lists of records on their key."""
     columns, sources = given.strings(1), given.record(2)
     if len(columns) < 2:
-        raise given.error("argument 1 must hold at least two columns")
+        raise given.error("argument 1 must have at least two columns")
     rows: dict[str, dict[str, Json]] = {}
     for column, source in sources.items():
         if not isinstance(source, dict) or not isinstance(source.get("items", []), list):
-            raise given.error(f'argument 2 must hold {{key, value, items}} as "{column}"')
+            raise given.error(f'argument 2 must have {{key, value, items}} as "{column}"')
         for item in source.get("items", []):
             if isinstance(item, dict) and source.get("key") in item:
                 key = item[source["key"]]
@@ -178,7 +178,7 @@ def tree_flatten(given: Arguments, call: HostCall) -> Json:
 def _name(given: Arguments, option: dict[str, Json], name: str, default: str) -> str:
     value = option.get(name, default)
     if not isinstance(value, str):
-        raise given.error(f'argument 2 must hold a string as "{name}"')
+        raise given.error(f'argument 2 must have a string as "{name}"')
     return value
 
 

@@ -50,9 +50,9 @@ def _keep(given: Arguments, call: HostCall, values: dict[str, Json], seconds: in
     tests."""
     for value in values.values():
         if len(value if isinstance(value, bytes) else json.dumps(value)) > MAX_VALUE:
-            raise given.error(f"a value of more than {MAX_VALUE} characters as JSON is not kept", 413)
+            raise given.error(f"a value cannot have more than {MAX_VALUE} characters as JSON", 413)
     if len(call.world.session.keys() | values.keys()) > MAX_NAMES:
-        raise given.error(f"more than {MAX_NAMES} values are not kept", 413)
+        raise given.error(f"a session cannot have more than {MAX_NAMES} values", 413)
     call.world.session.update(values)
     ends: dict[str, float] = call.world.session.setdefault(_ENDS, {})
     for name in values:

@@ -83,9 +83,9 @@ class Assistant(Value):
     def sandbox_notice(self) -> str:
         """A note for people about its sandbox; empty when it has none."""
         if self.sandbox is not None:
-            return f"{self.id}: runner.yml replaces its runner {self.sandbox.runner} here; Yao runs it on a node"
+            return f"{self.id}: runner.yml stands in for its runner {self.sandbox.runner}, which Yao runs on a node"
         if self.has_old_sandbox:
-            return f'{self.id}: "sandbox" of package.yao has no version "2.0", so its model answers, as in Yao'
+            return f'{self.id}: "sandbox" of package.yao is not version "2.0": it is ignored, as in Yao'
         return ""
 
 
@@ -173,7 +173,7 @@ def _read(agent: AgentFolder) -> Assistant:
     for key, kind in _KINDS.items():
         value = package.get(key)
         if value is not None and not isinstance(value, kind):
-            raise ConfigurationError(f'{where}: "{key}" must be {"a text" if kind is str else "an object"}')
+            raise ConfigurationError(f'{where}: "{key}" must be {"a string" if kind is str else "an object"}')
     if odd_use := next(
         (key for key, value in (package.get("uses") or {}).items() if not isinstance(value, str | None)), ""
     ):

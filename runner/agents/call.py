@@ -33,7 +33,7 @@ DEPTH_LIMIT = 10
 HOOKS = frozenset(("Create", "Next"))
 CREATE_CONTEXT = ("locale", "theme", "route")
 CREATE_KINDS: dict[str, tuple[Any, str]] = {
-    **dict.fromkeys((*CREATE_CONTEXT, "connector", "prompt_preset"), (str, "a text")),
+    **dict.fromkeys((*CREATE_CONTEXT, "connector", "prompt_preset"), (str, "a string")),
     **dict.fromkeys(("temperature", "max_tokens", "max_completion_tokens"), (int | float, "a number")),
     **dict.fromkeys(("metadata", "uses"), (dict, "an object")),
     "search": (bool | dict, "true, false or an object"),
@@ -197,7 +197,7 @@ async def call_agent(runtime: Runtime, request: AgentRequest) -> Answer:
     chat, caller, options = request.chat, request.caller, request.options
     depth = 0 if caller is None else caller.depth + 1
     if depth > DEPTH_LIMIT:
-        raise AgentError(f"{DEPTH_LIMIT} agents are waiting for each other, and {request.agent} would be another one")
+        raise AgentError(f"{request.agent} was not called: {DEPTH_LIMIT} agents already wait for each other")
     assistant = runtime.assistants.get(request.agent)
     if chat.variant is not None:
         assistant = chat.variant.of(assistant)

@@ -233,7 +233,7 @@ class CaseJudges:
             raise NotEvaluated(sentences(error.message, error.hint), infrastructure=broken) from error
         vectors = _vectors(completion.content)
         if len(vectors) != len(texts):
-            raise NotEvaluated(f"{id} gave {len(vectors)} embeddings for {len(texts)} texts", infrastructure=True)
+            raise NotEvaluated(f"{id} returned {len(vectors)} embeddings for {len(texts)} texts", infrastructure=True)
         return Embeddings(vectors=vectors, by=f"{id} ({completion.model})" if completion.model else id)
 
     def _embedder(self, named: str) -> str:
@@ -265,7 +265,7 @@ class CaseJudges:
         if found["passed"]:
             return None
         reason, expected = found.get("reason"), found.get("expected")
-        return reason if expected is None else f"{reason or 'Not as stored'}:\n{difference(expected, text)}"
+        return reason if expected is None else f"{reason or 'Not equal'}:\n{difference(expected, text)}"
 
 
 def _vectors(content: str) -> list[list[float]]:
@@ -327,7 +327,9 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
     except ValueError as error:
         first = error.errors()[0]  # type: ignore[attr-defined]
         place = ".".join(map(str, ("judge", *first["loc"])))
-        raise ProcessError(f"{place}: {first['msg']}. It takes samples, quorum and judges, as in cases") from error
+        raise ProcessError(
+            f"{place}: {first['msg']}. Allowed fields: samples, quorum and judges, as in cases"
+        ) from error
     following = next_judge(agent, panel, samples, [vote.get("passed") for vote in votes])
     if following is not None:
         return {"ask": following, "connector": connector}

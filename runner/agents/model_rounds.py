@@ -129,7 +129,7 @@ class ModelRounds:
         except AgentError as error:
             self._scope.chat.warn(f"{ended}; its first response is the answer, since no fallback gave one: {error}")
             return first
-        self._scope.chat.note_once(f"{ended}, so {LOOP_FALLBACK} has answered")
+        self._scope.chat.note_once(f"{ended}, so {LOOP_FALLBACK} answered")
         return answer
 
     def _undescribed(self, agent: str) -> str:

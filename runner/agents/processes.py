@@ -239,7 +239,7 @@ class AgentProcesses:
             return False
         size = sum(len(text) for _, text, _ in after)
         if size > MOST_IN_STORE:
-            raise ProcessError(f"Cannot keep {size} characters in {id}: the limit of a store is {MOST_IN_STORE}", 413)
+            raise ProcessError(f"Cannot store {size} characters in {id}: the limit of a store is {MOST_IN_STORE}", 413)
         stores[id] = after
         call.scope.chat.world.clock.writes += 1
         return True

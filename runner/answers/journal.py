@@ -302,7 +302,7 @@ class Journal:
             self._file = self._open_file(self._path)
             records = list(_records(self._path))
             if records[:1] != [_HEAD] and self._path.stat().st_size:
-                raise ConfigurationError("a file of this name exists and is not a journal")
+                raise ConfigurationError("a file with this name exists and is not a journal")
             if not resumes:
                 self._file.close()
                 self._file = None

@@ -197,7 +197,7 @@ class Recording:
         if not self._unused_count:
             return None
         more = f", and {self._unused_count - SHOWN} more" if self._unused_count > SHOWN else ""
-        return f"Recordings in {self._place.shown} that were not used: {', '.join(self._unused)}{more}"
+        return f"Unused recordings in {self._place.shown}: {', '.join(self._unused)}{more}"
 
     def close(self) -> None:
         """Writes what was asked after the end of the run. Raises OSError."""
@@ -298,7 +298,7 @@ class Recording:
         for folder, seen in self._seen.items():
             for path in _files(self._place.folder / folder):
                 if path.name not in seen:
-                    yield f"{folder}/{path.name} (no case asked for it)"
+                    yield f"{folder}/{path.name} (of no case)"
 
     # what is not there
 

@@ -272,10 +272,10 @@ class CaseReplay:
         """Why a request has no recorded answer, with the recorded request that is most similar: of the case if
         possible, otherwise one of `others`, each with its place. `folder` and `file` are for the message."""
         who = f"agent {asked['agent']}" if asked.get("agent") else "a script"
-        head = f'No recorded response for call {self.asked} of "{case}", in which {who} asks {asked["connector"]}'
+        head = f'No recorded response for call {self.asked} of "{case}", in which {who} calls {asked["connector"]}'
         todo = f"--record-missing {folder} calls the model and adds its response"
         if same := self.count(asked):
-            return f"{head}: {folder}/{file} has {same} for exactly this request, and this call is one too many. {todo}"
+            return f"{head}: {folder}/{file} has {same} for this exact request, and this is one call more. {todo}"
         why = f"there is no {folder}/{file}" if not self.recorded else f"no recording in {folder}/{file} matches"
         own = [(f"its call {number}", call.request) for number, call in enumerate(self.calls, 1) if call is not None]
         near = max(own or others(), key=lambda item: likeness(item[1], asked), default=None)
@@ -284,8 +284,8 @@ class CaseReplay:
         where, recorded = near
         differs = difference(recorded, asked)
         if not differs:
-            return f"{head}: {why}. {todo}\nExactly this request is in {where}: was the case renamed?"
-        return f"{head}: {why}. {todo}\nNearest is {where} (- recorded, + asked):\n{differs}"
+            return f"{head}: {why}. {todo}\nThis exact request is in {where}: was the case renamed?"
+        return f"{head}: {why}. {todo}\nThe closest recording is {where} (- recorded, + requested):\n{differs}"
 
     def _keys(self, described: Described, clean: Callable[[], Described] | None = None) -> Keys:
         return Keys(

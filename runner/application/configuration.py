@@ -135,7 +135,7 @@ def configured(
     merged = _with(merged, {one.flag: one.replace(value=_BY_NAME[one.flag].default) for one, _ in idle})
     agents = {agent: _with(options, settings(agent)) for agent in file.agents}
     idle_lines = ((f"{file.path}:{one.line}: {one.flag}", needed) for one, needed in idle if needed.in_file)
-    warnings = tuple(f"{at} does nothing without {needed.name}" for at, needed in idle_lines)
+    warnings = tuple(f"{at} has no effect without {needed.name}" for at, needed in idle_lines)
     found = RunSettings(typed=options, agents=agents, prices=file.prices, warnings=warnings)
     return ConfiguredOptions(options=with_rounds(merged), settings=found)
 
@@ -265,7 +265,7 @@ class _Reader:
             parts = tuple(os.path.normpath(path).split("/"))
             if path.startswith("/") or parts[0] == "..":
                 link = "; name a package outside the repository by its link, such as node_modules/NAME"
-                self._wrong(at, f"{READABLE} names {path}, a place outside the application{link}")
+                self._wrong(at, f"{READABLE} names {path}, which is outside the application{link}")
             elif parts == (".",):
                 self._wrong(at, f"{READABLE} names the whole application; list folders and files in it instead")
             elif is_never_readable(parts):
@@ -334,7 +334,7 @@ class _Reader:
         default = RunOptions.__value_defaults__[flag.field]
         if flag.kind == "switch":
             if not isinstance(value, bool):
-                raise ValueError(f"{name} is true or false")
+                raise ValueError(f"{name} must be true or false")
             return value
         if flag.kind == "count":
             if isinstance(value, bool) or (isinstance(value, int) and 0 <= value <= 2):
@@ -345,7 +345,7 @@ class _Reader:
         several = flag.kind in ("repeated", "optional")
         texts = value if several and isinstance(value, list) else [value]
         if not texts or not all(isinstance(text, str | int | float) and not isinstance(text, bool) for text in texts):
-            raise ValueError(f"{name} is a text{' or a list of strings' if several else ' or a number'}")
+            raise ValueError(f"{name} must be a string{' or a list of strings' if several else ' or a number'}")
         words = [self._path_of(name, str(text)) if flag.is_path else str(text) for text in texts]
         read = flag.value({flag.field: tuple(words) if several else words[0]})
         for variant in read if name == "variant" else ():
@@ -362,15 +362,15 @@ class _Reader:
         path = os.path.normpath(folder / Path(text).expanduser())
         parts = parts_below(path, str(folder))
         if parts is None:
-            raise ValueError(f"{name} names a place outside the application: {_OUTSIDE}")
+            raise ValueError(f"{name} leads outside the application: {_OUTSIDE}")
         if holds_secrets(parts):
-            raise ValueError(f"{name} names {text}, and {'/'.join(parts)} may hold secrets")
+            raise ValueError(f"{name} names {text}, and {'/'.join(parts)} may contain secrets")
         return path
 
     def _prices(self, connector: str, table: dict[str, Any]) -> dict[str, float]:
         for key, value in table.items():
             if key not in PRICES:
-                self._wrong(("prices", connector, key), f"there is no price {key}: there are {', '.join(PRICES)}")
+                self._wrong(("prices", connector, key), f"unknown price {key}; the prices are {', '.join(PRICES)}")
             elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
                 self._wrong(("prices", connector, key), f"{key} must be a number, in US dollars per million tokens")
         return table

@@ -147,7 +147,7 @@ async def _together(assertion: Assertion, evidence: Evidence, judges: Judges, *,
     if held is not assertion.negate:
         return whole
     count, rule = len(details), "any" if decides else "all"
-    verb = "not to hold" if assertion.negate else "to hold"
+    verb = "not to pass" if assertion.negate else "to pass"
     return whole.replace(message=f"Expected {rule} of {count} assertions {verb}, found {_said(details)}")
 
 

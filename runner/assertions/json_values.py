@@ -173,7 +173,7 @@ async def json_schema(assertion: Assertion, evidence: Evidence, judges: Judges) 
     reasons = wrong.reasons if wrong else ""
     reasons = reasons if len(reasons) <= LIMIT else reasons[:LIMIT] + "…"
     found = f"{show(output)}; {reasons}" if reasons else None
-    return decide(assertion, not wrong, schema, output, "to fit", wanted="the JSON Schema", found=found)
+    return decide(assertion, not wrong, schema, output, "to match", wanted="the JSON Schema", found=found)
 
 
 def problem_with_schema(assertion: Assertion) -> str | None:

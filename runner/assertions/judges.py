@@ -128,7 +128,7 @@ async def script(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ch
     given = {"passed": answer} if isinstance(answer, bool) else answer if isinstance(answer, dict) else {}
     verdict = result_in(given, expected, evidence.output)
     if verdict is None:
-        scale = f"; {SCALE}, beside pass" if off_scale(reference, given.get("score")) else ""
+        scale = f"; {SCALE}, next to pass" if off_scale(reference, given.get("score")) else ""
         raise NotEvaluated(f"{reference} returned {show(answer)}, not true, false or {{pass, message}}{scale}")
     if dropped := off_scale(reference, given.get("score")):
         judges.warn(dropped)

@@ -28,14 +28,14 @@ async def seconds(assertion: Assertion, evidence: Evidence, judges: Judges) -> C
 async def model_calls(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """Agents asked models at most so often for the answer."""
     if evidence.model_calls is None:
-        raise NotEvaluated("the model calls are not known: the answer comes from a saved report")
+        raise NotEvaluated("the number of model calls is unknown: the answer comes from a saved report")
     return within(assertion, evidence.model_calls, "to take", "model calls")
 
 
 async def tokens(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The model calls of the answer took at most this many tokens, input and output together."""
     if evidence.tokens is None:
-        raise NotEvaluated(f"the tokens are not known: {_NO_TOKENS}")
+        raise NotEvaluated(f"the number of tokens is unknown: {_NO_TOKENS}")
     return within(assertion, evidence.tokens, "to take", "tokens")
 
 
@@ -43,7 +43,7 @@ async def cost(assertion: Assertion, evidence: Evidence, judges: Judges) -> Chec
     """The model calls of the answer cost at most this many US dollars."""
     if evidence.cost is None:
         why = _NO_TOKENS if evidence.tokens is None else "neither the provider nor the connector file gives a price"
-        raise NotEvaluated(f"the cost is not known: {why}")
+        raise NotEvaluated(f"the cost is unknown: {why}")
     return within(assertion, evidence.cost, "to cost", "US dollars")
 
 

@@ -16,7 +16,7 @@ class AssertionOptions(Model):
     """Options of `agent` and `script` assertions."""
 
     connector: str | None = None
-    """Id of the connector that the judging agent uses; of `similar`, of the one that has the embeddings."""
+    """Id of the connector of the judging agent; for `similar`, of the one with the embeddings."""
     metadata: FreeObject = Field(default_factory=dict)
     """Further fields for the judge: `criteria` and anything else."""
 
@@ -40,7 +40,7 @@ class Assertion(Model):
     value: FreeValue = None
     """What is expected; its meaning depends on the type."""
     path: str | None = None
-    """Where in the output: `$.a[0].b` or `a.b`; of `file_exists` and `file_contains` a file of the workspace."""
+    """Path in the output: `$.a[0].b` or `a.b`; for `file_exists` and `file_contains`, a file of the workspace."""
     pattern: str | None = None
     """Regular expression of `regex`, in the syntax of Go (RE2)."""
     name: str | None = None
@@ -50,19 +50,19 @@ class Assertion(Model):
     use: str | None = None
     """The judge: `agents:<id>` for `agent`, `scripts:<module>` for `script`."""
     criteria: Annotated[str, Field(pattern=r"\S")] | None = None
-    """What the judging agent goes by."""
+    """Criteria for the judging agent."""
     options: AssertionOptions = Field(default_factory=lambda: _ASSERTION_OPTIONS)
     """Options of `agent` and `script`."""
     judge: JudgeOptions | None = None
-    """For `agent`, `preference` and `rubrics`: how many votes are taken, and of which judges."""
+    """For `agent`, `preference` and `rubrics`: number of votes, and the judges that vote."""
     mode: Literal["exact", "in_order", "any_order", "strict", "unordered", "subset", "superset"] | None = None
     """For `tool_sequence` and `trajectory`: how strictly the order and other calls count."""
     threshold: float | None = Field(default=None, ge=0, le=1)
-    """Of `similar`: the least similarity with which it holds; 0.75."""
+    """For `similar`: minimum similarity. Default: 0.75."""
     mask: list[str] | None = None
-    """Of a `snapshot`: JSONPaths of what is not compared, such as `$..created_at`."""
+    """For `snapshot`: JSONPaths to ignore, such as `$..created_at`."""
     message: str | None = None
-    """What to say when it fails."""
+    """Message to show when it fails."""
     negate: bool = False
     """Whether it passes when the check fails."""
 

@@ -45,8 +45,8 @@ async def similar(assertion: Assertion, evidence: Evidence, judges: Judges) -> C
         found >= least,
         value,
         evidence.output,
-        "to be similar to",
-        wanted=f"{show(value)} by at least {least:g}",
+        f"to be at least {least:g} similar to",
+        wanted=show(value),
         found=f"{measured}: {show(evidence.output)}",
     )
     return result.replace(similarity=found, measured_by=by, message=result.message or measured)

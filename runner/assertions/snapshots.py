@@ -149,8 +149,8 @@ def _compared(assertion: Assertion, judges: Judges, name: str, value: Any, subje
     held = wrong is None
     message = ""
     if held is assertion.negate:
-        verb, found = ("not to agree", "no difference") if held else ("to agree", wrong)
-        message = f'Expected {subject} {verb} with the snapshot "{name}", found {found}'
+        verb, found = ("not to match", "no difference") if held else ("to match", wrong)
+        message = f'Expected {subject} {verb} the snapshot "{name}", found {found}'
     return CheckResult(passed=held, expected=name, actual=value, message=message)
 
 

@@ -77,7 +77,7 @@ async def no_repeated_calls(assertion: Assertion, evidence: Evidence, judges: Ju
         "to make",
         subject="the agent",
         wanted="the same call at most once" if most == 1 else f"the same call at most {most} times",
-        found=", ".join(f"{calls_text([use])} {times} times" for use, times in repeated) or "no such repetition",
+        found=", ".join(f"{calls_text([use])} {times} times" for use, times in repeated) or "no repeated calls",
     )
 
 
@@ -150,7 +150,7 @@ def problem_with_no_repeated_calls(assertion: Assertion) -> str | None:
     value = assertion.value
     if value is None or (type(value) is int and value >= 1):
         return None
-    return '"no_repeated_calls" takes as "value" how many times the same call is allowed: a whole number of at least 1'
+    return '"no_repeated_calls" takes as "value" how often a call may be made: a whole number of at least 1'
 
 
 def problem_with_tool_result(assertion: Assertion) -> str | None:
@@ -283,7 +283,7 @@ def _problem_with_inner(value: dict[str, Any]) -> str | None:
 async def _misfit(value: dict[str, Any], arguments: Any, evidence: Evidence, judges: Judges) -> str:
     """Why the arguments of a call are other ones; empty when they are as expected."""
     if "arguments" in value and not is_part(value["arguments"], arguments):
-        return f"{show(arguments)} has not {show(value['arguments'])}"
+        return f"{show(arguments)} lacks {show(value['arguments'])}"
     if "exactly" in value and not equal(value["exactly"], arguments):
         return f"{show(arguments)} is not {show(value['exactly'])}"
     if "schema" in value:
@@ -309,8 +309,8 @@ async def _misfit(value: dict[str, Any], arguments: Any, evidence: Evidence, jud
 def _wanted_arguments(value: dict[str, Any]) -> str:
     parts = [show(value["arguments"])] if "arguments" in value else []
     parts += [f"exactly {show(value['exactly'])}"] if "exactly" in value else []
-    parts += ["what the schema says"] if "schema" in value else []
-    parts += ["what the assertions say"] if "assert" in value else []
+    parts += ["a value that matches the schema"] if "schema" in value else []
+    parts += ["a value that passes the assertions"] if "assert" in value else []
     return " and ".join(parts)
 
 

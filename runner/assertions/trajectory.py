@@ -43,10 +43,10 @@ NOTHING_ELSE = ("exact", "strict", "unordered", "subset")
 """Modes in which no call may be that is not listed."""
 _VERBS = {
     "exact": "to call exactly",
-    "in_order": "to call, in this order,",
-    "any_order": "to call, in any order,",
-    "unordered": "to call, in any order, exactly",
-    "subset": "to call nothing but",
+    "in_order": "to call in this order:",
+    "any_order": "to call in any order:",
+    "unordered": "to call exactly, in any order:",
+    "subset": "to call only",
 }
 
 
@@ -68,7 +68,7 @@ def sequence_result(assertion: Assertion, wanted: list[Any], mode: str, evidence
     odd = [use for place, use in enumerate(uses) if place not in served] if mode in ("subset", "unordered") else []
     found = calls_text(uses)
     if missing is not None and missing < len(wanted):
-        found += f"; {describe(wanted[missing])} is missing{f' at place {missing + 1}' if is_ordered else ''}"
+        found += f"; {describe(wanted[missing])} is missing{f' at position {missing + 1}' if is_ordered else ''}"
     elif odd:
         found += f"; {calls_text(odd[:1])} is not among them"
     return decide(
@@ -114,7 +114,7 @@ async def delegated(assertion: Assertion, evidence: Evidence, judges: Judges) ->
     wanted = _wanted_agents(assertion)
     asked = [use.agent for use in evidence.agents]
     said = [
-        f"{use.agent} ({'delegated' if use.delegated else 'asked'} by {use.by})" if use.by else use.agent
+        f"{use.agent} ({'delegated' if use.delegated else 'called'} by {use.by})" if use.by else use.agent
         for use in evidence.agents
     ]
     return decide(
@@ -125,7 +125,7 @@ async def delegated(assertion: Assertion, evidence: Evidence, judges: Judges) ->
         "to delegate to",
         subject="the agent",
         wanted="any agent" if wanted is None else " or ".join(wanted),
-        found=shorten(", ".join(said)) or "no other agent",
+        found=shorten(", ".join(said)) or "no delegation",
     )
 
 

@@ -85,7 +85,7 @@ def problem_with_trajectory_name(assertion: Assertion) -> str | None:
             return f'"{name}" needs "value": {_SHAPES[name]}'
         return _stray(name, value, "name", "args", "arguments", "mode") or _renamed(_arguments(assertion), name)
     if name == STEPS and value.get("type", "tool") != "tool":
-        return f'"{name}" counts tools; steps of the type {show(value["type"])} are not known without tracing'
+        return f'"{name}" counts tool calls; steps of the type {show(value["type"])} are not known without tracing'
     if name == USED and not isinstance(value.get("name"), str):
         return f'"{name}" needs "value": {_SHAPES[name]}'
     return _stray(name, value, "name" if name == USED else "type", "min", "max") or _renamed(_counted(assertion), name)

@@ -257,12 +257,16 @@ def rows_of(comparison: Comparison) -> list[tuple[str, ...]]:
 def notes_on(comparison: Comparison, threshold: float) -> list[str]:
     """What cannot be compared, and what is worse."""
     found = [f"{name} is not in the baseline" for name in comparison.only_after]
-    found += [f"{name} of the baseline did not run" for name in comparison.only_before]
+    found += [f"{name} is in the baseline, but did not run" for name in comparison.only_before]
     if needed := comparison.needed:
         advised = max(needed, USUAL)
-        found.append(f"Fewer than {needed} runs per side cannot tell a change from noise: --count {advised} on both")
+        found.append(
+            f"Fewer than {needed} runs per side cannot tell a change from noise: use --count {advised} on both sides"
+        )
     for one in comparison.worse(threshold):
-        found.append(f"Worse: {one.name} by {one.change:.1%} {one.unit}; --bench-threshold {100 * threshold:g}%")
+        found.append(
+            f"Regressed: {one.name} by {one.change:.1%} {one.unit}, more than --bench-threshold {100 * threshold:g}%"
+        )
     return found
 
 

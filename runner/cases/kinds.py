@@ -78,8 +78,8 @@ def unknown_mode(entry: Mapping[str, Any]) -> Finding | None:
         return None
     every = " or ".join(f'"{name}"' for name in modes)
     if not isinstance(mode, str):
-        return Finding(path=("mode",), text=f'"mode" must be a string, and it is {every}')
-    hint = did_you_mean(mode, modes) or f"It is {every}; other modes follow from the fields of the case"
+        return Finding(path=("mode",), text=f'"mode" must be a string: {every}')
+    hint = did_you_mean(mode, modes) or f"Allowed: {every}; other modes follow from the fields of the case"
     return Finding(path=("mode",), text=f'unknown mode "{mode}"', hint=hint)
 
 

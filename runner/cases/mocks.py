@@ -51,7 +51,7 @@ def _checked(kind: str, replies: dict[str, Any]) -> dict[str, Any]:
 def _problem_with_reply(kind: str, reply: Any) -> str:
     """What is wrong with the values of a reply; empty: nothing."""
     if kind == "exec" and not isinstance(reply, (str, dict, NoneType)):
-        return f"it must be a string, or an object that may have {', '.join(PARTS[kind])}"
+        return f"it must be a string, or an object with any of {', '.join(PARTS[kind])}"
     parts = reply if isinstance(reply, dict) else {}
     numbers, texts = (("exit_code",), ("stdout", "stderr")) if kind == "exec" else (("status", "code"), ())
     for part in numbers:
@@ -64,7 +64,7 @@ def _problem_with_reply(kind: str, reply: Any) -> str:
 def known_parts(kind: str, part: str) -> str:
     """What to write instead of an unknown part of a reply of `http` or `exec`."""
     if part in MEANT[kind]:
-        return f'It is called "{MEANT[kind][part]}"'
+        return f'Did you mean "{MEANT[kind][part]}"?'
     if kind == "exec":
         return f"A reply may have {', '.join(PARTS[kind])}"
     return f'A reply may have {", ".join(PARTS[kind][:-1])}; to reply with an object, write {{"data": ...}}'

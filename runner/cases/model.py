@@ -152,20 +152,20 @@ class Message(OpenModel):
 
 
 class Repeat(Model):
-    """How often a case runs, and when it passes: by a number of passing runs, or by two rates."""
+    """How often a case runs and when it passes: by a number of passing runs, or by two pass rates."""
 
     wanted: Annotated[str | None, Field(spellings=("pass",))] = None
     """`4 of 5`, `all of 5`, `any of 3`, `majority of 5`, `80% of 5`."""
     stop: bool | None = None
     """With `pass`: whether to stop when the verdict is certain; default: true."""
     good: float | None = Field(default=None, gt=0, le=1)
-    """The rate, 0 to 1, at which a case is as it should be."""
+    """Pass rate, 0 to 1, of a good case."""
     bad: float | None = Field(default=None, gt=0, le=1)
-    """The rate at which it is not."""
+    """Pass rate of a bad case."""
     most: int | None = Field(default=None, ge=1)
-    """Runs at most; 40."""
+    """Maximum number of runs. Default: 40."""
     error: float | None = Field(default=None, gt=0)
-    """Share of wrong verdicts at both rates; 0.05."""
+    """Share of wrong verdicts at both rates. Default: 0.05."""
 
 
 class CaseWords(Value):
@@ -184,9 +184,9 @@ class CaseWords(Value):
 
 
 class Case(Model):
-    """One call of the agent, and assertions on its answer. The models of other cases extend this one, and say by its
-    class variables and methods what is different."""
+    """One call of the agent, and assertions on its answer."""
 
+    # The models of other cases extend this one, and say by its class variables and methods what is different.
     runs: ClassVar[str] = "standard"
     """The mode of its cases: the module `runner.modes.<runs>` runs them."""
     in_turns: ClassVar[bool] = False
@@ -203,45 +203,45 @@ class Case(Model):
     }
     """What its JSON Schema says beyond its fields."""
     id: Annotated[str, Field(pattern=r"\S")]
-    """Names the case; no other in the file has it."""
+    """Id of the case, unique in the file."""
     name: str | None = None
     """A description of the case for people; `--run` searches it too."""
     type: Literal["single_turn"] | None = None
-    """`single_turn`, which it is anyway."""
+    """`single_turn`, the default."""
     input: Annotated[str | Message | list[Message] | None, Field(in_order=True)] = None
-    """The input of the agent: a text, a message, or a conversation so far."""
+    """Input of the agent: a string, a message, or the conversation so far."""
     messages: list[Message] | None = None
-    """The conversation so far; wins over `input`."""
+    """The conversation so far; overrides `input`."""
     assertions: Annotated[Assertions | None, Field(spellings=("assert", "assertions"))] = None
-    """Assertions on the output; they have priority over `expected`."""
+    """Assertions on the output; they override `expected`."""
     expected: FreeValue = None
-    """The output itself; null counts as not given."""
+    """The exact output; null means that it is not set."""
     user: str | None = None
-    """Id of the user who asks; `-u` wins."""
+    """Id of the user; overridden by `-u`."""
     team: str | None = None
-    """Id of the user's team; `-t` wins."""
+    """Id of the user's team; overridden by `-t`."""
     metadata: FreeObject = Field(default_factory=dict)
     """Becomes `ctx.metadata`."""
     options: CaseOptions = Field(default_factory=lambda: _OPTIONS)
     """Options of the call."""
     tags: list[str] = Field(default_factory=list)
-    """Labels, for reports."""
+    """Tags, for `--tag` and reports."""
     depends_on: list[str] = Field(default_factory=list)
-    """Ids of cases of the file that have to pass before."""
+    """Ids of cases in the file that must pass first."""
     skip: bool | str = False
-    """Whether to leave the case out, or the reason for it."""
+    """Whether to skip the case, or the reason for skipping it."""
     repeat: str | Repeat | None = None
-    """How often the case runs, such as `4 of 5`; wins over `--runs` and `--repeat`."""
+    """Required passes, such as `4 of 5`; overrides `--runs` and `--repeat`."""
     timeout: DurationText | None = None
-    """`30s`, `1m30s`, `500ms`, `2h`; wins over `--timeout`."""
+    """Time limit, such as `30s`, `1m30s`, `500ms` or `2h`; overrides `--timeout`."""
     before: str | None = None
     """Hook that runs before the case: `env_test.Before` in the agent's `src/`."""
     after: str | None = None
     """Hook that runs after the case, also when it failed."""
     mocks: Mocks | None = None
-    """Stand-ins for what hooks and tools call."""
+    """Mocks for the calls of hooks and tools."""
     fixtures: list[str] = Field(default_factory=list)
-    """Rows that the database begins with: `pets` is `fixtures/pets.jsonl` beside the case file or above it."""
+    """Initial rows of the database: `pets` is `fixtures/pets.jsonl` next to the case file or above it."""
     attachments: list[MessagePart] = Field(default_factory=list)
     """Parts to add to the last message of the user."""
 

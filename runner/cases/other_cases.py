@@ -63,9 +63,9 @@ class ConversationCase(Case):
         ]
     }
     mode: Literal["conversation"] | None = None
-    """`conversation`; a talk with `rubrics`, `threshold`, `criteria` or `grader` is one also without it."""
+    """`conversation`; optional with `rubrics`, `threshold`, `criteria` or `grader`."""
     type: Literal["multi_turn"] | None = None  # type: ignore[assignment]
-    """`multi_turn`, which it is anyway."""
+    """`multi_turn`, the default."""
     input: Annotated[str | Message | list[Message] | None, Field(in_order=True), SchemaAdapter(_joined)] = None
     """What comes before the turns: system prompt and context."""
     turns: list[ConversationTurn] = Field(default_factory=list)
@@ -75,13 +75,13 @@ class ConversationCase(Case):
     interactive: Interactive = Field(default_factory=Interactive)
     """Whether a person may answer when there is no simulator."""
     on_missing_input: OnMissingInput | None = None
-    """What happens when the agent waits and nobody answers: `skip`, `fail`, or `end` of the conversation."""
+    """What to do when the agent waits and nobody answers: `skip`, `fail` or `end`."""
     max_turns: int | None = Field(default=None, ge=1)
-    """How many times the user may speak; the simulator's, else 20."""
+    """Maximum number of user messages. Default: the simulator's, else 20."""
     input_tools: list[str] | None = None
     """Tools whose call means that the agent waits for the user."""
     checkpoints: list[Checkpoint] = Field(default_factory=list)
-    """What the agent has to reach; once it has, a simulated user has nothing more to say."""
+    """What the agent has to reach; then a simulated user stops."""
     turn_assertions: Graders | None = None
     """Criteria in words, and other assertions, on each answer."""
     final_assertions: Graders | None = None
@@ -93,15 +93,15 @@ class ConversationCase(Case):
     assertions: GradedBy = None  # type: ignore[assignment]
     """Grade the whole transcript."""
     aggregation: Literal["mean", "min", "max"] = "mean"
-    """How the scores become one."""
+    """How scores are combined."""
     on_turn_failure: Literal["continue", "stop"] = "continue"
-    """Whether the turns after a failed one run, or are left out and scored 0."""
+    """Whether turns after a failed one run, or are skipped with score 0."""
     window_size: int | None = Field(default=None, ge=1)
-    """How many of the last turns graders see; all."""
+    """Number of last turns that graders see. Default: all."""
     threshold: float | None = Field(default=None, ge=0, le=1)
-    """The score from which on a verdict is `pass`; `--threshold`, else 0.8."""
+    """Minimum score of the verdict `pass`. Default: `--threshold`, else 0.8."""
     trials: int = Field(default=1, ge=1)
-    """How often the conversation is held."""
+    """Number of times to run the conversation."""
     grader: str | None = None
     """The validator agent; `workers.test.validator`."""
 
@@ -188,7 +188,7 @@ class MultiTurnCase(Case):
         "allOf": [{"if": has("type", {"const": "single_turn"}), "then": {"properties": {"turns": {"maxItems": 1}}}}]
     }
     type: Literal["multi_turn", "single_turn"] | None = None  # type: ignore[assignment]
-    """`multi_turn`; `single_turn` of a case with one turn, which ends with its answer."""
+    """`multi_turn`, or `single_turn` for a case with one turn."""
     turns: list[Turn] = Field(default_factory=list)
     """The messages of the user, one after another."""
     simulator: Simulator | None = None
@@ -196,13 +196,13 @@ class MultiTurnCase(Case):
     interactive: Interactive = Field(default_factory=Interactive)
     """Whether a person may answer when there is no simulator."""
     on_missing_input: OnMissingInput | None = None
-    """What happens when the agent waits and nobody answers: `skip`, `fail`, or `end` of the conversation."""
+    """What to do when the agent waits and nobody answers: `skip`, `fail` or `end`."""
     turn_assertions: Assertions | None = None
     """Assertions on each answer."""
     final_assertions: Assertions | None = None
     """Assertions at the end, on the last output and the state of the conversation."""
     max_turns: int | None = Field(default=None, ge=1)
-    """How many times the user may speak; the simulator's, else 20."""
+    """Maximum number of user messages. Default: the simulator's, else 20."""
     input_tools: list[str] | None = None
     """Tools whose call means that the agent waits for the user."""
 
@@ -227,7 +227,7 @@ class MultiTurnCase(Case):
             if name not in known_fields(ConversationTurn):
                 return None
             text = f'"{name}" in "turns[{path[1]}]" needs {CONVERSATION_MODE}'
-            return Finding(path=path, text=text, hint='Add it beside "turns"')
+            return Finding(path=path, text=text, hint='Add it next to "turns"')
         if len(path) != 1:
             return None
         if outside := output_outside(path, entry):
@@ -283,7 +283,7 @@ class DynamicCase(Case):
     final_assertions: Assertions | None = None
     """Assertions at the end, on the last output and the conversation."""
     max_turns: int | None = Field(default=None, ge=1)
-    """How many times the user may speak; 20."""
+    """Maximum number of user messages. Default: 20."""
 
     @classmethod
     def claims(cls, entry: Mapping[str, Any]) -> bool:
@@ -326,7 +326,7 @@ class GradedCase(Case):
     criteria: CriterionText | None = None
     """What the answer is about; graded when nothing else is."""
     threshold: float | None = Field(default=None, ge=0, le=1)
-    """The score from which on it passes; `--threshold`, else 0.8."""
+    """Minimum score to pass. Default: `--threshold`, else 0.8."""
     grader: str | None = None
     """The validator agent; `workers.test.validator`."""
 

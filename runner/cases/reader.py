@@ -284,7 +284,7 @@ def cases_from_values(values: list[Any], origin: str, folder: Path, lenient: boo
         hint = "--lenient runs the remaining cases" if cases else None
         raise ConfigurationError(f"Cannot use {left_out} cases from {origin}:{listing}", hint)
     if not cases:
-        raise ConfigurationError(f"Cannot read cases from {origin}: there is none")
+        raise ConfigurationError(f"Cannot read cases from {origin}: there are none")
     warnings = [*dropped, *(f"left out, {line}" for line in wrong)]
     return MadeCases(cases=tuple(cases.values()), warnings=tuple(f"{origin}: {line}" for line in warnings))
 

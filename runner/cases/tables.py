@@ -93,7 +93,7 @@ def _rows(table: Any) -> list[dict[str, Any]]:
                 raise TableError((VARS, at), f'row {at + 1} of "vars" must be an object')
             if row.keys() != table[0].keys():
                 odd = sorted(row.keys() ^ table[0].keys())[0]
-                raise TableError((VARS, at), f'row {at + 1} of "vars" has other variables than the first: "{odd}"')
+                raise TableError((VARS, at), f'row {at + 1} of "vars" has different variables from the first: "{odd}"')
         if table:
             return table
     if not isinstance(table, dict) or not table:

@@ -79,7 +79,7 @@ class Simulator(Model):
     goal: str | None = None
     """What the user wants."""
     max_turns: int | None = Field(default=None, ge=1)
-    """How many times the user may speak."""
+    """Maximum number of user messages."""
 
 
 class Interactive(Model):
@@ -88,14 +88,14 @@ class Interactive(Model):
     enabled: bool = False
     """Ask the person at the terminal when the agent waits."""
     timeout: DurationText = Duration("5m")
-    """How long the person has."""
+    """Time limit for the person to answer."""
 
 
 class Checkpoint(Model):
     """Something the agent has to reach."""
 
     id: Annotated[str, Field(pattern=r"\S")]
-    """Names the checkpoint; no other of the case has it."""
+    """Id of the checkpoint, unique in the case."""
     description: str | None = None
     """A description for people."""
     assertions: Annotated[Assertions, Field(spellings=("assertion", "assert", "assertions"))]
@@ -180,7 +180,7 @@ def without(case: Case, what: str, **hints: str) -> Iterator[Finding]:
     for name, hint in hints.items():
         if getattr(case, name) is not None:
             place = "assert" if name == "assertions" else name
-            yield Finding(path=(place,), text=f'{what} has no "{name}" of its own', hint=hint)
+            yield Finding(path=(place,), text=f'"{name}" cannot be set in {what}', hint=hint)
 
 
 def findings_of_turn(turn: Turn | ConversationTurn, index: int, folder: Path) -> Iterator[Finding]:

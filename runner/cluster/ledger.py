@@ -111,7 +111,7 @@ class Ledger:
                 continue
             self._losses[place] = self._losses.get(place, 0) + 1
             if self._losses[place] >= MOST_LOSSES:
-                said = f"its worker was lost {MOST_LOSSES} times while it ran; it may take too much memory"
+                said = f"its worker was lost {MOST_LOSSES} times while it ran; it may need too much memory"
                 failure = Failure(cause=Cause.INFRASTRUCTURE, message=said)
                 outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(failure,))
                 result = TestResult(suite=place.suite, name=name, position=place.position, outcome=outcome)

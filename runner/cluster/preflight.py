@@ -121,7 +121,7 @@ class Preflight:
             missing_module = re.search(r"No module named '([\w.]+)'", str(answer))
             if missing_module:  # when what is asked was unpickled there
                 return f"{address} has no {missing_module[1]}: yao-test {VERSION} must be installed there"
-            return f"{address} cannot be asked: {_said(answer)}"
+            return f"{address} cannot be queried: {_said(answer)}"
         who = _who(address, answer)
         if answer["version"] != VERSION:
             return f"{who} has yao-test {answer['version']}, and this is {VERSION}"
@@ -169,7 +169,7 @@ def _who(address: str, answer: Mapping[str, Any]) -> str:
 
 def _said(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
-        return "it does not answer"
+        return "it did not respond"
     return f"{type(error).__name__}: {error}"
 
 

@@ -36,7 +36,7 @@ def convert(environment: Environment, given: tables.Convert) -> int:
     else:
         write_file(target, _text(cases, target.suffix.lower()))
         count = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
-        environment.stdout.write(f"Wrote {count} of {kind} to {shown_path(target, environment.directory)}\n")
+        environment.stdout.write(f"Wrote {count} from {kind} to {shown_path(target, environment.directory)}\n")
     lines = [f"{what} ({listed(ids, MOST_PLACES)})" if ids else what for what, ids in found.lacking.items()]
     if lines:
         environment.stderr.write("No counterpart:\n" + "".join(f"  {in_line(line)}\n" for line in lines))

@@ -84,7 +84,7 @@ def diff(environment: Environment, given: tables.Diff) -> int:
         return exit_codes.FAILED
     if given.fail_on and any(verdict.verdict is ChangeVerdict.CANNOT_TELL for verdict in verdicts):
         told = environment.stderr if given.as_json else environment.stdout
-        told.write("--fail-on regressed accepts the verdict cannot tell; --fail-on unsure does not.\n")
+        told.write('--fail-on regressed accepts the verdict "cannot tell"; --fail-on unsure does not.\n')
     return exit_codes.FAILED if given.fail_on_regression and found.is_worse else exit_codes.PASSED
 
 

@@ -106,7 +106,7 @@ def _text(findings: Findings, weak: Sequence[Mapping[str, Any]], room: int | Non
     lists: dict[str, Sequence[tuple[str, ...]]] = {"Sandbox walls": walls, "Optional parts": parts}
     lists[f"Agents of {findings.root}" if findings.root else "No application here"] = agents
     if weak:
-        lists["Handlers with faults that no test noticed, in the last run of yao-test mutate"] = [
+        lists["Undetected mutants per handler, from the last yao-test mutate"] = [
             (str(one["missed"]), f"{one['file']}, score {one['score']:.0%}") for one in weak
         ]
     return "\n".join(f"{title}\n{listed(rows, room)}" for title, rows in lists.items())

@@ -35,7 +35,7 @@ def history(environment: Environment, given: tables.History) -> int:
             of = "".join(f" of the {word} {name}" for word, name in named.items() if name)
             known = sorted({run.branch for run in opened.runs() if run.branch})
             hint = f"There are runs on {', '.join(known[:10])}" if known else None
-            raise ConfigurationError(f"The store {opened.folder} has no run{of}", hint)
+            raise ConfigurationError(f"The store {opened.folder} has no runs{of}", hint)
         names = None if given.test is None else _matching(opened.tests([run.id for run in runs]), given.test)
         chosen = histories(opened, runs, names)
         is_one = given.test is not None and len(chosen) == 1
@@ -102,7 +102,7 @@ def history_text(
         if said := _said(one, trend, detailed):
             text += f"  {style.paint(trend.capitalize(), COLORS[trend])} {said}\n"
     if one.failing and Trend.BROKE not in one.trends:
-        text += f"  Failed in the newest {count(one.failing, 'run') if one.failing > 1 else 'run'}"
+        text += f"  Failing in the newest {count(one.failing, 'run') if one.failing > 1 else 'run'}"
         text += f", {since_text(one.failing_since)}\n" if one.failing_since else "\n"
     rows = [OF_TEST]
     asked = _worth_naming(one.asked)

@@ -57,7 +57,7 @@ def init(environment: Environment, given: tables.Init) -> int:
         )
     if given.name is not None and not re.fullmatch(r"\w[\w-]*(\.\w[\w-]*)*", given.name):
         raise ConfigurationError(
-            f'Cannot make agent "{given.name}": an id consists of letters, digits, _ and -, with dots between folders',
+            f'Invalid agent id "{given.name}": use letters, digits, _ and -, with dots between folders',
             "For example: hello or workers.hello",
         )
     root = _root(environment.directory, given.folder)
@@ -86,15 +86,17 @@ def init(environment: Environment, given: tables.Init) -> int:
     if not os.path.lexists(root / STORE):
         with writing(root / STORE):
             (root / STORE).mkdir()
-        environment.stdout.write(f"Made {_shown(root / STORE, environment)}/, which keeps runs for history and view\n")
+        environment.stdout.write(
+            f"Created {_shown(root / STORE, environment)}/, where runs are stored for history and view\n"
+        )
     _say_what_is_left(root, system, environment)
     if given.name is None and given.folder is not None and (around := _application_around(root)) is not None:
         environment.stdout.write(
-            f"{given.folder} is an application of its own inside {around.name}; "
-            f"to add an agent to that one instead: yao-test init -n {root.name}\n"
+            f"{given.folder} is a separate application inside {around.name}; "
+            f"to add an agent to {around.name} instead: yao-test init -n {root.name}\n"
         )
-    where = "" if root == environment.directory else f"in {_shown(root, environment)}: "
-    environment.stdout.write(f"Run the tests, {where}yao-test\n" if where else "Run the tests: yao-test\n")
+    where = "" if root == environment.directory else f" in {_shown(root, environment)}"
+    environment.stdout.write(f"Run the tests{where}: yao-test\n")
     return 0
 
 
@@ -118,7 +120,7 @@ class _Maker:
             self._say("Kept", path)
         elif others:
             self._foreign.add(file.path)
-            self._say("Not written", path, f", since the {others[0].rpartition('/')[2]} that exists is another one")
+            self._say("Not written", path, f", because there is another {others[0].rpartition('/')[2]}")
         else:
             with writing(path):
                 check_target(path)

@@ -121,7 +121,7 @@ def _json(text: str) -> object:
 
 
 def _replies(rows: list[Row], said: str, answers: list[str]) -> str:
-    rules = ["# What the scripted model answers, instead of a real one: what the table says."]
+    rules = ["# The scripted model replies with the answers from the table."]
     known = set()
     for row, answer in zip(rows, answers, strict=True):
         text, answer = _filled(row.get(said, ""), row), _filled(answer, row)

@@ -128,7 +128,7 @@ def calibrate(environment: Environment, given: tables.Calibrate) -> int:
     """Prints how well judges agree with the labels and with themselves. Returns the exit code."""
     paths = check_outputs(environment, given.outputs, (".json",))
     if given.min_kappa is not None and not given.labels:
-        raise ConfigurationError("--min-kappa needs labels", "yao-test label makes them")
+        raise ConfigurationError("--min-kappa needs labels", "Create them with yao-test label")
     results = results_in(environment, given.report)
     judgements = judgements_in(results)
     if not judgements:

@@ -98,7 +98,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> PooledRuns:
             key = TestKey(suite=result.suite, test=result.name, run=result.run)
             earlier = sources.get(key, part)
             if earlier != part:
-                said.append(f"{result.suite} {name_of(result)} is in {names[earlier]} and in {name}, which wins")
+                said.append(f"{result.suite} {name_of(result)} is in {names[earlier]} and {name}: the latter is used")
                 results[key] = []
             results.setdefault(key, []).append(result)  # twice in one file: both are kept
             sources[key] = part
@@ -170,7 +170,7 @@ def _check_agents(reports: list[Report], names: tuple[str, ...]) -> None:
 def _differences(first: Report, other: Report, first_name: str, name: str) -> Iterator[str]:
     one, two = first.start, other.start
     if one.version != two.version:
-        yield f"{first_name} is of yao-test {one.version}, {name} of yao-test {two.version}"
+        yield f"{first_name} was made by yao-test {one.version}, {name} by yao-test {two.version}"
     if one.environment != two.environment:
         yield f"{first_name} and {name} ran with a different user, team or locale"
 

@@ -76,7 +76,9 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
     def told(asked: Asked) -> None:
         if asked.calls:
             cost = "an unknown amount" if asked.cost is None else f"about {dollars(asked.cost)}"
-            request.environment.stderr.write(f"Judges ask real models up to {count(asked.calls, 'time')}, for {cost}\n")
+            request.environment.stderr.write(
+                f"Judges call real models up to {count(asked.calls, 'time')}, for {cost}\n"
+            )
 
     def judged(file: str, case: CaseVerdict, left: int) -> None:
         printer.show(changes_of(file, case), left)
@@ -111,7 +113,7 @@ def mutate_prompts(request: RunRequest, least: float | None, given: tables.Mutat
     printer = _Printer(request, LAST_OF_PROMPTS)
 
     def may_ask(planned: Planned) -> None:
-        calls = f"{count(planned.rules, 'rule')}: at least {count(planned.calls, 'answer')} of agents"
+        calls = f"{count(planned.rules, 'rule')} to test with at least {count(planned.calls, 'agent answer')}"
         cost = f"about {dollars(planned.cost)}" if planned.cost is not None else "which cost an unknown amount"
         said = f"{calls}, {'which cost nothing' if planned.is_free else cost}"
         if not (given.yes or options.max_cost is not None or options.max_tokens is not None):

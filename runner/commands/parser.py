@@ -99,7 +99,7 @@ def _made(name: str, table: type[CommandTable], completer: Callable[[Flag], Comp
         try:
             given: list[Any] = [table.read(values)]
         except ConfigurationError as error:
-            hint = error.hint or f"{context.command_path} --help lists the flags"
+            hint = error.hint or f"See {context.command_path} --help"
             raise ConfigurationError(error.message, hint) from error
         if table.__of_run__:
             of_run = {flag.field: values[flag.field] for flag in table.__of_run__}
@@ -114,12 +114,12 @@ def _refused(error: click.ClickException, program: str, command: click.Command) 
     """What click refuses, in the words of all other messages."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     program = context.command_path if context is not None else program
-    said, hint = error.format_message().rstrip("."), f"{program} --help lists the flags"
+    said, hint = error.format_message().rstrip("."), f"See {program} --help"
     if isinstance(error, click.NoSuchOption | click.exceptions.NoSuchCommand):
         is_flag = isinstance(error, click.NoSuchOption)
         name = error.option_name if isinstance(error, click.NoSuchOption) else error.command_name
         close = get_close_matches(name, error.possibilities or (), n=1, cutoff=0.7)
-        said = f"There is no {'flag' if is_flag else 'command'} {name}"
+        said = f"Unknown {'flag' if is_flag else 'command'} {name}"
         hint = f"Did you mean {close[0]}?" if close else hint
     elif isinstance(error, click.MissingParameter) and error.param is not None:
         said = f"{program} needs {_name_of(error.param)}"
@@ -131,7 +131,7 @@ def _refused(error: click.ClickException, program: str, command: click.Command) 
             f" {named[0].make_metavar(click.Context(command))}" if lacks and named else ", or leave it out"
         )
     elif said.startswith("Got unexpected extra argument"):
-        said = f"Cannot use {said.partition('(')[2].rstrip(')')}: {program} takes no further words"
+        said = f"Cannot use {said.partition('(')[2].rstrip(')')}: {program} takes no more arguments"
     return ConfigurationError(said, hint)
 
 

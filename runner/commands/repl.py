@@ -69,7 +69,8 @@ def _module(application: Application, script: str) -> TestModule:
     if path is None or path.is_dir():
         known = sorted(module.id for module in application.modules())
         raise ConfigurationError(
-            f"Cannot open {script}: there is no such script", meant_or_listed(id, known) or "Name scripts.AGENT.MODULE"
+            f"Cannot open {script}: there is no such script",
+            meant_or_listed(id, known) or "Pass scripts.<agent>.<module>",
         )
     agent = application.agent_of(path)
     label = shown_path(path, application.assistants)
@@ -105,7 +106,7 @@ class _Prompt:
                     self._session()
                 except KeyboardInterrupt:
                     parser.cache_clear()  # it may have been at work, and have an answer that nobody takes
-                    self._say_error("Interrupted: variables and mocks are gone, the realm begins anew")
+                    self._say_error("Interrupted: started a new realm, without your variables and mocks")
         finally:
             if history is not None:
                 self._save_history(history)
@@ -135,7 +136,7 @@ class _Prompt:
                     if isinstance(record, Ended) and not self._has_ended:
                         for failure in record.outcome.failures:
                             self._say_error(failure.message)
-                        self._say_error("The realm has ended, and begins anew: variables and mocks are gone")
+                        self._say_error("The realm ended: started a new one, without your variables and mocks")
 
     def _next(self, said: Said) -> dict[str, Any] | None:
         """Prints what the last input came to, and reads the next one."""
@@ -159,7 +160,7 @@ class _Prompt:
         self._environment.stdout.flush()
         if self._asks and self._is_first:
             names = ", ".join(sorted(self._names))
-            self._environment.stdout.write(f"{self._module.id}: {names}\nCtrl-D ends.\n")
+            self._environment.stdout.write(f"{self._module.id}: {names}\nCtrl-D quits.\n")
         self._is_first = False
         return self._read()
 
@@ -184,7 +185,7 @@ class _Prompt:
             self._names |= {*found["names"]}
             return {"code": found["code"], "waits": found["waits"]}
         if text:
-            self._say_error("Uncaught SyntaxError: the input ends within it")
+            self._say_error("Uncaught SyntaxError: unexpected end of input")
         self._has_ended = True
         return None
 

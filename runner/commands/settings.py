@@ -66,7 +66,7 @@ def _lines(
     if file.readable:
         rows.append((f"readable = {_toml(file.readable)}", file.readable_line, ""))
     places = [(text, f"{name}:{line}{f' [{table}]' if table else ''}") for text, line, table in rows]
-    return listed(places, columns_of(environment)) or f"{name} sets nothing\n"
+    return listed(places, columns_of(environment)) or f"{name} has no settings\n"
 
 
 def _toml(value: Any) -> str:

@@ -81,7 +81,7 @@ def extract(environment: Environment, given: tables.Extract) -> int:
         chosen = [result for result in results if not given.statuses or result.status in given.statuses]
         cases = [result for result in chosen if result.line.get("input") is not None or _stored(result)]
         left = len(chosen) - len(cases)
-        without = f", without {left} of several turns, which only a .jsonl report has whole" if left else ""
+        without = f", without {left} with several turns, which only a .jsonl report has in full" if left else ""
         write_file(folder, table_of(cases, "\t" if folder.suffix.lower() == ".tsv" else ","))
         environment.stdout.write(f"Wrote {len(cases)} case{'' if len(cases) == 1 else 's'} to {folder}{without}\n")
         return 0

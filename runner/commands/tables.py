@@ -129,9 +129,9 @@ class Diff(CommandTable, act="diff:diff", page="comparing"):
     outputs: tuple[str, ...] = outputs("Also write the comparison to a file: .md, .json, .html. Repeatable.")
     baseline: str | None = option("Compare with the newest runs of a branch, or with a commit or a run, from the store.", metavar="NAME")
     store: str | None = option(f"With --baseline: f{_STORE}", metavar="DIR")
-    fail_on: str | None = option("Exit with 1 when the verdict is regressed; with unsure, also when it is cannot tell.", read=one_of("regressed", "unsure"))
+    fail_on: str | None = option("Exit with 1 when the verdict is \"regressed\"; with unsure, also when it is \"cannot tell\".", read=one_of("regressed", "unsure"))
     fail_on_regression: bool = switch("Exit with 1 on any new failure, even if it may be noise.")
-    measure: str = option("What to compare: passed, score, or the id of a criterion. Default: passed.", metavar="NAME", default="passed")
+    measure: str = option("Measure to compare: passed, score, or the id of a criterion. Default: passed.", metavar="NAME", default="passed")
     margin: float = option("Largest difference that does not matter to you, in percentage points. Default: 5.", metavar="POINTS", default=5, read=number(float, r"\d*\.?\d+", lambda points: 0 < points <= 100, "a number above 0 to 100"))
     noise: str | None = option("Whether repeated runs of a case can give different results. Default: none for scripted and replayed models, else runs.", read=one_of("runs", "none"))
     slower_factor: float = option("Report a test as slower when it takes at least this many times as long, and --slower-by longer. Default: 2.", metavar="FACTOR", default=2, read=number(float, r"\d*\.?\d+", lambda factor: factor >= 1, "a number of at least 1"))
@@ -144,8 +144,8 @@ class Diff(CommandTable, act="diff:diff", page="comparing"):
 
 class Doctor(CommandTable, act="doctor:doctor", page="mocking"):
     """Shows which sandbox walls this machine has, which optional parts are installed, and which calls of each agent
-    need a mock, a key or an optional part. Exit codes: 0; 1 with --strict if an agent lacks anything; 2 configuration
-    error."""
+    need a mock, a key or an optional part. Exit codes: 0 done; 1 with --strict if an agent lacks anything; 2
+    configuration error."""
 
     app: str | None = option("Application root. Default: the nearest one at or above the working directory, if there is one.", short="a", metavar="DIR")
     env_files: tuple[str, ...] = option(".env file with environment variables. Repeatable.", kind="repeated", name="env-file", short="e", metavar="FILE")
@@ -159,14 +159,14 @@ class Extract(CommandTable, act="show:extract", page="reports"):
     used as a case file."""
 
     report: str = word("REPORT", required=True)
-    directory: str | None = option("Folder for the files, or a table (.csv, .tsv). Default: a folder beside the report, named like it.", short="d", aliases=("-o",), metavar="DIR|FILE.csv")
+    directory: str | None = option("Folder for the files, or a table (.csv, .tsv). Default: a folder next to the report, with its name.", short="d", aliases=("-o",), metavar="DIR|FILE.csv")
     kind: str = option("Format of the files: Markdown or JSON.", name="format", default="md", read=one_of("md", "markdown", "json"))
     statuses: tuple[str, ...] = option("Only results with this status. Repeatable.", kind="repeated", name="status", read=one_of("passed", "failed", "skipped"))
 
 
 class History(CommandTable, act="history:history", page="history"):
-    """Shows how tests did over the runs in the store: how often each passes, and since which commit it is flaky, slower
-    or more expensive; the worst first. TEST is the name of a test, or a part of several names."""
+    """Shows how tests performed over the runs in the store, the worst first: how often each passes, and the commit since
+    which it has been flaky, slower or more expensive. TEST is the name of a test, or a part of several names."""
 
     test: str | None = word("[TEST]")
     store: str | None = _store
@@ -180,12 +180,12 @@ class History(CommandTable, act="history:history", page="history"):
 
 class Init(CommandTable, act="init:init", page="quickstart"):
     """Creates an agent with a hook, a tool, a scripted model, a script test, a case and a conversation, the TypeScript
-    declarations, AGENTS.md and a CI file; inside an application, adds them to it. Existing files stay."""
+    declarations, AGENTS.md and a CI file; inside an application, adds them to it. Existing files are kept."""
 
     folder: str | None = word("[FOLDER]")
     name: str | None = option("Agent to create. Default: hello.", short="n", metavar="ID")
-    data: str | None = option("Make the cases of the agent from a table: .csv or .tsv.", metavar="TABLE")
-    example: str | None = option("Create a fuller application instead of that agent.", read=one_of("support-desk", "rag", "sandbox"))
+    data: str | None = option("Make the agent's cases from a table: .csv or .tsv.", metavar="TABLE")
+    example: str | None = option("Create a larger example application instead.", read=one_of("support-desk", "rag", "sandbox"))
     vscode: bool = switch("Write tasks for VS Code, with a problem matcher for failures.")
     ci: str | None = option("CI file to write. Default: ask at a terminal, else github.", read=one_of("github", "gitlab", "none"))
 
@@ -203,14 +203,14 @@ class Label(CommandTable, act="labels:label", page="calibrating"):
 
 class Mcp(CommandTable, act="mcp:mcp", page="coding-agents"):
     """Serves tests to coding agents over the Model Context Protocol, on standard input and output: running them,
-    explaining failures, coverage, history. Real models are asked only with --allow-models and a budget."""
+    explaining failures, coverage, history. Real models are called only with --allow-models and a budget."""
 
     app: str | None = _app
     store: str | None = _store
-    allow_models: bool = switch("Let tests ask real models; needs --max-cost or --max-tokens.")
+    allow_models: bool = switch("Let tests call real models; needs --max-cost or --max-tokens.")
     max_cost: float | None = option("Budget of the server, in US dollars.", metavar="USD", read=amount)
     max_tokens: int | None = option("Budget of the server, in tokens.", metavar="N", read=count)
-    http: str | None = option("Serve over HTTP on 127.0.0.1, for who has the token: that in YAO_TEST_MCP_TOKEN, else a new one. Default: a free port.", kind="maybe", metavar="PORT", read=_port)
+    http: str | None = option("Serve over HTTP on this port of 127.0.0.1, to clients with the token: the one in YAO_TEST_MCP_TOKEN, else a new one. Default: a free port.", kind="maybe", metavar="PORT", read=_port)
 
 
 class Merge(CommandTable, act="merge:merge", page="long-runs"):
@@ -228,7 +228,7 @@ class Merge(CommandTable, act="merge:merge", page="long-runs"):
 class Mutate(CommandTable, act="mutate:mutate", page="mutating", of_run=lambda flag: flag.mutate):
     """Plants small faults, mutants, in the handlers that script tests load, and runs the tests with each: a mutant that
     survives shows a missing test. For case files, makes the agent's answers worse and grades them again. No files are
-    changed. Exit codes: 0, or 1 below --threshold or when tests fail before anything is planted."""
+    changed. Exit codes: 0; 1 if the score is below --threshold, or if tests fail without mutants."""
 
     tests: tuple[str, ...] = word("[TESTS]...", kind="words")
     files: tuple[str, ...] = option("Paths of the handlers to mutate; !GLOB excludes some. Default: handlers that the tests load. Repeatable.", kind="repeated", name="mutate", metavar="GLOB")
@@ -236,7 +236,7 @@ class Mutate(CommandTable, act="mutate:mutate", page="mutating", of_run=lambda f
     ask_judges: bool = switch("Let judges call real models to grade changed answers.")
     prompts: bool = switch("Remove each rule of the agents' prompts in turn, and run the cases without it.")
     yes: bool = switch("With --prompts: call the models without a cost limit.")
-    resume: str | None = option("With --prompts: save model responses beside this file, and resume from them.", metavar="FILE")
+    resume: str | None = option("With --prompts: save model responses next to this file, and resume from them.", metavar="FILE")
     threshold: float | None = option("Minimum score, such as 0.8 or 80%; exit with 1 if it is lower.", metavar="SCORE", read=share_or_percent)
     since: str | None = option("Only mutants on lines changed since the merge base with a revision, and all mutants of handlers whose tests changed.", metavar="REF")
     sample: int | None = option("Number of mutants, or rules, to sample, using --seed.", metavar="N", read=count)
@@ -255,9 +255,9 @@ class Regrade(CommandTable, act="saved_runs:regrade", page="long-runs", of_run=l
 
 
 class Repl(CommandTable, act="repl:repl", page="debugging", of_run=lambda flag: flag.repl):
-    """Opens a prompt in a realm with the functions of a script: TypeScript, `await` and several lines work, and so do
-    t, ctx, mocks and the database, as in a test. _ is the last value. Ctrl-C stops an input, Ctrl-D ends. From a pipe,
-    prints the value of each input; the exit code is 1 if one of them threw."""
+    """Opens a TypeScript prompt with the functions of a script, and with t, ctx, mocks and the database of a test.
+    `await` and input over several lines work; _ is the last value. Ctrl-C interrupts, Ctrl-D quits. With input from a
+    pipe, prints the value of each, and exits with 1 if any of them threw."""
 
     script: str = word("scripts.AGENT.MODULE", required=True)
 
@@ -326,7 +326,7 @@ class Trust(CommandTable, act="settings:trust", page="security"):
 
 class Types(CommandTable, act="types:types", page="editor"):
     """Installs the TypeScript declarations into types/yao-test of an application (default: the one here), and small
-    project files that let editors find the module beside each test."""
+    project files that let editors find the module of each test."""
 
     folder: str | None = word("[FOLDER]")
     check: bool = switch("Write nothing, and exit with 1 if a file is out of date.")
@@ -334,7 +334,7 @@ class Types(CommandTable, act="types:types", page="editor"):
 
 class View(CommandTable, act="view:view", page="view"):
     """Serves the runs in a store as web pages: results, traces, a test over time, runs side by side, human labels.
-    Pages update while a run goes on. Prints a link that works only on this machine. Press Ctrl-C to stop."""
+    Pages update during a run. Prints a link that works only on this machine. Press Ctrl-C to stop."""
 
     store: str | None = _store
     port: int = option("Port on 127.0.0.1. Default: a free one.", metavar="PORT", default=0, read=number(int, r"\d+", lambda port: 1 <= port <= 65535, "a whole number from 1 to 65535"))

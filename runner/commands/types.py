@@ -107,8 +107,9 @@ def lacks(root: Path, files: dict[str, str], shown: str) -> list[str]:
     tests = [path for path in files if path.startswith(PROJECTS) and path.endswith(".d.ts")]
     if tests and PROJECTS not in text:
         lines.append(
-            f'Add "{APART}" to "extends" in {shown}, and {{ "path": "./{PROJECTS}" }} to "references": editors know '
-            'the functions that tests do not import. What that file excludes, add to your own "exclude" if you have one'
+            f'Add "{APART}" to "extends" in {shown}, and {{ "path": "./{PROJECTS}" }} to "references", so that '
+            'editors know functions that tests use without importing them. If you have an "exclude" of your own, add '
+            "what that file excludes"
         )
     return lines
 

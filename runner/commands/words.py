@@ -180,7 +180,9 @@ class _Line:
                 flags = [word for token in self._tokens if token.is_flag for word in token.words]
                 line = join([first, " ".join(words[1:]), *flags])
                 named = join(words)[:60]
-                raise ConfigurationError(f"Cannot run {named}: the words are not in quotes", f"Type: yao-test {line}")
+                raise ConfigurationError(
+                    f"Cannot run {named}: quote messages that contain spaces", f"Type: yao-test {line}"
+                )
             return (agent.id, second) if others else ("", None)
         return agent.id, second
 
@@ -284,7 +286,8 @@ def _module(token: Token, module: str, agent: str) -> str:
         return module
     if not agent:
         raise ConfigurationError(
-            f"Cannot tell which agent the test module {module} is", f"Type: yao-test -i scripts.<agent>.{module}"
+            f"Cannot tell to which agent the test module {module} belongs",
+            f"Type: yao-test -i scripts.<agent>.{module}",
         )
     return f"scripts.{agent.removeprefix('assistants.')}.{module}"
 
@@ -327,7 +330,7 @@ def refuse_habits(arguments: Sequence[str], is_agent: Callable[[str], bool]) -> 
         words += written[written[:1] != ["--output"] and written[:1] in [[one] for one in words] :]
     if foreign:
         why = f": {reasons[0]}" if reasons else ""
-        raise ConfigurationError(f"There is no flag {foreign[0]} here{why}", f"Type: {join(['yao-test', *words])}")
+        raise ConfigurationError(f"Unknown flag {foreign[0]}{why}", f"Type: {join(['yao-test', *words])}")
 
 
 def _has_value(line: str) -> bool:

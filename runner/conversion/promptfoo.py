@@ -114,7 +114,7 @@ class Promptfoo:
         found = [check for one in (*given, *(test.get("assert") or [])) for check in checks.of(self._read_value(one))]
         threshold = test.get("threshold", default.get("threshold"))
         if threshold is not None and threshold < 1:
-            lacks("`threshold` of a test: each assertion has to hold; `rubrics` have a threshold")
+            lacks("`threshold` of a test: every assertion must pass; `rubrics` have a threshold")
         text = f"{options.get('prefix', '')}{prompt}{options.get('suffix', '')}"
         metadata = {**(default.get("metadata") or {}), **(test.get("metadata") or {})}
         self.converted.add(

@@ -29,9 +29,9 @@ JUDGED = {
 LIMITS = {"latency": "latency_ms", "cost": "cost"}
 CODE = ("javascript", "python", "ruby", "webhook")
 INSTEAD = {
-    **dict.fromkeys(CODE, "write it as a function in TypeScript, for an assertion `script`"),
-    "select-best": "an assertion `preference`",
-    "is-refusal": "a criterion in words, for an assertion `agent`",
+    **dict.fromkeys(CODE, "write it as a TypeScript function, for a `script` assertion"),
+    "select-best": "a `preference` assertion",
+    "is-refusal": "a criterion in words, for an `agent` assertion",
     "is-valid-openai-tools-call": "an assertion `tool_called`",
     "is-valid-function-call": "an assertion `tool_called`",
 }
@@ -63,7 +63,7 @@ class Assertions:
         for name in sorted(given.keys() - READ):
             self._lacks(f"`{name}` of an assertion")
         if given.get("weight", 1) != 1:
-            self._lacks("`weight` of an assertion: each has to hold; `rubrics` have weights")
+            self._lacks("`weight` of an assertion: every assertion must pass; `rubrics` have weights")
         found = list(self._found(type, value, threshold, given))
         if not found:
             hint = f": {INSTEAD[type]}" if type in INSTEAD else ""
@@ -96,7 +96,7 @@ class Assertions:
             for one in value if isinstance(value, list) else [value]:
                 yield judged(JUDGED[type].format(one))
             if threshold is not None:
-                self._lacks("`threshold` of a judged assertion: it holds or it does not")
+                self._lacks("`threshold` of a judged assertion: it passes or fails")
         elif type in LIMITS and threshold is not None:
             yield {"type": LIMITS[type], "value": threshold}
         elif type == "similar" and isinstance(value, str):
@@ -112,7 +112,7 @@ class Assertions:
             return
         needs_all = threshold is None or threshold >= 1
         if not needs_all and threshold * len(given) > 1:
-            self._lacks("`threshold` of an assert-set: here all of its assertions have to hold")
+            self._lacks("`threshold` of an assert-set: all of its assertions must pass")
             needs_all = True
         yield {"type": "all_of" if needs_all else "any_of", "value": inner}
 

@@ -12,15 +12,15 @@ from scripttest import Wall
 from scripttest.values import Value
 
 _HEAD = """\
-// Mocks of what agents of this application call, and nothing answers in a test. Each ends the test that calls it until
-// it is filled in: put a value, or a function of the call's arguments, in its place. A test calls the function of its
-// agent first:
+// Mocks for calls of this application's agents that nothing answers in a test. Each one fails the test that calls it
+// until you fill it in: with a value, or a function of the call's arguments. A test begins with the function of its
+// agent:
 //
 //   import {{ {example} }} from "{path}";
 //   export function TestX(t: testing.T) {{ {example}(t); ... }}
 
 function missing(t: testing.T, what: string, where: string): never {{
-  t.fatal(`${{what}} is not mocked yet: fill it in where it is written. It is called in ${{where}}`);
+  t.fatal(`${{what}} is not mocked yet: fill in its mock. It is called in ${{where}}`);
 }}
 """
 

@@ -98,7 +98,9 @@ class Needs:
         runner = agent.sandbox.runner if agent.sandbox is not None and (agent.prompts or agent.servers) else ""
         if runner and not (folder / "runner.yml").is_file():
             place = self._package(folder).replace("package.yao", "sandbox.yao")
-            found[NeedKind.FILE, "runner.yml"] = _file("runner.yml", f"Nothing replaces its runner {runner}", place)
+            found[NeedKind.FILE, "runner.yml"] = _file(
+                "runner.yml", f"No file stands in for its runner {runner}", place
+            )
         for one in self._asked(agent):
             for need in self._kinds[one.kind](one.name):
                 known = found.get((need.kind, need.name))

@@ -103,7 +103,7 @@ def _benchmarks(plan: RunPlan, write: Callable[[str], None]) -> BenchmarkTests:
             why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
             raise ConfigurationError(f"Cannot read --baseline {name}: {why}") from error
         if not baseline:
-            hint = f"Make it with: yao-test --bench '{options.bench}' --count 6 > {name}"
+            hint = f"Create it with: yao-test --bench '{options.bench}' --count 6 > {name}"
             raise ConfigurationError(f"Cannot use --baseline {name}: it has no benchmark results", hint)
     benchmarking = Benchmarking(
         seconds=options.bench_time,

@@ -12,7 +12,7 @@ _RESULT: Schema = {"$ref": "#/$defs/result"}
 _FAILURE: Schema = {"$ref": "#/$defs/failure"}
 _HEAD: Schema = {
     "format": {"const": FORMAT},
-    "version": {**TEXT, "description": "Of yao-test."},
+    "version": {**TEXT, "description": "Version of yao-test."},
     "status": {"enum": ["passed", "failed", "error", "interrupted", "configuration_error", "listed"]},
     "exit_code": COUNT,
 }
@@ -20,19 +20,19 @@ _OF_START = ("format", "version")
 _TEST: Schema = {"suite": TEXT, "test": TEXT}
 _SUMMARY: Schema = {
     **dict.fromkeys(("total", "passed", "failed", "skipped", "errors", "warnings", "todo", "not_run"), COUNT),
-    "only": listed(TEXT, "The first tests that called t.only, so that those beside them did not run."),
+    "only": listed(TEXT, "The first tests that called t.only; the other tests of their modules did not run."),
     "duration_ms": COUNT,
     "usage": record("input_tokens output_tokens", {"input_tokens": COUNT, "output_tokens": COUNT}),
-    "stopped": {**TEXT, "description": "Why the run ended before its time."},
+    "stopped": {**TEXT, "description": "Why the run stopped early."},
 }
 _ERROR: Schema = {"message": TEXT, "hint": {**TEXT, "description": "What to do about it."}}
 _MUTANT = record(
     "id file mutator original replacement status reached_by killed_by",
     {
-        "id": {**TEXT, "description": "It stays while the file does."},
+        "id": {**TEXT, "description": "Stable as long as the file is unchanged."},
         **PLACE,
-        "file": {**TEXT, "description": "From the root of the application; of a rule, its agent."},
-        "mutator": {**TEXT, "description": "Of a case, the kind of change; of a prompt, rule."},
+        "file": {**TEXT, "description": "Path from the root of the application; for a rule, its agent."},
+        "mutator": {**TEXT, "description": "For a case, the kind of change; for a prompt, rule."},
         **dict.fromkeys(("original", "replacement"), TEXT),
         "status": {"enum": ["killed", "timeout", "survived", "no coverage", "broken", "undecided", "ignored"]},
         "reached_by": listed(TEXT, "The tests that reach it."),
@@ -41,11 +41,11 @@ _MUTANT = record(
     },
 )
 _OF_END: Schema = {
-    "reports": listed(TEXT, "Files that -o names and that were written."),
-    "searches": listed(TEXT, "With --fuzz: what each search came to."),
+    "reports": listed(TEXT, "Files written for -o."),
+    "searches": listed(TEXT, "With --fuzz: the result of each search."),
     "benchmarks": listed(
         record("name rounds values", {"package": TEXT, "name": TEXT, "rounds": COUNT, "values": {"type": "object"}}),
-        "With --bench: what each run of a benchmark measured, by unit.",
+        "With --bench: the measurements of each run of a benchmark, by unit.",
     ),
 }
 
@@ -57,12 +57,12 @@ def outcome_schema() -> Schema:
         "format version status exit_code errors warnings notes failures",
         {
             **_HEAD,
-            "summary": {**record(counts, _SUMMARY), "description": "Of a run."},
-            "errors": listed(record("message", _ERROR), "What broke outside of tests, or why nothing could run."),
-            "warnings": listed(TEXT, "Of the run."),
-            "notes": listed(TEXT, "On the choice and the order of the tests."),
-            "results": listed(_RESULT, "Of every test, long details cut."),
-            "failures": listed(_FAILURE, "Tests that failed or broke."),
+            "summary": {**record(counts, _SUMMARY), "description": "Summary of a run."},
+            "errors": listed(record("message", _ERROR), "Errors outside of tests, or why nothing could run."),
+            "warnings": listed(TEXT, "Warnings of the run."),
+            "notes": listed(TEXT, "Notes on the selection and the order of tests."),
+            "results": listed(_RESULT, "Results of all tests, with long details cut."),
+            "failures": listed(_FAILURE, "Tests that failed or ended with an error."),
             "test_warnings": listed(
                 record("suite test message", {**_TEST, "message": TEXT, **PLACE}), "Warnings of single tests."
             ),
@@ -73,7 +73,7 @@ def outcome_schema() -> Schema:
                 "additionalProperties": COUNT,
                 "description": "With --dry-run: flag → the number of tests and whole modules that it leaves out.",
             },
-            "help": {**TEXT, "description": "With --help or --version: what it says."},
+            "help": {**TEXT, "description": "With --help or --version: the text."},
             **_OF_END,
         },
     )
@@ -103,7 +103,7 @@ def outcome_schema() -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:yao-test:result:{FORMAT}",
         "version": FORMAT,
-        "title": "What came of a command of yao-test: the document of --json, a line of --json=lines, or a result",
+        "title": "Output of a yao-test command: the document of --json, a line of --json=lines, or a result",
         "if": {"required": ["format"], "not": {"required": ["type"]}},
         "then": {"$ref": "#/$defs/document"},
         "else": {"if": {"required": ["type"]}, "then": {"$ref": "#/$defs/line"}, "else": _RESULT},

@@ -162,7 +162,7 @@ class RetryPasses:
         errors = self._errors.get(result.place) if self._errors else None
         if not errors:
             return result
-        said = "; ".join(f"pass {number} broke: {error}" for number, error in enumerate(errors, 1))
+        said = "; ".join(f"pass {number} ended with an error: {error}" for number, error in enumerate(errors, 1))
         warning = ResultWarning(kind="retried", message=f"This result is from pass {len(errors) + 1}; {said}")
         outcome = result.outcome
         return result.replace(earlier_errors=errors, outcome=outcome.replace(warnings=(*outcome.warnings, warning)))

@@ -156,7 +156,7 @@ class RunServices:
             runtime = self._service.runtime
             runtime.closed, runtime.usage = self._closed, self.usage
             if options.no_models and self._closed is None:
-                runtime.closed = ClosedModels("--no-models lets no real model be asked")
+                runtime.closed = ClosedModels("--no-models disables real models")
             if self._open_journal is not None:
                 runtime.journal = self.journal = self._open_journal(runtime)
             self.on_agents(self._service)

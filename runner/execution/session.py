@@ -69,11 +69,11 @@ class Session:
         self._repetition = Repetition(self._send, self._options, self._stream.checked)
         for doing, step in (
             ("running the tests", self._run_tests),
-            ("counting what broke", self._warn),
+            ("counting errors", self._warn),
             ("closing the journal of model calls", self._close_journal),
             ("storing the databases", self._store_databases),
             ("storing the snapshots", self._store_snapshots),
-            ("counting what ran", self._count_coverage),
+            ("counting results", self._count_coverage),
             ("ending the run", self._send_end),
         ):
             tracebacks = environment.stderr if self._options.verbose > 1 else None
@@ -149,10 +149,10 @@ class Session:
             self._budgets.end()
         allowed, errors = self._options.max_errors, self._stream.execution.counts.errors
         if allowed is not None and errors:
-            said = "1 test broke" if errors == 1 else f"{errors} tests broke"
-            self._send(Warned(message=f"{said}; --max-errors is {allowed}"))
+            ended = "1 test" if errors == 1 else f"{errors} tests"
+            self._send(Warned(message=f"{ended} ended with an error, and --max-errors allows {allowed}"))
         for name in sorted(self._unpassed.names) if self._unpassed is not None else ():
-            self._send(Warned(message=f"Nothing passed {name}: it has no value"))
+            self._send(Warned(message=f"{name} was never reached, so it has no value"))
 
     def _close_journal(self) -> None:
         """Closes the journal of model calls, and deletes it when no later run can use it."""

@@ -75,7 +75,7 @@ def state_of(report: str, typed: RunOptions, environment: Environment) -> Report
     if again := {name: value for name in TYPED if (value := getattr(options, name)) and not getattr(typed, name)}:
         said.append(f"to resume it, run: yao-test --resume {quote(report)} {taken_over(again)}")
     if generated:
-        said.append(f"cases that {', '.join(generated)} generates are not looked at")
+        said.append(f"cases that {', '.join(generated)} generates are not checked")
     count = sum(source.selected for source in plan.sources) + sum(map(len, listed.values()))
     return ReportState(tests=count, reruns=(*retained.reruns, *_missing(plan, listed, retained)), said=tuple(said))
 

@@ -208,13 +208,12 @@ class Budgets:
         self._cost += cost
         if not free:
             on_spent(tokens, cost)
-        what = f"a call of {connector}"
         if (limit := self._options.max_cost) is not None:
-            unknown = f"what {what} cost" if usage.cost is None and not free else None
+            unknown = f"the cost of calling {connector}" if usage.cost is None and not free else None
             used = dollars(self._cost) if self._cost >= limit else None
             self._end_if(f"--max-cost {limit:g}", unknown, used, usage)
         if (most := self._options.max_tokens) is not None:
-            unknown = f"what {what} used" if usage.unknown and not free else None
+            unknown = f"the token usage of {connector}" if usage.unknown and not free else None
             self._end_if(f"--max-tokens {most}", unknown, str(self._tokens) if self._tokens >= most else None, usage)
 
     def end(self) -> None:
@@ -227,7 +226,7 @@ class Budgets:
         if unknown is not None:
             why = "it has no price: set options.price in the connector"
             why = "its response has no usable token counts" if usage.unknown else why
-            reason = f"{budget} cannot be kept: {unknown} is not known, because {why}"
+            reason = f"{budget} cannot be enforced: {unknown} is unknown, because {why}"
         elif used is not None:
             reason = f"{budget} is used up ({used})"
         else:

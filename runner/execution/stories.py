@@ -129,7 +129,7 @@ class Stories:
         if told.count > MOST:  # the end is missing, which the next run tells alone
             self._answers.begin(result.name, calls, of_loading)
             told = host.story_of(module, settings | {"skip": told.count - LAST}, run.stop.left)
-            notes.append(("cut", "so much happened that only the end is told"))
+            notes.append(("cut", "the story is too long: only its end is shown"))
         return story_lines(told.lines, self._recording.sites, run.environment.secrets.text, hide, told.cut, notes)
 
     def _opened(self) -> StoryHost:
@@ -197,17 +197,17 @@ def take_call(calls: list[KeptCall], name: str, arguments: str) -> KeptCall:
 def _difference(first: Outcome, second: Outcome | Failure | None) -> tuple[str, str] | None:
     """What is different in the second run: the kind of a line, and its text; None where nothing is."""
     if second is None:
-        return "note", "the second run, which tells this story, did not end"
+        return "note", "the second run, which recorded this story, did not end"
     if isinstance(second, Outcome) and first.cause is second.cause is Cause.TIMEOUT:
         return None
     before, now = _reasons(first), _reasons(second)
     if before == now or (isinstance(second, Failure) and second.message in before[0]):
         return None
     if isinstance(second, Outcome) and second.cause is Cause.TIMEOUT:
-        return "note", "the second run, which tells this story, takes longer and had no time to come to the end"
+        return "note", "the second run, which recorded this story, is slower and was stopped before its end"
     if not now:
-        return "flaky", "flaky: in the second run, which tells this story, the test passed"
-    return "flaky", f"flaky: in the second run, which tells this story, it failed with: {now[0]}"
+        return "flaky", "flaky: the test passed in the second run, which recorded this story"
+    return "flaky", f"flaky: in the second run, which recorded this story, the test failed with: {now[0]}"
 
 
 def _reasons(outcome: Outcome | Failure) -> list[str]:
@@ -257,8 +257,8 @@ class CaseStories:
                     lines.append(line)
             if one.ended and re.sub(OWN, "…", ended) != re.sub(OWN, "…", one.ended):
                 what = one.call.function or one.call.script.name
-                said = f"ended with: {ended[:SHOWN]}" if ended else "had no time to come to the end"
-                notes.append(("flaky", clean(f"flaky: in the second run, which tells this story, {what} {said}")))
+                said = f"ended with: {ended[:SHOWN]}" if ended else "was stopped before its end"
+                notes.append(("flaky", clean(f"flaky: in the second run, which recorded this story, {what} {said}")))
         return story_lines(lines, self._recording.sites, clean, hide, cut, notes)
 
     async def _again(self, one: FunctionRun, settings: Record) -> str:

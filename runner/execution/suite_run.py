@@ -152,7 +152,7 @@ class SuiteRun:
         async with self._locks.setdefault(chat.id, asyncio.Lock()):
             if chat.id in self._left:
                 last, attempt.world.stores[memory] = self._left[chat.id]
-                chat.note_once(f"the chat {chat.id} goes on, with its memory, after {last}")
+                chat.note_once(f"the chat {chat.id} continues, with its memory, after {last}")
             yield
             self._left[chat.id] = attempt.case.id, attempt.world.stores.get(memory, [])
 

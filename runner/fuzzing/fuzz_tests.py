@@ -271,9 +271,9 @@ class FuzzTest:
             file = write_input(self._folder, self._found)
             self._kept = f"{self._shown}/{file.name}"
         except OSError as error:
-            self._kept = f"not kept: {error.strerror or error}"
+            self._kept = f"not saved: {error.strerror or error}"
         self.summary = f"{self.name}: found after {count}, {self._kept} ({seed})"
-        if self._stopped() or self._kept.startswith("not kept"):
+        if self._stopped() or self._kept.startswith("not saved"):
             return self._with_found(self._passed)
         return None
 

@@ -42,7 +42,7 @@ from scripttest.values import Value
 
 NO_MODELS = "--no-models"
 USED_UP = "The budget of this server for real models is used up"
-NOT_ALLOWED = "To ask real models, a person has to start yao-test mcp with --allow-models and a budget"
+NOT_ALLOWED = "To call real models, a person has to start yao-test mcp with --allow-models and a budget"
 
 
 class Limits(Value):
@@ -132,7 +132,7 @@ class Actions:
                 raise ConfigurationError(f"There is no failure of {test}{where}", nearest(test, names, "tests"))
         failures = found.failures_of(test) or found.failures_of(test.partition("/")[0])
         if not failures:
-            raise ConfigurationError(f"{test} does not fail: there is no failure of it{f' {note}' if note else ''}")
+            raise ConfigurationError(f"{test} has not failed{f': {note}' if note else ''}")
         if len(failures) > 1:
             those = ", ".join(found.input_of(line) for line in failures[:10])
             raise ConfigurationError(f"Several tests are named {test}", f"Name one of these inputs: {those}")
@@ -157,7 +157,7 @@ class Actions:
         if len(items) == 1:  # each of its runs
             items = [{**document["tests"][0], "results": []}, *document["tests"][0].get("results", ())]
         runs = len(document["runs"])
-        return Answer(title=f"{count(runs, 'kept run')}", head={"runs": runs}, name="tests", items=items, told=past)
+        return Answer(title=f"{count(runs, 'stored run')}", head={"runs": runs}, name="tests", items=items, told=past)
 
     async def compare(self, call: Call, before: str | None = None, after: str | None = None) -> Answer:
         """What differs between two runs."""
@@ -178,7 +178,7 @@ class Actions:
             known = [one["file"] for one in files]
             files = [one for one in files if one["file"] == self.inside(file)]
             if not files:
-                raise ConfigurationError(f"{file} is not a handler that is counted", nearest(file, known, "handlers"))
+                raise ConfigurationError(f"{file} is not a covered handler", nearest(file, known, "handlers"))
         failed = len(run.failures)
         whole = totals_of(run.coverage)
         lines = whole["lines"]
@@ -198,7 +198,7 @@ class Actions:
             with suppress(FileNotFoundError):
                 kept[name] = json.loads((self.store / name).read_text("utf-8"))
         if not kept:
-            raise ConfigurationError("No run of mutate is kept", "Run yao-test mutate -i INPUT first")
+            raise ConfigurationError("No run of mutate is stored", "Run yao-test mutate -i INPUT first")
         files, found = survivors_in(*(kept.get(name) for name in (LAST, LAST_OF_CASES, LAST_OF_PROMPTS)))
         if file is not None and file not in files and self.inside(file) not in files:
             raise ConfigurationError(f"{file} had no mutants", nearest(file, files, "files"))
@@ -344,7 +344,7 @@ class Actions:
         if agent is not None:
             return os.path.relpath(agent.folder, self._root)
         known = [agent.id for agent in self.application.agents()] + [one.id for one in self.application.modules()]
-        raise ConfigurationError(f'"{given[:200]}" names no tests of the application', nearest(given, known, "tests"))
+        raise ConfigurationError(f'"{given[:200]}" names no test of the application', nearest(given, known, "tests"))
 
 
 def _chosen(input: Sequence[str], run: str | None, tag: str | None) -> list[str]:
@@ -354,7 +354,7 @@ def _chosen(input: Sequence[str], run: str | None, tag: str | None) -> list[str]
 def _id_in(given: str) -> str:
     """A name of a script or of a generator, which is no path. Raises ConfigurationError."""
     if "/" in given.partition("?")[0]:
-        raise ConfigurationError(f'"{given[:200]}" names no script', "Names have dots: scripts.<agent>.<module>")
+        raise ConfigurationError(f'"{given[:200]}" is not a script name', "Names have dots: scripts.<agent>.<module>")
     return given
 
 

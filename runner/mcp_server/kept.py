@@ -48,7 +48,7 @@ class KeptRuns:
     @contextmanager
     def _reading(self) -> Iterator[Store]:
         if not (self._folder / FILE).exists():
-            raise MissingError("No run is kept yet", "Call run_tests first")
+            raise MissingError("No run is stored yet", "Call run_tests first")
         with Store(self._folder) as store:
             yield store
 
@@ -69,7 +69,7 @@ class KeptRuns:
                 if hits:
                     return KeptResult(suite=suites[hits[0].suite], result=hits[0])
         where = "".join(f" in {place}" for place in (input, run and f"run {run}") if place)
-        raise MissingError(f"There is no kept result of {test}{where}", nearest(test, names, "results"))
+        raise MissingError(f"There is no stored result of {test}{where}", nearest(test, names, "results"))
 
     def line(self, kept: KeptResult) -> Record:
         """The whole result, as reports have it."""

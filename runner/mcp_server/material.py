@@ -17,7 +17,7 @@ from scripttest.values import Value
 ADDRESS = "yao-test://"
 SCHEMAS: Mapping[str, str] = {
     "case": "A case, as on a line of JSONL",
-    "file": "Files of cases",
+    "file": "Case files",
     "config": "yao-test.toml",
     "result": "What --json prints",
 }
@@ -87,12 +87,12 @@ async def _test_for(actions: Actions, given: Mapping[str, str]) -> str:
     test = path.with_name(f"{path.stem}_test{path.suffix}")
     module = actions.application.module_at(actions.application.root / test)
     return (
-        f"Write script tests for the function {function} of {path} in {test}, beside those that are there: functions "
+        f"Write script tests for the function {function} of {path} in {test}, next to the existing ones: functions "
         "`export function TestSomething(t: testing.T, ctx: agent.Context)` with t.assert. Test what callers rely on: "
-        "each branch, the borders of comparisons, empty and missing values, errors. Mock processes, the clock and "
+        "each branch, the boundaries of comparisons, empty and missing values, errors. Mock processes, the clock and "
         "web services with t.mock (describe_api tells how); do not mock what is tested. Then\n"
         f"1. run_tests with input {module.id}; explain_failure for each failure. If the function is wrong, say so, and "
-        "do not bend the test to it.\n"
+        "do not adapt the test to it.\n"
         f"2. uncovered_lines with input {module.id} and file {path}: test what is left, or say why not.\n"
         f"3. Break the function in one place, see a test fail, and undo it.\n\n```ts\n{bounded(text, LONGEST)}\n```\n"
     )
@@ -108,9 +108,9 @@ async def _stricter(actions: Actions, given: Mapping[str, str]) -> str:
         "still pass for every good one.\n"
         f"1. run_tests with input {path}, then read_result of {case}: what did the agent answer, with which calls?\n"
         "2. Think of bad answers: an apology, a part of the answer, other numbers, dates and names, another language, "
-        "a call of a tool that is missing, doubled or has other arguments. Which of them passes now?\n"
+        "a tool call that is missing, repeated or has other arguments. Which of them pass now?\n"
         "3. Add the cheapest assertions that notice them: `equals`, `json_path`, `regex`, `tool_called` before a judge "
-        f"(the resource {ADDRESS}schemas/case has all). Do not assert what may change without harm.\n"
+        f"(the resource {ADDRESS}schemas/case has all). Do not assert details that may change.\n"
         f"4. run_tests again; `yao-test mutate -i {path}` shows which changes of answers no case notices.\n\n"
         f"```\n{bounded(text, LONGEST)}\n```\n"
     )
@@ -122,15 +122,15 @@ PROMPTS: Mapping[str, Prompt] = {
         Prompt(
             name="test_function",
             title="Write a test for this function",
-            description="Script tests for a function of a handler, with what they have to notice.",
-            takes={"file": "The handler, by its path in the application.", "function": "Its name."},
+            description="Script tests for a function of a handler, and what they have to notice.",
+            takes={"file": "Path of the handler in the application.", "function": "Its name."},
             make=_test_for,
         ),
         Prompt(
             name="stricter_case",
             title="Make this case stricter",
             description="Assertions that notice what a case lets pass.",
-            takes={"file": "The file of cases, by its path in the application.", "case": "The id of the case."},
+            takes={"file": "Path of the case file in the application.", "case": "The id of the case."},
             make=_stricter,
         ),
     )
@@ -143,5 +143,5 @@ def _file(actions: Actions, name: str, suffixes: tuple[str, ...]) -> tuple[Path,
     place = actions.application.root / path
     if not name.lower().endswith(suffixes) or not place.is_file():
         hint = beside_missing(place, lambda one: one.lower().endswith(suffixes))
-        raise ConfigurationError(f"{name} is no file of the application that ends in {', '.join(suffixes)}", hint)
+        raise ConfigurationError(f"{name} is not a file of the application that ends in {', '.join(suffixes)}", hint)
     return path, read_text(place, "replace")

@@ -94,7 +94,9 @@ def server_of(actions: Actions, clean: Any, asks_models: bool) -> Server[Any, An
     @server.list_resource_templates()  # type: ignore[no-untyped-call,untyped-decorator]
     async def list_templates() -> list[types.ResourceTemplate]:
         uri = f"{material.ADDRESS}runs/{{run}}"
-        return [types.ResourceTemplate(uriTemplate=uri, name="run", description="A kept run", mimeType="text/markdown")]
+        return [
+            types.ResourceTemplate(uriTemplate=uri, name="run", description="A stored run", mimeType="text/markdown")
+        ]
 
     @server.read_resource()  # type: ignore[no-untyped-call,untyped-decorator]
     async def read_resource(uri: AnyUrl) -> list[ReadResourceContents]:

@@ -10,8 +10,8 @@ from scripttest.typing_names import Record
 from scripttest.values import Value
 
 INPUT = "As for -i: scripts.<agent>[.<module>], an agent, or a file or folder of the application. Default: all."
-TEST = "Its whole name, as list_tests and run_tests give it."
-RUN = "Id of a kept run. Default: the newest with this test."
+TEST = "Full name, as list_tests and run_tests return it."
+RUN = "Id of a stored run. Default: the newest with this test."
 
 
 def schema_of(shape: object) -> Record:
@@ -82,7 +82,7 @@ class Tool(Value):
         return arguments
 
 
-ARTICLES = {"string": "a text", "boolean": "true or false", "integer": "a whole number"}
+ARTICLES = {"string": "a string", "boolean": "true or false", "integer": "a whole number"}
 TYPES: Mapping[str, type] = {"string": str, "boolean": bool, "integer": int}
 
 
@@ -97,7 +97,10 @@ _PICK = {
     "run": ("string", "Regular expression (RE2) on names of tests, as --run; TestA/part picks a subtest."),
     "tag": ("string", "Only tests with this tag."),
 }
-_ONE = {"test!": ("string", TEST), "input": ("string", "Of which input, if several have such a test.")}
+_ONE = {
+    "test!": ("string", TEST),
+    "input": ("string", "Input of the test, if several have one of that name."),
+}
 
 TOOLS = (
     Tool(
@@ -111,13 +114,13 @@ TOOLS = (
     Tool(
         name="run_tests",
         title="Run tests",
-        description="Runs tests, and keeps the run. Failures come first, then the rest behind a cursor. A failed test "
-        "is an answer, not an error.",
+        description="Runs tests and stores the run. Failures come first; a cursor leads to the rest. A failed test is "
+        "a result of the call, not an error.",
         takes={
             **_PICK,
             "last_failed": ("boolean", "Only tests that failed last time; all if none did."),
             "coverage": ("boolean", "Also measure coverage of handlers."),
-            "update_snapshots": ("boolean", "Store what differs from snapshots, and remove obsolete ones."),
+            "update_snapshots": ("boolean", "Update snapshots that differ, and remove obsolete ones."),
         },
         gives={
             "run": "string",
@@ -134,10 +137,10 @@ TOOLS = (
     Tool(
         name="explain_failure",
         title="Explain a failure",
-        description="Tells why a test fails: what was expected and was there instead, and the story: the lines that "
-        "ran, oldest first, with the values that they had then. A script test is run once more for it; of a case, the "
-        "newest kept result is explained. The end of the story comes first, a cursor has what was before.",
-        takes={**_ONE, "run": ("string", "Id of a kept run; nothing is run then.")},
+        description="Explains why a test fails: expected and actual values, and the story: the lines that ran, oldest "
+        "first, with their values at that time. A script test is run again for it; for a case, the newest stored "
+        "result is explained. The end of the story comes first; a cursor leads to what happened before.",
+        takes={**_ONE, "run": ("string", "Id of a stored run, to explain its result without running anything.")},
         gives={
             "test": "string",
             "input": "string",
@@ -155,28 +158,28 @@ TOOLS = (
     Tool(
         name="read_result",
         title="Read a result",
-        description="The whole kept result of a test as JSON: answer, turns, calls, assertions, logs, trace. Parts "
-        "follow one another: put the texts of json together.",
+        description="The whole stored result of a test as JSON: answer, turns, calls, assertions, logs, trace. A long "
+        "one comes in parts: join the strings of json.",
         takes={**_ONE, "run": ("string", RUN)},
         gives={"run": "string", "input": "string", "test": "string", "status": "string", "json": "string"},
     ),
     Tool(
         name="history",
         title="History of tests",
-        description="How tests did over the kept runs, the worst first: how often each passes, whether it broke, is "
-        "flaky, slower, and since when.",
+        description="How tests performed over the stored runs, the worst first: how often each passes, whether it "
+        "fails, is flaky or slower, and since when.",
         takes={
-            "test": ("string", "Name of a test, or a part of several names; of one, each run is listed."),
+            "test": ("string", "Name of a test, or a part of several names. For a single test, lists each run."),
             "branch": ("string", "Only runs on this branch."),
-            "last": ("integer", "Only the newest so many runs. Default: 100."),
+            "last": ("integer", "Number of newest runs to look at. Default: 100."),
         },
         gives={"runs": "integer", "tests": ["object"]},
     ),
     Tool(
         name="compare",
         title="Compare two runs",
-        description="What differs between two kept runs: regressed, fixed, changed, slower, and whether that is more "
-        "than chance.",
+        description="Differences between two stored runs: regressed, fixed, changed and slower tests, and whether they "
+        "are more than noise.",
         takes={
             "before": ("string", "Id of the older run. Default: the one before."),
             "after": ("string", "Id of the newer run. Default: the newest."),
@@ -186,7 +189,7 @@ TOOLS = (
     Tool(
         name="uncovered_lines",
         title="Uncovered lines",
-        description="Runs tests, and tells which lines of handlers none of them ran, the least covered file first.",
+        description="Runs tests and lists the lines of handlers that no test covers, the least covered file first.",
         takes={"input": ("string", INPUT), "file": ("string", "Only this file.")},
         gives={
             **_COVERAGE,
@@ -197,9 +200,9 @@ TOOLS = (
     Tool(
         name="survivors",
         title="Surviving mutants",
-        description="The small faults of the last `yao-test mutate` that no test noticed, in handlers, answers and "
-        "prompts: each is a test that is missing.",
-        takes={"file": ("string", "Only those in this handler, file of cases, or agent.")},
+        description="Mutants of the last `yao-test mutate` that no test noticed, in handlers, answers and prompts: "
+        "each one shows a missing test.",
+        takes={"file": ("string", "Only those in this handler, case file or agent.")},
         gives={
             "score?": "any",
             "when": "string",
@@ -217,7 +220,7 @@ TOOLS = (
         name="try_script",
         title="Try a script",
         description="Evaluates TypeScript in the realm of a script: its functions, t, ctx, mocks and the database, as "
-        "yao-test repl does. Gives what was logged and the value of each statement. Nothing of it stays.",
+        "yao-test repl does. Returns the logs and the value of each statement. Keeps no state.",
         takes={
             "code!": ("string", "Statements; await is allowed."),
             "module!": ("string", "The script: scripts.<agent>.<module>, whose functions are global."),
@@ -228,7 +231,7 @@ TOOLS = (
     Tool(
         name="describe_api",
         title="Describe the script API",
-        description="Declarations, in TypeScript with comments, of what scripts and tests may call: t.assert, t.mock, "
+        description="TypeScript declarations, with comments, of all that scripts and tests may call: t.assert, t.mock, "
         "ctx, Process, http, and others.",
         takes={"name": ("string", "For example: Equal, t.mock, ctx.memory or Process. Default: all names.")},
         gives={"found": [{"name": "string", "kind": "string", "text": "string"}]},
@@ -244,6 +247,6 @@ BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
 INSTRUCTIONS = (
     "Tests of Yao-style agents: script tests (scripts.<agent>.<module>) and cases of agents in files. After a change: "
     "run_tests with the input that you changed; for each failure explain_failure, whose story has the line and the "
-    "values; mend; run_tests with last_failed. Answers are short: where there is a cursor, the same call with this "
-    "cursor gives the rest."
+    "values; fix it; run_tests with last_failed. Answers are short: if one has a cursor, repeat the call with it to "
+    "get the rest."
 )

@@ -227,7 +227,7 @@ def _problems_of(scores: Sequence[ScoreResult]) -> list[Failure]:
             errors.append(Failure(cause=Cause.INCONCLUSIVE, message=said))
         elif not criterion.passed and (criterion.required or not criterion.judged):
             if criterion.judged:
-                said = f'{name}: the required criterion "{criterion.text}" does not hold'
+                said = f'{name}: the required criterion "{criterion.text}" is not met'
                 said += f": {criterion.reason}" if criterion.reason else ""
             required.append(Failure(cause=Cause.ASSERTION, message=said))
     return errors + required

@@ -155,7 +155,7 @@ def _terminal_of_input() -> int:
 def _shown(question: Question, seconds: float) -> str:
     """The lines above the prompt."""
     said = _plain(question.text) or "(the agent said nothing)"
-    lines = [f"► [{question.case}] turn {question.turn}: the agent waits for you", f"  Agent: {said}"]
+    lines = [f"► [{question.case}] turn {question.turn}: the agent is waiting for you", f"  Agent: {said}"]
     if question.hint:
         lines.append(f"  Hint: {_plain(question.hint)}")
     lines.append(f"  {in_words(seconds)} to answer; Ctrl-D skips the case, Ctrl-C ends the run")

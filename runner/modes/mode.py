@@ -248,7 +248,7 @@ def failure_of(result: AssertionResult) -> Failure:
     values = comparable(result.expected, result.actual) if result.type in COMPARED else None
     return Failure(
         cause=_cause_of(result),
-        message=result.message or f"{result.type} does not hold",
+        message=result.message or f"{result.type} failed",
         type=None if result.inconclusive else result.type,
         expected=result.expected,
         actual=result.actual,

@@ -77,10 +77,10 @@ def reached_text(verdict: Verdict) -> str:
 def failed_text(failed: Sequence[FailedTest]) -> str:
     """The tests that fail before anything is planted."""
     verb = "fails" if len(failed) == 1 else "fail"
-    text = f"Error: {count(len(failed), 'test')} {verb} before anything is planted\n"
+    text = f"Error: {count(len(failed), 'test')} {verb} without any mutant\n"
     text += "".join(f"  {test.name}: {test.why}\n" for test in failed[:MOST_FAILED])
     text += f"  ... and {len(failed) - MOST_FAILED} more\n" if len(failed) > MOST_FAILED else ""
-    return text + "Hint: Fix them first; run them alone with yao-test\n"
+    return text + "Hint: Fix them first; yao-test --last-failed reruns failed tests\n"
 
 
 def below_text(verdicts: Iterable[Verdict], least: float | None) -> str:

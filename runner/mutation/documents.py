@@ -107,7 +107,7 @@ def as_page(outcome: Outcome, threshold: float | None) -> str:
         elements = _ELEMENTS.read_text("utf-8")
     except OSError as error:
         raise RunnerError(
-            f"Cannot read {_ELEMENTS}, with which mutants are shown: {error.strerror}",
+            f"Cannot read {_ELEMENTS}, which shows the mutants: {error.strerror}",
             "Install yao-test again; in a checkout, run python bindings/build.py",
         ) from error
     report = json.dumps(as_schema(outcome, threshold)).replace("<", "\\u003c")

@@ -328,8 +328,8 @@ class _Session:
                 found.append(name)
         if found:
             self._warnings.append(
-                f"These tests load {', '.join(sorted(found))} and run none of the functions there: nothing is planted"
-                " there but with --mutate"
+                f"These tests load {', '.join(sorted(found))} but run none of its functions: it gets no mutants unless"
+                " --mutate names it"
             )
         return frozenset(found + named)
 

@@ -180,13 +180,16 @@ def _longest(rows: Mapping[str, deque[T]]) -> deque[T] | None:
 def _status(tried: Tried) -> tuple[Status, str]:
     """The status that the last trial of a mutant gives it, and what is said of it."""
     if tried.is_endless:
-        return Status.TIMEOUT, f"{tried.test} went more than {ROUNDS} times its rounds, or waited {WAITS} times as long"
+        return (
+            Status.TIMEOUT,
+            f"{tried.test} looped more than {ROUNDS} times as often as without it, or waited {WAITS} times as long",
+        )
     if not tried.failures:
         return Status.SURVIVED, ""
     causes = {failure.cause for failure in tried.failures}
     said = tried.failures[0].message
     if Cause.TIMEOUT in causes:
-        return Status.UNDECIDED, f"the clock ended {tried.test}: {said}"
+        return Status.UNDECIDED, f"{tried.test} ran out of time: {said}"
     if causes & {Cause.CRASH, Cause.INFRASTRUCTURE}:
         return Status.BROKEN, said
     return Status.KILLED, said

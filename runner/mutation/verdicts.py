@@ -53,7 +53,7 @@ class Point(Value):
     def text(self) -> str:
         """In words."""
         if self.test is None:
-            return f"both give the same value here, such as {_shown(self.without)}: add a test in which they differ"
+            return f"all tests give the same value here, such as {_shown(self.without)}: add one with another value"
         before, after = _shown(self.without), _shown(self.mutated)
         return f"the value here is {before}, with the mutant {after}, in {self.test.test}: no test checks it"
 

@@ -182,8 +182,8 @@ def one_of(*choices: str) -> Callable[[str, str], str]:
         if text not in choices:
             *others, last = choices
             listed = f"{', '.join(others)} or {last}" if others else last
-            hint = did_you_mean(text, choices) or f"Write {listed}"
-            raise ConfigurationError(f'Cannot use {where} "{text}": there is no such choice', hint)
+            hint = did_you_mean(text, choices) or f"Choose {listed}"
+            raise ConfigurationError(f'Invalid {where} "{text}"', hint)
         return text
 
     read.choices = choices  # type: ignore[attr-defined]  # for help and completion

@@ -169,7 +169,8 @@ class CasePlanning:
             absent.append(error)
             file = error.file
         self.warnings += file.warnings
-        self.warnings += [f'{name}: "{id}" runs too, "{other}" depends on it' for id, other in file.needs.added.items()]
+        added = file.needs.added.items()
+        self.warnings += [f'{name}: "{id}" runs too, because "{other}" depends on it' for id, other in added]
         suite = {"label": name, "file": str(input.path), "multi_turn": file.several_turns}
         return self._source(
             input,

@@ -209,7 +209,7 @@ def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -
         suffix = path.suffix if path.suffix in SUFFIXES else SUFFIXES[0]
         stem = re.sub(r"(?i)[._](test|spec)\Z", "", path.stem)
         raise ConfigurationError(
-            f"Cannot run {path}: it is not a test file", f"Tests are in {stem}_test{suffix} beside it"
+            f"Cannot run {path}: it is not a test file", f"Its tests are in {stem}_test{suffix} next to it"
         )
     elif path is not None and (path.is_file() or path.suffix.lower() in CASE_FILES):
         if not path.exists():

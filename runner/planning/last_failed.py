@@ -92,7 +92,7 @@ def memory_problem(path: Path) -> str | None:
         check_target(path)
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        return f"Cannot remember what failed: {error.filename or path}: {error.strerror}"
+        return f"Cannot save which tests failed: {error.filename or path}: {error.strerror}"
     return None
 
 

@@ -211,8 +211,10 @@ class Regrading:
         of_report = self._of_report(result for key, result in results.items() if key.test in left)
         if of_report:
             ids = [located.case.id for located in of_report]
-            gone = f"{suite.label} is not there" if base is None else f"no longer in {base.suite.label}"
-            self._kept.append(f"Graded with the assertions in the report, because they are {gone}: {listed(ids)}")
+            gone = f"from {suite.label}, which is missing" if base is None else f"no longer in {base.suite.label}"
+            self._kept.append(
+                f"Graded with the assertions stored in the report, because these cases are {gone}: {listed(ids)}"
+            )
 
         def cases() -> Iterator[LocatedCase]:
             if base is not None:

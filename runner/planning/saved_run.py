@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 RESUMING = "resume {}"
-OTHER_APPLICATION = "If it is yours, say so with --app {}; or start a new report with -o"
+OTHER_APPLICATION = "If it is yours, pass --app {}; otherwise start a new report with -o"
 
 
 class SavedRun(Value):

@@ -37,7 +37,7 @@ KEPT = 1000
 """At most this many names are kept, and looked at for those that may be meant."""
 
 _MATCHED = {
-    "--run": ("test and no case", "tests and cases"),
+    "--run": ("test or case", "tests and cases"),
     "--fuzz": ("Fuzz function", "Fuzz functions"),
     "--bench": ("Benchmark function", "Benchmark functions"),
 }
@@ -270,7 +270,7 @@ class TestFilter:
         """The error for a run in which no test has one of the tags."""
         tags = sorted(self._tags)
         what = f"one of the tags {', '.join(tags)}" if len(tags) > 1 else f"the tag {tags[0]}"
-        return ConfigurationError(f"No test and no case has {what}", hint_of(tags[0], sorted(self._seen), "tags"))
+        return ConfigurationError(f"No test or case has {what}", hint_of(tags[0], sorted(self._seen), "tags"))
 
     def _of_module(self, module: TestModule) -> frozenset[str] | None:
         failed = self._failed_in(module.id)

@@ -38,7 +38,7 @@ class Reason(StrEnum):
     BROKEN = "re-run because they ended with an error"
     CUT = "re-run because they were cut short"
     SKIPPED = "re-run because cases they depend on are re-run"
-    GONE = "no longer there, so their results are left out"
+    GONE = "no longer exist, so their results are left out"
 
 
 _Why = tuple[Reason, tuple[str, ...]]

@@ -17,7 +17,7 @@ from scripttest.values import Value, fields_of
 
 _LETTERS = {Verdict.PASSED: "p", Verdict.FAILED: "f"}
 _VERDICTS = {"passed": Verdict.PASSED, "failed": Verdict.FAILED, "undecided": Verdict.INCONCLUSIVE}
-_WORDS = {None: "cut short", Verdict.INCONCLUSIVE: "undecided", Verdict.BROKEN: "too many broke"}
+_WORDS = {None: "cut short", Verdict.INCONCLUSIVE: "undecided", Verdict.BROKEN: "too many errors"}
 _DIGITS = 4
 
 

@@ -12,7 +12,7 @@ from scripttest import Cause, Failure, Location, Outcome, Status
 TEXT: Schema = {"type": "string"}
 COUNT: Schema = {"type": "integer", "minimum": 0}
 PLACE: Schema = {
-    "file": {**TEXT, "description": "From the working directory; absolute where it is not below that."},
+    "file": {**TEXT, "description": "Path from the working directory; absolute if it is outside of it."},
     "line": {"type": "integer", "minimum": 1},
     "column": {"type": "integer", "minimum": 1},
 }
@@ -28,7 +28,7 @@ _OF_RESULT: Schema = {
     "status": _STATUS,
     "duration_ms": COUNT,
 }
-_VALUES: Schema = {"type": "object", "description": "Name → value: JSON, or what a debugger shows."}
+_VALUES: Schema = {"type": "object", "description": "Name → value: JSON, or a text as a debugger shows it."}
 
 
 def listed(items: Schema, about: str) -> Schema:
@@ -55,7 +55,7 @@ _STORY = listed(
             "text": TEXT,
         },
     ),
-    "The lines that ran before a script test failed, the last at the end, with the values that they had.",
+    "The lines that ran before a script test failed, oldest first, with their values at that time.",
 )
 
 
@@ -72,14 +72,14 @@ def result_schemas() -> dict[str, Schema]:
     of_test = {
         **_OF_RESULT,
         "cause": _CAUSE,
-        "error": {**TEXT, "description": "What failed first, in one line."},
+        "error": {**TEXT, "description": "The first failure, in one line."},
         "assertion_count": {**COUNT, "description": "The number of checks of a script test."},
         "steps": listed({"anyOf": [record("name status", {"name": TEXT, "status": _STATUS}), TEXT]}, "The subtests."),
-        "warnings": listed({"anyOf": [warning, TEXT]}, "What is probably wrong and fails nothing."),
-        "logs": listed(TEXT, "What it wrote to the console."),
+        "warnings": listed({"anyOf": [warning, TEXT]}, "Probable mistakes that do not fail the test."),
+        "logs": listed(TEXT, "Console output."),
         "story": _STORY,
-        "outside": listed({"anyOf": [record("call answered", call), TEXT]}, "The calls that left its scripts."),
-        "runs": {**record("", runs), "description": "Of a test that ran several times."},
+        "outside": listed({"anyOf": [record("call answered", call), TEXT]}, "Calls from its scripts to the outside."),
+        "runs": {**record("", runs), "description": "Statistics of a test that ran several times."},
         **classes.properties(Outcome, "skip_reason", "todo", "only", "not_judged"),
         **classes.properties(TestResult, "earlier_errors", "variant", "cut_short", "judgements"),
     }
@@ -88,13 +88,13 @@ def result_schemas() -> dict[str, Schema]:
     failure = {
         **_OF_RESULT,
         "kind": {"enum": [SCRIPT_TEST, AGENT_TEST]},
-        "broken": {"type": "boolean", "description": "Something broke that the test needs; it has no verdict."},
+        "broken": {"type": "boolean", "description": "Whether the test ended with an error, without a verdict."},
         "cause": _CAUSE,
-        "message": {**TEXT, "description": "All that failed, a line for each."},
+        "message": {**TEXT, "description": "All failures, one line each."},
         **PLACE,
-        "problems": listed(problem, "What failed, each with its place and values."),
+        "problems": listed(problem, "All failures, each with its place and values."),
         "story": _STORY,
-        "subtests": listed(step, "The subtests that failed."),
+        "subtests": listed(step, "Failed subtests."),
         "run_again": {**TEXT, "description": "The command that runs this test alone, from the same folder."},
     }
     return {

@@ -160,7 +160,7 @@ def trials_text(noise: TrialsNoise) -> str:
     if not noise.judge:
         return said
     share = 100 * noise.judge / (noise.judge + noise.agent)
-    return f"{said}; of the noise of one trial {share:.0f} % is the judge's, {100 - share:.0f} % the agent's"
+    return f"{said}; the judge causes {share:.0f} % of the noise of one trial, the agent {100 - share:.0f} %"
 
 
 def counts_text(counts: Counts) -> str:

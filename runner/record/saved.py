@@ -301,7 +301,7 @@ def _named(value: Any) -> str:
     """What a foreign JSON document is."""
     if isinstance(value, dict) and value.get("reportFormat") == "CTRF":
         return "a CTRF report, which has too little data"
-    names = {dict: "an object", list: "a list", str: "a text", bool: "true or false", type(None): "null"}
+    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 
 

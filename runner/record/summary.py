@@ -85,7 +85,7 @@ def remarks(counts: Counts, with_calls: bool = True) -> list[str]:
     if counts.todo:
         said.append(f"{counts.todo} todo")
     if counts.only:
-        said.append(f"t.only: tests beside {in_line(', '.join(counts.only))} did not run")
+        said.append(f"t.only in {in_line(', '.join(counts.only))}: other tests of the same module did not run")
     if number := counts.checks_nothing:
         first = counts.checks_nothing_first
         more = f" and {number - len(first)} more" if number > len(first) else ""

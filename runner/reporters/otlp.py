@@ -117,7 +117,7 @@ class OtlpReporter:
         lost = self._queue.ended - self._sent.count
         if not lost:
             return
-        late = f"it did not take them within {self._patience:g} s after the run"
+        late = f"it did not accept them within {self._patience:g} s after the run"
         why = self._session.problem or (late if end.is_alive() else "no reason given")
         raise IncompleteError(f"{lost} of {self._queue.ended} spans did not reach {self._address}: {why}")
 
@@ -307,7 +307,7 @@ class _Session(requests.Session):
             self.problem = _problem(error)
             raise
         if response.status_code >= 300:
-            self.problem = f"it answers {response.status_code} {response.reason}"
+            self.problem = f"it responded with {response.status_code} {response.reason}"
         if response.is_redirect:
             raise requests.RequestException(self.problem)
         return response

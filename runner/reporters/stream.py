@@ -164,7 +164,7 @@ def _problem(reporter: Reporter, error: Exception) -> RunError:
     path = getattr(reporter, "path", None)
     if isinstance(error, OSError) and error.strerror and (path or error.filename):
         return RunError(message=f"Cannot write {path or error.filename}: {error.strerror}")
-    return RunError(message=f"Reporter {type(reporter).__name__} broke: {describe(error)}")
+    return RunError(message=f"Reporter {type(reporter).__name__} crashed: {describe(error)}")
 
 
 def describe(error: BaseException) -> str:

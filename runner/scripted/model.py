@@ -151,9 +151,9 @@ def _answer(rule: ReplyRule, situation: Situation, request: ModelRequest, label:
         completion = _completion(rule, situation, request)
     except TemplateError as error:
         hint = "The template needs a value; add a condition to the rule that requires it"
-        raise ConnectorError(f"Cannot answer by rule {rule.number} of {label}: {error}", hint=hint) from error
+        raise ConnectorError(f"Cannot answer with rule {rule.number} of {label}: {error}", hint=hint) from error
     if not (rule.reply.says or completion.refusal):
-        hint = f'Rule {rule.number} of {label} says so; for an empty answer, use text: ""'
+        hint = f'Rule {rule.number} of {label} returns it; for an empty answer, use text: ""'
         raise ConnectorError(
             "The model scripted returned an empty message: no content, no refusal and no tool call", hint=hint
         )
@@ -221,7 +221,7 @@ def _failure(error: ScriptedError, rule: ReplyRule, label: str, attempt: int) ->
     said = ": ".join(part for part in (words, error.message) if part)
     tried = f" (tried {attempt + 1} times)" if attempt else ""
     retryable = error.status is None or error.status in (408, 429) or error.status >= 500
-    hint = f"Rule {rule.number} of {label} says so"
+    hint = f"Rule {rule.number} of {label} sets this error"
     return ConnectorError(f"The model scripted failed: {said}{tried}", error.status, retryable, hint)
 
 

@@ -76,7 +76,7 @@ class Comparison(Value):
     def shown(self) -> str:
         """What it asks for, in words."""
         if self.kind == "present":
-            return "is there" if self.value else "is not there"
+            return "exists" if self.value else "does not exist"
         words = {"contains": "contains", "equals": "is", "regex": "matches"}[self.kind]
         return f"{words} {as_json(self.source)}"
 

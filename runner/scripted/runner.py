@@ -105,7 +105,7 @@ class ScriptedRunner(RuleConnector[RunnerRule]):
         try:
             product = rule.product(situation)
         except TemplateError as error:
-            raise ConnectorError(f"Cannot answer by rule {rule.number} of {label}: {error}") from error
+            raise ConnectorError(f"Cannot answer with rule {rule.number} of {label}: {error}") from error
         if request.on_chunk is not None:
             for event in product.events:
                 if event["type"] == "text":
@@ -177,5 +177,5 @@ def _event(given: Any) -> dict[str, Any]:
     fields = fields_in(given, f"an event of type {kind}", _EVENTS[kind])
     needed = "text" if kind == "text" else "name"
     if not isinstance(fields.get(needed), str):
-        raise ConfigurationError(f'an event of type {kind} needs "{needed}", a text')
+        raise ConfigurationError(f'an event of type {kind} needs "{needed}", a string')
     return fields if kind == "text" else {"input": {}, **fields}

@@ -102,7 +102,7 @@ def _judge_below(root: str, named: tuple[str, ...]) -> Judge:
         if parts is None:
             return f"a link leads outside the application, to {real}; replace the link with a file"
         if parts != named and holds_secrets(parts) and not holds_secrets(named):
-            return f"a link leads to {'/'.join(parts)}, which may hold secrets; replace the link with a file"
+            return f"a link leads to {'/'.join(parts)}, which may contain secrets; replace the link with a file"
         return None
 
     return judge
@@ -119,7 +119,7 @@ def _judge_of_named(folder: Path) -> Judge:
         if parts is None:
             return f"it is not in {'the application' if application else start}; copy the file there"
         if application is None:
-            return f"{'/'.join(parts)} may hold secrets" if holds_secrets(parts) else None
+            return f"{'/'.join(parts)} may contain secrets" if holds_secrets(parts) else None
         reason = belongings_of(root).refused(parts, near=near)
         return f"{'/'.join(parts)} {reason}" if reason else None
 

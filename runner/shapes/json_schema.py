@@ -12,7 +12,7 @@ from scripttest.values import Value
 
 Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_CUT = {"type": "string", "description": "What is said in place of items that are left out."}
+_CUT = {"type": "string", "description": "Text in place of items that are left out."}
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", dict: "object"}
 
 

@@ -18,35 +18,35 @@ class ModelParameters(Model):
     """As OpenAI's chat API has them; connectors of other hosts write them as their hosts do."""
 
     temperature: float | None = None
-    """Randomness, mostly from 0 to 2."""
+    """Randomness, usually from 0 to 2."""
     max_tokens: int | None = None
-    """Tokens of the answer at most."""
+    """Maximum number of tokens in the answer."""
     max_completion_tokens: int | None = None
-    """The same, with what the model thinks."""
+    """Maximum number of tokens in the answer, reasoning included."""
     top_p: float | None = None
-    """The share of probable tokens that the model chooses from, 0 to 1."""
+    """Share of the most probable tokens to choose from, 0 to 1."""
     n: int | None = None
-    """How many answers the model gives; the first one counts."""
+    """Number of answers from the model; the first one counts."""
     stop: str | list[str] | None = None
-    """Texts before which the answer ends."""
+    """Strings at which the answer stops."""
     presence_penalty: float | None = None
-    """From -2 to 2: how much tokens that were there count less."""
+    """Penalty for tokens that already occurred, -2 to 2."""
     frequency_penalty: float | None = None
-    """The same, by how often they were there."""
+    """Penalty for tokens by how often they occurred, -2 to 2."""
     logit_bias: FreeObject | None = None
-    """Token → how much more or less it counts, -100 to 100."""
+    """Token → its bias, -100 to 100."""
     user: str | None = None
-    """Id of the user for the host of the model."""
+    """Id of the user, for the provider."""
     response_format: FreeObject | None = None
-    """The form of the answer, such as `{"type": "json_object"}`."""
+    """Format of the answer, such as `{"type": "json_object"}`."""
     seed: int | None = None
-    """For hosts that give equal answers to equal requests."""
+    """Seed for providers that can repeat an answer."""
     tools: list[FreeObject] | None = None
-    """Further tools, in OpenAI's form."""
+    """Further tools, in OpenAI's format."""
     tool_choice: str | FreeObject | None = None
     """`auto`, `none`, `required`, or a tool."""
     stream: bool | None = None
-    """Whether the answer comes in pieces."""
+    """Whether the answer is streamed."""
     audio: FreeObject | None = None
     """Voice and format of a spoken answer."""
 

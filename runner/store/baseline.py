@@ -49,7 +49,7 @@ def baseline_of(store: Store, name: str, run: Report, leave_out: str | None = No
     if not candidates:
         branches = sorted({one.branch for one in store.runs() if one.branch})
         hint = did_you_mean(name, branches) or "The store must contain a completed run of it; see docs/history.md"
-        raise ConfigurationError(f"Cannot compare with {name}: the store {store.folder} has no earlier run of it", hint)
+        raise ConfigurationError(f"Cannot compare with {name}: the store {store.folder} has no earlier run on it", hint)
     wanted = {result_key(result) for result in run.results}
     whole = _whole_suites(run)
     newest: dict[ResultKey, TestResult] = {}

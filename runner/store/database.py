@@ -183,7 +183,7 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
         if folder.is_file():
             raise ConfigurationError(
                 f"Cannot use the store {folder}: it is not a folder",
-                f"Put the file into a folder as {FILE}, and name that",
+                f"Put the file into a folder as {FILE}, and pass that folder",
             )
         if not path.is_file():
             keeps = "Run the tests with --store DIR, or create the folder .yao-test to store every run there"

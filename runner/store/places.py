@@ -65,9 +65,9 @@ def check_header(folder: Path, application: int, version: int) -> None:
         )
     if version > SCHEMA:
         raise ConfigurationError(
-            f"Cannot use the store {folder}: a newer yao-test has written it"
-            f" (schema {version}, this one knows {SCHEMA})",
-            "Update yao-test, or name another folder with --store; nothing in it was changed",
+            f"Cannot use the store {folder}: it was written by a newer yao-test"
+            f" (schema {version}, this version supports {SCHEMA})",
+            "Update yao-test, or choose another folder with --store; nothing in it was changed",
         )
 
 

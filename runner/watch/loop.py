@@ -49,7 +49,7 @@ MOST = 3
 """How many runs in a row a file may stop, or start although it has changed while they ran: then the runs write it."""
 DECIDING = (*RUNS, "q", "\n", "")
 """Keys that end the current run."""
-HELD_BACK = "this would call the model; watch mode does that only on a key: press Enter"
+HELD_BACK = "this would call the model, which watch mode does only on request: press Enter"
 
 
 class Watch:
@@ -288,7 +288,7 @@ class Watch:
             statuses = list(self._results.get(id, {}).values())
             passed = f"{statuses.count(Status.PASSED)} of {len(statuses)} passed"
             name = suite_key(id, self._application.root)
-            self._screen.say(f"Kept: {name}  {passed}. These call a model: press Enter to run them")
+            self._screen.say(f"Not rerun: {name} ({passed}). These call a model: press Enter to run them")
         self._held = real - kept
         if self._held:
             self._screen.say("Recorded model responses were used: press Enter to call the model")

@@ -38,8 +38,8 @@ def text_of(found: WeakCases, style: Style, verbose: bool, room: int | None) -> 
         text += "\n"
     missed = Counter(kind for file in found.files for case in file.cases for kind in case.kinds(Noticed.NO))
     kinds = ", ".join(f"{kind} ({number})" for kind, number in missed.most_common())
-    text += f"Missed, with the number of cases: {kinds}\n" if kinds else ""
-    where = f"Answers of {found.origin}" if found.origin else "Answers of scripted or recorded models, produced now"
+    text += f"Missed changes (number of cases): {kinds}\n" if kinds else ""
+    where = f"Answers of {found.origin}" if found.origin else "New answers of scripted or recorded models"
     weak = sum(case.checks_nothing for file in found.files for case in file.cases)
     said = f". {count(weak, 'case')} would pass with any answer" if weak else ""
     return text + f"{where}. Score {percent(found.share)}{said}\n"
@@ -168,7 +168,7 @@ def _file_record(file: FileVerdict) -> dict[str, Any]:
 
 def rules_text(found: PromptRules, style: Style) -> str:
     """The rules of prompts, those first that no case holds."""
-    text = "".join(f"  {case} fails with all rules: {why.splitlines()[0]}\n" for case, why in found.failed.items())
+    text = "".join(f"  {case} fails even with all rules: {why.splitlines()[0]}\n" for case, why in found.failed.items())
     order = list(Held)[::-1]
     for one in sorted(found.verdicts, key=lambda verdict: (verdict.held is Held.YES, order.index(verdict.held))):
         said = {

@@ -315,7 +315,7 @@ class _Work:
             again = await self._graded(talk, result)
             if again.outcome.status is not Status.PASSED:
                 said = again.outcome.failures[0].message if again.outcome.failures else "it is skipped"
-                left_out[case.id] = f"it does not pass with its own answer: {said}"
+                left_out[case.id] = f"it fails with its unchanged answer: {said}"
             else:
                 yield talk.replace(asked=self._calls.asked)
 
@@ -325,7 +325,7 @@ class _Work:
         if label in self._saved:
             talks = self._talks.get(label)
             if talks is None:
-                return f"no run of {label} is kept; run it once with --store or -o"
+                return f"there is no stored run of {label}; run it once with --store or -o"
             found = talks.results.get((label, case.id))
             refused = talks.refused.get((label, case.id), "it is not in the report")
             return found if found is not None else f"{talks.origin}: {refused}"

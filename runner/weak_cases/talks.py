@@ -89,7 +89,7 @@ def without_talks(labels: Collection[str]) -> MissingError:
     """The error of case files of which no run is kept."""
     first = min(labels)
     return MissingError(
-        f"Cannot change answers: no run of {first} is kept",
+        f"Cannot change answers: there is no stored run of {first}",
         f"Run it once with yao-test -i {first} -o run.jsonl, then pass the report: --from run.jsonl",
     )
 

@@ -75,7 +75,7 @@ def _text(name: str) -> str:
         return file.read_text("utf-8")
     except OSError as error:
         raise HostError(
-            f"Cannot read {file}, with which scripts are read: {error.strerror}",
+            f"Cannot read {file}, which parses scripts: {error.strerror}",
             hint="Install yao-test again; in a checkout, run python bindings/build.py",
         ) from error
 

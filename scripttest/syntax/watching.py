@@ -44,7 +44,7 @@ class Watching:
         UnreadableError for a text that is no script, or an expression that cannot be read."""
         suffix = os.path.splitext(path)[1]
         if suffix not in LOADERS:
-            raise UnreadableError("it is no script")
+            raise UnreadableError("it is not a script")
         given = [[one.line, one.expression, one.name] for one in watches]
         found = parser().ask("watched", source.decode("utf-8-sig", "replace"), suffix, given)
         if "number" in found:

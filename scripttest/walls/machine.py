@@ -106,6 +106,6 @@ def missing_hiding() -> str:
     if not sys.platform.startswith("linux"):
         return "only Linux has it"
     try:
-        return "it could not be cleared, or this is no process of the command" if prctl(GET_DUMPABLE) else ""
+        return "it could not be cleared, or this is not a process of the command" if prctl(GET_DUMPABLE) else ""
     except OSError as error:
         return f"{error.strerror}"

@@ -183,7 +183,7 @@ def _ended(text: str) -> dict[str, Any]:
 
 def _functions(*parts: str) -> Functions:
     if len(parts) % 2:
-        raise ValueError("a list of functions that are no pairs")
+        raise ValueError("a list of functions that are not pairs")
     return Functions(sources=dict(zip(parts[0::2], parts[1::2], strict=True)))
 
 
@@ -221,7 +221,7 @@ def _returned(value: Any) -> dict[str, Any]:
     _calls(record)
     if "ok" in record:
         if not isinstance(record.get("sent") or [], list):
-            raise ValueError("sent messages that are no list")
+            raise ValueError("sent messages that are not a list")
         return record
     if record.get("missing"):
         return {"missing": True}

@@ -36,14 +36,14 @@ def test_the_configuration_names_no_place_outside(here: Application, what: str, 
     for place in (f"../outside/{name}", str(outside / name), f"assistants/../../outside/{name}", "~/outside"):
         here.write({"/yao-test.toml": f'{table}{flag} = "{place}"\n'})
         run = here.run("-i", "assistants", "-v", *(["--profile", "ci"] if table else []))
-        refused(run, f"yao-test.toml:{2 if table else 1}: {flag} names a place outside the application")
+        refused(run, f"yao-test.toml:{2 if table else 1}: {flag} leads outside the application")
         assert run.code == 2
     assert sorted((path.name, path.read_bytes()) for path in outside.iterdir()) == before
 
 
 def test_the_configuration_names_no_file_that_may_hold_secrets(here: Application) -> None:
     here.write({"/yao-test.toml": '[agent.demo]\nctx = "connectors/other.conn.json"\n'})
-    refused(here.run("-i", CASES), "connectors/other.conn.json may hold secrets")
+    refused(here.run("-i", CASES), "connectors/other.conn.json may contain secrets")
 
 
 def test_the_configuration_names_places_of_the_application(here: Application) -> None:
@@ -76,7 +76,7 @@ def test_a_record_of_trust_that_is_a_device_is_not_read(here: Application) -> No
 
 COPIED = {
     "a link out of the application": ("../../../../secret.txt", "template/copied: it is not in the application"),
-    "a link to the environment file": ("../../../.env", "template/copied: .env may hold secrets"),
+    "a link to the environment file": ("../../../.env", "template/copied: .env may contain secrets"),
     "a link within the application": ("own.txt", None),
 }
 

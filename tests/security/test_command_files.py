@@ -61,9 +61,9 @@ ATTACHED = {
     "an address of the machine": ("file:///etc/passwd", "it is not in the application"),
     "a path out of the application": ("file://../../../../secret.txt", "it is not in the application"),
     "a link": ("file://out.txt", "it is not in the application"),
-    "a link to the environment file": ("file://env.txt", ".env may hold secrets"),
-    "the environment file": ("file://../../../.env", ".env may hold secrets"),
-    "a connector": ("file://../../../connectors/other.conn.json", "connectors/other.conn.json may hold secrets"),
+    "a link to the environment file": ("file://env.txt", ".env may contain secrets"),
+    "the environment file": ("file://../../../.env", ".env may contain secrets"),
+    "a connector": ("file://../../../connectors/other.conn.json", "connectors/other.conn.json may contain secrets"),
     "the environment of the command": ("file:///proc/self/environ", "it is not in the application"),
     "a device": ("file:///dev/zero", "it is a device"),
     "a pipe": ("file://pipe.txt", "it is a pipe"),
@@ -144,7 +144,7 @@ def test_a_script_is_told_of_an_environment_file_that_is_a_link_out(app: MakeApp
 def test_a_link_to_what_may_hold_secrets_is_not_read(here: Application, name: str, target: str) -> None:
     (here.root / name).unlink()
     (here.root / name).symlink_to(here.root / target)
-    refused(here.run("-i", CASES), f"a link leads to {target}, which may hold secrets")
+    refused(here.run("-i", CASES), f"a link leads to {target}, which may contain secrets")
 
 
 PIPES = {
@@ -306,7 +306,7 @@ def test_a_report_in_the_making_is_not_written_through_a_link(here: Application,
 
 def test_a_report_is_not_written_over_what_may_hold_secrets(here: Application) -> None:
     (here.root / "report.json").symlink_to(".env")
-    refused(here.run("-i", CASES, "-o", "report.json"), "a link leads to .env, which may hold secrets")
+    refused(here.run("-i", CASES, "-o", "report.json"), "a link leads to .env, which may contain secrets")
     assert (here.root / ".env").read_text() == f"DEMO_NAMED={MARK}"
 
 

@@ -15,7 +15,7 @@ from attacks import MARK, attacked, held
 from command import Application, MakeApplication, Record, unprivileged
 
 LEAVES = "leaves the volume"
-CLOSED = "may hold secrets"
+CLOSED = "may contain secrets"
 KEY = "sk-key-of-the-connector"
 
 ATTACKS = {

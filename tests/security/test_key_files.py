@@ -153,8 +153,8 @@ def test_the_configuration_opens_what_it_names(app: MakeApplication) -> None:
 
 
 WRONG = {
-    '["../out"]': "a place outside the application",
-    '["/etc"]': "a place outside the application",
+    '["../out"]': "which is outside the application",
+    '["/etc"]': "which is outside the application",
     '["."]': "the whole application",
     '[".env"]': ".env, which is never open to scripts",
     '["connectors/a.conn.yao"]': "never open to scripts",

@@ -137,7 +137,7 @@ def test_a_repository_among_the_files_is_not_asked(here: Application, plant: obj
 def test_without_a_repository_none_among_the_files_is_asked(tmp_path: Path) -> None:
     here = application(tmp_path)
     bare_in(here, approving(here))
-    assert "Cannot read yao-test.trust of base: there is no Git repository around <app>" in trusted(here).stderr
+    assert "Cannot read yao-test.trust of base: <app> is not in a Git repository" in trusted(here).stderr
 
 
 def worktree(app: Application) -> Application:

@@ -36,10 +36,10 @@ export default function (kernel: Kernel): HttpFinder {
   function check(pattern: string, reply: unknown): void {
     const wrong = (what: string) => new TypeError(`t.mock.exec(${JSON.stringify(pattern)}): ${what}`);
     if (reply === null || reply === undefined || typeof reply === "string") return;
-    if (!isObject(reply)) throw wrong(`a reply is a string, or an object that may have ${parts.join(", ")}`);
+    if (!isObject(reply)) throw wrong(`a reply is a string, or an object with any of ${parts.join(", ")}`);
     const unknown = Object.keys(reply).find((key) => !parts.includes(key));
     if (unknown !== undefined) {
-      const hint = meant[unknown] ? `It is called ${JSON.stringify(meant[unknown])}. ` : "";
+      const hint = meant[unknown] ? `Did you mean ${JSON.stringify(meant[unknown])}? ` : "";
       throw wrong(`a reply has no ${JSON.stringify(unknown)}. ${hint}It may have ${parts.join(", ")}`);
     }
     const text = ["stdout", "stderr"].find((key) => typeof (reply[key] ?? "") !== "string");
@@ -49,7 +49,7 @@ export default function (kernel: Kernel): HttpFinder {
     try {
       millisecondsOf(delay);
     } catch {
-      throw wrong('delay must be milliseconds or a text such as "2s"');
+      throw wrong('delay must be milliseconds or a string such as "2s"');
     }
   }
 

@@ -55,7 +55,7 @@ export default function (kernel: Kernel): HttpFinder {
       if (Number.isInteger(reply.status ?? 0) && Number.isInteger(reply.code ?? 0)) return;
       throw new TypeError(`t.mock.http(${JSON.stringify(pattern)}): status must be a whole number, such as 404`);
     }
-    const hint = meant[unknown] ? `It is called ${JSON.stringify(meant[unknown])}. ` : "";
+    const hint = meant[unknown] ? `Did you mean ${JSON.stringify(meant[unknown])}? ` : "";
     throw new TypeError(
       `t.mock.http(${JSON.stringify(pattern)}): a reply has no ${JSON.stringify(unknown)}. ${hint}` +
         `It may have ${parts.slice(0, -1).join(", ")}; to reply with an object, write {data: ...}`,

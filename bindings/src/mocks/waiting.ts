@@ -120,7 +120,7 @@ export default function (core: Core): Waiting {
       if (!repeats && reads <= patience) return;
       startAnew(time);
       throw new core.Exception(
-        "The clock stands still, and something waits for it to go on: it was read over and over" +
+        "The clock is stopped, and the test waits for it to advance: it was read over and over" +
           (repeats ? `, and calls such as ${call} in between were answered the same each time` : "") +
           ". t.mock.now, or mocks.now of a case, stopped it; advance it with t.mock.advance or time.Sleep",
       );

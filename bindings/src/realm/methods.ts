@@ -135,7 +135,7 @@ export default function (core: Core): true {
     if (!forbidden && (parent ? !own(parent).others : core.plan!.only)) return void (core.outcomeOf(t).only = true);
     const reason = forbidden
       ? "t.only() skips other tests, which --forbid-only does not allow (the default in CI). Remove the call"
-      : "t.only() came too late: tests beside this one may have run. Make it the first statement of the test function, or of the function that t.run or t.each gets";
+      : "t.only() came too late: other tests of the module may have run. Make it the first statement of the test function, or of the function that t.run or t.each gets";
     fail(t, "fail", reason, undefined, true);
     throw core.stop;
   }

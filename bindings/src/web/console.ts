@@ -154,7 +154,7 @@ export default function (kernel: Kernel) {
     },
     time(label: unknown = "default"): void {
       const name = nameOf(label);
-      if (name in timers) print("warn", "console.time: a timer named " + JSON.stringify(name) + " runs already");
+      if (name in timers) print("warn", "console.time: a timer named " + JSON.stringify(name) + " is already running");
       else timers[name] = kernel.now();
     },
     timeLog: (label: unknown = "default", ...more: unknown[]) => elapsed(label, more, "timeLog"),

@@ -166,7 +166,7 @@ class ProcessServer:
             if name not in self._resource_files:
                 plain = name if name.isidentifier() else "<name>"
                 file = self._folder / "resources" / f"{plain}.res.yao"
-                hints.append(f'"{name}" is not a resource: {file} with its "uri" is missing')
+                hints.append(f'"{name}" is not a resource: there is no {file} with its "uri"')
         hints += [warning for warning in self.warnings if "among its resources" in warning]
         return ". ".join(hints) or None
 

@@ -343,7 +343,7 @@ def _spoken(case: CaseResult) -> int:
 def _unsaid(case: CaseResult, failures: tuple[Failure, ...]) -> list[Failure]:
     """The failures that no branch of the tree shows."""
     results = [result for turn in case.turns for result in turn.assertions] + list(case.final_assertions or ())
-    told = {(result.type, result.message or f"{result.type} does not hold") for result in results if not result.passed}
+    told = {(result.type, result.message or f"{result.type} failed") for result in results if not result.passed}
     errors = [turn.error for turn in case.turns if turn.error] if case.score is None else []
     return [
         failure

@@ -32,7 +32,7 @@ from runner.amounts import dollars, in_words
 from runner.columns import letter_width, width
 from runner.record.events import Event, RunEnd
 from runner.record.fold import Execution
-from runner.reporters.console.style import WIDTH, Style
+from runner.reporters.console.style import WIDTH, Style, count
 from runner.security.terminal import OWN, own
 
 DELAY = 0.4
@@ -178,7 +178,7 @@ class Progress:
         listed = sum(start.selected for start in list(run.listed.values()))
         parts = [(f"{counts.total} of {listed} done", "")]
         parts += [(f", {counts.failed} failed", "red")] if counts.failed else []
-        parts += [(f", {counts.errors} broke", "red")] if counts.errors else []
+        parts += [(f", {count(counts.errors, 'error')}", "red")] if counts.errors else []
         room = self._width() - 1 - sum(width(text) for text, _ in parts)
         for text in self._pace(listed):
             if room - width(text) >= LEAST:

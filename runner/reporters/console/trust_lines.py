@@ -64,7 +64,7 @@ def _of_labels(found: Trusted) -> Sequence[str]:
     whole = found.each[-1]
     of = whole.found
     said = [
-        f"Of {count(_labels(of), 'label')} the judge is too strict in {of.judge_too_strict}, and too lenient in "
+        f"The judge is too strict in {of.judge_too_strict} of {count(_labels(of), 'label')}, and too lenient in "
         f"{of.judge_too_lenient}."
     ]
     if whole.corrected.rate is not None and whole.corrected.interval is not None:
@@ -72,15 +72,15 @@ def _of_labels(found: Trusted) -> Sequence[str]:
         said.append(f"Corrected for its errors, {percent(whole.corrected.rate)} pass ({low} to {high}).")
     if whole.scores is not None and whole.scores.spearman is not None:
         said.append(
-            f"Scores: rank correlation {whole.scores.spearman:.2f}, {whole.scores.bias:+.2f} on average, "
-            f"{whole.scores.mean_absolute_error:.2f} off."
+            f"Scores: rank correlation {whole.scores.spearman:.2f}, mean difference {whole.scores.bias:+.2f}, "
+            f"mean absolute error {whole.scores.mean_absolute_error:.2f}."
         )
     if whole.weighted_kappa is not None:
-        said.append(f"Weighted kappa of the scores, as grades: {whole.weighted_kappa:.2f}.")
+        said.append(f"Weighted kappa of the scores, taken as grades: {whole.weighted_kappa:.2f}.")
     leans = whole.longer_is_better is not None and abs(whole.longer_is_better) >= LEANS
     if leans and _labels(of) >= FEWEST_LABELS and whole.longer_is_better is not None:
         which = "longer" if whole.longer_is_better > 0 else "shorter"
-        said.append(f"It leans to {which} answers (rank correlation {whole.longer_is_better:.2f}).")
+        said.append(f"It prefers {which} answers (rank correlation {whole.longer_is_better:.2f}).")
     if found.ceiling is not None:
         said.append(f"People agree with each other on {percent(found.ceiling)} of pairs, which is the upper bound.")
     if found.tied:
@@ -90,9 +90,8 @@ def _of_labels(found: Trusted) -> Sequence[str]:
 
 def _of_votes(found: Trusted) -> Sequence[str]:
     if found.agreement is None:
-        return [
-            f"{count(found.judged, 'verdict')} of judges, one vote each: --judge-samples 3 measures their consistency."
-        ]
+        judged = count(found.judged, "judge verdict")
+        return [f"{judged}, one vote each: --judge-samples 3 would measure how consistent they are."]
     kappa = "" if found.kappa is None else f", kappa {found.kappa:.2f}"
     said = [
         f"Votes on one answer agree in {percent(found.agreement)} of pairs{kappa} ({count(found.voted, 'answer')})."
@@ -100,10 +99,10 @@ def _of_votes(found: Trusted) -> Sequence[str]:
     parts = found.components
     if parts is not None and parts.judge + parts.agent > 0:
         share = parts.judge / (parts.judge + parts.agent)
-        said.append(f"Of the noise of one run {percent(share)} is the judge's, {percent(1 - share)} the agent's.")
+        said.append(f"The judge causes {percent(share)} of the noise of one run, the agent {percent(1 - share)}.")
     if found.best_votes is not None:
-        buys = "buys" if found.best_votes == 1 else "buy"
-        said.append(f"{count(found.best_votes, 'vote')} on each answer {buys} are most cost-effective.")
+        verb = "is" if found.best_votes == 1 else "are"
+        said.append(f"{count(found.best_votes, 'vote')} per answer {verb} most cost-effective.")
     return said
 
 
@@ -111,4 +110,4 @@ def _of_orders(found: Trusted) -> Sequence[str]:
     if found.turned is None:
         return ()
     compared = count(found.preferences, "comparison")
-    return [f"Of {compared} of two answers {percent(found.turned)} depended on the order and count as ties."]
+    return [f"{percent(found.turned)} of {compared} depended on the order of the two answers, and count as ties."]

@@ -82,7 +82,7 @@ def sentences(found: ChangeReport, names: BeforeAfter[str] = A_AND_B, detailed: 
     if found.lacks_verdicts:
         number = found.cases_of_a - len(found.cases)
         said.append(
-            f"{number} of {count(found.cases_of_a, 'case')} in {names.a} have no result in {names.b}: --fail-on fails."
+            f"{number} of {count(found.cases_of_a, 'case')} of {names.a} lack a result in {names.b}: --fail-on fails."
         )
     if found.is_same_report:
         said.append(f"Warning: {names.a} and {names.b} are the same report.")
@@ -100,7 +100,7 @@ def sentences(found: ChangeReport, names: BeforeAfter[str] = A_AND_B, detailed: 
 def _judges(noise: JudgesNoise, measure: str) -> str:
     """By how much results may differ without a difference between the agents."""
     if not noise.of(measure):
-        return f"The judges add no noise: their votes on {noise.answers} answers always agree."
+        return f"The judges add no noise: their votes on {noise.answers} answers always agreed."
     of_votes = f"±{100 * noise.of(measure):.1f} points (95% interval, votes on {noise.answers} answers)"
     return f"Judge noise alone is {of_votes}: smaller differences say nothing about the agents."
 
@@ -233,16 +233,18 @@ def _advice(found: ChangeReport, names: BeforeAfter[str], detailed: bool) -> lis
     if found.reach is not None:
         seen = "These runs could not have detected any drop."
         if found.reach.detectable < 1:
-            seen = f"These runs detect a drop of {100 * found.reach.detectable:.1f} points four times in five."
+            seen = (
+                f"These runs would detect a drop of {100 * found.reach.detectable:.1f} points four times out of five."
+            )
         said += [seen, *_more_runs(found, names)]
     if found.cases_limit:
-        said.append("Cases differ more than runs do: more cases would help more than more runs.")
+        said.append("Cases vary more than runs: more cases would help more than more runs.")
     if found.has_scores:
         said.append("The cases have scores: --measure score detects smaller differences.")
     like = found.like_these.interval
     if like is not None:
         low, high = points(max(-1.0, like.low)), points(min(1.0, like.high))
-        said.append(f"Expected for similar cases: {low} to {high} points.")
+        said.append(f"For similar cases, expect a difference of {low} to {high} points.")
     return said
 
 
@@ -299,7 +301,7 @@ def _left_out(found: ChangeReport, names: BeforeAfter[str]) -> list[str]:
         (left.doubled, "with a duplicate name"),
     ):
         if any(runs.both) and not (runs is left.broken and found.too_many_broke):
-            said.append(f"Not counted, {what}: {count(runs.a, 'run')} in {names.a}, {runs.b} in {names.b}.")
+            said.append(f"Not counted ({what}): {count(runs.a, 'run')} in {names.a}, {runs.b} in {names.b}.")
     return said
 
 

@@ -94,9 +94,9 @@ export function watched(source: string, suffix: string, watches: Watch[], progra
 function problemOf(expression: string, suffix: string): string {
   const program = programOf(`(${expression.trim()}\n)`, suffix);
   const [only, ...more] = children(program, "body");
-  if (only?.type !== "ExpressionStatement" || more.length || children(program, "directives").length) return "it is no expression";
+  if (only?.type !== "ExpressionStatement" || more.length || children(program, "directives").length) return "it is not an expression";
   for (const node of allNodes(child(only, "expression")!)) {
-    if (node.type === "AwaitExpression" || node.type === "YieldExpression") return "an expression that is watched cannot wait";
+    if (node.type === "AwaitExpression" || node.type === "YieldExpression") return "a watched expression cannot use await";
   }
   return "";
 }

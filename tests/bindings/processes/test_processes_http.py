@@ -379,19 +379,19 @@ BAD: list[tuple[str, list[Any], str]] = [
     (
         "Get",
         ["http://127.0.0.1/", 5],
-        "argument 2 must be an object, a text like a=1&b=2, or an array of these, got number",
+        "argument 2 must be an object, a string like a=1&b=2, or an array of these, got number",
     ),
     (
         "Get",
         ["http://127.0.0.1/", None, True],
-        "argument 3 must be an object, a text like a=1&b=2, or an array of these",
+        "argument 3 must be an object, a string like a=1&b=2, or an array of these",
     ),
     ("Send", ["GET /", "http://127.0.0.1/"], "argument 1 must be the name of a method"),
     ("Send", ["GET"], "argument 2 must be a string, got nothing"),
     (
         "Send",
         ["POST", "http://127.0.0.1/", None, None, None, [{}]],
-        "argument 6 must hold {name, path, data} with texts",
+        "argument 6 must be {name, path, data} with strings",
     ),
     (
         "Send",

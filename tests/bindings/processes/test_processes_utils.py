@@ -206,14 +206,14 @@ FAILURES: list[tuple[str, list[Any], str, int]] = [
     ("xiang.helper.Throw", ["teapot", 418], "teapot", 418),
     ("utils.str.Concat", ["a"], "utils.str.Concat: argument 2 is missing", 400),
     ("utils.str.JoinPath", ["a"], "utils.str.JoinPath: argument 2 is missing", 400),
-    ("utils.arr.Pluck", [["a"], {}], "utils.arr.Pluck: argument 1 must hold at least two columns", 400),
+    ("utils.arr.Pluck", [["a"], {}], "utils.arr.Pluck: argument 1 must have at least two columns", 400),
     (
         "utils.arr.Pluck",
         [["a", "b"], {"b": 1}],
-        'utils.arr.Pluck: argument 2 must hold {key, value, items} as "b"',
+        'utils.arr.Pluck: argument 2 must have {key, value, items} as "b"',
         400,
     ),
-    ("utils.arr.Tree", [[], {"parent": 1}], 'utils.arr.Tree: argument 2 must hold a string as "parent"', 400),
+    ("utils.arr.Tree", [[], {"parent": 1}], 'utils.arr.Tree: argument 2 must have a string as "parent"', 400),
     ("utils.map.DelMany", [{}, 1], "utils.map.DelMany: argument 2 must be a string, got number", 400),
     ("utils.time.Sleep", [-1], "utils.time.Sleep: argument 1 must be from 0 to 600000 milliseconds, got -1", 400),
     (

@@ -96,7 +96,7 @@ LINES = [
     ("count", "console.count(); console.count('x'); console.count(); console.countReset(); console.count()", ["info default: 1", "info x: 1", "info default: 2", "info default: 1"]),
     ("group", "console.group('g'); console.log('a\\nb'); console.group(); console.warn('c'); console.groupEnd(); console.groupEnd(); console.groupEnd(); console.log('d')", ["info g", "info   a\n  b", "warn     c", "info d"]),
     ("time", "console.time('t'); clock.now += 12.3456; console.timeLog('t', 'x', 1); clock.now += 1; console.timeEnd('t'); console.timeEnd('t')", ["info t: 12.346ms x <1>", "info t: 13.346ms", 'warn console.timeEnd: no timer is named "t"']),
-    ("time twice", "console.time(); console.time()", ['warn console.time: a timer named "default" runs already']),
+    ("time twice", "console.time(); console.time()", ['warn console.time: a timer named "default" is already running']),
     ("values that throw", "const bad = { toString() { throw 1 } }; console.log('%d %i %f', bad, bad, bad); console.count(Object.create(null)); console.table(Object.create(Map.prototype))", ["info NaN NaN NaN", "info <{}>: 1", "info <{}>"]),
     ("a label with percent", "console.time('%d'); console.timeEnd('%d')", ["info %d: 0ms"]),
     ("table", "console.table([{a: 1, b: 'x'}, {a: 22}])", ["info ┌─────────┬──────┬─────┐\n│ (index) │ a    │ b   │\n├─────────┼──────┼─────┤\n│ 0       │ <1>  │ \"x\" │\n│ 1       │ <22> │     │\n└─────────┴──────┴─────┘"]),

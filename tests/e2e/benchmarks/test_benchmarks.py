@@ -213,7 +213,7 @@ def test_slower_than_the_baseline_fails(shop: Application) -> None:
     assert re.search(r"^  BenchmarkWork ns/op +3\.5 ± \d+% .*\+[\d.]+%  \(p=0\.002 n=6\+6\)$", run.stderr, re.M), (
         run.stderr
     )
-    assert re.search(r"^Worse: BenchmarkWork by [\d,.]+% ns/op; --bench-threshold 10%$", run.stderr, re.M)
+    assert re.search(r"^Regressed: BenchmarkWork by [\d,.]+% ns/op, more than --bench-threshold 10%$", run.stderr, re.M)
 
 
 def test_faster_is_fine(shop: Application) -> None:
@@ -232,7 +232,7 @@ def test_more_calls_are_worse_too(shop: Application) -> None:
         "-i", "scripts.demo.work", "--bench", "Calls", "--bench-time", "1ms", "--count", "6", "--baseline", old
     )
     assert run.code == 1
-    assert "Worse: BenchmarkCalls by 100.0% calls/op" in run.stderr
+    assert "Regressed: BenchmarkCalls by 100.0% calls/op" in run.stderr
 
 
 def test_few_runs_prove_nothing(shop: Application) -> None:
@@ -247,7 +247,7 @@ def test_few_runs_prove_nothing(shop: Application) -> None:
         baseline(shop, 1, runs=2),
     )
     assert run.code == 0, run
-    assert "Fewer than 4 runs per side cannot tell a change from noise: --count 6 on both" in run.stderr
+    assert "Fewer than 4 runs per side cannot tell a change from noise: use --count 6 on both sides" in run.stderr
     assert "BenchmarkLater is not in the baseline" in run.stderr
 
 
@@ -259,7 +259,7 @@ def test_a_baseline_that_cannot_be_used(shop: Application) -> None:
     empty = against(shop, str(shop.home / "empty.txt"))
     assert empty.code == 2
     assert (
-        "it has no benchmark results\nHint: Make it with: yao-test --bench '^BenchmarkWork$' --count 6 > "
+        "it has no benchmark results\nHint: Create it with: yao-test --bench '^BenchmarkWork$' --count 6 > "
         in empty.stderr
     )
     assert shop.run("--bench-threshold", "5%").stderr.startswith("Error: --bench-threshold needs --baseline")

@@ -115,6 +115,6 @@ def test_a_score_counts_as_it_is(results: dict[str, Any]) -> None:
 def test_they_say_what_was_done(results: dict[str, Any]) -> None:
     assert {id: results[id]["error"] for id in ("again", "asked", "dear")} == {
         "again": 'assertion failed: Expected the agent to make the same call at most once, found find({"id": 1}) 2 times',
-        "asked": "assertion failed: Expected the agent not to delegate to any agent, found prices (asked by demo)",
+        "asked": "assertion failed: Expected the agent not to delegate to any agent, found prices (called by demo)",
         "dear": "assertion failed: Expected the answer to take at most 1 model calls, found 2 model calls",
     }

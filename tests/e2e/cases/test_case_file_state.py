@@ -112,7 +112,7 @@ def test_cases_of_a_file_share_the_memory_of_a_chat_that_the_context_names(
     records = run_cases(application, "--ctx", "ctx.json", *flags)
 
     assert [record["output"] for record in records.values()] == [["bread"], ["bread", "salt"], ["bread", "salt", "oil"]]
-    assert records["salt"]["logs"] == ["the chat monday goes on, with its memory, after bread"]
+    assert records["salt"]["logs"] == ["the chat monday continues, with its memory, after bread"]
 
 
 def test_the_second_run_of_the_cases_is_another_chat(app: MakeApplication) -> None:

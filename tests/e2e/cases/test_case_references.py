@@ -169,7 +169,7 @@ def test_files_that_are_not_there_are_told_with_all_that_leads_nowhere(app: Make
         told = ("3 references", "none.png", "-c none: Cannot find connector", 'Cannot find agent "nobody"')
         assert [text for text in told if text not in run.stderr] == []
     nothing = demo.run("-i", case_file(), "--run", "zzz")
-    assert (nothing.code, nothing.stderr.partition("\n")[0]) == (2, "Error: No test and no case matches --run zzz")
+    assert (nothing.code, nothing.stderr.partition("\n")[0]) == (2, "Error: No test or case matches --run zzz")
 
 
 LEFT_OUT: dict[str, tuple[Record, tuple[str, ...]]] = {

@@ -132,7 +132,7 @@ def test_a_configuration_of_promptfoo_becomes_cases_for_each_prompt_and_test(her
     assert run.stderr.splitlines() == [
         "No counterpart:",
         "  `providers`: agents have their own connector; -c CONNECTOR overrides it",
-        "  assertion `javascript`: write it as a function in TypeScript, for an assertion `script`"
+        "  assertion `javascript`: write it as a TypeScript function, for a `script` assertion"
         " (test-1-1-prompt-1, test-1-1-prompt-2, test-1-2-prompt-1, test-1-2-prompt-2)",
     ]
 

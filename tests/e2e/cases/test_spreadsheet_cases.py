@@ -91,7 +91,7 @@ def test_a_table_of_a_report_has_the_whole_cases(app: MakeApplication) -> None:
 
     assert cases(found) == cases(before)
     short = here.run("extract", "r.json", "-o", "short.csv")
-    assert short.stdout.endswith("short.csv, without 1 of several turns, which only a .jsonl report has whole\n")
+    assert short.stdout.endswith("short.csv, without 1 with several turns, which only a .jsonl report has in full\n")
     assert here.run("-i", "short.csv", "-n", "demo", "--dry-run").code == 0
 
 

@@ -82,7 +82,7 @@ def test_survivors_are_those_of_the_last_run_of_mutate(fees: Application) -> Non
     async def ask(client: ClientSession) -> Any:
         return await client.call_tool("survivors", {})
 
-    assert text_of(talk(fees, ask)).startswith("No run of mutate is kept. ")
+    assert text_of(talk(fees, ask)).startswith("No run of mutate is stored. ")
     printed = json.loads(fees.run("mutate", "-i", "scripts.demo.fee", "--json").stdout)
     answer = talk(fees, ask)
     found = answer.structuredContent

@@ -27,7 +27,7 @@ def small(shared_app: MakeApplication) -> Application:
     )
 
 
-FLAGS_LISTED = "Hint: yao-test --help lists the flags"
+FLAGS_LISTED = "Hint: See yao-test --help"
 MODULE_NAMES = "Hint: Test modules are named scripts.<agent>.<module>, such as scripts.expense.setup"
 DURATION = "Hint: Write it as 500ms, 30s, 1m30s or 2h"
 S = ("-i", "scripts.demo.setup")
@@ -101,9 +101,9 @@ REFUSED = {
     ),
     "unknown flag": (
         (*S, "--verbos"),
-        "Error: There is no flag --verbos\nHint: Did you mean --verbose?",
+        "Error: Unknown flag --verbos\nHint: Did you mean --verbose?",
     ),
-    "unknown letter": ((*S, "-z"), f"Error: There is no flag -z\n{FLAGS_LISTED}"),
+    "unknown letter": ((*S, "-z"), f"Error: Unknown flag -z\n{FLAGS_LISTED}"),
     "misspelt command": (
         ("difff", "a.jsonl", "b.jsonl"),
         'Error: Cannot run "difff": no command, agent, file or folder has that name\nHint: Did you mean "diff"?',
@@ -124,7 +124,7 @@ REFUSED = {
     ),
     "message without quotes": (
         ("demo", "Taxi", "38", "euros", "-v"),
-        "Error: Cannot run demo Taxi 38 euros: the words are not in quotes\nHint: Type: yao-test demo 'Taxi 38 euros' -v",
+        "Error: Cannot run demo Taxi 38 euros: quote messages that contain spaces\nHint: Type: yao-test demo 'Taxi 38 euros' -v",
     ),
     "unknown word behind flags": (
         (*S, "xyzzy"),
@@ -392,7 +392,7 @@ def test_a_module_without_tests_beside_others_is_named_and_does_no_harm(small: A
 def test_a_filter_that_leaves_nothing_is_an_error(small: Application) -> None:
     run = small.run(*S, "--run", "TestZzz")
     error, hint = run.stderr.splitlines()
-    assert error == "Error: No test and no case matches --run TestZzz"
+    assert error == "Error: No test or case matches --run TestZzz"
     assert hint.startswith("Hint: ") and "There are: Test" in hint
     assert (run.code, run.stdout) == (2, "")
 

@@ -80,7 +80,7 @@ def test_a_command_that_needs_a_report_says_so(app: Application, command: str) -
 
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr.startswith(f"Error: yao-test {command} needs ")
-    assert run.stderr.endswith(f"\nHint: yao-test {command} --help lists the flags\n")
+    assert run.stderr.endswith(f"\nHint: See yao-test {command} --help\n")
 
 
 @pytest.mark.parametrize("command", ["types", "schema", "show", "extract", "diff", "merge"])

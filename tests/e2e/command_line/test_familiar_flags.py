@@ -56,7 +56,7 @@ def test_a_flag_of_another_tool_is_refused_with_the_line_to_type(here: Applicati
 
     assert (run.code, run.stdout) == (2, "")
     error, hint = run.stderr.splitlines()
-    assert error == f"Error: There is no flag {next(word for word in words if word not in '-v').partition('=')[0]} here"
+    assert error == f"Error: Unknown flag {next(word for word in words if word not in '-v').partition('=')[0]}"
     assert hint == f"Hint: Type: yao-test -i scripts.demo.one {line}"
     assert here.run(*shlex.split(hint)[3:]).code == 0
 

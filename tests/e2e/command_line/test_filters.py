@@ -99,10 +99,10 @@ def test_each_subtest_has_a_name_of_its_own(app: MakeApplication) -> None:
 
 
 NOTHING = {
-    "beta": "No test and no case",
-    "TestAlpa": "No test and no case",
-    "TestAlpha[/]one": "No test and no case",
-    "Nothing|None/one": "No test and no case",
+    "beta": "No test or case",
+    "TestAlpa": "No test or case",
+    "TestAlpha[/]one": "No test or case",
+    "Nothing|None/one": "No test or case",
     "TestAlpha/none": "No subtest",
     "TestAlpha/a[/]b": "No subtest",
     "TestAlpha/one/dep$|TestBeta/two": "No subtest",
@@ -177,7 +177,7 @@ def test_no_input_that_matches_leaves_everything_alone(
         pytest.fail("the module is in the other part") if here.listing() != before else None
         return
     assert run.code == 2
-    assert "Error: No test and no case matches --run hotle\n" in run.stderr
+    assert "Error: No test or case matches --run hotle\n" in run.stderr
     assert "Did you mean hotel" in run.stderr and here.listing() == before
 
 

@@ -52,7 +52,7 @@ def test_what_it_made_in_an_empty_folder_passes_at_once(empty: Application) -> N
     assert made >= {*AGENT, "tsconfig.json", "types/yao-test/testing.d.ts", ".github/workflows/yao-test.yml"}
     assert {line.removeprefix("Wrote ") for line in run.stdout.splitlines() if line.startswith("Wrote ")} == made
     assert (empty.root / ".gitignore").read_text() == "output-*.jsonl\n.yao-test/\n"
-    assert "Made .yao-test/, which keeps runs for history and view\n" in run.stdout
+    assert "Created .yao-test/, where runs are stored for history and view\n" in run.stdout
     assert run.stdout.endswith("Run the tests: yao-test\n")
     tests = empty.run("-q")
     assert (tests.code, tests.stderr) == (0, "")
@@ -78,14 +78,8 @@ def test_what_exists_is_left_byte_for_byte_and_named(tmp_path: Path) -> None:
         assert f"Kept {name[1:]}\n" in run.stdout or name == "/.gitignore"
     assert 'Add "types/yao-test" to "include" in tsconfig.json' in run.stdout
     assert "Add this line" not in run.stdout
-    assert (
-        "Not written assistants/hello/src/greeting_test.ts, since the greeting.ts that exists is another one\n"
-        in run.stdout
-    )
-    assert (
-        "Not written assistants/hello/tests/greetings.jsonl, since the replies.yml that exists is another one"
-        in run.stdout
-    )
+    assert "Not written assistants/hello/src/greeting_test.ts, because there is another greeting.ts\n" in run.stdout
+    assert "Not written assistants/hello/tests/greetings.jsonl, because there is another replies.yml" in run.stdout
 
 
 def test_the_second_time_nothing_changes(empty: Application) -> None:
@@ -105,7 +99,7 @@ def test_an_agent_of_that_name_gets_nothing_that_could_change_it(tmp_path: Path)
 
     assert run.code == 0
     assert files(app) & set(AGENT) == {"assistants/hello/package.yao"}
-    assert run.stdout.count("since the package.yao that exists is another one") == len(AGENT) - 1
+    assert run.stdout.count("because there is another package.yao") == len(AGENT) - 1
     other = app.run("init", "--ci", "none", "-n", "team.first-one")
     assert "Wrote assistants/team/first-one/package.yao\n" in other.stdout
     assert app.run("-n", "team.first-one", "-q").code == 0
@@ -117,17 +111,17 @@ def test_an_application_keeps_its_agents_and_gets_one_more(tmp_path: Path) -> No
 
     assert run.code == 0
     assert files(app) >= set(AGENT)
-    assert run.stdout.endswith("Run the tests, in ../../..: yao-test\n")
+    assert run.stdout.endswith("Run the tests in ../../..: yao-test\n")
     assert "Summary: 4 passed, 0 failed, 0 skipped" in app.run("-q").stdout
 
 
 def test_an_application_within_another_one_is_said_to_be_one(tmp_path: Path) -> None:
     here = make_application(tmp_path, {})
     run = here.run("init", "refunds")
-    line = f"refunds is an application of its own inside {here.root.name}; to add an agent to that one instead: "
+    line = f"refunds is a separate application inside {here.root.name}; to add an agent to {here.root.name} instead: "
     assert f"\n{line}yao-test init -n refunds\n" in run.stdout
     assert (here.root / "refunds/assistants/hello").is_dir()
-    assert "of its own" not in here.run("init", "-n", "refunds").stdout
+    assert "separate application" not in here.run("init", "-n", "refunds").stdout
 
 
 def test_a_folder_that_is_named_is_made(empty: Application) -> None:
@@ -163,9 +157,9 @@ def test_the_ci_file_stands_where_the_system_reads_it_and_its_command_runs(empty
 
 REFUSED = {
     "a file": (["notes.txt"], "Error: Cannot write <app>/notes.txt: File exists"),
-    "an id that leads out": (["-n", "../out"], 'Error: Cannot make agent "../out"'),
+    "an id that leads out": (["-n", "../out"], 'Error: Invalid agent id "../out"'),
     "an empty id": (["-n", ""], "Error: Cannot use --name: it is empty"),
-    "an unknown CI system": (["--ci", "jenkins"], 'Error: Cannot use --ci "jenkins": there is no such choice'),
+    "an unknown CI system": (["--ci", "jenkins"], 'Error: Invalid --ci "jenkins"'),
     "a link out of the application": ([], "Error: Cannot write <app>/types/yao-test/agent.d.ts: a link leads out"),
 }
 

@@ -99,7 +99,7 @@ def test_only_those_run_and_a_pattern_narrows_them_further(here: Application) ->
     assert {*results} == {"TestB"}
     none = here.run("-i", "scripts.demo", "--tag", "slow", "--run", "TestB$")
     assert (none.code, none.stdout) == (2, "")
-    assert none.stderr.startswith("Error: No test and no case matches --run TestB$ --tag slow\n")
+    assert none.stderr.startswith("Error: No test or case matches --run TestB$ --tag slow\n")
 
 
 @pytest.mark.parametrize("more", [[], ["--dry-run"], ["-i", "scripts.demo.tagged"]])
@@ -108,7 +108,7 @@ def test_a_tag_that_nothing_has_names_those_that_there_are(here: Application, mo
 
     assert (run.code, run.stdout) == (2, "")
     error, hint = run.stderr.splitlines()
-    assert error == "Error: No test and no case has the tag smok"
+    assert error == "Error: No test or case has the tag smok"
     assert hint.startswith("Hint: Did you mean smoke? There are: ")
     assert "with.dots" in hint
 
@@ -249,7 +249,7 @@ def test_a_tag_that_no_test_has_is_an_error_also_of_what_failed(flaky: Applicati
     assert here.run("-q").code == 1
     run = here.run("--last-failed", "--tag", "nowhere", *more)
     assert run.code == 2
-    assert "No test and no case has the tag nowhere" in run.stdout + run.stderr
+    assert "No test or case has the tag nowhere" in run.stdout + run.stderr
 
 
 def test_the_seed_of_an_order_is_said_also_if_no_failure_is_known(flaky: Application) -> None:

@@ -43,7 +43,7 @@ def test_a_test_module_without_an_agent_is_refused_with_the_line_to_type(app: Ma
 
     assert result.code == 2
     assert result.stderr == (
-        "Error: Cannot tell which agent the test module menu is\nHint: Type: yao-test -i scripts.<agent>.menu\n"
+        "Error: Cannot tell to which agent the test module menu belongs\nHint: Type: yao-test -i scripts.<agent>.menu\n"
     )
 
 

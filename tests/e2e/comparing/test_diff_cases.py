@@ -74,7 +74,7 @@ def test_of_doubled_lines_the_last_one_counts(pair_of: Pairs) -> None:
 
     assert found["rates"] == {"a": pytest.approx(8 / 9, abs=1e-6), "b": 1.0}
     assert found["left_out"]["doubled"] == {"a": 1, "b": 3}
-    assert "  Not counted, with a duplicate name: 1 run in A, 3 in B." in pair.said()
+    assert "  Not counted (with a duplicate name): 1 run in A, 3 in B." in pair.said()
 
 
 def test_each_of_several_is_compared_with_the_first(app: MakeApplication) -> None:

@@ -112,9 +112,9 @@ def test_the_example_of_the_design(pair_of: Pairs) -> None:
         "4 of 30 cases got worse, 2 got better. Too few runs to be sure.",
         "  To find out whether these 4 cases really got worse, run each 5 times on both sides (40 runs, about $0.08): "
         "yao-test -i c.jsonl --run '^(c0|c1|c2|c3)$' --runs 5 -o again.jsonl",
-        "  These runs detect a drop of 24.7 points four times in five.",
+        "  These runs would detect a drop of 24.7 points four times out of five.",
         "  Detecting a 5-point difference would take 20 more runs on each side (1,200 in total, about $2.40).",
-        "  Expected for similar cases: -23.5 to +10.1 points.",
+        "  For similar cases, expect a difference of -23.5 to +10.1 points.",
     ]
 
 
@@ -143,7 +143,7 @@ def test_statistics_are_shown_with_v_and_in_reports_only(pair_of: Pairs) -> None
         "1 of 30 cases got worse. Too few runs to be sure.\n  To find out whether this case "
     )
     for text in (detailed.stdout, (pair.root / "d.md").read_text()):
-        assert all(said in text for said in ("These runs detect", "Expected for similar cases", " to ", "0.0"))
+        assert all(said in text for said in ("These runs would detect", "For similar cases, expect", " to ", "0.0"))
     assert not any(
         said in plain.stdout for said in ("These runs detect", "Expected for", "Detecting", "  p  ", "(88.6")
     )
@@ -167,7 +167,7 @@ def test_a_gate_that_nothing_could_fail_is_none(pair_of: Pairs, gate: str) -> No
     assert run.code == 1
     assert run.stdout.splitlines()[:3] == [
         "No verdict: 5 of 5 runs of B ended with an error (A: 0).",
-        "  5 of 5 cases in A have no result in B: --fail-on fails.",
+        "  5 of 5 cases of A lack a result in B: --fail-on fails.",
         "  5 cases without a result on one side: c0, c1, c2, c3, c4.",
     ]
     assert everything.diff().code == 0
@@ -200,7 +200,7 @@ def test_a_removed_case_is_said_and_over_a_fifth_stop_the_gate(pair_of: Pairs, r
     assert run.code == code
     named = ", ".join(f"c{at}" for at in range(10 - removed, 10))
     assert f"  {removed} cases only in A: {named}." in pair.said()
-    assert (f"  {removed} of 10 cases in A have no result in B: --fail-on fails." in run.stdout) is bool(code)
+    assert (f"  {removed} of 10 cases of A lack a result in B: --fail-on fails." in run.stdout) is bool(code)
     assert [key["id"] for key in pair.verdict()["left_out"]["removed"]] == named.split(", ")
 
 

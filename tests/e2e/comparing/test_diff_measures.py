@@ -42,7 +42,7 @@ def test_what_is_no_score_is_counted_and_not_compared(pair_of: Pairs, odd: objec
     found = pair.verdict("--measure", "score")
 
     assert (found["cases"], found["left_out"]["no_score"]) == (9, {"a": 0, "b": 1})
-    assert "  Not counted, without score: 0 runs in A, 1 in B." in pair.said("--measure", "score")
+    assert "  Not counted (without score): 0 runs in A, 1 in B." in pair.said("--measure", "score")
     assert "NaN" not in (pair.root / "d.json").read_text()
 
 
@@ -125,5 +125,5 @@ def test_one_new_failure_is_enough_for_the_old_gate(pair_of: Pairs) -> None:
 
     assert (pair.diff("--fail-on", "regressed").code, pair.diff("--fail-on-regression").code) == (0, 1)
     assert pair.diff("--fail-on", "regressed").stdout.splitlines()[-1] == (
-        "--fail-on regressed accepts the verdict cannot tell; --fail-on unsure does not."
+        '--fail-on regressed accepts the verdict "cannot tell"; --fail-on unsure does not.'
     )

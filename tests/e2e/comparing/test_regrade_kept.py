@@ -164,7 +164,7 @@ def test_cases_whose_file_is_gone_are_graded_as_the_report_has_them(app: MakeApp
         assert {id: told(record) for id, record in found.items()} == {id: told(record) for id, record in before.items()}
     failed = {id for id, record in changed.items() if record["status"] == "failed"}
     assert failed == {*OF_JUDGE}
-    assert f"{case_file()} is not there: one, listed, table" in said
+    assert f"{case_file()}, which is missing: one, listed, table" in said
     assert list(regraded(here, "--run", "listed|turns")) == ["listed", "turns"]
     assert list(regraded(here, "-i", case_file(), "--run", "listed")) == ["listed"]
     assert here.run("regrade", "r.jsonl", "--run", "nothing").code == 2

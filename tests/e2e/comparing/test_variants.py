@@ -116,7 +116,7 @@ def test_the_console_has_a_matrix_the_answers_and_the_verdict(app: MakeApplicati
         "yao-test -i assistants/demo/tests/cases.jsonl --run '^told$' --variant old= --variant "
         "'new=prompts:new.yml,env:STYLE=terse, always' --runs 5 -o again.jsonl",
         "  1 case without a result on one side: left.",
-        "  Not counted, skipped: 1 run in old, 1 in new.",
+        "  Not counted (skipped): 1 run in old, 1 in new.",
         "",
         "  Case    old   new",
         "  told    3/3   0/3",
@@ -292,7 +292,7 @@ def test_variants_and_rounds_may_be_said_in_different_places(app: MakeApplicatio
 
         alone = application.run("-i", case_file(), "-c", "good")
         assert alone.code == 0
-        assert "yao-test.toml:1: until-decided does nothing without variant" in alone.stdout
+        assert "yao-test.toml:1: until-decided has no effect without variant" in alone.stdout
 
 
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {

@@ -119,7 +119,7 @@ def test_a_rule_can_rehearse_an_answer_without_a_message(app: MakeApplication, r
 
     assert record["cause"] == "infrastructure"
     assert record["error"] == (
-        f"agent error: The model scripted {MUTE}. Rule 1 of assistants/demo/replies.yml says so; for an empty "
+        f"agent error: The model scripted {MUTE}. Rule 1 of assistants/demo/replies.yml returns it; for an empty "
         'answer, use text: ""'
     )
 
@@ -260,11 +260,11 @@ def test_the_warnings_of_judges_and_of_all_trials_are_the_cases_own(app: MakeApp
 # What assertions and scripts see of a usage that is not known
 
 NO_TOKENS = "the provider does not report how many tokens a call used, or reports an impossible number"
-UNKNOWN_TOKENS = f"the tokens are not known: {NO_TOKENS}"
+UNKNOWN_TOKENS = f"the number of tokens is unknown: {NO_TOKENS}"
 BOUNDS: dict[str, tuple[Record, str]] = {
     "tokens": ({"type": "tokens", "value": 1000}, UNKNOWN_TOKENS),
     "no tokens, negated": ({"type": "tokens", "value": 1000, "negate": True}, UNKNOWN_TOKENS),
-    "cost": ({"type": "cost", "value": 1}, f"the cost is not known: {NO_TOKENS}"),
+    "cost": ({"type": "cost", "value": 1}, f"the cost is unknown: {NO_TOKENS}"),
 }
 PLACES: dict[str, str] = {"standard": "assert", "a turn": "turn", "the end": "final"}
 

@@ -120,7 +120,7 @@ def said(record: Record) -> list[tuple[Any, str]]:
 def test_a_person_answers_with_the_question_and_the_hint_in_sight(app: MakeApplication, terminal: Session) -> None:
     person = terminal(app(asking()), "--interactive")
 
-    assert "► [T1] turn 2: the agent waits for you\n  Agent: What kind of expense is it?\n  5m to answer" in person.sees("ans")  + person.sees("wer")  # fmt: skip
+    assert "► [T1] turn 2: the agent is waiting for you\n  Agent: What kind of expense is it?\n  5m to answer" in person.sees("ans")  + person.sees("wer")  # fmt: skip
     person.types("travel\r")
     assert "  Agent: Which day?\n  Hint: YYYY-MM-DD\n" in person.sees("Ctrl-D")
     person.types("2025-01-02\r")

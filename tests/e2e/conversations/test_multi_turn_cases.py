@@ -78,7 +78,7 @@ def test_an_agent_that_cannot_answer_ends_the_conversation(app: MakeApplication)
 
     error = "agent error: The model scripted failed: 400 Bad Request: the prompt is too long"
     assert told(record) == [("Hi", "static", "passed"), ("broken", "static", "failed")]
-    assert record["error"] == f"{error}. Rule 4 of assistants/demo/replies.yml says so"
+    assert record["error"] == f"{error}. Rule 4 of assistants/demo/replies.yml sets this error"
     assert record["turns"][1]["error"] == error
 
 

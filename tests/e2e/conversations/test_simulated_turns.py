@@ -148,7 +148,7 @@ def test_prose_of_a_simulator_is_what_the_user_says(app: MakeApplication) -> Non
 
 FAULTS = {
     "nothing": 'player answered no message for the user: ""',
-    "fail": "The model scripted failed: 400 Bad Request: no players left. Rule 3 of assistants/player/replies.yml says so",
+    "fail": "The model scripted failed: 400 Bad Request: no players left. Rule 3 of assistants/player/replies.yml sets this error",
 }  # fmt: skip
 
 

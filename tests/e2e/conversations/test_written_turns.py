@@ -159,11 +159,11 @@ def test_who_decides_when_nobody_answers(
 WRONG_FLAGS = {
     "a choice that is close": (
         ("--on-missing-input", "skp"),
-        'Error: Cannot use --on-missing-input "skp": there is no such choice\nHint: Did you mean "skip"?\n',
+        'Error: Invalid --on-missing-input "skp"\nHint: Did you mean "skip"?\n',
     ),
     "a choice that is not": (
         ("--on-missing-input=wait",),
-        'Error: Cannot use --on-missing-input "wait": there is no such choice\nHint: Write skip, fail or end\n',
+        'Error: Invalid --on-missing-input "wait"\nHint: Choose skip, fail or end\n',
     ),
     "both": (
         ("--interactive", "--skip-interactive"),

@@ -96,7 +96,7 @@ def test_errors_name_their_places_and_the_session_goes_on(here: Application) -> 
         "Uncaught 3",
         "Uncaught SyntaxError: Unexpected token at 1:9",
         "✗ Not equal",
-        "Uncaught SyntaxError: the input ends within it",
+        "Uncaught SyntaxError: unexpected end of input",
     ]
 
 
@@ -104,14 +104,14 @@ def test_what_never_ends_ends_its_realm_alone(here: Application) -> None:
     run = piped(here, "var a = 1\nwhile (true) {}\ntypeof a\n", "scripts.demo.tally", "--timeout", "1s")
 
     assert (run.code, run.stdout) == (1, '"undefined"\n')
-    assert "The realm has ended, and begins anew" in run.stderr
+    assert "The realm ended: started a new one" in run.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("scripts.demo.taly",), "there is no such script"),
-        (("scripts.demo.tally", "--nope"), "There is no flag --nope"),
+        (("scripts.demo.tally", "--nope"), "Unknown flag --nope"),
         ((), "yao-test repl needs scripts.AGENT.MODULE"),
     ],
 )
@@ -134,7 +134,7 @@ def test_a_script_that_does_not_load(app: MakeApplication) -> None:
 @pytest.fixture
 def terminal(here: Application) -> Iterator[Terminal]:
     with closing(Terminal(here, "repl", "scripts.demo.tally", HOME=str(here.root / "home"))) as opened:
-        opened.wait("Ctrl-D ends.")
+        opened.wait("Ctrl-D quits.")
         opened.wait("> ")
         yield opened
 
@@ -155,7 +155,7 @@ def test_a_terminal_has_completion_several_lines_and_ctrl_c(terminal: Terminal) 
     terminal.press("console.log('on'); while (true) {}\r")
     terminal.wait(r"^on$")
     terminal.press("\x03")
-    terminal.wait("the realm begins anew")
+    terminal.wait("started a new realm")
     terminal.wait("> ")
     terminal.press("half(10)\r")
     terminal.wait(r"^5$")

@@ -105,7 +105,7 @@ def test_coverage_counts_beside_watches_and_what_is_not_passed_is_told(app: Make
     assert [line.strip() for line in run.stdout.splitlines() if line.strip().startswith((lot, "Warning"))] == [
         f"{lot}:4 n = 6",
         f"{lot}:5 n + 1 = 7",
-        f"Warning: Nothing passed {lot}:3 n: it has no value",
+        f"Warning: {lot}:3 n was never reached, so it has no value",
         covered := next(line.strip() for line in plain.stdout.splitlines() if line.strip().startswith(lot)),
     ]
     assert covered.endswith("  3")
@@ -129,7 +129,7 @@ REFUSED = {
     f"{FILE}:9:x": (f"no code on line 9\nHint: The nearest line with code is {FILE}:8",),
     f"{FILE}:900:x": (f"The nearest line with code is {FILE}:23",),
     f"{FILE}:8:total +": ("Unexpected token",),
-    f"{FILE}:8:await total": ("an expression that is watched cannot wait",),
+    f"{FILE}:8:await total": ("a watched expression cannot use await",),
     "assistants/demo/src/taly.ts:8:x": ("there is no file", 'Did you mean "tally.ts"?'),
     "x": ("it must be FILE:LINE:EXPRESSION",),
 }

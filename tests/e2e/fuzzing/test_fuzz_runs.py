@@ -321,7 +321,7 @@ def test_what_cannot_be_kept_is_shown(shared_app: MakeApplication) -> None:
     outside.mkdir()
     (app.source / "testdata").symlink_to(outside)
     text = json.dumps(fuzz(app)["FuzzShelf"])
-    assert "found an input that fails on its own: [4096] (not kept: " in text
+    assert "found an input that fails on its own: [4096] (not saved: " in text
     assert list(outside.iterdir()) == []
 
 

@@ -149,7 +149,7 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
         agent("maker", replies="- reply: { error: { status: 400, message: not today } }"),
         ("-i", "agents:maker", "-n", "demo"),
         "Error: Cannot generate cases with agents:maker: The model scripted failed: 400 Bad Request: not today\n"
-        "Hint: Rule 1 of assistants/maker/replies.yml says so\n",
+        "Hint: Rule 1 of assistants/maker/replies.yml sets this error\n",
     ),
     "an agent that takes too long": (
         agent("maker", replies="- reply: { text: late, delay: 20s }"),

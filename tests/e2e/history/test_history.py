@@ -162,7 +162,7 @@ def test_a_baseline_that_there_is_not_costs_no_result(app: MakeApplication) -> N
     here = app(FILES)
     run = here.run(*BOTH, "--baseline", "main", "-o", "r.jsonl")
     assert run.code == 0
-    assert "Warning: Cannot compare with main: the store <app>/.yao-test has no earlier run of it" in run.stderr
+    assert "Warning: Cannot compare with main: the store <app>/.yao-test has no earlier run on it" in run.stderr
     assert here.run("diff", "--baseline", "main", "r.jsonl").code == 2
     (here.root / ".yao-test").rename(here.root / "gone")
     refused = here.run(*BOTH, "--baseline", "main")

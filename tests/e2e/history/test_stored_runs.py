@@ -215,9 +215,9 @@ def test_a_store_of_a_newer_version_is_left_alone(here: Application) -> None:
     run = here.run(*BOTH, "-o", "r.jsonl", "--store", "store")
     assert run.code == 2
     assert run.stderr == (
-        "Error: Cannot use the store <app>/store: a newer yao-test has written it"
-        f" (schema {SCHEMA + 1}, this one knows {SCHEMA})\n"
-        "Hint: Update yao-test, or name another folder with --store; nothing in it was changed\n"
+        "Error: Cannot use the store <app>/store: it was written by a newer yao-test"
+        f" (schema {SCHEMA + 1}, this version supports {SCHEMA})\n"
+        "Hint: Update yao-test, or choose another folder with --store; nothing in it was changed\n"
     )
     assert (folder / FILE).read_bytes() == before
     assert sorted(path.name for path in folder.iterdir()) == [FILE]
@@ -301,7 +301,7 @@ def test_a_store_is_named_by_its_folder_or_its_file(here: Application) -> None:
         assert (run.code, run.stderr) == (
             2,
             "Error: Cannot use the store <app>/restored.sqlite: it is not a folder\n"
-            f"Hint: Put the file into a folder as {FILE}, and name that\n",
+            f"Hint: Put the file into a folder as {FILE}, and pass that folder\n",
         )
 
 

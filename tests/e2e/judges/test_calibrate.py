@@ -75,7 +75,7 @@ def test_labels_are_held_against_the_verdicts(here: Application) -> None:
     head, kind, whole, strict, *_ = run.stdout.splitlines()
     assert head.split("  ")[1] == "Criterion"
     assert kind.split()[:3] == ["kind", "24", "87.5%"] and whole.split()[0] == "all"
-    assert strict == "Of 24 labels the judge is too strict in 2, and too lenient in 1."
+    assert strict == "The judge is too strict in 2 of 24 labels, and too lenient in 1."
     found = json.loads((here.root / "trust.json").read_text())
     (of_kind, of_all) = found["criteria"]
     counts = [of_kind[key] for key in ("both_pass", "judge_too_strict", "judge_too_lenient", "both_fail")]
@@ -142,7 +142,7 @@ def test_votes_say_how_steady_a_judge_is_and_whose_noise_it_is(app: MakeApplicat
     assert run.stdout.splitlines()[0].startswith(
         "Votes on one answer agree in 50.0% of pairs, kappa -0.33 (36 answers)."
     )
-    assert "Of the noise of one run " in run.stdout
+    assert " of the noise of one run, the agent " in run.stdout
 
 
 def test_the_best_number_of_votes_weighs_the_noise_against_the_price(app: MakeApplication) -> None:
@@ -168,7 +168,7 @@ def test_the_best_number_of_votes_weighs_the_noise_against_the_price(app: MakeAp
     untold, none = said()
 
     assert many is not None and few == 1 < many and none is None
-    assert f"{many} votes on each answer buy are most cost-effective." in told
+    assert f"{many} votes per answer are most cost-effective." in told
     assert "for the money" not in untold
 
 
@@ -185,7 +185,7 @@ def test_scores_of_people_and_judge_are_grades_too(here: Application) -> None:
 
     kappa = json.loads((here.root / "t.json").read_text())["criteria"][-1]["weighted_kappa"]
     assert 0.9 < kappa < 1
-    assert f"Weighted kappa of the scores, as grades: {kappa:.2f}." in run.stdout
+    assert f"Weighted kappa of the scores, taken as grades: {kappa:.2f}." in run.stdout
 
 
 def test_the_share_of_comparisons_that_turned_is_said(app: MakeApplication) -> None:
@@ -200,7 +200,7 @@ def test_the_share_of_comparisons_that_turned_is_said(app: MakeApplication) -> N
 
     run = here.run("calibrate", "r.jsonl", "-o", "t.json")
 
-    assert "Of 4 comparisons of two answers 50.0% depended on the order and count as ties." in run.stdout
+    assert "50.0% of 4 comparisons depended on the order of the two answers, and count as ties." in run.stdout
     found = json.loads((here.root / "t.json").read_text())
     assert (found["preferences"], found["turned"], found["agreement"]) == (4, 0.5, None)
 

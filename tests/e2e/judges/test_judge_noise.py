@@ -124,7 +124,7 @@ def test_the_mean_of_trials_tells_the_noise_of_judge_and_agent_apart(app: MakeAp
     found = lines_of(here.root / "a.jsonl")[1]
     error = math.sqrt(((1 - 5 / 6) ** 2 * 2 + (0.5 - 5 / 6) ** 2) / 2 / 3)  # of the mean of 0.5, 1 and 1
     assert found["trials_noise"] == {"error": round(error / 2, 6), "judge": round(error**2, 6), "agent": 0.0}
-    said = f"accurate to ± {error:.2f}; of the noise of one trial 100 % is the judge's, 0 % the agent's"
+    said = f"accurate to ± {error:.2f}; the judge causes 100 % of the noise of one trial, the agent 0 %"
     assert said in run.stdout
     assert said in (here.root / "a.md").read_text()
     here.write({f"/{case_file()}": lines({**case, "threshold": 0.8})})

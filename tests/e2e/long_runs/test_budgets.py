@@ -76,9 +76,9 @@ def test_a_budget_that_the_last_case_uses_up_changes_nothing(app: MakeApplicatio
 
 
 TOLD = {"prompt_tokens": 11, "completion_tokens": 7}
-NO_PRICE = "what a call of local cost is not known, because it has no price: set options.price in the connector"
-NO_COST = "what a call of local cost is not known, because its response has no usable token counts"
-NO_TOKENS = "what a call of local used is not known, because its response has no usable token counts"
+NO_PRICE = "the cost of calling local is unknown, because it has no price: set options.price in the connector"
+NO_COST = "the cost of calling local is unknown, because its response has no usable token counts"
+NO_TOKENS = "the token usage of local is unknown, because its response has no usable token counts"
 UNCOUNTED: dict[str, tuple[tuple[str, str], Any, Record, str]] = {
     "no price": (("--max-cost", "1"), TOLD, {}, NO_PRICE),
     "a price and no usage": (("--max-cost", "1"), None, {"price": PRICE}, NO_COST),
@@ -99,7 +99,7 @@ def test_a_budget_that_cannot_be_kept_ends_the_run(
         here = application(app, server, 5, **options)
         path = here.home / "r.jsonl"
         run = here.run("-i", case_file(), *flag, "-o", str(path))
-    reason = f"{' '.join(flag)} cannot be kept: {why}"
+    reason = f"{' '.join(flag)} cannot be enforced: {why}"
     assert (run.code, len(server.requests)) == (1, 1)
     assert results_in(path) == [("c0", "passed")]
     assert f"Stopped: {reason}; 4 not run\n" in run.stdout
@@ -110,7 +110,7 @@ def test_a_budget_that_was_not_kept_in_the_last_case_is_no_pass(app: MakeApplica
     with ModelServer() as server:
         run = application(app, server, 1).run("-i", case_file(), "--max-cost", "1")
     assert run.code == 1
-    assert f"Stopped: --max-cost 1 cannot be kept: {NO_PRICE}\n" in run.stdout
+    assert f"Stopped: --max-cost 1 cannot be enforced: {NO_PRICE}\n" in run.stdout
 
 
 KEPT: dict[str, tuple[tuple[str, str], Any, Record]] = {

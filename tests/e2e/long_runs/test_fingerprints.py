@@ -212,7 +212,7 @@ def test_missing_results_and_gone_cases_are_said(whole: Fixture) -> None:
         {
             "plain": "without a result",
             "TestAlone": "without a result",
-            "broken": "no longer there, so their results are left out",
+            "broken": "no longer exist, so their results are left out",
         },
     )
 

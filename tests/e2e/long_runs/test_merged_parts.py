@@ -192,7 +192,7 @@ def test_a_part_whose_cases_are_gone_goes_on(here: Application) -> None:
 
     state, run = here.run("status", str(first)), here.run("--resume", str(first))
 
-    assert "no longer there, so their results are left out" in state.stdout, state
+    assert "no longer exist, so their results are left out" in state.stdout, state
     assert run.code == 0, run
     assert not gone & {line.get("id") for line in lines_of(first)}
     assert lines_of(first)[-1]["status"] == "passed"

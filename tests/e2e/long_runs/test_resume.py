@@ -158,7 +158,7 @@ def test_changed_and_new_cases_run_and_are_said(here: Application) -> None:
 
     assert run.code == 0, run
     assert f"Warning: {case_file()}: re-run because case changed: c2\n" in run.stdout
-    assert f"Warning: {case_file()}: no longer there, so their results are left out: c0\n" in run.stdout
+    assert f"Warning: {case_file()}: no longer exist, so their results are left out: c0\n" in run.stdout
     assert f"Warning: {case_file()}: without a result: new, c5\n" in run.stdout
     changed_module = "re-run because assistants/demo/src/some_test.ts changed: TestA, TestB, TestC"
     assert f"Warning: demo/src/some_test.ts: {changed_module}\n" in run.stdout
@@ -419,7 +419,7 @@ def test_a_resumed_run_of_what_had_failed_runs_only_that(here: Application) -> N
 
     path.write_bytes(content)
     here.write({f"/{case_file()}": lines(*CASES[:2])})
-    assert "no longer there, so their results are left out: c2" in here.run("--resume", str(path)).stdout
+    assert "no longer exist, so their results are left out: c2" in here.run("--resume", str(path)).stdout
     assert {id for id, _ in results_in(path)} == failed - {"c2"}
 
 

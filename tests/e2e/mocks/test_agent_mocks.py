@@ -195,9 +195,9 @@ export function TestAbsent(t) { t.assert.Agent("x", "no.judge"); }
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        ({"body": {"a": 1}}, 'no "body". It is called "data". It may have status, data, headers, lines, message;'),
-        ({"status": 200, "json": 1}, 'no "json". It is called "data".'),
-        ({"statusCode": 404}, 'no "statusCode". It is called "status".'),
+        ({"body": {"a": 1}}, 'no "body". Did you mean "data"? It may have status, data, headers, lines, message;'),
+        ({"status": 200, "json": 1}, 'no "json". Did you mean "data"?'),
+        ({"statusCode": 404}, 'no "statusCode". Did you mean "status"?'),
         ({"data": 1, "stats": 1}, 'no "stats". It may have status, data, headers'),
         ({"EUR": 1.1}, 'to reply with an object, write {data: ...}'),
     ],
@@ -220,5 +220,5 @@ def test_parts_that_http_replies_do_not_have(app: MakeApplication, reply: Any, s
     part = next(part for part in reply if part not in ("data", "status"))
     assert run.code == 2
     assert f'case "A": unknown part "{part}" in "mocks.http.GET https://h/*"' in run.stderr
-    assert ("It is called" in said) == ("It is called" in run.stderr)
+    assert ("Did you mean" in said) == ("Did you mean" in run.stderr)
     assert lines(case) == (application.root / case_file()).read_text()

@@ -154,7 +154,7 @@ def test_what_surrounds_cases_says_what_is_missing_and_has_the_seed_too(app: Mak
     application = app({"around.ts": AROUND, **agent(cases=[{"id": "a", "input": "x"}])})
     hooks = ("-i", case_file(), "--before", "around.BeforeAll", "--after", "around.AfterAll")
     generated = ("-i", "scripts:around.Generator", "-n", "demo")
-    advice = "mock it with mocks, which only tests and cases have, or use a host"
+    advice = "mock it with mocks, which only tests and cases have"
 
     said = application.run(*hooks, "--seed", "4").stdout
     before = (application.root / "data/before.json").read_text()

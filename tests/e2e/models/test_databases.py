@@ -153,7 +153,7 @@ def test_what_is_odd_about_models_and_queries_is_said_once_in_a_run(app: MakeApp
     first, second = "(first in TestFirst of scripts.demo.pets)", "(first in TestSecond of scripts.demo.pets)"
     assert sorted(report["warnings"]) == sorted(
         [
-            '/models/bad.mod.yao: the table bad cannot be made: table "bad" has more than one primary key',
+            '/models/bad.mod.yao: the table bad cannot be created: table "bad" has more than one primary key',
             "models.town: nick is not a column: left out",
             '/models/town.mod.yao: a row of values is left out: near ")": syntax error',
             f"models.dog: the validation typeof of name never runs, because Yao skips it {first}",

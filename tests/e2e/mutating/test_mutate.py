@@ -98,7 +98,7 @@ export function TestGrade(t: testing.T) {
     lost = {"test": "scripts.demo.grade TestGrade", "without": "12", "mutated": ""}
     assert values["AssignmentRemoval", ""] == lost
     assert values["ReturnRemoval", ""] == {**lost, "without": '"top"'}
-    assert "both give the same value here, such as true: add a test in which they differ" in mutated(made).stdout
+    assert "all tests give the same value here, such as true: add one with another value" in mutated(made).stdout
 
 
 def test_files_stay_as_they_are(road: Application) -> None:
@@ -118,7 +118,7 @@ def test_tests_that_fail_before_anything_is_planted_are_named(app: MakeApplicati
     failing = "export function TestWrong(t: testing.T) {\n  t.assert.Equal(1, 2);\n}\n"
     run = mutated(app({"toll.ts": TOLL, "toll_test.ts": TOLL_TEST, "wrong_test.ts": failing}))
     assert (run.code, run.stdout) == (1, "")
-    assert "Error: 1 test fails before anything is planted\n  scripts.demo.wrong TestWrong: " in run.stderr
+    assert "Error: 1 test fails without any mutant\n  scripts.demo.wrong TestWrong: " in run.stderr
 
 
 @pytest.mark.parametrize(("threshold", "code"), [("0.5", 0), ("50", 0), ("99%", 1), ("1", 1)])

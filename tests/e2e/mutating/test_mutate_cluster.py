@@ -40,7 +40,7 @@ def test_parts_on_workers_are_the_whole(app: MakeApplication, tmp_path: Path) ->
         made.write({"wrong_test.ts": "export function TestWrong(t: testing.T) { t.assert.Equal(1, 2); }"})
         failed = made.run("mutate", "--cluster", cluster.address)
     assert failed.code == 1
-    assert "1 test fails before anything is planted\n  scripts.demo.wrong TestWrong: " in failed.stderr
+    assert "1 test fails without any mutant\n  scripts.demo.wrong TestWrong: " in failed.stderr
     assert here["counts"]["ignored"] > 0
 
 

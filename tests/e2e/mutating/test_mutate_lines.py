@@ -109,7 +109,7 @@ def test_lines_come_as_verdicts_are_known_and_an_interrupted_run_ends_them(here:
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["-i", "scripts.demo.wrong"], 1, "before anything is planted"),
+        (["-i", "scripts.demo.wrong"], 1, "without any mutant"),
         (["-i", TOLL, "-i", case_file()], 2, "one document"),
         (["-i", TOLL, "--mutators", "Nope"], 2, "Nope"),
     ],

@@ -93,7 +93,7 @@ def test_real_models_are_asked_only_with_yes_or_a_budget(library: Application) -
         )
         refused = library.run("mutate", "--prompts", "-i", FILE)
         assert refused.code == 2
-        assert "3 rules: at least 8 answers of agents" in refused.stderr
+        assert "3 rules to test with at least 8 agent answers" in refused.stderr
         assert "--yes" in refused.stderr
         assert len(model.requests) == 0
         found = rules(library, "--runs", "8", "--max-cost", "5", "--resume", "rules.jsonl")

@@ -61,9 +61,9 @@ def test_the_weakest_come_first_and_the_threshold_decides(desk: Application) -> 
         "  anything  0 of 8   checks nothing relevant: it passes with every changed answer\n"
         "  number    4 of 8   still passes with: dates, negation, half, secret\n"
         "  exact     8 of 8\n\n"
-        "Missed, with the number of cases: dates (2), negation (2), half (2), secret (2), numbers (1), language (1),"
+        "Missed changes (number of cases): dates (2), negation (2), half (2), secret (2), numbers (1), language (1),"
         " empty (1), apology (1)\n"
-        "Answers of scripted or recorded models, produced now. Score 50.0 %. 1 case would pass with any answer\n"
+        "New answers of scripted or recorded models. Score 50.0 %. 1 case would pass with any answer\n"
         f"The score 50.0 % of {FILE} is below the threshold 60.0 %\n"
     )
     assert desk.run("mutate", "-i", FILE, "--threshold", "0.5").code == 0
@@ -84,8 +84,7 @@ def test_a_case_that_fails_with_its_own_answer_is_left_out(desk: Application) ->
 
     assert cases_of(desk) == {
         "left out": {
-            "number": 'it does not pass with its own answer: Expected the output to contain "Order 53",'
-            f' found "{ANSWER}"'
+            "number": f'it fails with its unchanged answer: Expected the output to contain "Order 53", found "{ANSWER}"'
         }
     }
 
@@ -105,7 +104,7 @@ def test_answers_of_real_models_are_those_of_a_run_that_is_kept(desk: Applicatio
         of_model(desk, model)
         nothing = desk.run("mutate", "-i", FILE)
         assert nothing.code == 2
-        assert f"no run of {FILE} is kept" in nothing.stderr
+        assert f"there is no stored run of {FILE}" in nothing.stderr
         assert len(model.requests) == 0
         assert desk.run("-i", FILE, *kept).code == 0
         asked = len(model.requests)
@@ -130,7 +129,7 @@ def test_cases_that_nobody_named_are_left_out_where_no_run_of_them_is_kept(desk:
 
     assert run.code == 0, run
     other = "assistants/other/tests/other.jsonl"
-    why = f"no run of {other} is kept; run it once with --store or -o"
+    why = f"there is no stored run of {other}; run it once with --store or -o"
     assert f"  anything  left out: {why}\n" in run.stdout
     assert f"{FILE}  50.0 %" in run.stdout
     assert "assistants/other/src/half.ts" in run.stdout
@@ -170,4 +169,4 @@ def test_real_judges_are_asked_only_if_that_is_said(desk: Application) -> None:
     assert "real models are called only with --ask-judges" in closed["left out"]["polite"]
     assert opened["polite"]["checks_nothing"] is True
     number = len(opened["polite"]["changes"])
-    assert said == f"Judges ask real models up to {number} times, for an unknown amount\n"
+    assert said == f"Judges call real models up to {number} times, for an unknown amount\n"

@@ -228,9 +228,9 @@ def test_what_differs_from_the_recording_fails_its_case_and_shows_how(recorded: 
 
     assert [(record["id"], record["status"]) for record in results] == [("plain", "failed"), ("plain again", "passed")]
     assert results[0]["error"].endswith(
-        f'No recorded response for call 1 of "plain", in which agent demo asks m: no recording in rec/{case_file()}/plain.json matches. '
+        f'No recorded response for call 1 of "plain", in which agent demo calls m: no recording in rec/{case_file()}/plain.json matches. '
         "--record-missing rec calls the model and adds its response\n"
-        "Nearest is its call 1 (- recorded, + asked):\n"
+        "The closest recording is its call 1 (- recorded, + requested):\n"
         " system: asked at <time> (<time>), id <id>\n"
         "-user: hello\n"
         "+user: hullo"
@@ -297,8 +297,8 @@ def test_recordings_that_are_not_used_are_listed(recorded: Recorded) -> None:
 
     assert run.code == 0
     assert (
-        f'Warning: Recordings in rec that were not used: "turns" in {case_file()} (1 of 2), '
-        f"{case_file()}/judged.json (no case asked for it)\n"
+        f'Warning: Unused recordings in rec: "turns" in {case_file()} (1 of 2), '
+        f"{case_file()}/judged.json (of no case)\n"
     ) in run.stdout
     assert "not used" not in recorded.run("-i", case_file(), "--replay", "rec", "--run", "plain", key=None).stdout
 

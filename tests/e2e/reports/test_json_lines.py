@@ -167,7 +167,7 @@ def test_mutate_says_as_json_that_tests_fail_before(here: Application) -> None:
     run = here.run("mutate", "-i", "scripts.demo.all", "--json")
 
     assert (run.code, run.stderr) == (1, "")
-    assert "before anything is planted" in json.loads(run.stdout)["errors"][0]["message"]
+    assert "without any mutant" in json.loads(run.stdout)["errors"][0]["message"]
 
 
 def test_lines_come_as_results_end_and_an_interrupted_run_ends_its_output(app: MakeApplication, schema: Any) -> None:

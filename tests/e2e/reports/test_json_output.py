@@ -158,11 +158,11 @@ def test_files_are_named_from_the_working_directory(here: Application, schema: A
 
 REFUSED = {
     "a name": (["-i", "scripts.demo.goood"], "Cannot resolve scripts.demo.goood", 'Did you mean "scripts.demo.good"?'),
-    "a flag": (["--runns", "2"], "There is no flag --runns", "Did you mean --runs?"),
+    "a flag": (["--runns", "2"], "Unknown flag --runns", "Did you mean --runs?"),
     "a value": (["--runs", "x"], 'Cannot read --runs "x"', None),
-    "a pattern": (["-i", "scripts.demo.good", "--run", "nothing here"], "No test and no case matches", "There are"),
-    "a tag": (["--tag", "smok"], "No test and no case has the tag smok", "Did you mean smoke?"),
-    "a habit": (["-k", "x"], "There is no flag -k here", "Type: yao-test --run x --json"),
+    "a pattern": (["-i", "scripts.demo.good", "--run", "nothing here"], "No test or case matches", "There are"),
+    "a tag": (["--tag", "smok"], "No test or case has the tag smok", "Did you mean smoke?"),
+    "a habit": (["-k", "x"], "Unknown flag -k", "Type: yao-test --run x --json"),
     "another document": (["--reporter", "report.json"], "cannot be used together", None),
     "two at once": (["--quiet"], "cannot be used together", None),
     "no case file": (["-i", "assistants/demo/tests/none.jsonl"], "there is no such file", None),

@@ -285,7 +285,7 @@ def test_merge_joins_parts_and_the_later_one_wins(app: MakeApplication) -> None:
 
     run = here.run("merge", "1.jsonl", "2.jsonl", "-o", "all.jsonl", "-o", "all.md")
 
-    assert (run.code, run.stderr) == (0, "Warning: c.jsonl b is in 1.jsonl and in 2.jsonl, which wins\n")
+    assert (run.code, run.stderr) == (0, "Warning: c.jsonl b is in 1.jsonl and 2.jsonl: the latter is used\n")
     assert run.stdout == "Wrote <app>/all.jsonl\nWrote <app>/all.md\n2 passed, 0 failed, 1 skipped in 2 parts\n"
     whole = load(here.root / "all.jsonl")
     assert sorted((record["id"], record["status"]) for record in whole.lines) == [
@@ -328,9 +328,9 @@ def test_merge_takes_both_formats_and_says_what_differs(saved: Application) -> N
 
     assert run.code == 0
     assert run.stderr.splitlines()[:3] == [
-        "Warning: mixed.json is of yao-test 0.10.5, old.jsonl of yao-test 0.9.0",
+        "Warning: mixed.json was made by yao-test 0.10.5, old.jsonl by yao-test 0.9.0",
         "Warning: mixed.json and old.jsonl ran with a different user, team or locale",
-        "Warning: scripts.demo.setup TestPasses is in mixed.json and in old.jsonl, which wins",
+        "Warning: scripts.demo.setup TestPasses is in mixed.json and old.jsonl: the latter is used",
     ]
 
 

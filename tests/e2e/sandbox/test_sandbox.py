@@ -86,7 +86,7 @@ def test_a_scripted_runner_answers_and_writes_files(app: MakeApplication) -> Non
     }
     assert records["nothing"]["output"]["completion"] == {"role": "assistant", "finish_reason": "stop"}
     assert records["nothing"]["output"]["files"] == ["seen"]
-    said = [line for line in records["nothing"]["logs"] if "runner.yml replaces its runner claude" in line]
+    said = [line for line in records["nothing"]["logs"] if "runner.yml stands in for its runner claude" in line]
     assert len(said) == 1
     calls = {(call["call"], call["answered"]) for call in records["readme"]["outside"]}
     assert ("exec unzip -o game.zip", "mocked") in calls
@@ -228,7 +228,7 @@ export function TestExec(t, ctx) {
   t.assert.Equal([echo.last.name, rest.last.args[0]], ["echo hi", ["sh", "-c", "rm -rf x"]]);
   t.assert.Contains(tried(() => computer.Exec("echoes")), 't.mock.exec("echoes", ...)');
   t.assert.Equal([tried(() => computer.Exec()), tried(() => computer.Exec(7))], ["Exec requires a command argument", "command must be a string or array of strings"]);
-  t.assert.Contains(tried(() => t.mock.exec("a", { code: 1 })), 'It is called "exit_code"');
+  t.assert.Contains(tried(() => t.mock.exec("a", { code: 1 })), 'Did you mean "exit_code"');
   t.assert.Contains(tried(() => t.mock.exec("a", { delay: "soon" })), "delay must be");
   t.mock.now("2030-01-01T00:00:00Z");
   t.mock.exec("slow", { delay: "1h" });
@@ -275,7 +275,7 @@ def test_unknown_parts_of_mocked_commands_are_named(app: MakeApplication) -> Non
     application = app(sandbox([{"id": "a", "input": "x", "mocks": {"exec": {"a": {"exitCode": 1}}}}]))
     run = application.run("-i", "assistants/demo/tests/cases.jsonl")
     assert run.code == 2
-    assert 'It is called "exit_code"' in run.stderr
+    assert 'Did you mean "exit_code"' in run.stderr
 
 
 JAILED = """

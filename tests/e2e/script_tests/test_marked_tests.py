@@ -55,7 +55,10 @@ def test_only_leaves_out_the_other_tests_of_its_module(app: MakeApplication) -> 
     here = app({"a_test.ts": MODULE, "b_test.ts": "export function TestOther(t) { t.log('other'); }"})
     assert logs(here) == ["only", "async"]
     both = here.run("-i", "scripts.demo.*")
-    assert "t.only: tests beside scripts.demo.a › TestOnly, scripts.demo.a › TestAsync did not run" in both.stdout
+    assert (
+        "t.only in scripts.demo.a › TestOnly, scripts.demo.a › TestAsync: other tests of the same module did not run"
+        in both.stdout
+    )
     assert "3 passed" in both.stdout
     listed = here.run("-i", "scripts.demo.a", "--dry-run").stdout
     assert "TestPlain" not in listed and "Left out: 1 test by t.only" in listed
@@ -92,7 +95,7 @@ def test_only_that_cannot_be_seen_before_other_tests_ran_fails(app: MakeApplicat
         "TestSub": "failed",
         "TestFirst": "passed",
     }
-    assert results["TestWrapped"]["error"].startswith("t.only() came too late: tests beside this one may have run")
+    assert results["TestWrapped"]["error"].startswith("t.only() came too late: other tests of the module may have run")
     assert results["TestWrapped"]["location"].startswith("assistants/demo/src/a_test.ts:3:")
 
 

@@ -131,7 +131,7 @@ def test_run_picks_tests_as_go_test_does(own: Application, flag: str, pattern: s
 def test_a_pattern_that_picks_nothing_is_an_error(own: Application) -> None:
     run = own.run("-i", "scripts.expense.setup", "--run", ".*Error.*")
 
-    assert (run.code, run.stderr.splitlines()[0]) == (2, "Error: No test and no case matches --run .*Error.*")
+    assert (run.code, run.stderr.splitlines()[0]) == (2, "Error: No test or case matches --run .*Error.*")
 
 
 def test_timeout_bounds_each_test_and_the_next_one_runs(own: Application) -> None:

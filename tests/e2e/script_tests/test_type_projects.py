@@ -176,6 +176,6 @@ def test_what_others_wrote_stays_and_what_is_to_be_added_is_said(tmp_path: Path)
     assert run.stdout.splitlines()[1:] == [
         f"Kept <app>/{PROJECTS}/demo.a.d.ts, because it does not begin with // Made by: yao-test types",
         f'Add "./{PROJECTS}/apart.json" to "extends" in <app>/tsconfig.json, and {{ "path": "./{PROJECTS}" }} to '
-        '"references": editors know the functions that tests do not import. What that file excludes, add to your own '
-        '"exclude" if you have one',
+        '"references", so that editors know functions that tests use without importing them. If you have an "exclude" '
+        "of your own, add what that file excludes",
     ]

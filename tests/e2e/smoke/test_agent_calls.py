@@ -40,9 +40,9 @@ function Create(ctx, messages) {
 
     found = errors(app(files), "-i", "assistants")
 
-    assert found["a"] == "agent error: 10 agents are waiting for each other, and demo would be another one"
+    assert found["a"] == "agent error: demo was not called: 10 agents already wait for each other"
     assert found["b"] is not None and found["b"].endswith(
-        "10 agents are waiting for each other, and caller would be another one"
+        "caller was not called: 10 agents already wait for each other"
     )
 
 

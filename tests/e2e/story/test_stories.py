@@ -71,7 +71,7 @@ def test_what_ends_differently_is_flaky(app: MakeApplication) -> None:
     odd = "export function TestOdd(t) { const at = performance.now(); t.assert.Equal(at, 1); }"
     first, *_ = stories(app({"odd_test.ts": odd}))["TestOdd"]
     assert first["kind"] == "flaky"
-    assert "in the second run, which tells this story, it failed with: Not equal" in first["text"]
+    assert "in the second run, which recorded this story, the test failed with: Not equal" in first["text"]
 
 
 def test_showing_values_runs_no_code_of_them(app: MakeApplication) -> None:

@@ -112,7 +112,7 @@ def test_a_store_of_a_newer_version_is_refused(here: Application) -> None:
         database.execute(f"PRAGMA user_version = {SCHEMA + 1}")
     run = here.run("view")
     assert (run.code, run.stdout) == (2, "")
-    assert "a newer yao-test has written it" in run.stderr
+    assert "it was written by a newer yao-test" in run.stderr
     assert "Traceback" not in run.stderr
 
 

@@ -25,7 +25,7 @@ def test_keys(watched: Terminal) -> None:
     watched.press("t")
     watched.wait("Tests that match: ")
     watched.press("Nothing\r")
-    assert "No test and no case matches --run Nothing" in watched.wait(WAITING)
+    assert "No test or case matches --run Nothing" in watched.wait(WAITING)
     watched.press("\x1b")
     assert verdict(watched) == ("", 3, 1)
     watched.press("p")

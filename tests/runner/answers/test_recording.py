@@ -84,8 +84,8 @@ def test_one_time_more_than_recorded_is_a_miss(recorded: Recorded) -> None:
         return caught.value.message
 
     assert recorded.run("replay", work) == (
-        'No recorded response for call 2 of "case", in which a script asks test: rec/suite/case.json has 1 for exactly '
-        "this request, and this call is one too many. --record-missing rec calls the model and adds its response"
+        'No recorded response for call 2 of "case", in which a script calls test: rec/suite/case.json has 1 for this '
+        "exact request, and this is one call more. --record-missing rec calls the model and adds its response"
     )
 
 

@@ -12,9 +12,9 @@ def test_a_miss_shows_the_nearest_request_of_the_case(recorded: Recorded) -> Non
     recorded.record("Write a poem", "How much was the taxi?")
 
     assert recorded.fails("How much was the bus?") == (
-        'No recorded response for call 1 of "case", in which a script asks test: no recording in rec/suite/case.json matches. '
+        'No recorded response for call 1 of "case", in which a script calls test: no recording in rec/suite/case.json matches. '
         "--record-missing rec calls the model and adds its response\n"
-        "Nearest is its call 2 (- recorded, + asked):\n"
+        "The closest recording is its call 2 (- recorded, + requested):\n"
         " model: m\n"
         "-user: How much was the taxi?\n"
         "+user: How much was the bus?"
@@ -25,9 +25,9 @@ def test_a_miss_without_a_recording_of_the_case_looks_at_others(recorded: Record
     recorded.record("How much was the taxi?", origin=OTHER)
 
     assert recorded.fails("How much was the taxi?") == (
-        'No recorded response for call 1 of "case", in which a script asks test: there is no rec/suite/case.json. '
+        'No recorded response for call 1 of "case", in which a script calls test: there is no rec/suite/case.json. '
         "--record-missing rec calls the model and adds its response\n"
-        "Exactly this request is in call 1 of suite/other.json: was the case renamed?"
+        "This exact request is in call 1 of suite/other.json: was the case renamed?"
     )
 
 
@@ -35,7 +35,7 @@ def test_a_miss_where_nothing_is_recorded_says_so(recorded: Recorded) -> None:
     recorded.folder.mkdir()
 
     assert recorded.fails("hi") == (
-        'No recorded response for call 1 of "case", in which a script asks test: there is no rec/suite/case.json. '
+        'No recorded response for call 1 of "case", in which a script calls test: there is no rec/suite/case.json. '
         "--record-missing rec calls the model and adds its response"
     )
 
@@ -87,11 +87,9 @@ def test_recordings_that_nobody_asked_for_are_listed(recorded: Recorded) -> None
         session.end(Origin(suite="suite", case="new"))
         return session.recording.finish(whole)
 
-    said = 'Recordings in rec that were not used: "case" in suite (2 of 3), "other" in suite (all 1)'
+    said = 'Unused recordings in rec: "case" in suite (2 of 3), "other" in suite (all 1)'
     assert recorded.run("replay", lambda session: work(session, False)) == said
-    assert (
-        recorded.run("replay", lambda session: work(session, True)) == f"{said}, suite/gone.json (no case asked for it)"
-    )
+    assert recorded.run("replay", lambda session: work(session, True)) == f"{said}, suite/gone.json (of no case)"
 
 
 def test_the_list_of_unused_recordings_is_bounded(recorded: Recorded) -> None:
@@ -103,7 +101,7 @@ def test_the_list_of_unused_recordings_is_bounded(recorded: Recorded) -> None:
         return session.recording.finish(True)
 
     said = recorded.run("replay", work) or ""
-    assert said.endswith("suite/gone-19.json (no case asked for it), and 5 more")
+    assert said.endswith("suite/gone-19.json (of no case), and 5 more")
 
 
 def test_skipped_cases_leave_nothing_unused(recorded: Recorded) -> None:

@@ -135,7 +135,7 @@ def test_what_was_not_used_is_said_before_the_end(start: MakeRun) -> None:
     run = start("replay")
     run.case()
 
-    said = 'Recordings in rec that were not used: "case" in suite (all 1)'
+    said = 'Unused recordings in rec: "case" in suite (all 1)'
     assert run.end() == [Warned(message=said), RunEnd(status="passed", seconds=0, completed_at="")]
 
 

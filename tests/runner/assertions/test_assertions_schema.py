@@ -36,14 +36,14 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
         "look-ahead in the names of properties",
         {"value": {"patternProperties": {"^(?!x-)": {"type": "number"}}, "additionalProperties": False}},
         {"a": "b", "x-a": 1},
-        'Expected the output to fit the JSON Schema, found {"a": "b", "x-a": 1}; '
+        'Expected the output to match the JSON Schema, found {"a": "b", "x-a": 1}; '
         "value: 'x-a' does not match any of the regexes: '^(?!x-)'; a: 'b' is not of type 'number'",
     ),
     (
         "the end is that of the text, and digits are of ASCII",
         {"value": {"items": {"pattern": r"^(?!0)\d+$"}}},
         ["1\n", "\u0661", "12"],
-        'Expected the output to fit the JSON Schema, found ["1\\n", "\u0661", "12"]; '
+        'Expected the output to match the JSON Schema, found ["1\\n", "\u0661", "12"]; '
         r'[0]: "1\n" does not match "^(?!0)\\d+$"; [1]: "\u0661" does not match "^(?!0)\\d+$"',
     ),
     (
@@ -62,26 +62,26 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
         "every fault with its place",
         {"value": SCHEMA},
         {"status": "no", "items": [1, "b"]},
-        'Expected the output to fit the JSON Schema, found {"status": "no", "items": [1, "b"]}; '
+        'Expected the output to match the JSON Schema, found {"status": "no", "items": [1, "b"]}; '
         "items[1]: 'b' is not of type 'number'; status: 'no' is not one of ['ok']",
     ),
     (
         "older draft fails",
         {"value": DRAFT_7},
         [1],
-        "Expected the output to fit the JSON Schema, found [1]; [0]: 1 is not of type 'string'",
+        "Expected the output to match the JSON Schema, found [1]; [0]: 1 is not of type 'string'",
     ),
     (
         "prose",
         {"value": SCHEMA},
         "no",
-        "Expected the output to fit the JSON Schema, found \"no\"; value: 'no' is not of type 'object'",
+        "Expected the output to match the JSON Schema, found \"no\"; value: 'no' is not of type 'object'",
     ),
     (
         "negated",
         {"value": True, "negate": True},
         {"a": 1},
-        'Expected the output not to fit the JSON Schema, found {"a": 1}',
+        'Expected the output not to match the JSON Schema, found {"a": 1}',
     ),
     (
         "no schema, negated",

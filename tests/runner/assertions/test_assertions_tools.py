@@ -134,13 +134,13 @@ SEQUENCE: list[Row] = [
         "wrong order",
         {"value": ["b", "a"]},
         (A, B),
-        'Expected the agent to call, in this order, b, a, found a({"n": "a"}), b({"n": "b"}); a is missing at place 2',
+        'Expected the agent to call in this order: b, a, found a({"n": "a"}), b({"n": "b"}); a is missing at position 2',
     ),
     (
         "one call for two",
         {"value": ["a", "a"], "mode": "any_order"},
         (A, B),
-        'Expected the agent to call, in any order, a, a, found a({"n": "a"}), b({"n": "b"}); a is missing',
+        'Expected the agent to call in any order: a, a, found a({"n": "a"}), b({"n": "b"}); a is missing',
     ),
     (
         "one more than exact",
@@ -152,26 +152,26 @@ SEQUENCE: list[Row] = [
         "another than exact",
         {"value": ["a", "c"], "mode": "exact"},
         (A, B),
-        'Expected the agent to call exactly a, c, found a({"n": "a"}), b({"n": "b"}); c is missing at place 2',
+        'Expected the agent to call exactly a, c, found a({"n": "a"}), b({"n": "b"}); c is missing at position 2',
     ),
     (
         "other arguments",
         {"value": [WITH_N]},
         (A,),
-        'Expected the agent to call, in this order, a with {"n": 1}, found a({"n": "a"}); '
-        'a with {"n": 1} is missing at place 1',
+        'Expected the agent to call in this order: a with {"n": 1}, found a({"n": "a"}); '
+        'a with {"n": 1} is missing at position 1',
     ),
     (
         "no calls",
         {"value": ["a"]},
         (),
-        "Expected the agent to call, in this order, a, found no tool calls; a is missing at place 1",
+        "Expected the agent to call in this order: a, found no tool calls; a is missing at position 1",
     ),
     (
         "negated",
         {"value": ["a"], "negate": True},
         (A,),
-        'Expected the agent not to call, in this order, a, found a({"n": "a"})',
+        'Expected the agent not to call in this order: a, found a({"n": "a"})',
     ),
 ]
 ALL = [

@@ -95,7 +95,7 @@ WRONG = {
     "a row that is not an object": ('{"id": "A", "vars": [{"a": 1}, 2], "input": "a"}', "row 2"),
     "other variables": (
         '{"id": "A", "vars": [{"a": 1}, {"b": 1}], "input": "a"}',
-        "has other variables than the first",
+        "has different variables from the first",
     ),
     "no values": ('{"id": "A", "vars": {"a": []}, "input": "a"}', '"a" in "vars" has no values'),
     "unknown": ('{"id": "A", "vars": {"city": [1]}, "input": "{{ citi }}"}', 'there is no variable "citi" in "vars"'),

@@ -65,7 +65,7 @@ def test_half_of_a_letter_is_no_text(tmp_path: Path) -> None:
 
 
 def test_no_values_are_no_cases(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="there is none"):
+    with pytest.raises(ConfigurationError, match="there are none"):
         cases_from_values([], "agents:gen", tmp_path)
 
 

@@ -124,7 +124,7 @@ REFUSED = {
     ),
     "expected_output of a turn without mode": (
         '{"id": "C", "turns": [{"input": "a", "expected_output": "b"}]}',
-        ':1:38: case "C": "expected_output" in "turns[0]" needs "mode": "conversation" [Add it beside "turns"]',
+        ':1:38: case "C": "expected_output" in "turns[0]" needs "mode": "conversation" [Add it next to "turns"]',
     ),
     "turns and checkpoints": (
         '{"id": "C", "turns": [{"input": "a"}], "checkpoints": [], "simulator": {}}',
@@ -158,7 +158,7 @@ REFUSED = {
     "type of a dynamic case": (
         '{"id": "C", "simulator": {"use": "sim"}, "checkpoints": [{"id": "a", "assertion": {"type": '
         '"contains", "value": "x"}}], "type": "single_turn"}',
-        ':1:121: case "C": a dynamic case has no "type" of its own [The type follows from the other fields]',
+        ':1:121: case "C": "type" cannot be set in a dynamic case [The type follows from the other fields]',
     ),
     "checkpoint without assertion": (
         '{"id": "C", "simulator": {"use": "sim"}, "checkpoints": [{"id": "a"}]}',
@@ -243,11 +243,11 @@ REFUSED = {
     ),
     "mode of another kind": (
         '{"id": "C", "mode": "chat", "input": "a"}',
-        ':1:13: case "C": unknown mode "chat" [It is "conversation"; other modes follow from the fields of the case]',
+        ':1:13: case "C": unknown mode "chat" [Allowed: "conversation"; other modes follow from the fields of the case]',
     ),
     "mode that is not a string": (
         '{"id": "C", "mode": 1, "input": "a"}',
-        ':1:13: case "C": "mode" must be a string, and it is "conversation"',
+        ':1:13: case "C": "mode" must be a string: "conversation"',
     ),
     "conversation without turns": (
         '{"id": "C", "mode": "conversation", "input": "a"}',
@@ -263,7 +263,7 @@ REFUSED = {
     ),
     "expected of a conversation": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a"}], "expected": "b"}',
-        ':1:64: case "C": a conversation has no "expected" of its own ["expected_output" in a turn is a '
+        ':1:64: case "C": "expected" cannot be set in a conversation ["expected_output" in a turn is a '
         "reference for its answer]",
     ),
     "type of a conversation": (
@@ -392,7 +392,7 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, text: str, message
 
 def test_places_are_right_in_yaml_and_over_several_lines(tmp_path: Path) -> None:
     yaml = "tests:\n- id: C\n  turns:\n  - input: a\n  - input: b\n    expected_output: c\n"
-    message = 'case "C": "expected_output" in "turns[1]" needs "mode": "conversation" [Add it beside "turns"]'
+    message = 'case "C": "expected_output" in "turns[1]" needs "mode": "conversation" [Add it next to "turns"]'
     assert refusal(tmp_path, yaml, "cases.yaml") == f"Cannot read cases from cases.yaml:6:5: {message}"
     json = '{\n  "id": "C",\n  "turns": [\n    {"input": "a"},\n    {"input": ""}\n  ]\n}\n'
     said = 'case "C": turn 2 has no message [Put the message of the user in "input"]'

@@ -222,15 +222,15 @@ def test_criteria_weigh_what_they_say(app: MakeApplication) -> None:
 REQUIRED = {
     "a rubric": (
         {"type": "rubrics", "criteria": [{"id": "no-milk", "outcome": 'Says "milk"', "required": True}]},
-        'turn-1: the required criterion "Says "milk"" does not hold: The answer does not contain "milk"',
+        'turn-1: the required criterion "Says "milk"" is not met: The answer does not contain "milk"',
     ),
     "all of a rubric": (
         {"type": "rubrics", "criteria": ['Says "milk"'], "required": True},
-        'turn-1: the required criterion "Says "milk"" does not hold: The answer does not contain "milk"',
+        'turn-1: the required criterion "Says "milk"" is not met: The answer does not contain "milk"',
     ),
     "an assertion": (
         {"type": "contains", "value": "milk", "required": True},
-        'turn-1: the required criterion "contains "milk"" does not hold: Expected the output to contain "milk", found '
+        'turn-1: the required criterion "contains "milk"" is not met: Expected the output to contain "milk", found '
         '"You said: Tea"',
     ),
 }
@@ -331,7 +331,7 @@ def test_criteria_that_alone_grade_a_case_have_to_be_met(app: MakeApplication) -
     assert failures(result) == [
         (
             "assertion",
-            'assertions: the required criterion "Says "milk"" does not hold: The answer does not contain "milk"',
+            'assertions: the required criterion "Says "milk"" is not met: The answer does not contain "milk"',
         )
     ]
 

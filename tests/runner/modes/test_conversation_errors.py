@@ -11,7 +11,7 @@ from travel_planner import GOOD, REPLIES, conversation, demo, failures, turn, ve
 from runner.record.case_result import CaseResult
 
 ORDERLY = "agent error: The model scripted failed: 400 Bad Request: out of order"
-RULE = "Rule 5 of assistants/demo/replies.yml says so"
+RULE = "Rule 5 of assistants/demo/replies.yml sets this error"
 
 
 def outcomes(case: CaseResult) -> list[tuple[str, str | None]]:

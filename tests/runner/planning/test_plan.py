@@ -146,7 +146,7 @@ def test_a_plan_never_changes_and_runs_nothing(tmp_path: Path) -> None:
     [
         ("-i scripts.demo.c", "scripts.demo.c"),
         ("-i nowhere.jsonl", "there is no such file"),
-        (f"-i {CASES} --run Nothing", "No test and no case matches --run Nothing"),
+        (f"-i {CASES} --run Nothing", "No test or case matches --run Nothing"),
         (f"-i {CASES} -n nobody", "nobody"),
         (f"-i {CASES} --before gone_test.Before", "gone_test"),
         (f"-i {CASES} -c gone", "gone"),

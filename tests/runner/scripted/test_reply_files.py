@@ -256,8 +256,8 @@ def test_when_no_rule_applies_the_error_lists_what_was_tried(agent: Any) -> None
     assert (error.message, error.hint, error.status, error.retryable) == (
         'No rule of assistants/demo/replies.yml applies to the message "Some \\"water\\"" (turn 1):\n'
         '  rule 1: input contains "tea" or matches "^milk" and turn is 1\n'
-        '  rule 2: tool is there and metadata.plan is "pro", 1 time\n'
-        "  rule 3: tools is not there, 2 times",
+        '  rule 2: tool exists and metadata.plan is "pro", 1 time\n'
+        "  rule 3: tools does not exist, 2 times",
         "Add a rule whose conditions match, or end assistants/demo/replies.yml with a rule without conditions: "
         "- reply: some text",
         None,

@@ -274,7 +274,7 @@ def test_an_error_is_as_a_provider_gives_it(
 ) -> None:
     found = agent(f"- reply: {{error: {error}}}\n").error("Hi")
     assert (found.message, found.status, found.retryable) == (message, status, retryable)
-    assert found.hint == "Rule 1 of assistants/demo/replies.yml says so"
+    assert found.hint == "Rule 1 of assistants/demo/replies.yml sets this error"
 
 
 def test_a_delay_can_be_cancelled(agent: Any) -> None:

@@ -112,7 +112,7 @@ WHILE_LISTING = {
     ),
     "no text": ("os.write(1, b'log 4 1\\n\\xff\\xfe\\xfd\\xfc1')", "'utf-8' codec can't decode byte 0xff"),
     "a frame that nobody knows": ("send('hello')", "unexpected hello with 0 parts"),
-    "names without sources": ("send('tests', 'TestA')", "a list of functions that are no pairs"),
+    "names without sources": ("send('tests', 'TestA')", "a list of functions that are not pairs"),
     "a result": ("send('result', '0', OK, '')", "a result for a test that is not running"),
     "a start": ("send('start', '0')", "tests out of order"),
     "what a function returns": ("send('returned', '{\"ok\": 1}')", "unexpected returned"),

@@ -48,7 +48,7 @@ const byCount = (name: string, values: Record<string, number> = {}): [string, st
 export function Trials({ trials, noise }: { trials: Trial[]; noise?: { error: number; judge: number; agent: number } }) {
   return (
     <Section title="Trials" count={number(trials.length)}>
-      {noise && <p class="faint">Mean score ± {percent(2 * noise.error, 1)}{noise.judge > 0 && `; of the noise of one trial ${percent(noise.judge, noise.judge + noise.agent)} is the judge's, the rest the agent's`}</p>}
+      {noise && <p class="faint">Mean score ± {percent(2 * noise.error, 1)}{noise.judge > 0 && `; the judge causes ${percent(noise.judge, noise.judge + noise.agent)} of the noise of one trial, the agent the rest`}</p>}
       <Table head={["Trial", "Status", "Score", "Duration", "Error"]} label="Trials">
         {trials.map((trial) => (
           <tr>

@@ -85,7 +85,7 @@ function remarks({ missing_calls = 0, not_judged = 0, todo = 0, only = [], check
   if (missing_calls) said.push(`${number(missing_calls)} missing ${missing_calls === 1 ? "call" : "calls"}`);
   if (not_judged) said.push(`${number(not_judged)} ${not_judged === 1 ? "criterion was" : "criteria were"} not judged`);
   if (todo) said.push(`${number(todo)} todo`);
-  if (only.length) said.push(`t.only: tests beside ${only.join(", ")} did not run`);
+  if (only.length) said.push(`t.only in ${only.join(", ")}: other tests of the same module did not run`);
   if (checks_nothing) {
     const rest = checks_nothing - checks_nothing_first.length;
     const more = rest > 0 ? ` and ${number(rest)} more` : "";

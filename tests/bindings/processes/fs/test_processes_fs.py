@@ -287,7 +287,7 @@ def test_only_data_is_written(run: Run, app: Path, volume: str) -> None:
 
 def test_secrets_of_the_application_are_not_read(run: Run) -> None:
     for volume in ("app", "dsl"):
-        with pytest.raises(ProcessError, match="may hold secrets"):
+        with pytest.raises(ProcessError, match="may contain secrets"):
             run(f"{volume}.ReadFile", "/.env")
     assert "/.env" not in run("app.Glob", "*")
 
@@ -314,7 +314,7 @@ MISSING: list[tuple[str, list[Any], str]] = [
     ("InsertFile", ["note.txt", -1, "x"], "argument 2 must not be negative, got -1"),
     ("MoveInsert", ["note.txt", "x", -1], "argument 3 must not be negative, got -1"),
     ("WriteFileBase64", ["x", "*"], "argument 2 is not base64"),
-    ("ReadFile", ["a\0b"], "a path cannot hold a NUL character"),
+    ("ReadFile", ["a\0b"], "a path cannot contain a NUL character"),
     ("RemoveAll", ["/"], "the root of a volume stays where it is"),
     ("Move", ["/", "x"], "the root of a volume stays where it is"),
 ]

@@ -122,4 +122,4 @@ def test_votes_of_judges_are_shown(open_report: Any) -> None:
     expect(checkpoints.locator(".criteria li")).to_have_count(2)
     expect(checkpoints.get_by_text("kind, with gpt")).to_be_visible()
     expect(checkpoints.get_by_text("<i>rude</i>")).to_be_visible()
-    expect(page.get_by_text("of the noise of one trial 80 % is the judge's")).to_be_visible()
+    expect(page.get_by_text("the judge causes 80 % of the noise of one trial")).to_be_visible()

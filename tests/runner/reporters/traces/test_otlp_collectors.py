@@ -37,9 +37,9 @@ def test_a_collector_that_takes_nothing_costs_a_warning_and_no_result(
         assert other.headers == []
     why = {
         "nobody": "there is no response",
-        "refuses": "it answers 401 Unauthorized",
-        "slow": "it did not take them within 0.5 s after the run",
-        "elsewhere": "it answers 307 Temporary Redirect",
+        "refuses": "it responded with 401 Unauthorized",
+        "slow": "it did not accept them within 0.5 s after the run",
+        "elsewhere": "it responded with 307 Temporary Redirect",
     }[how]
 
     assert run.code == 0, run
