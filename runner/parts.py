@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from scripttest.values import Value
 
@@ -22,6 +23,12 @@ class Dependency(Value):
     def text(self) -> str:
         """Its key in a stored fingerprint, such as `prompts expense`."""
         return f"{self.kind} {self.name}"
+
+
+@cache
+def part(kind: str, name: str) -> Dependency:
+    """The part of a kind; the same one at each call, which tables find at once."""
+    return Dependency(kind=kind, name=name)
 
 
 def dependency_in(key: str) -> Dependency | None:

@@ -122,8 +122,8 @@ class Answer(Value):
         called no tool. None: nothing was asked, or answered."""
         if self.next is not None:
             return self.next
-        if self.content or self.completion is None:
-            return self.content or _said_by_tools(self.tools) or None
+        if (content := self.content) or self.completion is None:
+            return content or _said_by_tools(self.tools) or None
         return _said_by_tools(self.tools) or (None if self.completion.tool_calls else "")
 
     @property
@@ -145,8 +145,8 @@ class Answer(Value):
     @property
     def text(self) -> str:
         """The answer as text: the completion, else the output."""
-        if self.content:
-            return self.content
+        if content := self.content:
+            return content
         output = self.output
         return output if isinstance(output, str) else "" if output is None else json.dumps(output, ensure_ascii=False)
 

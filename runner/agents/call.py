@@ -20,7 +20,7 @@ from runner.agents.model_rounds import ModelRounds
 from runner.assertions.results import show
 from runner.connectors.load import RUNNER
 from runner.errors import ConfigurationError, RunnerError, sentences
-from runner.parts import Dependency
+from runner.parts import part
 from scripttest import FunctionCall
 
 if TYPE_CHECKING:
@@ -208,9 +208,9 @@ async def call_agent(runtime: Runtime, request: AgentRequest) -> Answer:
     context.pop("sandbox", None)
     if assistant.sandbox is not None:
         context = assistant.sandbox.context(context)
-    runtime.note(chat, Dependency(kind="agent", name=assistant.id), Dependency(kind="prompts", name=assistant.id))
+    runtime.note(chat, part("agent", assistant.id), part("prompts", assistant.id))
     if assistant.script is None:
-        runtime.note(chat, Dependency(kind="handler", name=f"agents.{assistant.id}.index"))
+        runtime.note(chat, part("handler", f"agents.{assistant.id}.index"))
     with chat.calling(assistant.id, caller.call if caller else None) as number:
         scope = Scope(chat=chat, assistant=assistant, context=context, depth=depth, call=number)
         answer = await Call(runtime, scope, request).run()

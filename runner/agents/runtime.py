@@ -16,7 +16,7 @@ from runner.connectors.base import Completion, ConnectorError, ModelAnswer, Mode
 from runner.connectors.load import RUNNER
 from runner.connectors.timing import case_now
 from runner.errors import shown_path
-from runner.parts import Dependency
+from runner.parts import part
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from runner.answers.recording import Recording
     from runner.connectors.base import ClosedModels, Message
     from runner.connectors.load import Connectors
+    from runner.parts import Dependency
     from scripttest import Compiled, FunctionPool, Returned, TestKey
 
 REFUSALS = (400, 413, 422)
@@ -131,16 +132,16 @@ class Runtime:
     def note(self, chat: Chat, *parts: Dependency) -> None:
         """Notes that a chat uses parts, and what goes with them: environment variables, programs."""
         if self._parts is not None:
-            for part in parts:
-                if part not in chat.parts:
-                    chat.parts |= self._parts.used_with(part)
+            for one in parts:
+                if one not in chat.parts:
+                    chat.parts |= self._parts.used_with(one)
 
     async def _note_scripts(self, call: FunctionCall, chat: Chat) -> None:
         """Notes the script of a function, and those that it has called."""
         for source in await self.functions.used(call.script, call.module):
             if source.key not in self._shown:
                 kind = "script" if source.script is None else "module"
-                self._shown[source.key] = Dependency(kind=kind, name=shown_path(source.test, self.connectors.root))
+                self._shown[source.key] = part(kind, shown_path(source.test, self.connectors.root))
             self.note(chat, self._shown[source.key])
 
     async def hooks(self, assistant: Assistant) -> frozenset[str]:
@@ -218,9 +219,7 @@ class Runtime:
         from runner.agents.mcp.toolbox import open_toolbox, read_choices
 
         if chat is not None:
-            self.note(
-                chat, *(Dependency(kind="server", name=choice.server) for choice in read_choices(list(items), where))
-            )
+            self.note(chat, *(part("server", choice.server) for choice in read_choices(list(items), where)))
 
         key = f"{where} {items}"
         if key not in self._boxes:
@@ -242,14 +241,12 @@ class Runtime:
         free = is_scripted or (self._recording is not None and self._recording.mode == "replay")
         """Whether no real model answers."""
         if is_scripted:
-            scripted = [Dependency(kind="runner" if connector == RUNNER else "replies", name=request.agent)]
+            scripted = [part("runner" if connector == RUNNER else "replies", request.agent)]
         elif chat.framed:
             request = request.replace(messages=[_framed(message, chat.framed) for message in request.messages])
-        self.note(
-            chat, Dependency(kind="model", name=connector), Dependency(kind="connector", name=connector), *scripted
-        )
+        self.note(chat, part("model", connector), part("connector", connector), *scripted)
         if self._recording is not None and self._recording.mode == "replay":
-            self.note(chat, Dependency(kind="recording", name=self._recording.file(chat.origin)))
+            self.note(chat, part("recording", self._recording.file(chat.origin)))
 
         def step(milliseconds: float, completion: Completion | None, error: str = "") -> ModelStep:
             return ModelStep(

@@ -176,8 +176,8 @@ class Journal:
         key = self._written(origin.key)
         of_case = self._case(key)
         described = describe(request, connector, connectors.model(connector))
-        rest = self._clean(_text([described.get("parameters"), described.get("tools"), connectors.settings(connector)]))
-        exact, loose = (_digest(self._clean(key), rest) for key in keys_of(described))
+        keys = keys_of(described, connectors.settings(connector))
+        exact, loose = (_digest(self._clean(key)) for key in keys)
         kept = of_case.kept and of_case.kept.take(Keys(exact=lambda: exact, loose=lambda: loose, model=""))
         if kept:
             chunks = pieces_of(kept.completion.content, kept.lengths)
@@ -416,8 +416,5 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def _digest(*texts: str) -> str:
-    return blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-
-
-_text = json.JSONEncoder(sort_keys=True, default=str).encode
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -85,14 +85,16 @@ def exact_key(described: Mapping[str, Any], anything_said: bool = False) -> str:
     return _key(described, [] if anything_said else [_counting(message) for message in described["messages"]])
 
 
-def keys_of(described: Mapping[str, Any]) -> tuple[str, str]:
-    """The exact and the loose key of a request that was not cleaned."""
+def keys_of(described: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[str, str]:
+    """The exact and the loose key of a request that was not cleaned, where also the settings of the connector, all
+    parameters and all that is said of tools count."""
+    further = (described.get("parameters"), described.get("tools"), settings)
     said = [_counting(message) for message in described["messages"]]
     if not all(isinstance(message["content"], str) for message in said):
         said = _cleaned(said, str)
     steady = _steady(said)
-    exact = _key(described, said)
-    return exact, exact if steady == said else _key(described, steady)
+    exact = _key(described, said, *further)
+    return exact, exact if steady == said else _key(described, steady, *further)
 
 
 def loose_key(described: Mapping[str, Any]) -> str:
@@ -295,7 +297,7 @@ class CaseReplay:
         )
 
 
-def _key(described: Mapping[str, Any], messages: list[Any]) -> str:
+def _key(described: Mapping[str, Any], messages: list[Any], *further: Any) -> str:
     counting = (
         described.get("connector"),
         described.get("agent"),
@@ -303,6 +305,7 @@ def _key(described: Mapping[str, Any], messages: list[Any]) -> str:
         (described.get("parameters") or {}).get("response_format"),
         messages,
         described.get("options") or {},
+        *further,
     )
     return _text(counting)
 

@@ -38,6 +38,7 @@ from runner.connectors.timing import Answering, Timing
 from runner.security.keys import Credential
 
 _BEFORE_JSON = BOM_UTF8 + b" \t\r\n"
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _MISSHAPEN = (AttributeError, KeyError, TypeError, ValueError)
 """What reading JSON raises that has another shape than expected."""
 Listener = Callable[[str], None]
@@ -109,7 +110,7 @@ class HttpConnector:
         If a stream breaks off and the call is made again, `on_chunk` gets the new answer from the position up to which
         it had the first one. Only the content of the completion is reliable."""
         body = self.write(request)
-        payload = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        payload = _compact(body).encode("utf-8", "replace")
         headers = {
             "content-type": "application/json",
             "accept-encoding": "identity",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -24,6 +25,11 @@ from scripttest import Cause, Failure, HostError, Outcome, ResultWarning, Script
 
 _LAST = {Cause.INFRASTRUCTURE: 1, Cause.INCONCLUSIVE: 2}
 """Cause → its rank among the failures of an attempt, after those that are verdicts."""
+
+
+@cache
+def _mode_named(name: str) -> Callable[[CaseAttempt], Mode]:
+    return import_module(f"runner.modes.{name}").mode_of  # type: ignore[no-any-return]
 
 
 class AttemptRun:
@@ -64,7 +70,7 @@ class AttemptRun:
                 if case.before:
                     data = await _hook(attempt, case.before, "before", [told_of_case(case)])
                 prepared = True
-                self.mode = import_module(f"runner.modes.{case.runs}").mode_of(attempt)
+                self.mode = _mode_named(case.runs)(attempt)
                 await self.mode.run()
         except TimeoutError:
             frames = attempt.chat.stopped
@@ -146,6 +152,7 @@ class AttemptRun:
             fingerprint = fingerprints.of_case(
                 attempt.assistant.id,
                 case,
+                attempt.written,
                 attempt.folder,
                 used,
                 chat.variant,

@@ -142,9 +142,11 @@ class SuiteRun:
         Attempts in one chat, which the context names, follow each other, and find the memory of the chat."""
         chat, hooks = attempt.chat, self._chat
         attempt.database.begin_with(self._first_rows)
-        attempt.world.session = deepcopy(hooks.world.session)
-        own = {f"memory:{space}:{hooks.id}": f"memory:{space}:{chat.id}" for space in ("chat", "context")}
-        attempt.world.stores = {own.get(id, id): entries for id, entries in hooks.world.stores.items()}
+        if hooks.world.session:
+            attempt.world.session = deepcopy(hooks.world.session)
+        if hooks.world.stores:
+            own = {f"memory:{space}:{hooks.id}": f"memory:{space}:{chat.id}" for space in ("chat", "context")}
+            attempt.world.stores = {own.get(id, id): entries for id, entries in hooks.world.stores.items()}
         if not self.environment.context["chat_id"]:
             yield
             return

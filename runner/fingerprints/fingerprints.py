@@ -16,6 +16,7 @@ compared only with those of results with `--coverage`."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections import defaultdict
 from collections.abc import Mapping
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 FORMAT = 2
 COVERAGE = "coverage"
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 Fingerprint = dict[str, "Any"]
 
 
@@ -75,6 +77,7 @@ class Fingerprints:
         self,
         agent: str,
         case: Case,
+        written: Mapping[str, Any],
         folder: Path,
         parts: Mapping[Dependency, str],
         variant: AgentVariant | None = None,
@@ -85,12 +88,13 @@ class Fingerprints:
         """The fingerprint of a case of an agent that used these parts.
 
         Args:
+            written: the case as it was written, by the names of its fields.
             folder: where its files are looked for.
             variant: what the agent had of its own.
             judged: whether a judge was asked.
             graded: whether it has assertions or a score."""
         common = self._for(agent).of_result(judged=judged, graded=graded)
-        return {**common, **self._of_case(case, folder, variant), **stored_dependencies(parts)}
+        return {**common, **self._of_case(case, written, folder, variant), **stored_dependencies(parts)}
 
     def changed(
         self,
@@ -112,7 +116,7 @@ class Fingerprints:
         common = self._for(agent)
         own = {**common.always, **{key: digest for key, digest in common.sometimes.items() if key in before}}
         if case is not None and folder is not None:
-            own |= self._of_case(case, folder, variant)
+            own |= self._of_case(case, case.model_dump(exclude_unset=True), folder, variant)
         used = {key: part for key in before if (part := dependency_in(key)) is not None}
         keys = [key for key in (*own, *before) if key not in used and key != COVERAGE]
         changed = [key for key in dict.fromkeys(keys) if own.get(key) != before.get(key)]
@@ -126,11 +130,13 @@ class Fingerprints:
     def _for(self, agent: str) -> _Common:
         return self._of_agents.get(agent, self._common)
 
-    def _of_case(self, case: Case, folder: Path, variant: AgentVariant | None) -> dict[str, str]:
+    def _of_case(
+        self, case: Case, written: Mapping[str, Any], folder: Path, variant: AgentVariant | None
+    ) -> dict[str, str]:
         from runner.cases.messages import files_of_case
 
-        said = case.model_dump_json(exclude_unset=True, exclude=("repeat",)).encode("utf-8", "replace")
-        own = {"case": digest_of_bytes(said)}
+        said = _compact({name: value for name, value in written.items() if name != "repeat"})
+        own = {"case": digest_of_bytes(said.encode("utf-8", "replace"))}
         if variant is not None:
             own |= {"variant": variant.digest, **({"--connector": variant.connector} if variant.connector else {})}
         files = sorted(set(files_of_case(case, folder)))

@@ -140,6 +140,11 @@ class CaseAttempt:
         )
 
     @cached_property
+    def written(self) -> dict[str, Any]:
+        """The case as it was written, by the names of its fields."""
+        return self.case.model_dump(exclude_unset=True)
+
+    @cached_property
     def saved(self) -> SavedTalk | None:
         """The saved talk that is graded again; None when the agent is asked."""
         transcripts = self.environment.transcripts
@@ -156,10 +161,11 @@ class CaseAttempt:
         messages to it. `options`: `context.Options` of the call, and parameters of the model. `said`: the last
         message, as the case has it."""
         answer = await self._asked(messages, options, said)
-        if answer.cut:
+        if cut := answer.cut:
             turn = self.chat.turn
-            self.world.warn("cut", f"{f'turn {turn}: ' if turn else ''}the answer was {answer.cut}")
-        if isinstance(answer.output, str) and thinking_in(answer.output):
+            self.world.warn("cut", f"{f'turn {turn}: ' if turn else ''}the answer was {cut}")
+        output = answer.output
+        if isinstance(output, str) and thinking_in(output):
             self.world.warn("thinking", THINKS.format(self.assistant.id))
         return answer
 

@@ -20,7 +20,6 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.answer import Answer
-    from runner.cases.model import Case
     from runner.modes.base import CaseAttempt
     from runner.record.case_result import CheckpointResult, ScoreResult, TurnResult
 
@@ -96,7 +95,7 @@ class Mode:
         attempt = self.attempt
         if not self.answers or (attempt.environment.fingerprints is None and attempt.saved is None):
             return None
-        return regradable(attempt.case, self.answers)
+        return regradable(attempt.written, self.answers)
 
     def result(self) -> CaseResult:
         """The result, as reports show it."""
@@ -236,10 +235,10 @@ def answered(evidence: Evidence, calls: Sequence[ModelCall]) -> AnswerUsage:
     )
 
 
-def regradable(case: Case, answers: Sequence[AnswerUsage]) -> Regradable:
-    """The part of a report that is needed to grade a case again."""
-    kept = {key: value for key, value in case.model_dump(exclude_unset=True).items() if key not in LEFT_OUT}
-    is_short = len(json.dumps(kept, ensure_ascii=False)) <= LONGEST
+def regradable(written: Mapping[str, Any], answers: Sequence[AnswerUsage]) -> Regradable:
+    """The part of a report that is needed to grade a case again, which is given as it was written."""
+    kept = {key: value for key, value in written.items() if key not in LEFT_OUT}
+    is_short = 2 * len(repr(kept)) <= LONGEST or len(json.dumps(kept, ensure_ascii=False)) <= LONGEST
     return Regradable(case=kept if is_short else None, answers=tuple(answers))
 
 

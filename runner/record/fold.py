@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from bindings import AnsweredBy
 from runner.record import events
@@ -231,10 +232,16 @@ def _count_case(result: TestResult, case: CaseResult, suite: str, into: Iterable
         counts.noise.add(votes)
 
 
+@cache
+def _rate_of(passed: int, judged: int) -> PassCount:
+    """The same one at each call, which tables find at once."""
+    return PassCount(passed=passed, judged=judged)
+
+
 def _figures_of(judged: list[Attempt]) -> tuple[PassCount, float | None] | None:
     """The runs of a case that passed, and its mean score; None: none was judged."""
     scores = [score for run in judged if (score := score_in(run.score)) is not None]
-    rate = PassCount(passed=sum(run.passed for run in judged), judged=len(judged))
+    rate = _rate_of(sum([run.passed for run in judged]), len(judged))
     return (rate, sum(scores) / len(scores) if scores else None) if judged else None
 
 

@@ -12,7 +12,6 @@ does that for the annotations that case files need: texts, numbers, literals, un
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from types import NoneType, UnionType
@@ -184,12 +183,6 @@ class Model:
                 found[name] = _dumped(self.__dict__[name], exclude_unset, exclude_defaults)
         further = self.__pydantic_extra__ or {}
         return found | {name: _dumped(value, exclude_unset, exclude_defaults) for name, value in further.items()}
-
-    def model_dump_json(self, *, exclude_unset: bool = False, exclude: Collection[str] = ()) -> str:
-        """The same as JSON text, without the fields of some names."""
-        found = self.model_dump(exclude_unset=exclude_unset)
-        kept = {name: value for name, value in found.items() if name not in exclude}
-        return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self:
         """The record with other values of some fields, which are not checked."""

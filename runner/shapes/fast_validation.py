@@ -20,7 +20,7 @@ LONGEST = 100_000
 """Characters of JSON that are read here at the most."""
 _DEEPEST = 200
 """Brackets that are nested deeper may be so more deeply than pydantic allows."""
-_LARGE = 1_000_000
+_LARGE = 200_000
 """Bytes from which on pydantic is quicker."""
 _EXACT = 1 << 53
 """Whole numbers up to here are floats without loss."""

@@ -53,7 +53,7 @@ class ModelParameters(Model):
 
 def parameters_in(options: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of a model among options; those that are null are not given."""
-    return {name: options[name] for name in fields_of(ModelParameters) if options.get(name) is not None}
+    return {name: options[name] for name in options and fields_of(ModelParameters) if options.get(name) is not None}
 
 
 def is_parameter(name: str, value: Any) -> bool:

@@ -27,7 +27,7 @@ PARTS = {
     "asking": ["runner.connectors.provider:HttpConnector.complete"],
     "journal": ["runner.answers.journal:Journal.complete", "runner.answers.journal:Journal.end"],
     "grading": ["runner.modes.standard:check_all"],
-    "result": ["runner.execution.attempts:ended"],
+    "result": ["runner.execution.attempts:AttemptRun._ended"],
     "fingerprint": ["runner.fingerprints.fingerprints:Fingerprints.of_case", "runner.agents.runtime:Runtime.note"],
     "events": ["runner.reporters.stream:Multiplexer.send"],
     "line": ["runner.record.lines:line_of", "runner.record.report:stored_text"],
