@@ -32,7 +32,7 @@ PARTS = {
     "events": ["runner.reporters.stream:Multiplexer.send"],
     "line": ["runner.record.lines:line_of", "runner.record.report:stored_text"],
     "report": [
-        "runner.reporters.opening:JsonlReporter.on_event",
+        "runner.reporters.jsonl:JsonlReporter.on_event",
         "runner.reporters.json_report:JsonReporter.on_event",
     ],
 }
