@@ -113,7 +113,7 @@ def merged(reports: list[Report], names: tuple[str, ...]) -> PooledRuns:
             suites=tuple(suites.values()),
             shard=None,
             run_id=None,
-            run_ids=tuple(dict.fromkeys(id for report in reports for id in report.run_ids)),
+            run_ids=tuple(dict.fromkeys(id for report in reports for id in report.start.all_run_ids)),
             resume=None,
         ),
         results=ordered,
@@ -195,7 +195,7 @@ def _shards(parts: Sequence[Report]) -> Iterator[str]:
 
 
 def _shard(part: Report) -> Shard | None:
-    text = part.start.shard or (part.origin.get("options") or {}).get("shard")
+    text = part.start.shard or ((part.start.resume or {}).get("options") or {}).get("shard")
     try:
         return read_shard(text, "--shard") if isinstance(text, str) else None
     except ConfigurationError:
@@ -242,7 +242,7 @@ def _runs_left(result: TestResult, runs: int) -> list[int]:
 
 def _planned(part: Report, suite: str) -> Record | None:
     """What the start record of a report has for a suite of cases: `{cases, ids?}`."""
-    plan = (part.origin.get("planned") or {}).get(suite)
+    plan = ((part.start.resume or {}).get("planned") or {}).get(suite)
     return plan if isinstance(plan, dict) and isinstance(plan.get("cases"), int) else None
 
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from runner.amounts import Cost, Milliseconds, cost_in
 from runner.assertions.base import AgentUse, AssertionResult, Judged, ToolUse
+from runner.shapes.codec import json_of as json_of
 from runner.shapes.json_value import JsonValue
 from scripttest import Status
 from scripttest.values import Value
@@ -22,13 +23,6 @@ def graded_turn(name: str) -> int:
     """The turn that a score of this name grades; 0: the whole, or the one answer there is."""
     turn, _, number = name.partition("-")
     return int(number) if turn == "turn" and number.isdecimal() else 0
-
-
-def json_of(value: Value) -> Record:
-    """`runner.shapes.codec.json_of`, loaded when something is written."""
-    from runner.shapes.codec import json_of
-
-    return json_of(value)
 
 
 def _response_in(turn: Record) -> str:

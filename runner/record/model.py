@@ -289,11 +289,6 @@ class TestResult(JsonValue):
         return found
 
     @property
-    def id(self) -> str:
-        """Its name, as lines call it."""
-        return self.name
-
-    @property
     def status(self) -> Status:
         """`passed`, `failed` or `skipped`."""
         return self.outcome.status

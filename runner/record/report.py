@@ -114,19 +114,9 @@ class Report(Value):
         return self.start.suites
 
     @property
-    def run_ids(self) -> tuple[str, ...]:
-        """The ids of the runs whose answers it has; none for a report that names none."""
-        return self.start.all_run_ids
-
-    @property
     def result_flags(self) -> tuple[str, ...]:
         """The flags that change results, wherever they were set, as words of a command line."""
         return self.start.result_flags or self.start.flags
-
-    @property
-    def origin(self) -> Mapping[str, Any]:
-        """`resume` of its start line."""
-        return self.start.resume or {}
 
     def by_suite(self) -> list[tuple[Suite, list[TestResult]]]:
         """Each suite with its results, also those that have none."""
