@@ -14,7 +14,7 @@ from runner.amounts import Cost, mean
 from runner.record.outcomes import error_text
 from runner.record.verdict import DECIDED, Verdict, verdict_in, verdict_of
 from runner.record.votes import Judging, criteria_of
-from runner.shapes.codec import value_of
+from runner.shapes.codec import members_of, value_of
 from scripttest import Cause, Status
 from scripttest.values import Value
 
@@ -76,8 +76,7 @@ class Attempt(Value):
         return self.verdict.cause
 
 
-def _by_k(name: str) -> Any:
-    return lambda line: {int(k): value for k, value in (line.get(name) or {}).items()}
+_BY_K = ("pass_at_k", "pass_hat_k")
 
 
 class RunStatistics(Value):
@@ -114,9 +113,11 @@ class RunStatistics(Value):
     __keys__ = {"judged": "count"}  # noqa: RUF012
     __writers__ = {  # noqa: RUF012
         name: lambda figures, name=name: {str(k): value for k, value in getattr(figures, name).items()} or ...
-        for name in ("pass_at_k", "pass_hat_k")
+        for name in _BY_K
     }
-    __readers__ = {"pass_at_k": _by_k("pass_at_k"), "pass_hat_k": _by_k("pass_hat_k")}  # noqa: RUF012
+    __readers__ = {  # noqa: RUF012
+        name: lambda line, name=name: {int(k): value for k, value in (line.get(name) or {}).items()} for name in _BY_K
+    }
 
 
 def stability_of(attempts: Sequence[Attempt], stops: bool = False) -> RunStatistics | None:
@@ -206,16 +207,10 @@ def stability_in(line: Record) -> RunStatistics | None:
     if "attempts" not in runs:
         return None
     stops = "repeat" in runs
-    needed = (*_FIGURES, *(() if stops else ("pass_at_k", "pass_hat_k")))
-    if all(runs.get(key) is not None for key in needed):
+    needed = {member.key for member in members_of(RunStatistics) if member.is_required}
+    if all(runs.get(key) is not None for key in needed - (set(_BY_K) if stops else set())):
         return value_of(RunStatistics, runs)
     return stability_of(attempts_in(line), stops)
-
-
-_FIGURES = (
-    *("count", "passed", "failed", "pass_rate", "consistency", "stable", "classification", "avg_duration_ms"),
-    *("min_duration_ms", "max_duration_ms", "std_deviation_ms", "confidence_interval"),
-)
 
 
 def pass_rate(passed: int, count: int) -> float:
