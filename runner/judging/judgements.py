@@ -73,14 +73,6 @@ def _free(key: JudgementKey, taken: Container[JudgementKey]) -> JudgementKey:
     return next(named for name in names if (named := key.replace(criterion=name)) not in taken)
 
 
-class _Answer(Value):
-    """An answer that was judged, and the number of its turn; 0: the whole conversation."""
-
-    number: int
-    said: Any
-    output: Any
-
-
 class _Check(Value):
     """What a judge may have been asked. Criteria do not say of which type they are; those of a score that compares
     answers do that, too."""
@@ -95,16 +87,19 @@ def _of_result(result: TestResult) -> Iterator[Judgement]:
     case = result.case
     if case is None:
         for number, check in enumerate(result.judgements, 1):
-            answer = _Answer(number=number if len(result.judgements) > 1 else 0, said=None, output=check.actual)
-            yield from _of_checks(_checks([check]), of_all, answer)
+            key = of_all.replace(turn=number if len(result.judgements) > 1 else 0)
+            yield from _of_checks(_checks([check]), key, None, check.actual)
         return
     turns = {turn.turn: turn for turn in case.turns}
-    answers = {
-        number: _Answer(number=number, said=turn.input, output=turn.response if turn.output is None else turn.output)
-        for number, turn in turns.items()
-    }
+    outputs = {number: turn.response if turn.output is None else turn.output for number, turn in turns.items()}
     last = max(turns, default=0)
-    whole = _Answer(number=0, said=case.input, output=answers[last].output if last else case.output)
+    outputs[0] = outputs[last] if last else case.output
+
+    def on(number: int, checks: list[_Check]) -> Iterator[Judgement]:
+        """Those on the answer of a turn; of the whole where there is no such turn."""
+        turn = number if number in turns else 0
+        return _of_checks(checks, of_all.replace(turn=turn), turns[turn].input if turn else case.input, outputs[turn])
+
     graded = {
         graded_turn(entry.name): [
             _Check(check=check, type=PREFERENCE if entry.type == PREFERENCE else None, id=check.id)
@@ -112,15 +107,14 @@ def _of_result(result: TestResult) -> Iterator[Judgement]:
         ]
         for entry in case.scores
     }
-    for number, answer in [(0, whole), *answers.items()]:
+    for number in (0, *turns):
         checks = turns[number].assertions if number else () if case.in_turns else case.assertions
-        yield from _of_checks(_named(_checks(checks), graded.pop(number, [])), of_all, answer)
+        yield from on(number, _named(_checks(checks), graded.pop(number, [])))
     for number, criteria in graded.items():
-        yield from _of_checks(criteria, of_all, answers.get(number, whole))
-    yield from _of_checks(_checks(case.final_assertions or ()), of_all, whole)
+        yield from on(number, criteria)
+    yield from on(0, _checks(case.final_assertions or ()))
     for checkpoint in case.checkpoints or ():
-        answer = answers.get(checkpoint.reached_at_turn or last, whole)
-        yield from _of_checks(_checks(checkpoint.assertions), of_all, answer)
+        yield from on(checkpoint.reached_at_turn or last, _checks(checkpoint.assertions))
 
 
 def _checks(checks: Iterable[AssertionResult]) -> list[_Check]:
@@ -135,25 +129,24 @@ def _named(checks: list[_Check], graded: list[_Check]) -> list[_Check]:
     return [check.replace(id=id) for check, id in zip(checks, ids, strict=True)]
 
 
-def _of_checks(checks: Iterable[_Check], of_all: JudgementKey, answer: _Answer) -> Iterator[Judgement]:
+def _of_checks(checks: Iterable[_Check], answer: JudgementKey, said: Any, output: Any) -> Iterator[Judgement]:
     for number, one in enumerate(checks, 1):
         check = one.check
         if details := getattr(check, "details", ()):
-            yield from _of_checks(_checks(details), of_all, answer)
+            yield from _of_checks(_checks(details), answer, said, output)
             continue
-        if check.judge is None and one.type not in JUDGED:
-            continue
-        if check.error or check.inconclusive or not check.judged:
+        is_asked = check.judge is not None or one.type in JUDGED
+        if not is_asked or check.error or check.inconclusive or not check.judged:
             continue
         named = one.id or getattr(check, "text", None) or getattr(check, "expected", None) or f"assertion {number}"
         compares = one.type == PREFERENCE
         votes = [vote for vote in (() if compares else check.votes) if vote.passed is not None]  # two orders have two
         yield Judgement(
-            key=of_all.replace(turn=answer.number, criterion=message_text(named)),
+            key=answer.replace(criterion=message_text(named)),
             passed=check.passed,
             score=score_in(check.score),
-            input="" if answer.said is None else message_text(answer.said),
-            output="" if answer.output is None else as_text(answer.output),
+            input=message_text(said),
+            output="" if output is None else as_text(output),
             judge=check.judge or "",
             votes=tuple(bool(vote.passed) for vote in votes),
             scores=tuple(score for vote in votes if (score := score_in(vote.score)) is not None),

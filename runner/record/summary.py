@@ -16,11 +16,8 @@ from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from runner.record.fold import Counts, GroupCounts
     from runner.record.model import TestResult
-    from runner.statistics.intervals import Estimate
 
 COST_DIGITS = 12
 """Digits of a sum of costs, in US dollars: what the order of adding changes comes behind them."""
@@ -213,10 +210,14 @@ def judges_text(known: Certainty) -> str:
 def _figures(counts: GroupCounts) -> Record:
     from runner.statistics.intervals import mean_of, suite_rate
 
-    return {
-        **_estimated("pass_rate", suite_rate(list(counts.rates.elements()))),
-        **_estimated("mean_score", mean_of(list(counts.scores.elements()))),
-    }
+    rate, score = suite_rate(list(counts.rates.elements())), mean_of(list(counts.scores.elements()))
+    found: Record = {}
+    for name, estimate in (("pass_rate", rate), ("mean_score", score)):
+        if estimate.value is not None:
+            found[name] = round(estimate.value, DIGITS)
+            if (ends := estimate.interval) is not None:
+                found[f"{name}_interval"] = (round(ends.low, DIGITS), round(ends.high, DIGITS))
+    return found
 
 
 def _parts(counts: Counts) -> Iterator[GroupFigures]:
@@ -254,15 +255,6 @@ def _one(part: GroupCounts) -> GroupCounts:
 
 def _cases(part: GroupCounts) -> int:
     return max(part.rates.total(), part.scores.total())
-
-
-def _estimated(name: str, estimate: Estimate) -> dict[str, Any]:
-    if estimate.value is None:
-        return {}
-    found: dict[str, Any] = {name: round(estimate.value, DIGITS)}
-    if estimate.interval is not None:
-        found[f"{name}_interval"] = (round(estimate.interval.low, DIGITS), round(estimate.interval.high, DIGITS))
-    return found
 
 
 def _percent(share: float) -> str:
