@@ -31,7 +31,7 @@ class Verdict(StrEnum):
     @property
     def is_none(self) -> bool:
         """Whether the test ran but has no verdict."""
-        return self in CAUSES
+        return self in _WITHOUT
 
     @property
     def status(self) -> Status:
@@ -45,14 +45,16 @@ class Verdict(StrEnum):
 
 
 CAUSES = {Verdict.BROKEN: Cause.INFRASTRUCTURE, Verdict.INCONCLUSIVE: Cause.INCONCLUSIVE}
+_WITHOUT = tuple(CAUSES)
 _NONE: dict[str, Verdict] = {cause: verdict for verdict, cause in CAUSES.items()}
+_OF_STATUS: dict[str, Verdict] = {verdict.value: verdict for verdict in Verdict}
 DECIDED = (Verdict.PASSED, Verdict.FAILED)
 """The verdicts that say something of what was tested."""
 
 
 def verdict_of(status: str, cause: str | None) -> Verdict:
     """The verdict on something that ended with a status, and with the cause of its decisive failure."""
-    return _NONE[cause] if cause in _NONE and status == Status.FAILED else Verdict(status)
+    return _NONE[cause] if cause in _NONE and status == Status.FAILED else _OF_STATUS[status]
 
 
 def verdict_in(line: Mapping[str, Any]) -> Verdict:
