@@ -27,22 +27,17 @@ from scripttest.typing_names import Record
 _STATUSES = {"timeout": Cause.TIMEOUT, "error": Cause.INFRASTRUCTURE}
 
 
-def is_upstream(value: Any) -> bool:
-    """Whether a JSON value is such a report."""
+def _as_ours(value: Any) -> Any:
+    """A report that Yao wrote, as this command would have written it; any other value as it is."""
     kinds = {"results": list, "summary": dict, "metadata": dict}
-    return (
-        isinstance(value, dict)
-        and "type" not in value
-        and all(isinstance(value.get(key), kind) for key, kind in kinds.items())
-    )
-
-
-def from_upstream(value: Record) -> Record:
-    """The report as this command would have written it."""
+    if not isinstance(value, dict) or "type" in value:
+        return value
+    if not all(isinstance(value.get(key), kind) for key, kind in kinds.items()):
+        return value
     input = value["metadata"].get("input_file") or value["summary"].get("agent_id") or "cases"
-    results = [_result(one) for one in value["results"]]
     content = json.dumps(value, sort_keys=True).encode("utf-8", "replace")
     id = blake2b(content, digest_size=6).hexdigest()  # Yao writes none; a copy has the same one
+    results = [_result(one) for one in value["results"]]
     metadata = {"run_id": id, **value["metadata"]}
     return {**value, "type": AGENT_TEST, "input": str(input), "results": results, "metadata": metadata}
 
@@ -56,13 +51,13 @@ def _result(record: Any) -> Any:
     trace = record.get("trace")
     calls = trace.get("tool_calls") if isinstance(trace, dict) else None
     if isinstance(calls, list):
-        found["tools"] = [_tool(call) for call in calls if isinstance(call, dict)]
+        found["tools"] = [
+            {key: call.get(key) for key in ("arguments", "result", "error")}
+            | {"name": str(call.get("tool") or ""), "server": str(call.get("server") or "")}
+            for call in calls
+            if isinstance(call, dict)
+        ]
     return found
-
-
-def _tool(call: Record) -> Record:
-    known = {key: call.get(key) for key in ("server", "arguments", "result", "error")}
-    return {**known, "name": str(call.get("tool") or ""), "server": str(call.get("server") or "")}
 
 
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -215,23 +210,19 @@ class _Reader:
     def _document(self, text: str) -> Iterator[tuple[str, Record]]:
         """A report in one piece as lines, each with its place."""
         try:
-            value = self._clean(json.loads(text))
+            value = _as_ours(self._clean(json.loads(text)))
         except (ValueError, RecursionError) as error:
             raise self._bad_json(error, 1) from error
-        if is_upstream(value):
-            value = from_upstream(value)
         several = isinstance(value, dict) and value.get("type") == "test_run"
         parts = value.get("reports") if several else [value]
         if not isinstance(parts, list) or not all(isinstance(one, dict) and one.get("type") in KINDS for one in parts):
             raise _broken(self._path, f"it is {_named(value)}, not a report of a run", HINT)
         metadata, summary = (value.get(key) or {} for key in ("metadata", "summary"))
-        places = [
-            f"{self._path}: report {number}" if several else f"{self._path}" for number in range(1, len(parts) + 1)
-        ]
+        whole = f"{self._path}"
+        places = [f"{whole}: report {number}" if several else whole for number, _ in enumerate(parts, 1)]
         suites = {suite["id"]: suite for suite in map(_suite_of, parts, places)}
         start = {"timestamp": metadata.get("started_at"), "environment": value.get("environment")}
         more = {"runs_per_case": summary.get("runs_per_case", 1), "suites": list(suites.values())}
-        whole = f"{self._path}"
         yield whole, {**metadata, **start, **more, "type": "start"}
         for part, where in zip(parts, places, strict=True):
             id = part["script" if part["type"] == SCRIPT_TEST else "input"]

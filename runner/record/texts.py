@@ -121,8 +121,8 @@ def near(text: str, folder: str) -> str:
 def path_below(root: str, file: str) -> str:
     """The path of a file from a folder; as it is where it is not below it."""
     for known, path in ((root, file), (os.path.realpath(root), os.path.realpath(file))):
-        if root and path.startswith(_with_slash(known)):
-            return path[len(_with_slash(known)) :]
+        if root and path.startswith(folder := _with_slash(known)):
+            return path.removeprefix(folder)
     return file
 
 
