@@ -11,10 +11,9 @@ import click
 from runner import exit_codes
 from runner.commands import tables
 from runner.commands.inputs import RUN, check_outputs, read_report, store_folder, understanding, write_text
-from runner.compare.change_report import BeforeAfter, ChangeReport, ChangeVerdict, Noise, verdict_record
-from runner.compare.change_verdict import adjusted, change_between
+from runner.compare.change_report import ChangeReport, ChangeVerdict, Noise, verdict_record
 from runner.compare.comparison import KINDS, Comparison, ResultChange, Side, Thresholds, compare
-from runner.compare.variants import VariantsCompared, matrix, part_of, variants_of
+from runner.compare.variants import VariantsCompared, matrix, part_of, side_by_side, variants_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.record.events import ONCE
@@ -46,20 +45,15 @@ def diff(environment: Environment, given: tables.Diff) -> int:
     names, (before, *others) = _sides(environment, given.a, given.b, given.more, given.baseline, given.store)
     is_of_variants = given.baseline is None and given.b is None
     with understanding(f"the comparison of {names[0]} with {', '.join(names[1:])}"):
-        verdicts = adjusted(
-            [
-                change_between(
-                    before,
-                    other,
-                    names=BeforeAfter(a=names[0], b=name),
-                    measure=given.measure,
-                    margin=given.margin / 100,
-                    noise=Noise(given.noise) if given.noise else None,
-                    looks=other.end.looks if is_of_variants else ONCE,
-                )
-                for other, name in zip(others, names[1:], strict=True)
-            ]
+        compared = side_by_side(
+            names,
+            [before, *others],
+            measure=given.measure,
+            margin=given.margin / 100,
+            noise=Noise(given.noise) if given.noise else None,
+            looks=before.end.looks if is_of_variants else ONCE,
         )
+        verdicts = compared.verdicts
         found = compare(before, others[0], thresholds)
     style = Style(environment.colors and not given.no_color)
     room = columns_of(environment)
@@ -78,7 +72,7 @@ def diff(environment: Environment, given: tables.Diff) -> int:
     else:
         environment.stdout.write(text)
     for path in paths:
-        text = _document(path, before, others, found, verdicts, names, is_of_variants)
+        text = _document(path, compared, found, is_of_variants)
         write_text(environment, path, text, told=not given.as_json)
     if given.fail_on and any(verdict.fails(on_unsure=given.fail_on == "unsure") for verdict in verdicts):
         return exit_codes.FAILED
@@ -140,22 +134,14 @@ def _variants(report: Report, name: str) -> tuple[list[str], list[Report]]:
     return names, [part_of(report, variant) for variant in names]
 
 
-def _document(
-    path: Path,
-    before: Report,
-    others: list[Report],
-    found: Comparison,
-    verdicts: list[ChangeReport],
-    names: list[str],
-    is_of_variants: bool,
-) -> str:
+def _document(path: Path, compared: VariantsCompared, found: Comparison, is_of_variants: bool) -> str:
+    names, (before, after, *_), verdicts = compared.names, compared.parts, compared.verdicts
     if path.suffix.lower() == ".html":
         from runner.reporters.html import render
         from runner.reporters.html.compared import variants_record
 
-        compared = VariantsCompared(names=names, parts=[before, *others], verdicts=verdicts)
         variants = variants_record(compared) if is_of_variants else None
-        return render(others[0], before, found, list(zip(names[1:], verdicts, strict=True)), variants)
+        return render(after, before, found, list(zip(names[1:], verdicts, strict=True)), variants)
     return FORMATS[path.suffix.lower()](found, verdicts, names, is_of_variants)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from runner.compare.change_report import BeforeAfter, ChangeReport
 from runner.compare.change_verdict import adjusted, change_between, change_of
@@ -85,11 +86,13 @@ def part_of(report: Report, variant: str) -> Report:
 def verdicts_on(report: Report) -> VariantsCompared:
     """The variants of a run, compared with the first. Raises ConfigurationError."""
     names = variants_of(report)
-    parts = [part_of(report, name) for name in names]
-    found = [
-        change_between(parts[0], part, names=BeforeAfter(a=names[0], b=name), looks=report.end.looks)
-        for part, name in zip(parts[1:], names[1:], strict=True)
-    ]
+    return side_by_side(names, [part_of(report, name) for name in names], looks=report.end.looks)
+
+
+def side_by_side(names: Sequence[str], parts: Sequence[Report], **how: Any) -> VariantsCompared:
+    """Reports compared with the first of them; `how`, as `change_between` takes it. Raises ConfigurationError."""
+    others = zip(names[1:], parts[1:], strict=True)
+    found = [change_between(parts[0], part, names=BeforeAfter(a=names[0], b=name), **how) for name, part in others]
     return VariantsCompared(names=names, parts=parts, verdicts=adjusted(found))
 
 

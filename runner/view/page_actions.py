@@ -6,10 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from runner.compare.change_report import BeforeAfter
-from runner.compare.change_verdict import adjusted, change_between
 from runner.compare.comparison import compare
-from runner.compare.variants import VariantsCompared
+from runner.compare.variants import side_by_side
 from runner.errors import ConfigurationError
 from runner.judging.judgements import Judgement, JudgementKey, judgements_in
 from runner.judging.labels import Label, text_of_labels
@@ -212,15 +210,12 @@ class PageActions:
             raise ConfigurationError(f"Cannot compare {len(reports)} runs: 2 to {len(LETTERS)} can be compared")
         names = [f"Run {letter}" for letter in LETTERS[: len(ids)]]
         first, *others = reports
-        named = zip(others, names[1:], strict=True)
-        verdicts = adjusted(
-            [change_between(first, other, names=BeforeAfter(a=names[0], b=name)) for other, name in named]
-        )
-        variants = variants_record(VariantsCompared(names=names, parts=reports, verdicts=verdicts))
+        compared = side_by_side(names, reports)
+        variants = variants_record(compared)
         variants["rows"].sort(key=lambda row: not (row["differs"] or row["answers_differ"]))
         found = None
         if len(others) == 1:
-            found = comparison_record(compare(first, others[0]), others[0], first, [(names[1], verdicts[0])])
+            found = comparison_record(compare(first, others[0]), others[0], first, [(names[1], compared.verdicts[0])])
             variants |= {"overview": [], "said": []}
         else:
             (_, *head), *rows = variants["overview"]
