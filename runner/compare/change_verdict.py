@@ -59,15 +59,9 @@ def change_between(
     """The verdict on B, the newer report. Raises ConfigurationError if the reports have no case in common, or one of
     them has no result with the measure.
 
-    Args:
-        a: the older report.
-        b: the newer one.
-        names: their names in messages.
-        measure: `passed`, `score`, or the id of a criterion.
-        margin: largest difference that does not matter, 0 to 1.
-        noise: whether runs of one case may differ; None: found out from the reports.
-        looks: the number of this look at the runs, and how many are planned. If there are several, each needs more
-            evidence."""
+    `names` are what messages call them. `measure` is `passed`, `score`, or the id of a criterion, of which a difference
+    up to `margin`, 0 to 1, does not matter. Without `noise` it is found out whether runs of one case may differ. Where
+    several `looks` at the runs are planned, each needs more evidence."""
     replayed = BeforeAfter(a=a, b=b).each(lambda report: REPLAYED in report.result_flags)
     found = change_of(judged_cases(a), judged_cases(b), names, measure, margin, noise, looks, replayed)
     return found.replace(

@@ -68,13 +68,9 @@ def story_lines(
     cut: int,
     notes: Iterable[tuple[str, str]] = (),
 ) -> tuple[Record, ...]:
-    """The lines of a story, of which the last ones stay.
-
-    Args:
-        told: what a worker has told, `cut` lines less at the front.
-        clean: hides secrets in a text.
-        left_out: patterns of names whose values are hidden.
-        notes: kinds and texts of what else is to be said, which comes first."""
+    """The lines of a story, of which the last ones stay: what a worker has told, `cut` lines less at the front, after
+    `notes`, kinds and texts of what else is to be said. `clean` hides secrets in a text; `left_out` are patterns of
+    names whose values are hidden."""
     found = (_Line(part, sites, clean, left_out).record() for line in told for part in _apart(line, sites))
     lines = [line for line in found if line["text"]]
     kept: list[Record] = []
