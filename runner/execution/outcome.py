@@ -64,13 +64,12 @@ def refusal(message: str, hint: str | None, code: int, *, lines: bool = False) -
     error = {"message": message, **({"hint": hint} if hint else {})}
     if lines:
         return json_line({"type": "error", **_head(code, None), **error}) + "\n"
-    return document_text({**_head(code, None), "errors": [error], "warnings": [], "notes": [], "failures": []})
+    return document_text(_document(code, None, errors=[error]))
 
 
 def help_text(text: str) -> str:
     """The document of `--help` and `--version` with `--json`."""
-    empty: Record = {key: [] for key in ("errors", "warnings", "notes", "failures")}
-    return document_text({**_head(exit_codes.PASSED, None), **empty, "help": text})
+    return document_text(_document(exit_codes.PASSED, None, help=text))
 
 
 def bounded(value: Any, most: int = MOST) -> Any:
@@ -102,8 +101,13 @@ def _size(value: Any) -> int:
 def listing(tests: list[Record], notes: Iterable[str], warnings: Iterable[str], left_out: Record, code: int) -> Record:
     """The document of `--dry-run`; `tests` are `{suite, test}`, and `left_out` says how many tests each flag leaves
     out."""
-    head = {**_head(code, "listed" if code == exit_codes.PASSED else None), "errors": []}
-    return {**head, "warnings": [*warnings], "notes": [*notes], "failures": [], "tests": tests, "left_out": left_out}
+    status, said = "listed" if code == exit_codes.PASSED else None, {"warnings": [*warnings], "notes": [*notes]}
+    return _document(code, status, **said, tests=tests, left_out=left_out)
+
+
+def _document(code: int, status: str | None, **members: Any) -> Record:
+    empty: Record = {key: [] for key in ("errors", "warnings", "notes", "failures")}
+    return {**_head(code, status), **empty, **members}
 
 
 def _head(code: int, status: str | None) -> Record:

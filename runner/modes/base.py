@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from bindings import DATABASE, World, given_mocks, opened_workspace
 from runner.agents.answer import AgentError
@@ -40,13 +40,6 @@ THINKS = (
 """The warning about an agent with thinking in its text."""
 
 
-class OpenDatabase(Protocol):
-    """Makes the database of an attempt; nothing is opened yet."""
-
-    def __call__(self, world: World, folder: Path, *, strict: bool) -> OwnDatabase:
-        """`folder` is that of the case file; `strict` tells whether what MySQL would refuse is refused."""
-
-
 class CaseEnvironment(Value):
     """The environment that the cases of an agent share in a run."""
 
@@ -60,7 +53,9 @@ class CaseEnvironment(Value):
     """Which of `user_id` and `team_id` the flags or the `--ctx` file say; they win over those of a case."""
     snapshot: Callable[[str], MatchSnapshot]
     """Suite id → how its snapshots are matched."""
-    database: OpenDatabase
+    database: Callable[..., OwnDatabase]
+    """Makes the database of an attempt, from its world and folder, which is opened when it is used. `strict` tells
+    whether what MySQL would refuse is refused."""
     person: Person | None = None
     """The person to ask; None with `--skip-interactive`."""
     fingerprints: Fingerprints | None = None
@@ -152,7 +147,7 @@ class CaseAttempt:
             return None
         from runner.modes.transcripts import SavedTalk
 
-        result = transcripts.find(self.chat.origin.key)
+        result = transcripts.results.get(self.chat.origin.key)
         assert result is not None, "only cases with a saved transcript can be regraded"
         return SavedTalk(result)
 

@@ -9,7 +9,7 @@ the grade and the checkpoints of an answer decide who speaks next, and an error 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from runner.agents.answer import AgentError
@@ -111,17 +111,14 @@ class _GradedConversation(MultiTurn):
             criteria = [*self._of_turns[number - 1], *self._each]
             expected = self._graded.turns[number - 1].expected_output
         name = f"turn-{number}"
-        task = self._start(name, self._grading.grade(name, criteria, self._evidence_of(done, expected), expected))
+        grading = self._grading.grade(name, criteria, self._evidence_of(done, expected), expected)
+        task = self._tasks[name] = asyncio.create_task(grading)
         if self._is_written and not stops:
             return {"status": Status.PASSED}
         grade = await task
         await self._look(done)
         self._is_over = (stops and grade.failed) or bool(self._reached.broken)
         return grade.of_turn
-
-    def _start(self, name: str, grading: Coroutine[Any, Any, Grade]) -> asyncio.Task[Grade]:
-        task = self._tasks[name] = asyncio.create_task(grading)
-        return task
 
     def _evidence_of(self, done: Exchange, expected: Any) -> Evidence:
         """The evidence of an answer. Graders read it while the conversation continues, so it is a copy."""
@@ -138,7 +135,7 @@ class _GradedConversation(MultiTurn):
         if self._grading.whole:
             evidence = self._evidence_of_talk() if self._is_written else self._evidence_of_all()
             evidence = evidence.replace(input=[for_graders(message) for message in self.transcript])
-            self._start(WHOLE, self._grading.grade(WHOLE, self._grading.whole, evidence))
+            self._tasks[WHOLE] = asyncio.create_task(self._grading.grade(WHOLE, self._grading.whole, evidence))
 
     def _close(self) -> None:
         """Ends running graders, and keeps the scores there are."""
@@ -147,22 +144,21 @@ class _GradedConversation(MultiTurn):
         self._grading.close()
         for left in self._left:
             self._add_turn(left.input, left.source, status=Status.SKIPPED, skip_reason=STOPPED)
-        last = len(self._graded.turns) if self._is_written else self._number + len(self._left)
-        for number in range(1, last + 1):
-            grade = self._grade_of(f"turn-{number}", begun=number <= self._number)
-            if grade is not None and number <= len(self.turns):
-                self.turns[number - 1] = self.turns[number - 1].replace(**grade.of_turn)
-        if self._grading.whole and (self._is_written or WHOLE in self._tasks):
-            self._grade_of(WHOLE, begun=WHOLE in self._tasks)
+        begun = self._number if self._is_written or self._open is None else self._number - 1
+        last = len(self._graded.turns) if self._is_written else begun + len(self._left)
+        names = [f"turn-{number}" for number in range(1, last + 1)]
+        if self._grading.whole and (self._is_written or (WHOLE in self._tasks and self._tasks[WHOLE].done())):
+            names.append(WHOLE)
+        for at, name in enumerate(names):
+            graded = self._tasks.get(name)
+            if graded is not None and graded.done() and not graded.cancelled() and graded.exception() is None:
+                grade = graded.result()
+                self.scores.append(grade.score)
+                if name != WHOLE and at < len(self.turns):
+                    self.turns[at] = self.turns[at].replace(**grade.of_turn)
+            else:
+                has_begun = graded is not None if name == WHOLE else at < begun
+                verdict = ScoreVerdict.FAIL if has_begun else ScoreVerdict.SKIP
+                self.scores.append(ScoreResult(name=name, type=RUBRICS, score=0.0, verdict=verdict))
         judged = [entry.score for entry in self.scores if entry.score is not None]
         self.score = AGGREGATIONS[self._graded.aggregation](judged) if judged else None
-
-    def _grade_of(self, name: str, begun: bool) -> Grade | None:
-        """Adds the score of a turn or of the whole; its grade, if it has one."""
-        task = self._tasks.get(name)
-        if task is not None and task.done() and not task.cancelled() and task.exception() is None:
-            self.scores.append(task.result().score)
-            return task.result()
-        verdict = ScoreVerdict.FAIL if begun else ScoreVerdict.SKIP
-        self.scores.append(ScoreResult(name=name, type=RUBRICS, score=0.0, verdict=verdict))
-        return None

@@ -44,10 +44,6 @@ class Transcripts(Value):
     run_ids: tuple[str, ...] = ()
     """The ids of the runs that the report has."""
 
-    def find(self, test: TestKey) -> TestResult | None:
-        """The result of a run of a case, which has a transcript; None when there is none."""
-        return self.results.get(test)
-
 
 def problem_with_transcript(result: TestResult) -> str | None:
     """Why a result has no transcript that can be graded; None when it has one."""
@@ -65,16 +61,9 @@ def problem_with_transcript(result: TestResult) -> str | None:
         return "there are no messages"
     elif not all(_answered(turn) for turn in turns):
         return "the agent did not answer in every turn"
-    elif _is_cut(result):
-        return "the conversation was cut short"
+    elif outcome.status == Status.SKIPPED and not any(turn.status == Status.SKIPPED for turn in case.turns):
+        return "the conversation was cut short"  # not because nobody answered the agent
     return None
-
-
-def _is_cut(result: TestResult) -> bool:
-    """Whether a conversation was skipped for another reason than that nobody answered the agent."""
-    case = result.case
-    assert case is not None
-    return result.outcome.status == Status.SKIPPED and not any(turn.status == Status.SKIPPED for turn in case.turns)
 
 
 class SavedTalk:
@@ -98,8 +87,17 @@ class SavedTalk:
         """What the agent answered, with its tools and its time. Raises AgentError when it was asked something else.
         `agent`: the id of the agent that the case tests. `chat`: gets the tools and what they took. `said`: as the
         case has it, to see that it is what was said then."""
-        if not self._case.in_turns:
-            return self._only(agent, chat, said)
+        case = self._case
+        if not case.in_turns:
+            if case.input != said:
+                raise _missing("the input of the case differs from the saved run")
+            usage = Usage(input_tokens=case.input_tokens, output_tokens=case.output_tokens, cost=case.cost)
+            if self._answers:
+                usage = _usage_of(self._answers[0].usage)
+            self._take_up(chat, 1, case.tools, usage)
+            count_in(self._latency() / 1000)
+            completion = Completion(content=case.response, finish_reason=case.finish_reason)
+            return _answer(agent, chat, case, completion, case.output)
         number = self._next + 1
         if self._next == len(self._turns):
             raise _missing(f"the saved conversation has no turn {number}")
@@ -116,7 +114,7 @@ class SavedTalk:
             awaiting_input=turn.awaiting_input if is_declared else None,
             input_hint=turn.input_hint if is_declared else None,
         )
-        return _answer(agent, chat, self._case, completion, turn.output)
+        return _answer(agent, chat, case, completion, turn.output)
 
     def speak(self, may_go_on: bool) -> Simulation:
         """The next message of the simulated user. After the last one it was content, or else it had spoken as often as
@@ -132,18 +130,6 @@ class SavedTalk:
         if turn is None:
             raise NoAnswerError("no answer was saved")
         return str(turn.input)
-
-    def _only(self, agent: str, chat: Chat, said: Any) -> Answer:
-        case = self._case
-        if case.input != said:
-            raise _missing("the input of the case differs from the saved run")
-        usage = Usage(input_tokens=case.input_tokens, output_tokens=case.output_tokens, cost=case.cost)
-        if self._answers:
-            usage = _usage_of(self._answers[0].usage)
-        self._take_up(chat, 1, case.tools, usage)
-        count_in(self._latency() / 1000)
-        completion = Completion(content=case.response, finish_reason=case.finish_reason)
-        return _answer(agent, chat, case, completion, case.output)
 
     def _take_up(self, chat: Chat, number: int, tools: Sequence[ToolUse], usage: Usage) -> None:
         """Adds what was asked for an answer to the chat; `number` counts the answers from 1."""
