@@ -92,6 +92,7 @@ GONE = {
     r"what (?:the )?(?:schema|assertions|table) says?": "that matches the schema",
     r"what a call|sets nothing|^Nothing passed": "the cost of calling, has no settings, was never reached",
     r"\b(?:is|must be|needs?|holds?|takes) a text\b|, a text$|^a text$": "a string",
+    r'(?:^|")(?:Pass rate|Time|Mean time|Total time|Took|Same output|Attempts?)(?:$|")': "Case or Run pass rate, Duration, Consistency, Run",
 }  # fmt: skip
 ENDS = re.compile(r"[A-Za-z]{2}[,.;:]?(?P<end> |(?=[\"']))[\"']$")
 BEGINS = re.compile(r"\s*[rf]?[\"'](?P<start> ?)[A-Za-z]{2}")

@@ -65,7 +65,7 @@ def _matching(tests: Sequence[tuple[str, str]], name: str) -> list[tuple[str, st
 Row = tuple[str, ...]
 SHORT = 7
 """Characters of a commit that are shown."""
-HEAD: Row = ("Test", "Connector", "Passed", "Trend", "Since", "Duration", "Cost")
+HEAD: Row = ("Test", "Connector", "Run pass rate", "Trend", "Since", "Duration", "Cost")
 OF_RUN: Row = ("Run", "When", "Branch", "Commit", "Connector")
 OF_TEST: Row = (*OF_RUN, "Verdict", "Passed", "Duration", "Tokens", "Cost", "Changed")
 LEAST = "Connector Branch Tokens Cost Labels Skipped Commit State Changed Since Duration".split()
@@ -97,7 +97,8 @@ def history_text(
     text = f"{in_line(one.suite)} › {style.paint(in_line(one.test), 'bold')}\n"
     before = "" if one.rate_before is None else f", {_percent(one.rate_before)} before"
     asks = f" with {one.asked[-1]}" if len(set(one.asked)) > 1 else ""
-    text += f"  Passed:  {rate_of(one, detailed)} of {count(one.judged, 'run')}{asks}{before}\n" if one.judged else ""
+    if one.judged:
+        text += f"  Run pass rate: {rate_of(one, detailed)} of {count(one.judged, 'run')}{asks}{before}\n"
     for trend in one.trends:
         if said := _said(one, trend, detailed):
             text += f"  {style.paint(trend.capitalize(), COLORS[trend])} {said}\n"

@@ -28,7 +28,7 @@ WHOLE = 0.8
 """Share of the document from which on results have no details."""
 ORDER = (MARKS["failed"], MARKS["broken"], MARKS["passed"], MARKS["skipped"])
 """Signs of suites, in the order in which these are listed."""
-RATES = ("Pass Rate", "Mean Score")
+RATES = ("Case pass rate", "Mean score")
 PART_ROWS = 20
 """Tags, criteria and checkpoints that are listed, of each."""
 ROWS = 200

@@ -24,15 +24,15 @@ PART_ROWS = 20
 """Parts of a kind in the table of rates."""
 PART_WIDTH = 60
 """Characters of a criterion."""
-RATES = ("Part", "Cases", "Pass rate", "Mean score")
+RATES = ("Part", "Cases", CASE_RATE, "Mean score")
 STABLE_ROWS = 30
 """Stable tests that the table shows; of a long run it shows those that are not."""
 ROWS = 200
 """Tests that the table of stability shows."""
 COLORS = {"stable": "green", "mostly stable": "yellow"}
 """Class → colour; others are red."""
-STABILITY = ("Test", "Passed", "Run pass rate", "95% interval", "Same output", "Class", "Mean duration", "Deviation")
-DETAILS = ("Deviation", "95% interval", "Same output")
+STABILITY = ("Test", "Passed", "Run pass rate", "95% interval", "Consistency", "Class", "Mean duration", "Deviation")
+DETAILS = ("Deviation", "95% interval", "Consistency")
 """Columns that only -v shows."""
 LEAST = (*DETAILS, "Mean duration", "Run pass rate")
 """Columns that matter least."""

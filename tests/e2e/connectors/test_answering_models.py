@@ -130,7 +130,7 @@ def test_another_model_of_one_connector_is_named_and_is_no_flakiness(host: Model
         ask(here, model)
 
     said = here.run("history", "hi", "-v").stdout
-    assert "  Passed:  0.0% (0.0-65.8%) of 2 runs with good (openai bad-1)\n" in said
+    assert "  Run pass rate: 0.0% (0.0-65.8%) of 2 runs with good (openai bad-1)\n" in said
     assert "flaky" not in said.lower() and said.count("good (openai good-1)") == 2
     assert changes(here, "good-1.jsonl", "bad-1.jsonl")[0] == ["model good"]
 

@@ -119,7 +119,7 @@ def plain(output: str) -> list[str]:
     """The lines of an output with every duration written 0ms, and every figure of a benchmark 0,
     whatever width it gave its column."""
     output = re.sub(
-        r"^Benchmark.* ((ns|calls)/op|Change).*$", lambda line: _without_figures(line[0]), output, flags=re.M
+        r"^ *Benchmark.* ((ns|calls)/op|Change).*$", lambda line: _without_figures(line[0]), output, flags=re.M
     )
     return re.sub(r"\((\d+ms|\d+\.\d\ds)", "(0ms", output).rstrip("\n").split("\n")
 

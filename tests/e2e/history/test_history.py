@@ -83,8 +83,8 @@ def test_one_test_over_time(broken: Application) -> None:
     run = broken.run("history", "small")
     first, passed, broke, _, head, *rows = run.stdout.splitlines()
     assert first == "assistants/demo/tests/cases.jsonl › small"
-    assert passed == "  Passed:  0.0% of 2 runs, 100.0% before"
-    assert "  Passed:  0.0% (0.0-65.8%) of 2 runs, 100.0% before" in broken.run("history", "small", "-v").stdout
+    assert passed == "  Run pass rate: 0.0% of 2 runs, 100.0% before"
+    assert "  Run pass rate: 0.0% (0.0-65.8%) of 2 runs, 100.0% before" in broken.run("history", "small", "-v").stdout
     assert broke.startswith("  Broke since 3333333 (main, ")
     assert broke.endswith("), changed: replies of demo")
     assert head.split() == ["Run", "When", "Branch", "Commit", "Verdict", "Duration", "Tokens", "Changed"]

@@ -209,7 +209,7 @@ def test_a_run_is_shown_with_its_trace_and_pictures(view: View, look: Any) -> No
     expect(step.get_by_role("img", name="room.png")).to_be_visible()
     late = opened(page, "late")
     late.get_by_text("2 model calls").click()
-    roles = late.get_by_label("Time and usage by role").locator("tbody th")
+    roles = late.get_by_label("Duration and usage by role").locator("tbody th")
     expect(roles).to_have_text(["Agent", "Judge"])
 
 

@@ -13,7 +13,7 @@ export function Attempts({ runs }: { runs: RunFigures & { attempts?: Attempt[] }
     ["Run pass rate", `${runs.pass_rate} %`],
     ["95% interval", runs.confidence_interval ? `${runs.confidence_interval[0]} – ${runs.confidence_interval[1]} %` : ""],
     ["Consistency", runs.consistency == null ? "–" : String(runs.consistency)],
-    ["Mean", duration(runs.avg_duration_ms)],
+    ["Mean duration", duration(runs.avg_duration_ms)],
     ["Range", range(runs.min_duration_ms, runs.max_duration_ms)],
     ["Deviation", duration(runs.std_deviation_ms)],
     ...byCount("pass@", runs.pass_at_k),

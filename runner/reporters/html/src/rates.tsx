@@ -22,7 +22,7 @@ export function RatesByPart({ index }: { index: Index }) {
     <section class="rates" aria-labelledby="rates-title">
       <h2 id="rates-title">Rates <span class="faint">with 95% intervals</span></h2>
       <div class="card">
-        <Table head={["", "Cases", "Pass rate", ...(scored ? ["Mean score"] : [])]} label="Rates by suite, tag, criterion and checkpoint">
+        <Table head={["", "Cases", "Case pass rate", ...(scored ? ["Mean score"] : [])]} label="Rates by suite, tag, criterion and checkpoint">
           <Figures name="All cases" part={summary} scored={scored} />
           {kinds.map(({ title, found }) => (
             <>

@@ -9,6 +9,7 @@ import { Bar } from "./whisker";
 export function Summary({ index, onStatus, status }: { index: Index; status: string; onStatus: (status: string) => void }) {
   const { summary, start } = index;
   const judged = summary.passed + summary.failed;
+  const onlyCases = start.suites.every(({ kind }) => kind === "agent_test");
   const tiles: [string, string, number][] = [
     ["", "All", summary.total],
     ["passed", "Passed", summary.passed],
@@ -19,8 +20,8 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
   return (
     <section class="summary card" aria-labelledby="summary-title">
       <div class="rate">
-        <Ring passed={summary.passed} judged={judged} />
-        {summary.pass_rate_interval && start.suites.every(({ kind }) => kind === "agent_test") && (
+        <Ring passed={summary.passed} judged={judged} of={onlyCases ? "case pass rate" : "pass rate"} />
+        {summary.pass_rate_interval && onlyCases && (
           <div class="ends" title="Case pass rate with its 95% interval">
             <Bar ends={[summary.pass_rate_interval[0], summary.pass_rate ?? 0, summary.pass_rate_interval[1]]} from={0} to={1} />
             <span>{withEnds(summary.pass_rate ?? 0, summary.pass_rate_interval)}</span>
@@ -94,17 +95,17 @@ function remarks({ missing_calls = 0, not_judged = 0, todo = 0, only = [], check
   return said;
 }
 
-function Ring({ passed, judged }: { passed: number; judged: number }) {
+function Ring({ passed, judged, of }: { passed: number; judged: number; of: string }) {
   const length = 2 * Math.PI * 42;
   const share = judged ? passed / judged : 0;
   const text = percent(passed, judged);
   return (
-    <div class="ring" role="img" aria-label={judged ? `Case pass rate ${text}` : "No pass rate: nothing was graded"}>
+    <div class="ring" role="img" aria-label={judged ? `${capital(of)} ${text}` : "No pass rate: nothing was graded"}>
       <svg viewBox="0 0 100 100">
         <circle class={judged ? "ring-rest" : "ring-none"} cx="50" cy="50" r="42" />
         {share > 0 && <circle class="ring-part" cx="50" cy="50" r="42" stroke-dasharray={`${share * length} ${length}`} transform="rotate(-90 50 50)" />}
       </svg>
-      <div class="ring-text"><strong>{text}</strong><span>pass rate</span></div>
+      <div class="ring-text"><strong>{text}</strong><span>{of}</span></div>
     </div>
   );
 }

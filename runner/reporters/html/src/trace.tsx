@@ -12,7 +12,7 @@ export function TraceOf({ trace }: { trace: Trace }) {
   const count = [models ? plural(models, "model call") : "", tools ? plural(tools, "tool call") : ""].filter(Boolean).join(", ");
   return (
     <Section title="Trace" count={count} open={false}>
-      <Table head={["", "Model calls", "Tool calls", "Time", "Tokens", "Cost"]} label="Time and usage by role">
+      <Table head={["", "Model calls", "Tool calls", "Duration", "Tokens", "Cost"]} label="Duration and usage by role">
         {totals.map(([role, total]) => <Total role={role} total={total} />)}
       </Table>
       <ol class="trace">{trace.steps.map((step) => <Step step={step} />)}</ol>

@@ -18,7 +18,7 @@ from runner.reporters.html import render
 def test_the_summary_says_how_it_went_and_where(page: Page) -> None:
     assert page.title() == "4 failed, 1 error – 3 suites"
     assert page.get_by_role("heading", level=2).first.inner_text() == "4 of 9 tests failed"
-    assert page.get_by_role("img", name="Case pass rate 42.9 %").is_visible()
+    assert page.get_by_role("img", name="Pass rate 42.9 %").is_visible()
     assert page.locator(".verdict .faint").first.inner_text() == "9 results in 1 min 39 s · 22 Nov 2026, 09:30"
     tiles = page.get_by_role("group", name="Show results by status").get_by_role("button").all_inner_texts()
     assert [tile.replace("\n", " ").split()[0] for tile in tiles] == ["9", "3", "4", "1", "1"]

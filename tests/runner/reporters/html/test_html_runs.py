@@ -89,7 +89,7 @@ def test_a_case_shows_each_of_its_runs(open_report: Any) -> None:
     detail = expand(page, "S003")
     figures = detail.locator(".figures div").all_inner_texts()
     assert [figure.split("\n") for figure in figures] == [
-        ["Run pass rate", "80 %"], ["Consistency", "0.8"], ["Mean", "430 ms"], ["Range", "274 ms – 690 ms"], ["Deviation", "153 ms"],
+        ["Run pass rate", "80 %"], ["Consistency", "0.8"], ["Mean duration", "430 ms"], ["Range", "274 ms – 690 ms"], ["Deviation", "153 ms"],
     ]  # fmt: skip
     assert [row.split()[:3] for row in detail.locator("tbody tr").all_inner_texts()] == [
         ["1", "failed", "failed"], *[[str(run), "passed", "passed"] for run in range(2, 6)],

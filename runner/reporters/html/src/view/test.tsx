@@ -50,7 +50,7 @@ function History({ history }: { history: TestHistory }) {
             ? <a class="button primary" href={hrefOf("/compare", { run: inOrder })}>Compare {inOrder.length} runs</a>
             : <span class="faint">Select two or more to compare</span>}
         </div>
-        <Table head={["", "Run", "Connector", "Result", "Time", "Score", "Cost", "Code", "Answers"]} label="Runs of this test">
+        <Table head={["", "Run", "Connector", "Result", "Duration", "Score", "Cost", "Code", "Answers"]} label="Runs of this test">
           {occurrences.map((one) => <OneRun one={one} history={history} isPicked={picked.includes(one.run)} onPick={() => pick(one.run)} />)}
         </Table>
       </section>

@@ -31,7 +31,7 @@ export function TestsPage(look: Look) {
       </div>
       <div id="tests" tabIndex={-1}>
         {tests.length > 0 && (
-          <Table head={["Test", "Trend", "Newest runs", "Connector", "Passed", "Mean time", "Last run", "Suite"]} label="Tests">
+          <Table head={["Test", "Trend", "Newest runs", "Connector", "Run pass rate", "Mean duration", "Last run", "Suite"]} label="Tests">
             {tests.slice(0, limit).map((one) => (
               <tr>
                 <td class="wide"><a href={hrefOf("/test", { suite: one.suite, test: one.test })}>{visible(one.test)}</a></td>
