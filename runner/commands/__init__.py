@@ -11,6 +11,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+COMMANDS = (
+    "calibrate completion config convert diff doctor extract history init label mcp merge mutate regrade repl schema"
+    " show status store trust types view"
+).split()
+"""First words that begin something else than a run. `tables` has a class of each name."""
 _OTHER_WORKERS = ("--cluster", "--coverage")
 """Flags with which a run uses no worker of this kind."""
 

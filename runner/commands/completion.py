@@ -12,9 +12,8 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from runner.application.application import Application, TestModule
-from runner.commands import tables
+from runner.commands import COMMANDS, tables
 from runner.commands.parser import Completer, command_of, options_of
-from runner.commands.tables import COMMANDS
 from runner.commands.words import VERBS
 from runner.environment import Environment
 from runner.errors import RunnerError

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from bindings import SCRIPT_PARTS
 from runner import exit_codes
+from runner.commands import COMMANDS
 from runner.environment import Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
 from runner.options.options import ConfiguredOptions, check_needs, options_from, texts_in
@@ -98,8 +99,6 @@ def _texts_or_code(words: list[str], environment: Environment) -> dict[str, Any]
     texts = texts_in(words)
     if texts and not (texts["reporter"] or _is_count(texts["name"])):
         return texts
-    from runner.commands.tables import COMMANDS
-
     if words[0] not in COMMANDS:
         from runner.commands.words import meant
 

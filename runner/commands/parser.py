@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from runner.commands.tables import COMMANDS, CommandTable
+from runner.commands import COMMANDS
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import FLAGS
@@ -24,6 +24,7 @@ from runner.version import VERSION
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from runner.commands.tables import CommandTable
     from runner.options.flags import Flag
 
 
@@ -83,7 +84,9 @@ def read_or_run(arguments: list[str], environment: Environment) -> dict[str, Any
 
 def command_of(name: str, completer: Callable[[Flag], Completer | None] = lambda _: None) -> click.Command:
     """A command other than the run as click reads it; `completer` as for `options_of`."""
-    return _made(name, COMMANDS[name], completer)
+    from runner.commands import tables
+
+    return _made(name, getattr(tables, name.capitalize()), completer)
 
 
 def _made(name: str, table: type[CommandTable], completer: Callable[[Flag], Completer | None]) -> click.Command:

@@ -343,21 +343,3 @@ class View(CommandTable, act="view:view", page="view"):
 
 
 # fmt: on
-_ALL = (
-    Calibrate,
-    Completion,
-    Config,
-    Convert,
-    Diff,
-    Doctor,
-    Extract,
-    History,
-    Init,
-    Label,
-    Mcp,
-    Merge,
-    Mutate,
-    Regrade,
-)
-COMMANDS = {cls.__name__.lower(): cls for cls in (*_ALL, Repl, Schema, Show, Status, Store, Trust, Types, View)}
-"""First word → what it begins, other than a run."""

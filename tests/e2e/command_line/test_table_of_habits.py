@@ -12,7 +12,7 @@ import pytest
 from runner.assertions import TYPES
 from runner.cases.kinds import further_models
 from runner.cases.model import Case
-from runner.commands.tables import COMMANDS
+from runner.commands import COMMANDS
 from runner.commands.words import VERBS, refuse_habits
 from runner.errors import ConfigurationError
 from runner.options.options import FLAGS, options_from, texts_in

@@ -28,7 +28,7 @@ from command import Application, Run
 from table_tests import each
 from test_pages import PAGES, ROOT, Reader, blocks_of, name_of
 
-from runner.commands.tables import COMMANDS
+from runner.commands import COMMANDS
 from runner.options.options import options_from, texts_in
 
 KEPT = "mkdir -p .yao-test .git && echo ref: refs/heads/main > .git/HEAD && yao-test -i scripts.expense.setup -q > kept.txt"

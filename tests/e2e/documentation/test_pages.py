@@ -29,8 +29,8 @@ from command import Application
 from table_tests import each
 
 from runner import exit_codes
+from runner.commands import COMMANDS
 from runner.commands.parser import command_of
-from runner.commands.tables import COMMANDS
 from runner.options.flags import Flag
 from runner.options.options import FLAGS
 from scripttest.habits import table

@@ -13,8 +13,8 @@ import pytest
 from agent_files import agent, case_file, server
 from command import Application, MakeApplication, on_terminal
 
+from runner.commands import COMMANDS
 from runner.commands.main import run_command
-from runner.commands.tables import COMMANDS
 from runner.environment import environment_of
 
 FILES = {
