@@ -74,7 +74,7 @@ def init(environment: Environment, given: tables.Init) -> int:
         maker.make(file)
     for path, text in type_files(root).items():
         maker.make(NewFile(path=path, text=text))
-    maker.make(NewFile(path=CONFIG, text=TSCONFIG))
+    maker.make(NewFile(path=CONFIG, text=TSCONFIG.read_text("utf-8")))
     maker.make(NewFile(path=GUIDE, text=(APPLICATIONS.parent / GUIDE).read_text("utf-8")))
     if given.vscode:
         maker.make(NewFile(path=".vscode/tasks.json", text=(APART / "tasks.json").read_text("utf-8")))

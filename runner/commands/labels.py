@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from runner import exit_codes
@@ -62,7 +63,7 @@ def label(environment: Environment, given: tables.Label) -> int:
         return exit_codes.PASSED
     save()
     asked = [one for one in chosen if one.key not in labels]
-    with _Keys() as read:
+    with _keys() as read:
         _ask(environment, asked, labels, read, save)
     environment.stdout.write(f"{count(len(labels), 'label')} in {given.output}\n")
     return exit_codes.PASSED
@@ -106,22 +107,19 @@ def _shown(one: Judgement, number: int, of: int) -> str:
     return f"\n{plain}\n\n  {KEYS} ? "
 
 
-class _Keys:
+@contextmanager
+def _keys() -> Iterator[Callable[[], str]]:
     """Reads single keys from the terminal, and restores its state at the end."""
+    import termios
+    import tty
 
-    def __enter__(self) -> Callable[[], str]:
-        import termios
-        import tty
-
-        self._fd = sys.stdin.fileno()
-        self._before = termios.tcgetattr(self._fd)
-        tty.setcbreak(self._fd)
-        return lambda: os.read(self._fd, 1).decode(errors="replace").lower()
-
-    def __exit__(self, *_: object) -> None:
-        import termios
-
-        termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+    keyboard = sys.stdin.fileno()
+    before = termios.tcgetattr(keyboard)
+    tty.setcbreak(keyboard)
+    try:
+        yield lambda: os.read(keyboard, 1).decode(errors="replace").lower()
+    finally:
+        termios.tcsetattr(keyboard, termios.TCSADRAIN, before)
 
 
 def calibrate(environment: Environment, given: tables.Calibrate) -> int:

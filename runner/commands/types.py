@@ -40,25 +40,8 @@ _SUFFIXES = ("", *SUFFIXES, *(f"/index{suffix}" for suffix in SUFFIXES))
 _TYPES = ("interface", "type", "namespace")
 DECLARATIONS = Path(__file__).resolve().parents[2] / "bindings" / "types"
 CONFIG = "tsconfig.json"
-
-TSCONFIG = f"""{{
-  "extends": "{APART}",
-  "compilerOptions": {{
-    "target": "es2024",
-    "lib": ["es2024"],
-    "types": [],
-    "module": "esnext",
-    "moduleResolution": "bundler",
-    "moduleDetection": "force",
-    "resolveJsonModule": true,
-    "strict": true,
-    "noEmit": true,
-    "paths": {{ "@scripts/*": ["./scripts/*"] }}
-  }},
-  "include": ["{TARGET}", "scripts", "assistants"],
-  "references": [{{ "path": "./{PROJECTS}" }}]
-}}
-"""
+TSCONFIG = Path(__file__).resolve().parents[1] / "shipped/init/tsconfig.json"
+"""The configuration of an application that has none."""
 
 
 def types(environment: Environment, given: tables.Types) -> int:
@@ -76,7 +59,7 @@ def types(environment: Environment, given: tables.Types) -> int:
     foreign = [path for path in old if path.startswith(PROJECTS) and not _is_made(root / path)]
     is_new = not (root / CONFIG).exists()
     for path in [path for path in old if path not in foreign] + [CONFIG] * is_new:
-        write_file(root / path, files.get(path, TSCONFIG))
+        write_file(root / path, files.get(path) or TSCONFIG.read_text("utf-8"))
     for path in left:
         with writing(root / path):
             (root / path).unlink()
