@@ -56,7 +56,7 @@ STACK_LIMIT = 16 * 1024 * 1024
 
 EngineError = _quickjs.JSException
 """An exception that reached the border; its text is the engine's, `Name: message` and the stack."""
-FEW_REALMS = 12
+FEW_REALMS = 6
 """A worker that makes at most this many realms gains nothing by compiling bytecode."""
 PACK = "intl.pack"
 """The file in the folder of the parts, made by `bindings/src/intl/pack.mjs`."""
