@@ -265,7 +265,7 @@ class CaseJudges:
         if found["passed"]:
             return None
         reason, expected = found.get("reason"), found.get("expected")
-        return reason if expected is None else f"{reason or 'Not equal'}:\n{difference(expected, text)}"
+        return reason if expected is None else f"{reason or ''}\n{difference(expected, text)}"
 
 
 def _vectors(content: str) -> list[list[float]]:

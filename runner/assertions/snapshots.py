@@ -6,14 +6,13 @@ from __future__ import annotations
 import json
 import operator
 import re
-from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import AssertionKind, CheckResult, NotEvaluated
 from runner.assertions.json_values import problem_with_path
 from runner.assertions.results import decide
-from runner.assertions.values import form_only, json_in
-from runner.look_alikes import apart, visible
+from runner.assertions.values import form_only, json_in, line_difference
+from runner.look_alikes import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,10 +22,6 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 """Files that a message names."""
-LINES = 80
-"""Lines of a difference that are shown."""
-WIDTH = 300
-"""Characters of one of them."""
 
 
 async def snapshot(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
@@ -133,15 +128,10 @@ def printed(value: Any, indent: str = "") -> str:
 
 
 def difference(expected: str, actual: str) -> str:
-    """Lines that start with `-` (stored), `+` (now) or a blank, around what differs."""
-    diff = list(unified_diff(expected.split("\n"), actual.split("\n"), "stored", "now", lineterm="", n=2))[2:]
-    for at in range(len(diff) - 1):
-        if diff[at].startswith("-") and diff[at + 1].startswith("+"):
-            diff[at], diff[at + 1] = _apart(diff[at][1:], diff[at + 1][1:])
-    more = [f"... {len(diff) - LINES} more lines"] if len(diff) > LINES else []
-    if form := form_only(_text_in(expected), _text_in(actual), operator.eq):
-        more.append(form)
-    return "\n".join([*(f"{line[:WIDTH]}..." if len(line) > WIDTH else line for line in diff[:LINES]), *more])
+    """The lines of two printed values that differ, as those of other assertions, and what else can be said of them."""
+    lines = line_difference(expected, actual)
+    form = form_only(_text_in(expected), _text_in(actual), operator.eq)
+    return f"- expected + actual\n{lines}" + (f"\n{form}" if form else "")
 
 
 def _compared(assertion: Assertion, judges: Judges, name: str, value: Any, subject: str) -> CheckResult:
@@ -149,8 +139,9 @@ def _compared(assertion: Assertion, judges: Judges, name: str, value: Any, subje
     held = wrong is None
     message = ""
     if held is assertion.negate:
-        verb, found = ("not to match", "no difference") if held else ("to match", wrong)
-        message = f'Expected {subject} {verb} the snapshot "{name}", found {found}'
+        said = "not to match" if held else "to match"
+        why = ", found no difference" if wrong is None else f": {wrong}".replace(": \n", ":\n", 1)
+        message = f'Expected {subject} {said} the snapshot "{name}"{why}'
     return CheckResult(passed=held, expected=name, actual=value, message=message)
 
 
@@ -180,17 +171,6 @@ def _content(data: bytes) -> Any:
 def _text_in(printed: str) -> str:
     """The text of one line that is printed as JSON; all else as it is printed."""
     return str(json.loads(printed)) if re.fullmatch(r'"(?:[^"\\]|\\.)*"', printed) else printed
-
-
-def _apart(stored: str, now: str) -> tuple[str, str]:
-    """Two lines, of which long ones begin before what differs."""
-    if max(len(stored), len(now)) > WIDTH:
-        shorter = min(len(stored), len(now))
-        at = next((at for at in range(shorter) if stored[at] != now[at]), shorter)
-        if at > WIDTH // 2:
-            stored, now = f"...{stored[at - 60 :]}", f"...{now[at - 60 :]}"
-    stored, now = apart(stored, now)
-    return f"-{stored}", f"+{now}"
 
 
 def _between(start: str, items: list[str], end: str, indent: str) -> str:

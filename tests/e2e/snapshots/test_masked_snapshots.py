@@ -118,7 +118,7 @@ def test_cases_have_masks(app: MakeApplication) -> None:
         assert run_cases(here, code=0)["data"]["status"] == "passed"
     here.write({"index.ts": HOOK.replace("N }", "2 }")})
     [check] = run_cases(here, code=1)["data"]["assertions"]
-    assert '-      "n": 1,' in check["message"] and '"id": "[masked]"' in check["message"]
+    assert '-       "n": 1,' in check["message"] and '"id": "[masked]"' in check["message"]
 
 
 def test_a_mask_looks_into_the_json_of_an_answer_and_says_what_it_does_not_find(app: MakeApplication) -> None:

@@ -273,7 +273,7 @@ def test_cases_have_snapshots_of_the_same_kind(app: MakeApplication) -> None:
     assert summary(here, *flags, "--update-snapshots") == ["2 obsolete snapshots removed"]
     path.write_text(path.read_text().replace("Bye", "Good-bye"))
     run = here.run(*flags, "--no-color")
-    assert run.code == 1 and "-Good-bye." in run.stdout and "+Bye." in run.stdout
+    assert run.code == 1 and "- Good-bye." in run.stdout and "+ Bye." in run.stdout
 
 
 # --- files that cannot be used ---

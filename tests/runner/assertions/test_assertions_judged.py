@@ -211,7 +211,7 @@ def test_a_snapshot_is_that_of_the_case_and_the_name() -> None:
     ("stored", "negate", "passed", "message"),
     [
         (1, False, True, ""),
-        (2, False, False, 'Expected the output to match the snapshot "T", found 1 instead of 2'),
+        (2, False, False, 'Expected the output to match the snapshot "T": 1 instead of 2'),
         (1, True, False, 'Expected the output not to match the snapshot "T", found no difference'),
         (2, True, True, ""),
     ],
