@@ -78,9 +78,10 @@ def _distinct(reports: Sequence[Report], names: Sequence[str]) -> dict[str, str]
     """The ids of all runs, with the reports that have them."""
     found: dict[str, str] = {}
     for name, report in zip(names, reports, strict=True):
-        for id in found.keys() & report.start.all_run_ids:
-            hint = "Each run counts once: remove the copy"
-            raise ConfigurationError(f"Cannot merge {name}: {found[id]} also has the run {id}", hint)
+        for id in report.start.all_run_ids:
+            if id in found:
+                hint = "Each run counts once: remove the copy"
+                raise ConfigurationError(f"Cannot merge {name}: {found[id]} also has the run {id}", hint)
         found |= dict.fromkeys(report.start.all_run_ids, name)
     return found
 

@@ -12,8 +12,7 @@ import pytest
 from command import Application, MakeApplication, Run, eventually
 from faults import leaves_nothing, lines_of
 
-from runner.record import events
-from runner.record.fold import Counts
+from runner.record import events, fold
 from runner.security.secrets import Secrets
 
 AGENT = {
@@ -176,15 +175,15 @@ def test_secrets_that_cannot_be_removed_do_not_cost_the_reports(
 
 
 def test_counting_that_breaks_does_not_cost_the_reports(app: MakeApplication, monkeypatch: pytest.MonkeyPatch) -> None:
-    add = Counts.add
+    add = fold.count_result
 
-    def broken(self: Counts, result: Any, *more: Any) -> None:
+    def broken(result: Any, *more: Any) -> None:
         if result.name == "TestB":
             raise KeyError("a mistake in the counts")
-        add(self, result, *more)
+        add(result, *more)
 
     here = app({"a_test.ts": "export function TestA(t) {}\nexport function TestB(t) {}\n"})
-    monkeypatch.setattr(Counts, "add", broken)
+    monkeypatch.setattr(fold, "count_result", broken)
     run = run_with_reports(here, "-i", "scripts.demo.a")
     error = "yao-test crashed while running the tests: KeyError: 'a mistake in the counts'"
     assert (run.code, run.stderr) == (3, "")
