@@ -87,7 +87,7 @@ HOOK_FAULTS: dict[str, tuple[str, str, str | None]] = {
     ),
     "numeric": (
         "function Create() { return { connector: 5 }; }",
-        "agent error: Create of numeric must return connector as a text, not 5",
+        "agent error: Create of numeric must return connector as a string, not 5",
         None,
     ),
     "unserved": (

@@ -189,7 +189,7 @@ def test_texts_that_point_elsewhere_are_not_similar(app: MakeApplication, server
 
 FAULTS: dict[str, tuple[Behaviour, str]] = {
     "an error of the host": (status(500, "down"), "answered 500"),
-    "one vector of two": (embeddings([1.0]), "embed gave 1 embeddings for 2 texts"),
+    "one vector of two": (embeddings([1.0]), "embed returned 1 embeddings for 2 texts"),
     "other lengths": (embeddings([1.0], [1.0, 0.0]), "the embeddings have 1 and 2 numbers"),
     "nothing but zeros": (embeddings([0.0], [1.0]), "an embedding is all zeros"),
     "no vectors": (says("hello"), "the response has no embedding"),
@@ -215,7 +215,7 @@ def test_embeddings_are_recorded_and_replayed(app: MakeApplication, server: Mode
     file = here.root / case_file()
     file.write_text(file.read_text().replace(f'"{TRIP}"', '"Something else"'))
     missed = run_cases(here, "--replay", "rec", code=1)["a"]
-    assert "agent demo asks embed" in missed["assertions"][0]["message"]
+    assert "agent demo calls embed" in missed["assertions"][0]["message"]
     assert "+input: Something else" in missed["assertions"][0]["message"]
 
 

@@ -227,7 +227,7 @@ def test_one_person_is_asked_one_question_at_a_time(app: MakeApplication, termin
     person = terminal(app(asking(*cases)), "--interactive", "--parallel", "3")
     asked = []
     for _ in cases:
-        asked += re.findall(r"► \[(T\d)\] turn 2: the agent waits", person.sees("Ctrl-C ends the run\n"))
+        asked += re.findall(r"► \[(T\d)\] turn 2: the agent is waiting", person.sees("Ctrl-C ends the run\n"))
         person.types(f"2025-01-0{len(asked)}\r")
     _, records = person.ends()
 
