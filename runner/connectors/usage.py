@@ -76,12 +76,13 @@ class UsageReader:
 
     def _number(self, *names: str) -> float | None:
         for name in names:
-            value: Any = self._said
-            for part in name.split("."):
-                if value is not None and not isinstance(value, dict):
-                    self.problems.append(f"{name.partition('.')[0]} is {short_json(value)}")
+            outer, _, inner = name.partition(".")
+            value = self._said.get(outer)
+            if inner and value is not None:
+                if not isinstance(value, dict):
+                    self.problems.append(f"{outer} is {short_json(value)}")
                     return None
-                value = (value or {}).get(part)
+                value = value.get(inner)
             if value is None:
                 continue
             number = _read(value)

@@ -187,6 +187,9 @@ class Member:
 
 
 _known: dict[type[Value], tuple[tuple[Member, ...], dict[str, Member]]] = {}
+_plans: dict[type[Value], list[tuple[str, Any, Member]]] = {}
+"""Class → its members in their order: the name of a field that no function writes, and the value of it that is left out
+at once."""
 _read: dict[tuple[type[Value], str], Member] = {}
 
 
@@ -205,6 +208,14 @@ def _form(cls: type[Value]) -> tuple[tuple[Member, ...], dict[str, Member]]:
         beside = str(getattr(cls, "__beside__", "")).split()
         written = tuple(member for member in every if member.name not in beside)
         found = _known[cls] = written, {member.name: member for member in every if member.is_field}
+        _plans[cls] = [
+            (
+                member.name if member.is_field and member.writer is None else "",
+                _MISSING if member.is_always else member.default,
+                member,
+            )
+            for member in written
+        ]
     return found
 
 
@@ -213,16 +224,23 @@ def json_of(value: Value) -> Record:
     line = value.__dict__.get("_line")
     if line is not None:
         return line  # type: ignore[no-any-return]
-    cls = type(value)
+    cls, fields = type(value), value.__dict__
+    if cls not in _plans:
+        _form(cls)
     record: Record = {}
-    for member in (_known.get(cls) or _form(cls))[0]:
-        if member.writer is not None:
+    for name, default, member in _plans[cls]:
+        if name:
+            given = fields[name]
+            if given is default:
+                continue
+        elif member.writer is not None:
             found = member.writer(value)
             if found is not ...:
                 record[member.key] = found
             continue
-        given = getattr(value, member.name)
-        if not member.is_always and (given is None or given is member.default or member.leaves_out(given)):
+        else:
+            given = getattr(value, member.name)
+        if not member.is_always and (given is None or member.leaves_out(given)):
             continue
         if member.key == "cost":
             record |= cost_record(given)

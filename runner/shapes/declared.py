@@ -12,7 +12,7 @@ does that for the annotations that case files need: texts, numbers, literals, un
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from types import NoneType, UnionType
 from typing import (
@@ -176,10 +176,12 @@ class Model:
     def model_dump(self, *, exclude_unset: bool = False, exclude_defaults: bool = False) -> dict[str, Any]:
         """The record as a JSON object, by the names of its fields; only those that were given, or those that are not as
         they are by default."""
-        found = {}
-        given: Collection[str] = self.__pydantic_fields_set__ if exclude_unset or exclude_defaults else self.__dict__
-        for name, field in fields_of(type(self)).items():
-            if name in given and not (exclude_defaults and field.is_default(self.__dict__[name])):
+        found, fields = {}, fields_of(type(self))
+        names: Iterable[str] = fields
+        if exclude_unset or exclude_defaults:
+            names = sorted(self.__pydantic_fields_set__ & fields.keys(), key=_places_of(type(self)).__getitem__)
+        for name in names:
+            if not (exclude_defaults and fields[name].is_default(self.__dict__[name])):
                 found[name] = _dumped(self.__dict__[name], exclude_unset, exclude_defaults)
         further = self.__pydantic_extra__ or {}
         return found | {name: _dumped(value, exclude_unset, exclude_defaults) for name, value in further.items()}
@@ -245,6 +247,12 @@ def fields_of(model: type[Model]) -> dict[str, Declared]:
         field.said["schema"] = annotation
         found[name] = field
     return found
+
+
+@cached
+def _places_of(model: type[Model]) -> dict[str, int]:
+    """The fields of a model → their places in its order."""
+    return {name: place for place, name in enumerate(fields_of(model))}
 
 
 def _noted(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
