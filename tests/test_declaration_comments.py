@@ -43,7 +43,7 @@ def uncommented(file: File) -> list[str]:
     return [f"{file.name}:{part.line}: {part.path}" for part in needs_comment(file) if part.doc is None]
 
 
-@pytest.mark.parametrize("file", FILES.values(), ids=FILES)
+@each("file", FILES.values(), ids=FILES)
 def test_every_member_has_a_doc_comment(file: File) -> None:
     assert uncommented(file) == []
 
@@ -66,12 +66,12 @@ def misdescribed(file: File) -> list[str]:
     return problems
 
 
-@pytest.mark.parametrize("file", FILES.values(), ids=FILES)
+@each("file", FILES.values(), ids=FILES)
 def test_a_doc_comment_describes_each_parameter(file: File) -> None:
     assert misdescribed(file) == []
 
 
-@pytest.mark.parametrize("file", FILES.values(), ids=FILES)
+@each("file", FILES.values(), ids=FILES)
 def test_a_doc_comment_is_made_of_sentences(file: File) -> None:
     docs = [(part.path, part.doc) for part in file.walk() if part.doc]
     texts = [

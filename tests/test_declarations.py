@@ -22,6 +22,7 @@ from declarations.examples import Example, examples
 from declarations.markdown import anchor, compact
 from declarations.reader import TYPES, Declaration, load
 from declarations.reference import WORTH_TELLING, is_second_name
+from table_tests import each
 
 ROOT = Path(__file__).parents[1]
 HELPERS = Path(__file__).with_name("declarations")
@@ -121,7 +122,7 @@ def records(app: Application) -> dict[str, list[dict[str, Any]]]:
     return {part["script"]: part["results"] for part in report["reports"]}
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.id)
+@each("example", EXAMPLES, ids=lambda example: example.id)
 def test_an_example_holds(example: Example, records: dict[str, list[dict[str, Any]]]) -> None:
     results = records[example.module]
 
@@ -202,7 +203,7 @@ LOOKED_AT = [
 """Paths of the interfaces that `members_test.ts` has a value of."""
 
 
-@pytest.mark.parametrize("path", LOOKED_AT)
+@each("path", LOOKED_AT)
 def test_a_value_has_the_members_that_its_declaration_names(path: str, seen: Seen) -> None:
     members = [member for member in members_of(BY_PATH[path]) if member.kind != "index"]
     required = {member.name for member in members if not member.optional}
@@ -213,7 +214,7 @@ def test_a_value_has_the_members_that_its_declaration_names(path: str, seen: See
     assert {name: seen.values[path][name] == "function" for name in kinds} == kinds
 
 
-@pytest.mark.parametrize("path", LOOKED_AT)
+@each("path", LOOKED_AT)
 def test_a_value_has_no_member_that_its_declaration_does_not_name(path: str, seen: Seen) -> None:
     found = Seen(values={path: seen.values[path]}, globals={}).undeclared()
 

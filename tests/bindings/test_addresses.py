@@ -46,7 +46,7 @@ def test_an_address_of_the_internet_is_public(address: str) -> None:
     assert is_public(address)
 
 
-@pytest.mark.parametrize("text", ["", "example.com", "1.2.3", "1.2.3.4.5", "12345::"])
+@each("text", ["", "example.com", "1.2.3", "1.2.3.4.5", "12345::"])
 def test_what_is_no_address_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match="does not appear to be"):
         is_public(text)

@@ -21,6 +21,7 @@ import pytest
 from agent_files import agent
 from command import Application, MakeApplication
 from model_server import ModelServer
+from table_tests import each
 
 VARIABLE, DOTENV, CONNECTOR, SERVER = (f'canary+{place}/"&x=-{number}' for number, place in enumerate("abcd"))
 ADDRESS = "canary-of-an-address-77"
@@ -146,7 +147,7 @@ def unpacked(text: str) -> str:
     )
 
 
-@pytest.mark.parametrize("secret", SECRETS)
+@each("secret", SECRETS)
 def test_nothing_that_is_written_and_no_child_holds_a_planted_secret(told: dict[str, str], secret: str) -> None:
     places = {(place, form) for place, text in told.items() for form in found_in(text, SECRETS[secret])}
     own = {("children", form) for form in forms(SERVER)} if secret == "server" else set()  # what its file gives it

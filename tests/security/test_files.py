@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from attacks import MARK, attacked, held
 from command import Application, MakeApplication, Record, unprivileged
+from table_tests import each
 
 LEAVES = "leaves the volume"
 CLOSED = "may contain secrets"
@@ -250,7 +251,7 @@ def results(application: Application) -> tuple[dict[str, Record], dict[str, str]
     return records, before, outside_of(application)
 
 
-@pytest.mark.parametrize("attack", ATTACKS)
+@each("attack", ATTACKS)
 def test_a_script_reaches_no_file_outside(
     results: tuple[dict[str, Record], dict[str, str], dict[str, str]], attack: str
 ) -> None:
@@ -285,7 +286,7 @@ def imported(application: Application) -> dict[str, str]:
     return {name: "".join(part for part in parts if re.match(rf"{n}\s", part)) for name, n in said.items()}
 
 
-@pytest.mark.parametrize("what", IMPORTS)
+@each("what", IMPORTS)
 def test_a_script_imports_nothing_from_outside(imported: dict[str, str], what: str) -> None:
     reasons = (
         ": it is not (a file of the application|open to scripts)",

@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication
+from table_tests import each
 
 PLANTED = {
     "a trigger": "CREATE TRIGGER better AFTER INSERT ON results BEGIN UPDATE results SET verdict = 'passed'; END",
@@ -69,7 +70,7 @@ def test_a_store_that_is_as_runs_write_it_is_used(here: Application) -> None:
     assert here.run("history", "a").code == 0
 
 
-@pytest.mark.parametrize("what", PLANTED)
+@each("what", PLANTED)
 def test_what_was_planted_is_named_before_anything_runs(here: Application, what: str) -> None:
     planted(here, PLANTED[what])
     kept = (here.root / ".yao-test/runs.sqlite").read_bytes()

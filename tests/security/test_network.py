@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from attacks import MARK, attacked, held
 from command import Application, MakeApplication, Record
+from table_tests import each
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -145,7 +146,7 @@ def results(shared_app: MakeApplication, servers: list[ThreadingHTTPServer]) -> 
     return found
 
 
-@pytest.mark.parametrize(("run", "attack"), ATTACKS, ids=[f"{run}: {attack}" for run, attack in ATTACKS])
+@each(("run", "attack"), ATTACKS, ids=[f"{run}: {attack}" for run, attack in ATTACKS])
 def test_a_script_reaches_no_host_that_is_not_allowed(
     results: dict[str, dict[str, Record]], servers: list[ThreadingHTTPServer], run: str, attack: str
 ) -> None:

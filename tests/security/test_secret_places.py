@@ -17,6 +17,7 @@ import pytest
 from agent_files import agent, lines
 from command import COMMAND, Application, MakeApplication, Run
 from model_server import ModelServer, says
+from table_tests import each
 
 KEY = "sk-key-of-the-model-41"
 VARIABLE = "tok-of-the-environment-52"
@@ -210,7 +211,7 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize("place", PLACES)
+@each("place", PLACES)
 def test_no_secret_is_told(told: dict[str, str], place: str) -> None:
     assert [secret for secret in SECRETS if secret in told[place]] == [], told[place]
 
@@ -225,7 +226,7 @@ HIDDEN = {
 }
 
 
-@pytest.mark.parametrize("place", HIDDEN)
+@each("place", HIDDEN)
 def test_it_would_have_been_told(told: dict[str, str], place: str) -> None:
     text = told[place].replace("\\_", "_")
     assert [name for name in HIDDEN[place] if f"***{name}***" not in text] == [], text

@@ -15,6 +15,7 @@ import pytest
 from agent_files import lines
 from command import Application, MakeApplication, Run
 from model_server import ModelServer, says, status
+from table_tests import each
 
 from runner.reporters import EXTENSIONS
 
@@ -157,13 +158,13 @@ PLACES = [*EXTENSIONS, "snapshots"] + [
 ]
 
 
-@pytest.mark.parametrize("place", PLACES)
+@each("place", PLACES)
 def test_no_secret_is_told(told: dict[str, str], place: str) -> None:
     text = told[place]
     assert [form for secret in SECRETS for form in forms(secret) if form in text] == []
 
 
-@pytest.mark.parametrize("extension", EXTENSIONS)
+@each("extension", EXTENSIONS)
 def test_reports_say_which_secret_was_there(told: dict[str, str], extension: str) -> None:
     text = told[extension].replace("\\_", "_")
     assert "SERVICE_TOKEN***" in text

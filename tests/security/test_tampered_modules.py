@@ -7,6 +7,7 @@ import re
 
 import pytest
 from command import MakeApplication, Record
+from table_tests import each
 
 FAIL = "t.assert.Equal(1, 2, 'must be told');"
 KEYS = """
@@ -88,7 +89,7 @@ def results(shared_app: MakeApplication) -> dict[str, Record]:
     return {part["script"]: record for part in report["reports"] for record in part["results"]}
 
 
-@pytest.mark.parametrize("attack", MODULES)
+@each("attack", MODULES)
 def test_a_failure_stays_a_failure(results: dict[str, Record], attack: str) -> None:
     record = results[f"scripts.demo.m{list(MODULES).index(attack)}"]
     assert record["status"] == "failed"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from attacks import MARK, attacked, held
 from command import Application, MakeApplication, Record, given_time
+from table_tests import each
 
 FAIL = "t.assert.Equal(1, 2, 'must be told');"
 
@@ -217,13 +218,13 @@ def verdicts(shared_app: MakeApplication) -> dict[str, Record]:
     return with_innocent_ones(shared_app({}), VERDICTS, 0.2, parallel=1)
 
 
-@pytest.mark.parametrize("attack", VERDICTS)
+@each("attack", VERDICTS)
 def test_a_failure_stays_a_failure(verdicts: dict[str, Record], attack: str) -> None:
     assert verdicts[attack]["status"] == "failed", verdicts[attack]
     assert verdicts[attack]["error"]
 
 
-@pytest.mark.parametrize("attack", VERDICTS)
+@each("attack", VERDICTS)
 def test_the_test_after_an_attack_is_not_touched(verdicts: dict[str, Record], attack: str) -> None:
     assert verdicts[f"after {attack}"]["status"] == "passed", verdicts[f"after {attack}"]
 
@@ -249,12 +250,12 @@ class WithVariable(Application):
         return {**super().environment, "PARENT_VARIABLE": MARK}
 
 
-@pytest.mark.parametrize("attack", SECRETIVE)
+@each("attack", SECRETIVE)
 def test_a_script_sees_only_variables_that_the_application_names(secretive: dict[str, Record], attack: str) -> None:
     assert held(secretive[attack]), secretive[attack]
 
 
-@pytest.mark.parametrize("attack", PROCESSES)
+@each("attack", PROCESSES)
 def test_a_script_starts_no_process(secretive: dict[str, Record], attack: str) -> None:
     assert held(secretive[attack]), secretive[attack]
 
@@ -267,7 +268,7 @@ def resources(shared_app: MakeApplication) -> dict[str, Record]:
     return found | with_innocent_ones(app, ENDLESS, 0.15, parallel=4)
 
 
-@pytest.mark.parametrize("attack", {**RESOURCES, **ENDLESS})
+@each("attack", {**RESOURCES, **ENDLESS})
 def test_who_uses_up_the_machine_fails_alone(resources: dict[str, Record], attack: str) -> None:
     assert resources[attack]["status"] == "failed", resources[attack]
     assert resources[f"after {attack}"]["status"] == "passed", resources[f"after {attack}"]

@@ -147,7 +147,7 @@ SELECTED: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("select", "row"), SELECTED, ids=str)
+@each(("select", "row"), SELECTED, ids=str)
 def test_select_has_names_of_columns_alone(shop: Shop, select: Any, row: Any) -> None:
     found = shop.call("models.pet.Find", 1, {"select": select})
     if row is None:  # no name is known: all columns as they are stored
@@ -201,7 +201,7 @@ PAGES: list[tuple[int, int, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("page", "size", "expected"), PAGES)
+@each(("page", "size", "expected"), PAGES)
 def test_pages(shop: Shop, page: int, size: int, expected: dict[str, Any]) -> None:
     found = shop.call("models.pet.Paginate", {"limit": 1}, page, size)
     assert {"ids": ids(found.pop("data")), **found} == expected

@@ -83,7 +83,7 @@ BROKEN: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("document", "said"), BROKEN, ids=str)
+@each(("document", "said"), BROKEN, ids=str)
 def test_a_file_that_cannot_be_used_is_named(document: Any, said: str) -> None:
     with pytest.raises(ModelFileError) as raised:
         read_definition("x", "/models/x.mod.yao", document)
@@ -127,7 +127,7 @@ def test_options_add_columns_with_their_indexes() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("index", "made"),
     [
         ({"name": "i", "columns": ["a", "b"], "type": "index"}, [("x_i", 0)]),

@@ -50,7 +50,7 @@ def test_hash(algorithm: str, expected: str) -> None:
     assert run("yao.crypto.hash", algorithm.lower(), "abc") == expected
 
 
-@pytest.mark.parametrize(
+@each(
     ("algorithm", "length"),
     [("SHA512", 128), ("SHA3_384", 96), ("SHA3_512", 128), ("BLAKE2b_256", 64), ("BLAKE2b_384", 96)],
 )
@@ -106,7 +106,7 @@ HMAC_WITH: list[tuple[dict[str, str], str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("option", "value", "key", "expected"), HMAC_WITH, ids=[str(row[0]) for row in HMAC_WITH])
+@each(("option", "value", "key", "expected"), HMAC_WITH, ids=[str(row[0]) for row in HMAC_WITH])
 def test_hmac_with(option: dict[str, str], value: str, key: str, expected: str) -> None:
     assert run("crypto.HmacWith", option, value, key) == expected
 

@@ -154,7 +154,7 @@ def test_failures_name_process_and_reason(name: str, args: list[Any], reason: st
     assert len(caught.value.message) < 500
 
 
-@pytest.mark.parametrize("piece", ["- ", "[", "{a: ", "? ", "!x "])
+@each("piece", ["- ", "[", "{a: ", "? ", "!x "])
 def test_deep_yaml_is_an_error_and_never_a_crash(piece: str) -> None:
     for text in (piece * 3_000, piece * (1_000_001 // len(piece))):
         with pytest.raises(ProcessError, match=r"^encoding\.yaml\.Decode: "):

@@ -71,9 +71,7 @@ def test_what_is_not_offered_is_not_found(name: str) -> None:
     assert find(name) is None
 
 
-@pytest.mark.parametrize(
-    ("name", "known"), [("text.Nope", True), ("TEXT.x", True), ("fs", True), ("models.a.Find", False), ("", False)]
-)
+@each(("name", "known"), [("text.Nope", True), ("TEXT.x", True), ("fs", True), ("models.a.Find", False), ("", False)])
 def test_known_namespaces(name: str, known: bool) -> None:
     assert knows(name) is known
 

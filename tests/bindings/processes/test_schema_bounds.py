@@ -71,7 +71,7 @@ def test_a_schema_that_asks_for_endless_work_is_given_up(monkeypatch: pytest.Mon
     assert problem.text.startswith("invalid JSON Schema: ")
 
 
-@pytest.mark.parametrize(
+@each(
     ("schema", "value"),
     [
         ({"pattern": "^(a|aa)+$"}, EVIL),

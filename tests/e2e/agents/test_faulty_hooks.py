@@ -7,6 +7,7 @@ import re
 import pytest
 from agent_files import agent, errors, run_cases
 from command import MakeApplication, Record
+from table_tests import each
 
 HOOK_FAULTS: dict[str, tuple[str, str, str | None]] = {
     "throws": (
@@ -118,7 +119,7 @@ def faults(shared_app: MakeApplication) -> dict[str, Record]:
     return run_cases(shared_app(files), "-i", "assistants", code=1)
 
 
-@pytest.mark.parametrize("id", HOOK_FAULTS)
+@each("id", HOOK_FAULTS)
 def test_a_fault_of_a_hook_fails_the_case_with_its_place(faults: dict[str, Record], id: str) -> None:
     _, error, place = HOOK_FAULTS[id]
     record = faults[id]

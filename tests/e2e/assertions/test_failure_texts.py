@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from agent_files import agent, case_file
 from command import MakeApplication, Record
+from table_tests import each
 
 from runner.look_alikes import PAIRS
 
@@ -100,7 +101,7 @@ def said(shared_app: MakeApplication) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("what", LOOK_ALIKE | EQUAL_LOOKS)
+@each("what", LOOK_ALIKE | EQUAL_LOOKS)
 def test_the_two_sides_never_look_the_same(said: dict[str, str], what: str) -> None:
     text = said[what]
     telling = (LOOK_ALIKE | EQUAL_LOOKS)[what][2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from command import MakeApplication, Record
+from table_tests import each
 
 HELPERS = """
 async function Ready() { return false; }
@@ -55,7 +56,7 @@ def results(shared_app: MakeApplication) -> dict[str, Record]:
     return shared_app({"a_test.ts": HELPERS + tests}).results("-i", "scripts.demo.a", "--timeout", "10s", code=1)
 
 
-@pytest.mark.parametrize("test", FAILS)
+@each("test", FAILS)
 def test_a_promise_where_a_value_is_meant_fails(results: dict[str, Record], test: str) -> None:
     record = results[test]
     errors = [error for error in record.get("errors") or [record["error"]] if "subtest" not in error]
@@ -63,7 +64,7 @@ def test_a_promise_where_a_value_is_meant_fails(results: dict[str, Record], test
     assert errors[0].startswith("assertion failed: ") and errors[0].endswith(AWAIT)
 
 
-@pytest.mark.parametrize("test", PASSES)
+@each("test", PASSES)
 def test_what_is_no_promise_passes(results: dict[str, Record], test: str) -> None:
     assert (results[test]["status"], results[test].get("error")) == ("passed", None)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from command import Application, MakeApplication
+from table_tests import each
 
 from runner.reporters import EXTENSIONS
 
@@ -211,7 +212,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("arguments", "error"), REFUSED.values(), ids=REFUSED)
+@each(("arguments", "error"), REFUSED.values(), ids=REFUSED)
 def test_a_mistake_on_the_command_line_is_said_and_nothing_runs(
     small: Application, arguments: tuple[str, ...], error: str
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command import Application, MakeApplication
+from table_tests import each
 
 ROOT = Path(__file__).parents[3]
 PACKAGE = '{"connector": "scripted"}'
@@ -66,7 +67,7 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("line", LINES)
+@each("line", LINES)
 def test_what_completes_a_line(here: Application, line: str) -> None:
     assert completed(here, line) == LINES[line]
 

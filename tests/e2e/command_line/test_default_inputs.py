@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from command import Application, MakeApplication, make_application
+from table_tests import each
 
 REPLIES = "- reply: Hi\n"
 PACKAGE = '{"connector": "scripted"}'
@@ -54,7 +55,7 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
+@each("name", RUNS)
 def test_a_bare_run_has_what_is_here(here: Application, name: str) -> None:
     directory, words, tests = RUNS[name]
     before = here.listing()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from command import Application, MakeApplication
+from table_tests import each
 
 SLEEPY = "".join(
     f"export async function Test{name}(t) {{ await new Promise((done) => setTimeout(done, {ms})); }}\n"
@@ -43,8 +44,8 @@ def taken(report: Path) -> dict[str, int]:
     return {f"{record['suite']} › {record['id']}": record["duration_ms"] for record in results}
 
 
-@pytest.mark.parametrize("limit", [1, 2, 4, 99])
-@pytest.mark.parametrize("more", [[], ["-q"], ["-v"]], ids=["plain", "quiet", "verbose"])
+@each("limit", [1, 2, 4, 99])
+@each("more", [[], ["-q"], ["-v"]], ids=["plain", "quiet", "verbose"])
 def test_the_slowest_of_scripts_and_cases_come_first(here: Application, more: list[str], limit: int) -> None:
     report = here.home / "report.jsonl"
     run = here.run("--durations", str(limit), "-o", str(report), *more)

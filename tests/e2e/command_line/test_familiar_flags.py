@@ -7,6 +7,7 @@ import shlex
 
 import pytest
 from command import Application, MakeApplication
+from table_tests import each
 
 PACKAGE = {
     "/assistants/demo/package.yao": '{"connector": "scripted"}',
@@ -49,7 +50,7 @@ HABITS = {
 }
 
 
-@pytest.mark.parametrize("name", HABITS)
+@each("name", HABITS)
 def test_a_flag_of_another_tool_is_refused_with_the_line_to_type(here: Application, name: str) -> None:
     words, line = HABITS[name]
     run = here.run("-i", "scripts.demo.one", *words)
@@ -121,8 +122,8 @@ def test_a_command_keeps_its_name(here: Application, app: MakeApplication) -> No
     assert "no command" not in own.run("shows", "Hello").stderr
 
 
-@pytest.mark.parametrize(("limit", "ran"), [(1, 1), (3, 3), (5, 5), (9, 5)])
-@pytest.mark.parametrize("input", ["scripts.demo.more.failing", "assistants/demo/tests/bad.jsonl"])
+@each(("limit", "ran"), [(1, 1), (3, 3), (5, 5), (9, 5)])
+@each("input", ["scripts.demo.more.failing", "assistants/demo/tests/bad.jsonl"])
 def test_a_run_stops_after_so_many_failures(here: Application, input: str, limit: int, ran: int) -> None:
     path = here.home / f"{limit}.json"
     run = here.run("-i", input, "--max-failures", str(limit), "--parallel", "1", "-o", str(path))

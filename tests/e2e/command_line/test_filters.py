@@ -7,6 +7,7 @@ import re
 
 import pytest
 from command import Application, MakeApplication, given_time
+from table_tests import each
 
 SUBTESTS = """
     export function TestAlpha(t) {
@@ -68,7 +69,7 @@ def filtered(shared_app: MakeApplication) -> Application:
     return shared_app({"a_test.ts": SUBTESTS})
 
 
-@pytest.mark.parametrize("pattern", RUN)
+@each("pattern", RUN)
 def test_run_selects_tests_and_subtests_as_go_does(filtered: Application, pattern: str) -> None:
     results = filtered.results("-i", "scripts.demo.a", "--run", pattern, code=0)
     assert [line for record in results.values() for line in record["logs"]] == RUN[pattern]
@@ -278,7 +279,7 @@ INPUTS = {
 }
 
 
-@pytest.mark.parametrize("name", INPUTS)
+@each("name", INPUTS)
 def test_an_input_names_modules(several: Application, name: str) -> None:
     inputs, directory, expected = INPUTS[name]
     arguments = [word for input in inputs for word in ("-i", input)]

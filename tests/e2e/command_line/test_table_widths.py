@@ -8,6 +8,7 @@ import re
 import pytest
 from agent_files import lines
 from command import Application, MakeApplication, make_application, on_terminal
+from table_tests import each
 
 SUITE = "assistants/clerk/tests/shop-floor.jsonl"
 IDS = ("returns-without-receipt", "asks-in-two-languages", "gift-card-expired-a-long-time-ago")
@@ -146,7 +147,7 @@ def clerk(tmp_path_factory: pytest.TempPathFactory) -> Application:
     return made
 
 
-@pytest.mark.parametrize("words", TABLES.values(), ids=TABLES)
+@each("words", TABLES.values(), ids=TABLES)
 def test_every_other_table_fits(clerk: Application, words: tuple[str, ...]) -> None:
     """No line is too long, and each word is one that a terminal of any width shows."""
 

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from command import Application, MakeApplication, Run
+from table_tests import each
 
 PACKAGE = {
     "/assistants/demo/package.yao": '{"connector": "scripted"}',
@@ -77,7 +78,7 @@ TAGS = {
 }
 
 
-@pytest.mark.parametrize("tags", TAGS, ids="-".join)
+@each("tags", TAGS, ids="-".join)
 def test_a_tag_picks_tests_and_cases_and_several_pick_those_of_any(here: Application, tags: tuple[str, ...]) -> None:
     run = here.run("--dry-run", *(word for tag in tags for word in ("--tag", tag)))
 
@@ -170,7 +171,7 @@ def test_the_order_comes_from_a_seed_that_is_printed(shuffled: Application) -> N
     assert cases.index("case-39") < cases.index("case-03")
 
 
-@pytest.mark.parametrize("seed", ["0", "-1", "x", "1.5", ""])
+@each("seed", ["0", "-1", "x", "1.5", ""])
 def test_a_seed_is_a_number(shuffled: Application, seed: str) -> None:
     run = shuffled.run(f"--shuffle={seed}")
     assert (run.code, run.stdout) == (2, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 from command import Application, MakeApplication
+from table_tests import each
 
 AGENT = {
     "package.yao": '{"connector": "scripted"}',
@@ -61,7 +62,7 @@ RUN = {
 }
 
 
-@pytest.mark.parametrize(("line", "tested"), RUN.values(), ids=RUN)
+@each(("line", "tested"), RUN.values(), ids=RUN)
 def test_words_are_what_the_flag_would_be(here: Application, line: str, tested: set[str]) -> None:
     run = here.run(*(["--dry-run"] if "watch" not in line else []), *line.split(" "))
     every = {INDEX, ORDERS, PRICE, "scripts.test.of_test", "scripts.store.of_store"}
@@ -80,7 +81,7 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("words", ASKED.values(), ids=ASKED)
+@each("words", ASKED.values(), ids=ASKED)
 def test_an_agent_and_a_text_ask_it(here: Application, words: tuple[str, ...]) -> None:
     run = here.run(*words, "-v") if "-v" not in words else here.run(*words)
 
@@ -108,7 +109,7 @@ NEAR = {
 }
 
 
-@pytest.mark.parametrize(("line", "near"), NEAR.values(), ids=NEAR)
+@each(("line", "near"), NEAR.values(), ids=NEAR)
 def test_what_is_not_there_names_what_is_near(here: Application, line: str, near: str) -> None:
     run = here.run(*line.split("|"))
 

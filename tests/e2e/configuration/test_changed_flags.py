@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from agent_files import agent, case_file, lines
 from command import Application, MakeApplication, Record
+from table_tests import each
 
 VALIDATOR = "agents:workers.test.validator"
 HELLO = {"type": "contains", "value": "hello"}
@@ -77,7 +78,7 @@ def test_a_user_that_is_named_counts_also_where_it_is_the_default_one(app: MakeA
     assert stale(here) == {"re-run because context changed": {"a"}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("setting", "expected"),
     [
         ('judge-connector = "other"', WITH_JUDGES),

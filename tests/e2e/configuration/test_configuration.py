@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 from command import Application, MakeApplication
 from model_server import ModelServer
+from table_tests import each
 
 PACKAGE = {"/package.yao": '{"connector": "scripted"}', "/prompts.yml": "- {role: system, content: Hi}\n"}
 SHOWS = """\
@@ -87,8 +88,8 @@ ORDERS = {
 }
 
 
-@pytest.mark.parametrize("directory", ["", "assistants"])
-@pytest.mark.parametrize("name", ORDERS)
+@each("directory", ["", "assistants"])
+@each("name", ORDERS)
 def test_the_order_of_what_is_said(here: Application, name: str, directory: str) -> None:
     words, expected = ORDERS[name]
     assert shown(here, *words, directory=directory) == expected

@@ -9,6 +9,7 @@ import pytest
 from agent_files import case_file
 from command import MakeApplication
 from covered_app import FILES, Covered
+from table_tests import each
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +17,7 @@ def covered(shared_app: MakeApplication) -> Covered:
     return Covered(shared_app(FILES))
 
 
-@pytest.mark.parametrize(
+@each(
     ("threshold", "miss"),
     [
         ("lines=10", ""),
@@ -38,7 +39,7 @@ def test_thresholds(covered: Covered, threshold: str, miss: str) -> None:
         assert f"Warning: {miss}" in run.stdout
 
 
-@pytest.mark.parametrize(
+@each(
     ("flags", "message", "hint"),
     [
         (["--coverage", "--coverage-threshold", "90"], '--coverage-threshold "90"', "lines=90"),

@@ -7,6 +7,7 @@ import json
 import pytest
 from agent_files import agent, case_file, server
 from command import Application, MakeApplication
+from table_tests import each
 
 TALLY = """\
 import { Limit } from "./limit";
@@ -62,7 +63,7 @@ def watched(here: Application, *watches: str, run: str = "^TestTally$") -> list[
     return [line for line in result.get("logs", ()) if line.startswith(f"[watch] {FILE}")]
 
 
-@pytest.mark.parametrize(
+@each(
     ("watch", "values"),
     [
         ("4:rows.length", ["3"]),
@@ -135,7 +136,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("watch", REFUSED)
+@each("watch", REFUSED)
 def test_what_cannot_be_watched_is_said_before_anything_runs(here: Application, watch: str) -> None:
     run = here.run("-i", "scripts.demo.tally", "--watch-expr", watch)
 

@@ -296,7 +296,7 @@ def test_a_line_that_installs_is_read_by_bash_and_by_pip(line: str) -> None:
             assert rest or vars(options).get("requirements") or vars(options).get("editables"), part
 
 
-@pytest.mark.parametrize("line", IN_A_CLONE)
+@each("line", IN_A_CLONE)
 def test_what_is_run_in_a_clone_is_there(line: str) -> None:
     (script,) = [word for word in line.split() if word.endswith(".py")]
 

@@ -89,7 +89,7 @@ def test_a_script_is_told_the_same(app: MakeApplication, input: str, source: str
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("query", "values"),
     [
         ("", {}),

@@ -8,6 +8,7 @@ from collections import Counter
 import pytest
 from agent_files import agent, case_file, lines
 from command import Application, MakeApplication, Record
+from table_tests import each
 
 SAYS_YES = '- reply: { json: { passed: true, reason: "fine", score: 0.9 } }'
 ASKED = {"type": "agent", "use": "agents:judge", "value": "kind"}
@@ -88,7 +89,7 @@ def results_of(here: Application, report: str) -> dict[str, Record]:
     return {record["id"]: record for record in found if record["type"] == "result"}
 
 
-@pytest.mark.parametrize("id", CASES)
+@each("id", CASES)
 def test_each_verdict_of_a_case_is_there_once(here: Application, id: str) -> None:
     found = [one for one in labels_of(here, "cases.jsonl") if one["id"] == id]
 

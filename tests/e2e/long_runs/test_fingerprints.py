@@ -12,6 +12,7 @@ from agent_files import agent, case_file, lines, server
 from command import Application, MakeApplication, Record, Run, on_terminal
 from faults import lines_of
 from model_server import ModelServer
+from table_tests import each
 
 TOOLS = Path(__file__).parents[2] / "runner/agents/mcp/servers"
 LOCAL = {"type": "openai", "options": {"model": "m1", "key": "$ENV.KEY", "host": "$ENV.HOST", "max_tokens": 100}}
@@ -110,7 +111,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fixture]:
 CASE_AND_AGENT = OF_CASES | {"TestAgent"}
 
 
-@pytest.mark.parametrize(
+@each(
     ("file", "old", "new", "reason", "ids"),
     [
         ("/assistants/demo/prompts.yml", "Be", "Do be", "prompts of demo", CASE_AND_AGENT),

@@ -7,6 +7,7 @@ import json
 import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication
+from table_tests import each
 from two_reports import (
     cases,
     polite,
@@ -108,8 +109,8 @@ COPIES = (
 )
 
 
-@pytest.mark.parametrize("copy", COPIES)
-@pytest.mark.parametrize("first", ["one.jsonl", "one.json", "both.json"])
+@each("copy", COPIES)
+@each("first", ["one.jsonl", "one.json", "both.json"])
 def test_a_run_and_its_copy_are_not_two_runs(ran: Application, first: str, copy: str) -> None:
     id = load(ran.root / "one.jsonl").start.run_id
     copy = copy.replace("first", id)

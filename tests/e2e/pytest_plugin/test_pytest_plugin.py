@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from command import Application, MakeApplication
 from pytest_command import PLUGINS, VARIABLES, ended, run, start
+from table_tests import each
 
 REAL = '{"type": "openai", "options": {"host": "http://127.0.0.1:9", "model": "m", "key": "sk-local", "retries": 0}}'
 
@@ -88,7 +89,7 @@ CHOICES = {
 }
 
 
-@pytest.mark.parametrize("name", CHOICES)
+@each("name", CHOICES)
 def test_what_pytest_chooses_runs(here: Application, name: str) -> None:
     words, said = CHOICES[name]
     _, output = run(here, *words)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from command import Application, MakeApplication, Run
+from table_tests import each
 
 TEST = """\
 export function TestGood(t: testing.T) { console.log("quiet"); }
@@ -37,7 +38,7 @@ def test_failures_and_short_stories_alone(here: Application) -> None:
     assert "1 passed, 1 failed" in done.stdout
 
 
-@pytest.mark.parametrize("variable", ["CLAUDECODE", "CURSOR_AGENT", "GEMINI_CLI", "CODEX_THREAD_ID", "AI_AGENT"])
+@each("variable", ["CLAUDECODE", "CURSOR_AGENT", "GEMINI_CLI", "CODEX_THREAD_ID", "AI_AGENT"])
 def test_a_coding_agent_gets_that_by_itself(here: Application, variable: str) -> None:
     brief = run(here, **{variable: "1"}).stdout
     assert ("TestGood" in brief, "What happened before it failed:" in brief) == (False, True)

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from agent_files import agent, case_file, server
 from command import Application, MakeApplication, Record
+from table_tests import each
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -258,13 +259,13 @@ def ran(shared_app: MakeApplication) -> dict[str, Any]:
     return {"app": here, "printed": printed}
 
 
-@pytest.mark.parametrize("name", ["whole", "runs", "variants", "stopped", "quiet", "github"])
+@each("name", ["whole", "runs", "variants", "stopped", "quiet", "github"])
 def test_what_a_run_prints(ran: dict[str, Any], name: str) -> None:
     run = ran["printed"][name]
     compare(f"{name}.console", f"{run.code}\n{run.stdout}\n{run.stderr}")
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [f"whole.{end}" for end in ENDS]
     + ["runs.jsonl", "runs.json", "runs.md", "runs.html", "variants.jsonl"]
@@ -313,7 +314,7 @@ AS_BEFORE = {
 """Reports that say the same as those that the run itself wrote."""
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@each("name", COMMANDS)
 def test_what_commands_make_of_them(ran: dict[str, Any], name: str) -> None:
     here = ran["app"]
     command = COMMANDS[name]

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication, eventually
+from table_tests import each
 
 CHAT = {
     "id": "chat",
@@ -69,7 +70,7 @@ def schema(here: Application) -> Any:
     return jsonschema.Draft202012Validator(found)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_lines_and_document_of_a_run_say_the_same_and_fit_the_schema(here: Application, schema: Any, kind: str) -> None:
     words, code = KINDS[kind]
     document = json.loads(here.run(*words, "--json").stdout)
@@ -134,8 +135,8 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.parametrize("form", ["--json", "--json=lines"])
+@each("name", REFUSED)
+@each("form", ["--json", "--json=lines"])
 def test_errors_of_every_command_are_json(here: Application, schema: Any, name: str, form: str) -> None:
     run = here.run(*REFUSED[name], form)
 

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from agent_files import agent, case_file, server
 from command import Application, MakeApplication, on_terminal
+from table_tests import each
 
 from runner.commands import COMMANDS
 from runner.commands.main import run_command
@@ -169,7 +170,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_what_cannot_run_is_said_in_the_document(here: Application, schema: Any, name: str) -> None:
     words, message, hint = REFUSED[name]
     found = document(here, schema, *words, code=2)

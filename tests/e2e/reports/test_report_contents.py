@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from agent_files import agent, case_file
 from command import Application, Files, Record, Run, make_application
+from table_tests import each
 
 FORMATS = ("json", "jsonl", "md", "html", "xml", "ctrf.json", "txt")
 PICTURE, SOUND, NOTES = b"\x89PNG" + bytes(2996), b"RIFF" + bytes(496), b"%PDF-1.4\n"
@@ -108,14 +109,14 @@ def attached(tmp_path_factory: pytest.TempPathFactory) -> Reports:
     return Reports(app, "-i", case_file(), code=0)
 
 
-@pytest.mark.parametrize("id", WANTED)
+@each("id", WANTED)
 def test_attachments_are_kept_with_type_and_size(attached: Reports, id: str) -> None:
     for records in attached.records():
         assert records[id].get("attachments") == WANTED[id]
     assert attached.extra(id).get("attachments") == WANTED[id]
 
 
-@pytest.mark.parametrize(
+@each(
     ("id", "lines"),
     [
         ("beside", ["dot.png (image/png, 3000 bytes)", "Notes (application/pdf, 9 bytes)"]),
@@ -157,7 +158,7 @@ def turns(tmp_path_factory: pytest.TempPathFactory) -> Reports:
     return Reports(make_application(tmp_path_factory.mktemp("turns"), files), "-i", case_file(), code=0)
 
 
-@pytest.mark.parametrize(
+@each(
     ("id", "wanted"),
     [("turns", [[DOT, PDF], None]), ("parts", [[WAV]]), ("graded", [[DOT, WAV]]), ("simulated", [[DOT]]), ("history", [None])],
 )  # fmt: skip

@@ -7,6 +7,7 @@ import re
 import pytest
 from agent_files import agent, case_file
 from command import MakeApplication, Record
+from table_tests import each
 
 AT = "assistants/demo/src/"
 
@@ -115,7 +116,7 @@ def stack(record: Record) -> list[str]:
     return [f"{frame[1]} {frame[2]}" for frame in frames if frame]
 
 
-@pytest.mark.parametrize("test", STACKS)
+@each("test", STACKS)
 def test_a_stack_has_the_positions_of_the_sources(placed: dict[str, Record], test: str) -> None:
     assert stack(placed[test]) == STACKS[test]
     assert placed[test]["location"] == AT + STACKS[test][0].split()[1]

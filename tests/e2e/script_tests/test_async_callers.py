@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from command import Application, make_application
+from table_tests import each
 
 MODULE = """\
 async function check(t: testing.T, n: number) {
@@ -71,7 +72,7 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {part.partition("]")[0]: part for part in told}
 
 
-@pytest.mark.parametrize("test", PLACES)
+@each("test", PLACES)
 def test_a_failure_names_its_callers(console: dict[str, str], test: str) -> None:
     places = [line.strip() for line in console[test].split("\n") if "a_test.ts:" in line and "Run it" not in line]
     words = ["at", *["called from"] * (len(PLACES[test]) - 1)]

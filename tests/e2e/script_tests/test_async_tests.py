@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from command import MakeApplication, Record
+from table_tests import each
 
 PASSED = ("passed", [])
 UNHANDLED = " (in unhandled rejection)"
@@ -125,7 +126,7 @@ def results(shared_app: MakeApplication) -> dict[str, Record]:
     return shared_app({"a_test.ts": code}).results("-i", "scripts.demo.a", "--timeout", "10s", code=1)
 
 
-@pytest.mark.parametrize("test", CASES)
+@each("test", CASES)
 def test_a_test_ends_as_it_should(results: dict[str, Record], test: str) -> None:
     record = results[test]
     errors = record.get("errors") or ([record["error"]] if "error" in record else [])
@@ -329,7 +330,7 @@ def hooked(shared_app: MakeApplication) -> dict[str, Record]:
     return shared_app(files).results("-i", "scripts.demo", code=1)
 
 
-@pytest.mark.parametrize("name", HOOKS)
+@each("name", HOOKS)
 def test_a_hook_that_fails_is_said_with_its_name(hooked: dict[str, Record], name: str) -> None:
     record = hooked[f"m{list(HOOKS).index(name)}.TestA"]
     errors = record.get("errors") or ([record["error"]] if "error" in record else [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from command import MakeApplication, Record
+from table_tests import each
 
 PASSING = "export function TestPasses(t) { t.assert.True(true); }\n"
 AT = "assistants/demo/src/"
@@ -61,7 +62,7 @@ def bounds(shared_app: MakeApplication) -> dict[str, Record]:
     )
 
 
-@pytest.mark.parametrize("test", BOUNDS)
+@each("test", BOUNDS)
 def test_a_bound_is_an_error_of_the_test_that_met_it(bounds: dict[str, Record], test: str) -> None:
     record = bounds[test]
     assert (record["status"], record["error"]) == ("failed", BOUNDS[test][1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from command import MakeApplication, Record
+from table_tests import each
 
 FEATURES = {
     "enums": """
@@ -183,7 +184,7 @@ def compiled(shared_app: MakeApplication) -> dict[str, Record]:
     return shared_app({**files, **SCRIPTS}).results("-i", "scripts.demo")
 
 
-@pytest.mark.parametrize("feature", FEATURES)
+@each("feature", FEATURES)
 def test_scripts_may_use(compiled: dict[str, Record], feature: str) -> None:
     number = list(FEATURES).index(feature)
     (record,) = (record for name, record in compiled.items() if name.startswith(f"m{number}."))

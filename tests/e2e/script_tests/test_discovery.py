@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from command import MakeApplication, Record
+from table_tests import each
 
 MODULES = {
     "exported": (
@@ -192,7 +193,7 @@ def found(shared_app: MakeApplication) -> dict[str, dict[str, Record]]:
     return {module: {record["name"]: record for record in records} for module, records in parts.items()}
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each("module", MODULES)
 def test_the_tests_of_a_module_in_source_order_with_what_they_log(
     found: dict[str, dict[str, Record]], module: str
 ) -> None:

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from command import MakeApplication, Record, given_time
+from table_tests import each
 
 PASSING = "export function TestPasses(t) { t.assert.True(true); }\n"
 AT = "assistants/demo/src/"
@@ -35,7 +36,7 @@ def endless(shared_app: MakeApplication) -> dict[str, Record]:
     )
 
 
-@pytest.mark.parametrize("test", ENDLESS)
+@each("test", ENDLESS)
 def test_a_test_that_does_not_end_fails_at_its_deadline(endless: dict[str, Record], test: str) -> None:
     record = endless[test]
     assert (record["status"], record["cause"]) == ("failed", "timeout")

@@ -8,6 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from command import Application, MakeApplication, Record
+from table_tests import each
 
 LOGS = {
     "TestPlain": "t.log('plain');",
@@ -68,7 +69,7 @@ def test_only_leaves_out_the_other_tests_of_its_module(app: MakeApplication) -> 
     ]
 
 
-@pytest.mark.parametrize("name", RAN)
+@each("name", RAN)
 def test_only_leaves_out_the_subtests_beside_it(shared_app: MakeApplication, name: str) -> None:
     here = shared_app({"a_test.ts": SUBTESTS})
     assert logs(here, "--run", name) == RAN[name]

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from command import MakeApplication, Record
+from table_tests import each
 
 PASSING = "export function TestPasses(t) { t.assert.True(true); }\n"
 AT = "assistants/demo/src/"
@@ -65,8 +66,8 @@ def thrown(shared_app: MakeApplication) -> dict[str, Record]:
     return shared_app({"throws_test.ts": "\n".join(lines)}).results("-i", "scripts.demo.throws", code=1)
 
 
-@pytest.mark.parametrize("kind", ["Sync", "Async"])
-@pytest.mark.parametrize("what", THROWN)
+@each("kind", ["Sync", "Async"])
+@each("what", THROWN)
 def test_what_a_test_throws_is_named_with_its_position(thrown: dict[str, Record], what: str, kind: str) -> None:
     number = list(THROWN).index(what)
     _, error, column = THROWN[what]
@@ -192,7 +193,7 @@ def broken(shared_app: MakeApplication) -> tuple[dict[str, Record], list[str]]:
     return {part["script"].removeprefix("scripts.demo."): part for part in report["reports"]}, run.stdout.splitlines()
 
 
-@pytest.mark.parametrize("module", BROKEN)
+@each("module", BROKEN)
 def test_a_module_that_cannot_be_loaded_is_one_failure_with_its_position(
     broken: tuple[dict[str, Record], list[str]], module: str
 ) -> None:

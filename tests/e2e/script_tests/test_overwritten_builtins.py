@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from command import MakeApplication, Record
+from table_tests import each
 
 ALL = "for (const k of Object.getOwnPropertyNames({0})) if (typeof {0}[k] === 'function' && k !== 'constructor') try {{ {0}[k] = () => {{ throw new Error(k); }} }} catch {{}}"
 
@@ -101,7 +102,7 @@ def results(shared_app: MakeApplication) -> dict[str, dict[str, Record]]:
     }
 
 
-@pytest.mark.parametrize("tampering", TAMPERINGS)
+@each("tampering", TAMPERINGS)
 def test_verdicts_and_messages_survive(results: dict[str, dict[str, Record]], tampering: str) -> None:
     records = results[str(list(TAMPERINGS).index(tampering))]
     told = {

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from command import MakeApplication, Record
+from table_tests import each
 
 LIB = """\
 export class Base extends Error {
@@ -107,7 +108,7 @@ def places(shared_app: MakeApplication) -> dict[str, tuple[int, Record, str]]:
     return {name: (at[name], results[f"Test{i}"], shown[i]) for i, name in enumerate(PLACES)}
 
 
-@pytest.mark.parametrize("what", PLACES)
+@each("what", PLACES)
 def test_the_place_of_an_error_and_where_it_was_awaited(places: dict[str, tuple[int, Record, str]], what: str) -> None:
     line, record, shown = places[what]
     expected = [f"place_test.ts:{line}" if place == "test" else place for place in PLACES[what][1]]
@@ -223,7 +224,7 @@ def details(shared_app: MakeApplication) -> dict[str, tuple[int, Record, str]]:
     return {name: (at[name], results[f"Test{i}"], shown[i]) for i, name in enumerate(DETAILS)}
 
 
-@pytest.mark.parametrize("what", DETAILS)
+@each("what", DETAILS)
 def test_an_error_says_what_it_carries(details: dict[str, tuple[int, Record, str]], what: str) -> None:
     line, record, shown = details[what]
     for text in DETAILS[what][1]:
@@ -334,7 +335,7 @@ def without_stack(shared_app: MakeApplication) -> tuple[list[str], dict[str, Rec
     return lines, here.results("-i", "scripts.demo.a", code=1)
 
 
-@pytest.mark.parametrize("body", WITHOUT_STACK)
+@each("body", WITHOUT_STACK)
 def test_a_value_that_is_no_error_is_placed_where_it_was_thrown(
     without_stack: tuple[list[str], dict[str, Record]], body: str
 ) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from command import MakeApplication, Record, given_time
+from table_tests import each
 
 ENDED = "after the test function ended"
 LATE = f" ({ENDED})"
@@ -133,20 +134,20 @@ def errors_of(record: Record) -> list[str]:
     return record.get("errors") or ([record["error"]] if "error" in record else [])
 
 
-@pytest.mark.parametrize("test", FAILS)
+@each("test", FAILS)
 def test_what_fails_late_fails_the_test(results: dict[str, Record], test: str) -> None:
     assert (results[test]["status"], errors_of(results[test])) == ("failed", FAILS[test][1])
     assert "warnings" not in results[test]
 
 
-@pytest.mark.parametrize("test", PASSES)
+@each("test", PASSES)
 def test_honest_work_passes(results: dict[str, Record], test: str) -> None:
     record = results[test]
     assert (record["status"], errors_of(record), record["logs"]) == ("passed", [], PASSES[test][1])
     assert "warnings" not in record
 
 
-@pytest.mark.parametrize("test", WARNS)
+@each("test", WARNS)
 def test_what_is_left_is_a_warning(results: dict[str, Record], test: str) -> None:
     warnings = results[test]["warnings"]
     assert [warning["message"] for warning in warnings] == WARNS[test][1]

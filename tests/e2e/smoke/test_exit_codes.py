@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from agent_files import agent, case_file
 from command import Application, MakeApplication
+from table_tests import each
 
 PASSES = "export function TestPasses(t) {}\n"
 FAILS = "export function TestFails(t) { t.fail('x'); }\n"
@@ -42,7 +43,7 @@ CODES = {
 }
 
 
-@pytest.mark.parametrize("name", CODES)
+@each("name", CODES)
 def test_the_exit_code_says_how_it_went(here: Application, name: str) -> None:
     modules, code = CODES[name]
     arguments = [word for module in modules for word in ("-i", f"scripts.demo.{module}")]
@@ -66,7 +67,7 @@ ONE_VALUE = {
 }
 
 
-@pytest.mark.parametrize("name", ONE_VALUE)
+@each("name", ONE_VALUE)
 def test_a_flag_that_takes_one_value_is_refused_twice(here: Application, name: str) -> None:
     flags, spelling = ONE_VALUE[name]
     run = here.fork("-i", "scripts.demo.passes", *flags)
@@ -204,17 +205,23 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("arguments", WRITTEN.values(), ids=WRITTEN)
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_output_on_a_full_disk_is_said_once(app: MakeApplication, arguments: tuple[str, ...], unbuffered: str) -> None:
-    if not Path("/dev/full").exists():
-        pytest.skip("no /dev/full here")
-    here = app({**agent(cases=[{"id": "c", "input": "Hi"}]), "passes_test.ts": "export function TestA(t) {}"})
+@pytest.fixture(scope="module")
+def kept(shared_app: MakeApplication) -> Application:
+    """An application with reports of a script test and of a case, and a store."""
+    here = shared_app({**agent(cases=[{"id": "c", "input": "Hi"}]), "passes_test.ts": "export function TestA(t) {}"})
     assert here.run("-i", "scripts.demo.passes", "-o", "kept.jsonl", "--store", "kept").code == 0
     assert here.run("-i", case_file(), "-o", "cases.jsonl").code == 0
-    environment = {**here.environment, "PYTHONUNBUFFERED": unbuffered}
-    with open("/dev/full", "wb") as full, here.start(*arguments, stdout=full, env=environment) as process:
-        run = here.finish(process)
+    return here
+
+
+@pytest.mark.parametrize("arguments", WRITTEN.values(), ids=WRITTEN)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_on_a_full_disk_is_said_once(kept: Application, arguments: tuple[str, ...], unbuffered: str) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    environment = {**kept.environment, "PYTHONUNBUFFERED": unbuffered}
+    with open("/dev/full", "wb") as full, kept.start(*arguments, stdout=full, env=environment) as process:
+        run = kept.finish(process)
     said = [line for line in run.stderr.splitlines() if not line.startswith("Warning: ")]
     assert (run.code, said) == (3, ["Error: Cannot write the output: No space left on device"])
 

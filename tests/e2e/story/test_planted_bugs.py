@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from command import MakeApplication, Record
 from planted_bugs import BUGS
+from table_tests import each
 
 TEST = 'import * as m from "./bug{}";\nexport async function TestBug(t: testing.T) {{\n  t.assert.{};\n}}\n'
 HERE = Path(__file__).parent
@@ -25,7 +26,7 @@ def stories(shared_app: MakeApplication) -> Record:
     return {name: found[f"scripts.demo.bug{number}"] for number, name in enumerate(BUGS)}
 
 
-@pytest.mark.parametrize("name", BUGS)
+@each("name", BUGS)
 def test_the_last_lines_have_the_place_and_the_value(name: str, stories: Record) -> None:
     bug, number = BUGS[name], list(BUGS).index(name)
     place = (f"assistants/demo/src/bug{number}.ts", bug.line)

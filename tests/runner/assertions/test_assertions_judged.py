@@ -178,7 +178,7 @@ def test_an_agent_that_gives_no_verdict_is_an_error(answer: Any, why: str, negat
 OPTIONS = {"connector": "fast", "metadata": {"criteria": "kind", "tone": "friendly"}}
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "payload", "options"),
     [
         ({}, {}, {"metadata": {}}),

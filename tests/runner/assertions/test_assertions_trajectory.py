@@ -117,7 +117,7 @@ PLANS: list[tuple[Any, list[Any], float]] = [
 ]
 
 
-@pytest.mark.parametrize(("output", "steps", "score"), PLANS)
+@each(("output", "steps", "score"), PLANS)
 def test_a_plan_in_the_output(output: Any, steps: list[Any], score: float) -> None:
     result = judge({"type": "trajectory", "path": "$.plan", "value": steps}, Evidence(output=output))
 

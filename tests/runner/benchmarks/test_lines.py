@@ -88,7 +88,7 @@ def test_many_benchmarks_do_not_make_an_alarm_likely() -> None:
     assert found.name == "Benchmark7"
 
 
-@pytest.mark.parametrize(("benchmarks", "enough"), [(1, 4), (3, 4), (4, 5), (40, 6), (100, 7)])
+@each(("benchmarks", "enough"), [(1, 4), (3, 4), (4, 5), (40, 6), (100, 7)])
 def test_how_many_runs_can_tell_a_change(benchmarks: int, enough: int) -> None:
     draw = random.Random(1)
     few, many = (

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from case_files import read, refusal, write
+from table_tests import each
 
 from runner.assertions.model import Assertion
 from runner.cases.kinds import further_models
@@ -314,6 +315,6 @@ def test_what_a_chosen_case_depends_on_runs_too(tmp_path: Path) -> None:
     assert file.needs.added == {"login": "order", "user": "login"}
 
 
-@pytest.mark.parametrize("model", [Case, *further_models()])
+@each("model", [Case, *further_models()])
 def test_each_model_names_the_module_that_runs_its_cases(model: type[Case]) -> None:
     assert callable(import_module(f"runner.modes.{model.runs}").mode_of)

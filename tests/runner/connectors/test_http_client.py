@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from command import PATIENCE
 from model_server import Exchange, ModelServer, body, raw, settle, silence
+from table_tests import each
 
 from bindings.processes.http import trusted_authorities
 from runner.connectors.http import (
@@ -203,7 +204,7 @@ def test_an_address_that_is_none_is_said(server: ModelServer, path: str) -> None
         run(lambda client: post(client, f"{server.url}/{path}"))
 
 
-@pytest.mark.parametrize("url", ["http://localhost:99999/v1", "http://localhost:port/v1", "http://[::1/v1"])
+@each("url", ["http://localhost:99999/v1", "http://localhost:port/v1", "http://[::1/v1"])
 def test_an_address_with_an_odd_host_or_port_is_said(url: str) -> None:
     with pytest.raises(BadProtocol, match=r"^the address of .* cannot be used: "):
         run(lambda client: post(client, url))

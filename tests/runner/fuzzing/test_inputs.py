@@ -103,7 +103,7 @@ def test_values_of_a_schema_fit_it(schema: Any) -> None:
     assert [value for (value,) in values if misfit(value, schema)] == []
 
 
-@pytest.mark.parametrize(
+@each(
     "schema",
     [
         {"type": "nothing"},

@@ -80,9 +80,7 @@ def test_yaml_in_a_fence_is_always_meant() -> None:
     assert extract_json("```yaml\na: 1\n```", yaml=False) == {"a": 1}
 
 
-@pytest.mark.parametrize(
-    "text", ["[" * 100_000, '{"a":' * 100_000, "{x} " * 100_000, '{"' * 100_000, "a [1, " * 100_000]
-)
+@each("text", ["[" * 100_000, '{"a":' * 100_000, "{x} " * 100_000, '{"' * 100_000, "a [1, " * 100_000])
 def test_hostile_texts_are_read_to_an_end(text: str) -> None:
     extract_json("x " + text)
 

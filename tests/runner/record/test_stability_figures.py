@@ -212,7 +212,7 @@ SAME: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize(("one", "other"), SAME.values(), ids=SAME)
+@each(("one", "other"), SAME.values(), ids=SAME)
 def test_outputs_that_mean_the_same_are_equal(one: Any, other: Any) -> None:
     assert normalised(one) == normalised(other)
 

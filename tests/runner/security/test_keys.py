@@ -15,7 +15,7 @@ from runner.security.keys import Credential, Keys, take_keys
 KEY = "sk-0123456789-abcdef"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value"),
     [
         ("OPENAI_API_KEY", KEY),

@@ -63,7 +63,7 @@ ADDRESSES = {
 }
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
+@each("address", ADDRESSES)
 def test_what_authenticates_in_an_address_is_a_secret(address: str) -> None:
     value, secret = ADDRESSES[address]
     secrets = Secrets({"SOME_ADDRESS": value})

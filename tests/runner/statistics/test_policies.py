@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
 from table_tests import each
 
 from runner.record.repeating import repeat_of
@@ -14,7 +13,7 @@ from runner.statistics.policies import read_policy
 WORDS = {"p": Verdict.PASSED, "f": Verdict.FAILED, "b": Verdict.BROKEN, "i": Verdict.INCONCLUSIVE}
 
 
-@pytest.mark.parametrize("policy", ["all of 4", "any of 4", "majority of 5", "3 of 5", "60% of 5"])
+@each("policy", ["all of 4", "any of 4", "majority of 5", "3 of 5", "60% of 5"])
 def test_stopping_early_says_what_all_runs_say(policy: str) -> None:
     """Waves too: no verdict is possible before the end of one."""
     most = read_policy(policy).most

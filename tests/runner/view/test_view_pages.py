@@ -269,24 +269,24 @@ def test_a_run_from_elsewhere_offers_no_running_again(elsewhere: View, look: Any
     expect(page.get_by_role("button", name="Run again")).to_have_count(0)
 
 
-def test_thousands_of_results_need_few_elements(tmp_path: Path, look: Any) -> None:
+def test_many_results_need_few_elements(tmp_path: Path, look: Any) -> None:
     made = report([suite(CASES)], [result(CASES, "C10000", input="x", output="said")])
-    multiply(tmp_path, keep(tmp_path, made), 4000)
+    multiply(tmp_path, keep(tmp_path, made), 1400)
     with serving(tmp_path) as view:
         page = look(view, "/run", run=ids(view)[0])
-        expect(page.locator(".count")).to_have_text("4,000 results", timeout=30_000)
+        expect(page.locator(".count")).to_have_text("1,400 results", timeout=30_000)
         assert page.locator(".row").count() < 60
-        page.evaluate("document.querySelector('.rows').scrollIntoView(); scrollBy(0, 54 * 2000)")
-        expect(page.get_by_text("C12000", exact=True)).to_be_in_viewport()
-        page.get_by_label("Search everything").fill("said C13711")
-        expect(page.locator(".row-id")).to_have_text(["C13711"], timeout=30_000)
-        opened(page, "C13711")
+        page.evaluate("document.querySelector('.rows').scrollIntoView(); scrollBy(0, 54 * 700)")
+        expect(page.get_by_text("C10700", exact=True)).to_be_in_viewport()
+        page.get_by_label("Search everything").fill("said C11371")
+        expect(page.locator(".row-id")).to_have_text(["C11371"], timeout=30_000)
+        opened(page, "C11371")
         assert page.locator(".row").count() < 60
         search = page.get_by_label("Search everything")
         search.fill("")
         for delay in (150, 155, 160):  # a letter comes while the page is still busy with those before
-            search.press_sequentially("said C13 ", delay=delay)
-        assert search.input_value() == "said C13 " * 3
+            search.press_sequentially("said C11 ", delay=delay)
+        assert search.input_value() == "said C11 " * 3
 
 
 PAGES = ["/", "/run", "/tests", "/test", "/compare", "several"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
+from table_tests import each
 from view_server import View
 
 ROUTES = [
@@ -33,7 +34,7 @@ def asked(view: View, method: str, path: str, headers: list[tuple[str, str]]) ->
     return response
 
 
-@pytest.mark.parametrize(("method", "path"), ROUTES)
+@each(("method", "path"), ROUTES)
 def test_nothing_is_answered_without_the_token(view: View, method: str, path: str) -> None:
     host = ("Host", f"127.0.0.1:{view.port}")
     wrong = view.token[:-1] + ("A" if view.token[-1] != "A" else "B")
@@ -59,7 +60,7 @@ def test_the_pages_themselves_are_the_same_for_everybody(view: View, runs: list[
         assert asked(view, method, "/run", [host]).status == 405
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "[::1]:{port}", "127.0.0.1.nip.io:{port}", ""])  # fmt: skip
+@each("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "[::1]:{port}", "127.0.0.1.nip.io:{port}", ""])  # fmt: skip
 def test_another_host_is_refused(view: View, host: str) -> None:
     headers = [("Host", host.format(port=view.port)), ("X-Yao-Test-Token", view.token)]
     assert asked(view, "GET", "/api/runs?limit=1", headers).status in (400, 421)
@@ -83,7 +84,7 @@ def test_a_page_of_another_origin_changes_nothing(view: View, runs: list[dict[st
     assert plan.status_code == 200
 
 
-@pytest.mark.parametrize("path", ["/", "/view.js", "/api/runs?limit=1", "/nowhere", "/api/runs/x/index"])
+@each("path", ["/", "/view.js", "/api/runs?limit=1", "/nowhere", "/api/runs/x/index"])
 def test_every_answer_has_its_headers(view: View, path: str) -> None:
     headers = view.client.get(path).headers
     policy = headers["content-security-policy"].split("; ")
@@ -130,7 +131,7 @@ BAD = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("method", "path", "content", "status"), BAD.values(), ids=BAD)
+@each(("method", "path", "content", "status"), BAD.values(), ids=BAD)
 def test_bad_requests_are_refused_in_a_sentence(
     view: View, runs: list[dict[str, Any]], method: str, path: str, content: bytes | None, status: int
 ) -> None:

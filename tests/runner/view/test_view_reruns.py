@@ -12,6 +12,7 @@ from agent_files import agent, case_file
 from command import Application, eventually, make_application
 from html_reports import report, result, suite
 from kept_runs import keep
+from table_tests import each
 from view_server import View, serving
 from viewed_application import FILES
 
@@ -71,7 +72,7 @@ def plans(here: Application) -> list[list[str]]:
     return [[word for word in split(command)[1:] if not word.startswith("--store=")] for command in commands]
 
 
-@pytest.mark.parametrize("flags", SELECTIONS, ids=" ".join)
+@each("flags", SELECTIONS, ids=" ".join)
 def test_a_run_of_some_tests_is_run_again_with_those(selecting: Application, flags: tuple[str, ...]) -> None:
     selecting.run(*flags, "-q")
     (words,) = plans(selecting)

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from agent_files import case_file
 from command import Application, eventually, make_application
 from html_reports import report, result, suite
 from kept_runs import KeptRunUnderWay
+from table_tests import each
 from view_server import NOW, View, serving
 from viewed_application import FILES, PNG
 
@@ -40,7 +40,7 @@ def test_a_run_is_as_its_report_has_it(view: View, runs: list[dict[str, Any]]) -
     assert elsewhere["elsewhere"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("source", "kind"),
     [("file://room.png", "image/png"), ("file://fake.png", None), ("file://../../../outside.png", "image/png"), ("file://package.yao", None), ("file:///etc/passwd", None)],
 )  # fmt: skip

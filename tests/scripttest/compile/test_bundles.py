@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from table_tests import each
 
 from scripttest.compile.linking import with_own_async, with_plain_require, without_exports
 
@@ -16,7 +17,7 @@ EXPORTS = {
 }
 
 
-@pytest.mark.parametrize("name", EXPORTS)
+@each("name", EXPORTS)
 def test_an_export_clause_is_taken_off(name: str) -> None:
     clause, exports = EXPORTS[name]
     code, found = without_exports(CODE.rstrip() + clause if clause else CODE)

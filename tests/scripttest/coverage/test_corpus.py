@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from command import MakeApplication, Record
+from table_tests import each
 
 HERE = Path(__file__).parent
 CORPUS = sorted((HERE / "corpus").iterdir())
@@ -64,6 +65,6 @@ def test_the_same_files_have_something_to_count(counted: Record) -> None:
     assert counted.keys() == EXPECTED.keys()
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@each("name", EXPECTED)
 def test_counts_are_those_of_istanbul(counted: Record, name: str) -> None:
     assert figures(counted[name]) == EXPECTED[name]

@@ -10,6 +10,7 @@ import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from sample_reports import GOLDEN, ODD, STREAMS, odd, report, result, written
+from table_tests import each
 
 from runner.reporters.markdown import LIMIT, markdown
 
@@ -105,8 +106,6 @@ def test_thousands_of_long_failures_all_keep_their_heading() -> None:
     assert text.count("### ❌") == 3000
 
 
-@pytest.mark.parametrize(
-    ("milliseconds", "said"), [(0, "0ms"), (999, "999ms"), (1000, "1.0s"), (12345, "12.3s"), (125_000, "2m5s")]
-)
+@each(("milliseconds", "said"), [(0, "0ms"), (999, "999ms"), (1000, "1.0s"), (12345, "12.3s"), (125_000, "2m5s")])
 def test_durations_read_as_in_the_design_document(milliseconds: int, said: str) -> None:
     assert f"### ✅ T001 - Passed ({said})\n" in markdown(report(result(duration_ms=milliseconds)))

@@ -13,6 +13,7 @@ import pytest
 from browsers import assert_accessible, assert_fits_a_phone
 from html_reports import report, result, stable, suite
 from playwright.sync_api import Browser, Page, expect
+from table_tests import each
 
 from runner.compare.variants import verdicts_on
 from runner.record.report import Report
@@ -80,8 +81,8 @@ def expanded(browser: Browser, whole: tuple[Report, Path]) -> Callable[[str], Pa
     return of
 
 
-@pytest.mark.parametrize("width", [390, 768, 1280, 1920])
-@pytest.mark.parametrize("report", REPORTS)
+@each("width", [390, 768, 1280, 1920])
+@each("report", REPORTS)
 def test_nothing_is_wider_than_the_window(expanded: Callable[[str], Page], report: str, width: int) -> None:
     page = expanded(report)
     page.set_viewport_size({"width": width, "height": 800})

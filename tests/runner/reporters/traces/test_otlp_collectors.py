@@ -11,6 +11,7 @@ from threading import Thread
 import pytest
 from command import Application, MakeApplication
 from span_collector import collecting
+from table_tests import each
 from traced_app import KEY, sending
 
 HEADER = "key-0f-the-collector"
@@ -153,7 +154,7 @@ def test_variables_of_the_sdk_hold(application: Application, monkeypatch: pytest
         assert len(collector.paths) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "variables", "message"),
     [
         (["--otlp", "localhost:4318"], {}, 'Cannot use --otlp "localhost:4318": it must be the URL of a collector'),
