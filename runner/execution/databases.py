@@ -66,8 +66,7 @@ class RunDatabases:
         )
 
     def finish(self) -> Path | None:
-        """Puts the files that `--db` keeps into their place, and says where that is; None when it keeps nothing. Raises
-        OSError."""
+        """Puts the files of `--db` into their place; where that is, None when there are none. Raises OSError."""
         return None if self._kept is None else self._kept.finish()
 
     def _opened(self) -> Databases:
@@ -140,8 +139,7 @@ class StoredDatabases:
         return self._part / next(found for found in names if found.lower() not in taken)
 
     def finish(self) -> Path | None:
-        """Puts the files into their place, and returns the file or folder that was written; None when no test had a
-        database. Raises OSError."""
+        """Puts the files into their place; the file or folder, None when no test had a database. Raises OSError."""
         if not self._files:
             return None
         files = list(self._files.values())

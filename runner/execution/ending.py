@@ -57,8 +57,7 @@ def ending_of(run: Execution, stop: Stop, unlisted: int, options: RunOptions, br
 
 
 def exit_code_of(run: Execution, options: RunOptions, environment: Environment, stop: Stop) -> int:
-    """Returns the exit code of a run that has ended (specification, section 2). Prints on standard error what is odd
-    about it."""
+    """The exit code of a run that has ended (specification, section 2). What is odd about it goes to standard error."""
     assert run.end is not None
     if written_files.refused:
         named = ", ".join(written_files.refused)
@@ -127,8 +126,7 @@ def write_comparison(plan: RunPlan, write: Callable[[str], object]) -> None:
 
 
 def error_of(error: BaseException, doing: str = "") -> RunError:
-    """The error of a run that an exception becomes; `doing` is what was being done, such as "running the tests"; empty
-    when that is not known."""
+    """The error of a run that an exception becomes; `doing` is what was being done, if that is known."""
     during = f" while {doing}" if doing else ""
     if isinstance(error, RunnerError | ScriptError):
         return RunError(message=error.message, hint=error.hint)

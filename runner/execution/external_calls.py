@@ -9,8 +9,7 @@ from scripttest import Cause, ResultWarning
 
 
 def with_external_calls(result: TestResult, world: World | None) -> TestResult:
-    """The result of a test with the calls in the ledger of its world; None: it made none. A warning is left out when a
-    failure already says the same."""
+    """A result with the calls in the ledger of its world. No warning says what a failure already does."""
     own = [OutsideCall(name=one.name, answered=AnsweredBy.MOCKED, count=one.count) for one in result.outcome.mocked]
     calls = (*own, *(world.ledger.calls if world is not None else ()))
     of_clock = _of_clock(result, world)

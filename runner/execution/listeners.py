@@ -62,8 +62,7 @@ def _reporters(run: Run, console: Console) -> list[Reporter]:
 
 
 def _agent_maker(run: Run, agent: str, target: Path | TextIO) -> Maker:
-    """Makes a reporter that sends the report to an agent and takes its answer. Raises ConfigurationError when there is
-    no such agent."""
+    """Makes a reporter that sends the report to an agent, which answers it. Raises ConfigurationError."""
     from runner.reporters import check_writable
     from runner.reporters.agent import AgentReporter, ReportError
 
@@ -141,8 +140,7 @@ def _failures(run: Run) -> list[Reporter]:
 
 
 def _journal(run: Run, reports: list[Path]) -> list[Reporter]:
-    """The receiver that tells the journal beside the first `.jsonl` report which tests have results, if the run can
-    be resumed."""
+    """The receiver that tells the journal beside the first `.jsonl` report which tests have results."""
     plan, options = run.plan, run.options
     report = reports[0] if reports else None
     if plan.resume is not None and plan.resume.resumed_report is not None:

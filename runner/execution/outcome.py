@@ -296,8 +296,7 @@ class MutantLines:
         self._is_started = False
 
     def show(self, mutants: Iterable[Record], left: int = 0, *, ends: bool = False) -> None:
-        """Prints mutants with a verdict, each once, and before the first ones how many there are; `left` are those
-        without one."""
+        """Prints mutants with a verdict, each once, after how many there are; `left` have none yet."""
         new = [one for one in mutants if one["id"] not in self._told]
         if not self._is_started and (new or ends):
             start = {"timestamp": self._environment.now(), "mutants": len(new) + left}

@@ -181,8 +181,7 @@ class RetryPasses:
         return self.take()
 
     def pauses(self) -> Iterable[float]:
-        """Announces a further pass, and yields the waits in seconds until it may begin; it ends early when the run has
-        to stop."""
+        """Announces a further pass, and yields the waits in seconds until it may begin or the run has to stop."""
         pause = min(FIRST_PAUSE * GROWTH ** (self.number - 1), LONGEST_PAUSE)
         count = len(self._held)
         which = "1 test with an error runs" if count == 1 else f"{count} tests with errors run"

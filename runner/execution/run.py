@@ -179,8 +179,7 @@ class Run:
         return self.observer.wanted if self.observer is not None else None
 
     def begin_again(self, tests: Mapping[str, Collection[str] | None]) -> None:
-        """Begins a further pass: from now on, only these tests of each module run, as if for the first time; None: all
-        of them."""
+        """Begins a further pass: only these tests of each module run, None: all, as if for the first time."""
         self._again = tests
         for module, names in tests.items():
             self.router.forget(module, names)
@@ -246,8 +245,7 @@ class Run:
             self._results.flush()
 
     def _select(self, module: str, tests: Mapping[str, str]) -> Selected:
-        """The tests of a module that run: flags select them, no other one calls `t.only`, and they have no result
-        yet."""
+        """The tests of a module that run, by flags and `t.only`, and have no result yet."""
         from scripttest import Selected
 
         names, selection = self.plan.picked.get(module), self.plan.selection

@@ -205,8 +205,7 @@ class _Schedule:
         return suite
 
     def _look_for_wanted(self) -> None:
-        """Queues the case that the observer wants to begin, behind those that it depends on. Stops the run when there
-        is no such case."""
+        """Queues the case that the observer wants behind those that it depends on; stops the run if there is none."""
         wanted = self._run.wanted()
         if wanted is None or wanted == self._wanted:
             return

@@ -110,8 +110,7 @@ class ScriptModules:
         """When a test began, in milliseconds since 1970, where its story may be told."""
 
     def _seed_of_stories(self) -> int | None:
-        """The seed of random numbers, where the stories of failed tests are told and the run has none; None: no stories
-        are told."""
+        """The seed of random numbers of a run that has none, where stories are told; None: none are told."""
         run = self._run
         wanted = run.options.story or ("few" if run.environment.terminal else "off")
         if wanted == "off" or run.options.fuzz or run.options.bench:
@@ -184,8 +183,7 @@ class ScriptModules:
         self._host.kill()
 
     def _unlisted(self) -> int:
-        """How many tests have sent nothing, as the host lists them. A module that cannot be listed in time counts as
-        one test."""
+        """How many tests have sent nothing, as the host lists them; 1 for a module that it cannot list in time."""
         self._host.only_list(LISTING)
         waiting = self._modules.keys() - self._known
         counts = dict.fromkeys(waiting, 1)
@@ -318,8 +316,7 @@ class ScriptModules:
         return name, self._positions[record.module][name], record.run if self._run.options.runs > 1 else 0
 
     def _is_over(self, place: TestPlace) -> bool:
-        """Whether one run of a test already has its result, while the test runs again because another of its
-        runs broke."""
+        """Whether one run of a test has its result, while the test runs again because another one broke."""
         return place.suite in self._again and place not in self._again[place.suite]
 
     def _fingerprint(self, test: TestKey) -> Mapping[str, Any]:

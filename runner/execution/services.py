@@ -86,8 +86,7 @@ class RunServices:
             self.processes.close()
 
     def begin_again(self, tests: Mapping[str, Collection[str] | None]) -> None:
-        """Makes agents forget the conversations of tests that run again, by module; None: all tests of a
-        module."""
+        """Makes agents forget the conversations of tests that run again, by module; None: all of it."""
         if self._service is not None:
             self._service.runtime.begin_pass()
             for module, names in tests.items():

@@ -300,8 +300,7 @@ def _result_flags(options: RunOptions) -> tuple[str, ...]:
 
 
 def _collect_garbage() -> None:
-    """From here on unreachable cycles are collected, seldom, and what was loaded so far is not looked at; unless this
-    process has collected them all along."""
+    """From here on unreachable cycles are collected, seldom, and not those of what was loaded so far."""
     if gc.isenabled():
         return
     gc.freeze()
@@ -324,8 +323,7 @@ _LINES = {
 
 
 def advice(plan: RunPlan, run: Execution) -> str:
-    """The line, and that it has been said is kept; empty where it has been said, where nothing can be kept, and where
-    nobody or no person reads it."""
+    """A line that is said once; empty where it has been said, nothing can be kept, or no person reads it."""
     from runner.security.files import check_target
 
     options, environment = plan.options, plan.environment

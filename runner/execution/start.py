@@ -125,8 +125,7 @@ def _run(
 
 
 def carry_out(run: Run, host: ScriptHost | None) -> int:
-    """Runs the tests of a run on a script host, reports them, and returns the exit code; None: it has only cases, or
-    its tests run elsewhere."""
+    """Runs the tests of a run and returns the exit code; no host: it has only cases, or its tests run elsewhere."""
     if run.observer is not None and run.with_fingerprints:
         run.observer.begin(run.services.fingerprints().parts)
     modules = None

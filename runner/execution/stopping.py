@@ -141,8 +141,7 @@ def _comes_of_an_interrupt(error: BaseException | None) -> bool:
 
 @contextmanager
 def woken(descriptor: int) -> Iterator[None]:
-    """In which signals also write to a file descriptor, because a signal that another thread receives does not wake the
-    main thread."""
+    """In which signals also write to a file descriptor: one that another thread receives does not wake the main one."""
     before = signal.set_wakeup_fd(descriptor, warn_on_full_buffer=False)
     try:
         yield
@@ -178,8 +177,7 @@ def leave(number: int, _: FrameType | None = None) -> None:
 
 
 class Budgets:
-    """Counts the costs and tokens of all model calls of a run, including those of helpers and judges. May be called
-    from any thread."""
+    """Counts the costs and tokens of all model calls of a run, from any thread."""
 
     def __init__(self, options: RunOptions, stop: Stop) -> None:
         """Starts the clock of `--max-duration`."""

@@ -185,8 +185,7 @@ class _Answers(Services):
 
 
 def take_call(calls: list[KeptCall], name: str, arguments: str) -> KeptCall:
-    """Takes the same call out of those of the first run, else the next of this name; one that fails when there was
-    none."""
+    """Takes the same call out of those of the first run, else the next of this name, else one that fails."""
     found = min((one for one in calls if one.name == name), key=lambda one: one.arguments != arguments, default=None)
     if found is None:
         return KeptCall(name=name, arguments=arguments, envelope=UNKNOWN % name)

@@ -81,16 +81,14 @@ class SuiteRun:
             await self.finish()
 
     def end(self, id: str, status: Status) -> bool:
-        """Records the status of a case, and returns whether other cases wait for it. The first one counts: in rounds,
-        that of the first run."""
+        """Records the status of a case, the first one in rounds; whether other cases wait for it."""
         if id not in self.source.waited or id in self._statuses:
             return False
         self._statuses[id] = status
         return True
 
     def waits(self, case: Case) -> bool:
-        """Whether a case has to wait: a case that it depends on has not ended, and no other one keeps it from
-        running."""
+        """Whether a case has to wait for another one to end, and none keeps it from running."""
         return any(id not in self._statuses for id in case.depends_on) and self.obstacle(case) is None
 
     def obstacle(self, case: Case) -> str | None:

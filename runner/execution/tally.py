@@ -83,8 +83,7 @@ class Tally:
 
 
 class Rounds:
-    """`--until-decided`: runs each case once in each variant, compares the variants, and repeats that in rounds until
-    they differ clearly."""
+    """`--until-decided`: runs each case once in each variant, in rounds, until the variants differ clearly."""
 
     def __init__(
         self, planned: int, sources: Sequence[CaseSource], results: Callable[[], Iterable[TestResult]]
@@ -97,8 +96,7 @@ class Rounds:
         self._results = results
 
     def begin(self) -> None:
-        """Begins the first round, or the one that a resumed run had reached; none when the variants already differ
-        clearly."""
+        """Begins the first round, or the one that a resumed run had reached, if the variants do not differ clearly."""
         ended = [_ended(source.done.get(located.case.id, {})) for source in self._sources for located in source.cases()]
         known = [rounds for rounds in ended if rounds is not None]
         self.made = min([self.planned, *known])

@@ -192,8 +192,7 @@ class CaseAttempt:
         return answer
 
     def known(self, model_calls: int, agents: Sequence[AgentUse]) -> dict[str, Any]:
-        """How often models, and which agents, were asked for an answer, as fields of its evidence; None where a saved
-        talk does not say it."""
+        """How often models, and which agents, were asked, for evidence; None where a saved talk does not say it."""
         saved = self.saved
         return {
             "model_calls": model_calls if saved is None or saved.knows_calls else None,

@@ -57,8 +57,7 @@ class Checkpoints:
 
     @property
     def failure(self) -> Failure:
-        """What a case fails for in which required ones are not reached: a failure, unless it may be that votes which do
-        not decide are all that is missing."""
+        """What a case fails for in which required ones are missing; inconclusive if votes on all did not decide."""
         if self.undecided:
             said = "; ".join(f"checkpoint {id}: {said}" for id, said in self._undecided.items())
             return Failure(cause=Cause.INCONCLUSIVE, message=said)

@@ -121,8 +121,7 @@ class Grading:
         self._chats.clear()
 
     def _judges(self, turn: int) -> CaseJudges:
-        """Judges of a turn: they share what the conversation remembers, and leave tools and model calls of its turns
-        alone."""
+        """Judges of a turn: they share what the conversation remembers, but not its tools and model calls."""
         own = self._attempt.chat
         chat = Chat(own.context, own.world)
         chat.logs, chat.parts, chat.turn = own.logs, own.parts, turn
@@ -213,8 +212,7 @@ def criteria_of(graders: Sequence[str | Grader] | None, expected_output: Any = N
 
 
 def _problems_of(scores: Sequence[ScoreResult]) -> list[Failure]:
-    """What fails a case whatever its score is: criteria that could not be judged, then required ones that do not
-    hold."""
+    """What fails a case whatever its score: criteria that could not be judged, then required ones."""
     errors: list[Failure] = []
     required: list[Failure] = []
     for name, criterion in ((entry.name, one) for entry in scores for one in entry.assertions):

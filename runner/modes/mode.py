@@ -73,8 +73,7 @@ class Mode:
         raise NotImplementedError
 
     def break_off(self, now: float, **fields: Any) -> None:
-        """Ends the turn that is under way, if there is one, with fields of its result; `now` on the clock of the
-        case."""
+        """Ends the turn under way, if there is one, with fields of its result; `now` on the clock of the case."""
 
     @property
     def is_graded(self) -> bool:

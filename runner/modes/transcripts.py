@@ -144,8 +144,7 @@ class SavedTalk:
         chat.model_calls += [of_one, *[free] * (calls - 1)] if calls else []
 
     def _latency(self) -> float:
-        """Milliseconds of the answer: as the report has it, else what an assertion has measured, else what the whole
-        case took."""
+        """Milliseconds of the answer: from the report, else from an assertion, else those of the whole case."""
         if self._answers:
             return self._answers[0].milliseconds
         measured = [check.actual for check in self._case.assertions if check.type == "latency_ms"]
