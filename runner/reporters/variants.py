@@ -16,7 +16,7 @@ from runner.record.report import Report
 from runner.reporters.console.change_lines import LEAST, VERDICT_COLORS, overview
 from runner.reporters.console.style import DOUBLE, Style
 from runner.reporters.console.table import grouped, table
-from runner.reporters.console.verdict_lines import Row, sentences
+from runner.reporters.console.verdict_lines import sentences
 from runner.reporters.document import Collector, taken
 
 ROWS = 50
@@ -55,25 +55,17 @@ class VariantReporter:
         """Does nothing."""
 
 
-def matrix_rows(rows: Sequence[MatrixRow], names: Sequence[str]) -> list[Row]:
-    """The head, then how often each case passes in each variant."""
-    several = len({row.key.suite for row in rows}) > 1
-    table: list[Row] = [("Case", *names)]
-    for row in rows:
-        table.append((f"{row.key.suite} › {row.key.id}" if several else row.key.name, *_cells(row)))
-    return table
-
-
 def matrix_text(rows: Sequence[MatrixRow], names: Sequence[str], room: int | None) -> str:
-    """The same on the console, suite by suite."""
-    shown = ((row.key.suite, (row.key.name, *_cells(row))) for row in rows[:ROWS])
+    """How often each case passes in each variant, suite by suite."""
+    shown = ((row.key.suite, (row.key.name, *cells_of(row))) for row in rows[:ROWS])
     text = table(grouped(("Case", *names), shown), room)
     if len(rows) > ROWS:
         text += f"  ... and {len(rows) - ROWS} more, {sum(row.differs for row in rows)} of all differ\n"
     return text
 
 
-def _cells(row: MatrixRow) -> list[str]:
+def cells_of(row: MatrixRow) -> list[str]:
+    """How often a case passes in each variant."""
     return [f"{rate.passed}/{rate.judged}" if rate.judged else "none" for rate in row.rates]
 
 

@@ -18,7 +18,7 @@ from runner.record.model import ResultKey, TestResult, key_of
 from runner.record.report import Report
 from runner.reporters.console.change_lines import changed_parts, fact_of, measures_of, overview, verdict_line
 from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
-from runner.reporters.variants import matrix_rows
+from runner.reporters.variants import cells_of
 from runner.statistics.change import MeanDifference
 from runner.statistics.intervals import Estimate, Interval
 from scripttest.typing_names import Record
@@ -142,7 +142,7 @@ def variants_record(compared: VariantsCompared) -> Record:
     differs, answers: [[[text, differs], ...], ...], answers_differ}, ...], left_out}`; `said` has a list for each
     variant but the first, `answers` the pieces of each answer, those marked that the first answer does not have."""
     names, verdicts, found = compared.names, compared.verdicts, matrix(compared.parts)
-    head, *rows = matrix_rows(found[:ROWS], names)
+    several = len({row.key.suite for row in found}) > 1
     return {
         "overview": overview(verdicts, names, "Variant"),
         "said": [
@@ -152,15 +152,15 @@ def variants_record(compared: VariantsCompared) -> Record:
             ]
             for one, name in zip(verdicts, names[1:], strict=True)
         ],
-        "head": head,
+        "head": ("Case", *names),
         "rows": [
             {
-                "cells": cells,
+                "cells": (f"{row.key.suite} › {row.key.id}" if several else row.key.name, *cells_of(row)),
                 "differs": row.differs,
                 "answers": _answers(row.answers),
                 "answers_differ": len(set(row.answers)) > 1,
             }
-            for cells, row in zip(rows, found, strict=False)
+            for row in found[:ROWS]
         ],
         "left_out": max(0, len(found) - ROWS),
     }
