@@ -63,7 +63,7 @@ def test_prompts_have_the_code_and_the_way(fees: Application) -> None:
             (message,) = prompt.messages
             texts.append(getattr(message.content, "text", ""))
         for arguments, said in (
-            ({"file": "secret.txt", "function": "no"}, "secret.txt is no file"),
+            ({"file": "secret.txt", "function": "no"}, "secret.txt is not a file of the application"),
             ({"file": "../x.ts", "function": "no"}, "outside of the application"),
             ({"file": "assistants/demo/src/fee.ts", "function": "Fees"}, "has no Fees"),
             ({"file": "assistants/demo/src/fee.ts"}, "needs function"),

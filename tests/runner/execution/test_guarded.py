@@ -117,7 +117,7 @@ def test_a_reporter_that_raises_is_closed_and_the_others_say_so(at: str, error: 
     assert bad.events[-1] == "close"
     assert bad.events.count("close") == 1
     assert len(good.said) == 1
-    assert good.said[0].startswith(("Reporter Faulty broke: ", "Cannot write /r.xml: "))
+    assert good.said[0].startswith(("Reporter Faulty crashed: ", "Cannot write /r.xml: "))
     assert good.events.count("close") == 1
     assert good.events[-1] == "close"
     assert [error.message for error in stream.execution.errors] == good.said

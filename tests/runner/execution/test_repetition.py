@@ -115,7 +115,9 @@ def test_what_broke_is_postponed_until_the_last_pass_and_says_so(monkeypatch: py
     assert not passes.holds(broken())
     again = passes.with_earlier_errors(result())
     assert again.earlier_errors == ("gone",)
-    assert [warning.message for warning in again.outcome.warnings] == ["This result is from pass 2; pass 1 broke: gone"]
+    assert [warning.message for warning in again.outcome.warnings] == [
+        "This result is from pass 2; pass 1 ended with an error: gone"
+    ]
     assert sent == [Warned(message="Pass 2 of 2, after 0ms: 1 test with an error runs again")]
 
 
