@@ -323,7 +323,7 @@ def test_a_file_that_is_no_journal_is_left_alone(app: MakeApplication) -> None:
         run = here.run("-i", case_file(), "-o", str(path))
 
         assert run.code == 0
-        assert "Cannot save model responses to <home>/r.calls.jsonl: a file of this name exists" in run.stdout
+        assert "Cannot save model responses to <home>/r.calls.jsonl: a file with this name exists" in run.stdout
         assert journal_of(path).read_text() == '{"type": "start"}\n'
 
 
