@@ -91,7 +91,7 @@ def test_words_name_the_tests_whose_handlers_have_mutants(sums: Application) -> 
     whole, kept = asked(sums)
     assert kept == 0
     run = sums.run("mutate", "scripts.demo.sums")
-    assert "Warning: These tests load assistants/demo/src/rates.ts and run none of the functions there" in run.stderr
+    assert "Warning: These tests load assistants/demo/src/rates.ts but run none of its functions" in run.stderr
     assert "rates.ts" not in run.stdout
     assert asked(sums) == (whole, whole)  # a run of few tests forgets nothing of the others
     assert asked(sums, "scripts.demo.sums", "--mutate", "**/rates.ts")[0] > 0
