@@ -104,8 +104,8 @@ def test_a_dependency_that_a_filter_left_out_runs_too_and_the_run_says_so(app: M
     assert [record["id"] for record in results] == ["setup", "login", "order"]
     warnings = [line for line in run.stdout.splitlines() if line.startswith("Warning: ")]
     assert warnings == [
-        'Warning: assistants/demo/tests/cases.jsonl: "login" runs too, "order" depends on it',
-        'Warning: assistants/demo/tests/cases.jsonl: "setup" runs too, "login" depends on it',
+        'Warning: assistants/demo/tests/cases.jsonl: "login" runs too, because "order" depends on it',
+        'Warning: assistants/demo/tests/cases.jsonl: "setup" runs too, because "login" depends on it',
     ]
 
 

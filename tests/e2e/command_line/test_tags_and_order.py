@@ -319,7 +319,7 @@ def test_a_home_that_takes_nothing_costs_only_the_memory(app: MakeApplication) -
     assert here.run("-q").code == 1
     run = here.run("--last-failed", "-q")
     assert run.code == 1
-    assert "Warning: Cannot remember what failed: " in run.stdout
+    assert "Warning: Cannot save which tests failed: " in run.stdout
 
 
 @pytest.mark.parametrize(
