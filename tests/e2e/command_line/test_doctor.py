@@ -131,7 +131,9 @@ def test_mocks_are_written_that_throw_until_they_are_filled_in(app: MakeApplicat
     )
     results = application.results("-i", "assistants/calls/src/filled_test.ts", code=1)
     assert results["TestFilled"]["status"] == "passed"
-    assert results["TestThrows"]["error"].startswith("flows.a.b is not mocked yet: fill in its mock. It is called in assistants/calls/src/tools.ts:1")
+    assert results["TestThrows"]["error"].startswith(
+        "flows.a.b is not mocked yet: fill in its mock. It is called in assistants/calls/src/tools.ts:1"
+    )
     again = application.run("doctor", "--write-mocks", "mocks.ts")
     assert again.code == 2
     assert again.stderr.startswith("Error: Cannot write mocks to mocks.ts: the file already exists")
