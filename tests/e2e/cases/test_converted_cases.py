@@ -186,7 +186,7 @@ def test_what_is_written_runs(here: Application, source: str, form: str) -> None
     target = f"assistants/demo/tests/converted{form}"
     printed = cases(here.run("convert", source))
     run = here.run("convert", source, "-o", target)
-    assert run.stdout.startswith(f"Wrote {len(printed)} cases of ")
+    assert run.stdout.startswith(f"Wrote {len(printed)} cases from ")
     assert run.stdout.endswith(f" to {target}\n")
     listed = json.loads(here.run("-i", target, "--dry-run", "--json").stdout)
     assert [test["test"] for test in listed["tests"]] == [case["id"] for case in printed]

@@ -49,10 +49,10 @@ REFERENCES = ("run", "digest")
 SAID = re.compile(
     r"Error: (Cannot use the store <app>/\.yao-test: it is damaged: \S.*|Cannot read \d runs? of \.yao-test: damaged"
     r"|There is no run \w+ in the store <app>/(\.yao-test|new)|No run has a test dog"
-    r"|The store <app>/new has no run|Cannot compare main with run:\S+: run:\S+ has no results)\n(Hint: .+\n)?"
+    r"|The store <app>/new has no runs|Cannot compare main with run:\S+: run:\S+ has no results)\n(Hint: .+\n)?"
 )
 
-NO_RUN = "Error: The store <app>/new has no run\n"
+NO_RUN = "Error: The store <app>/new has no runs\n"
 
 
 @pytest.fixture(scope="module")
