@@ -295,7 +295,7 @@ def test_one_call_without_a_price_leaves_the_cost_of_a_conversation_unknown(app:
         server.plan(completes(SAID, {**told, "cost": 0.1}), completes(SAID, told))
         (record,) = run_cases(asking(app, server, turns), code=1).values()
 
-    assert "the cost is not known: neither the provider nor the connector file gives a price" in record["error"]
+    assert "the cost is unknown: neither the provider nor the connector file gives a price" in record["error"]
 
 
 def test_a_hook_is_given_no_usage_that_is_not_known(app: MakeApplication) -> None:

@@ -39,7 +39,7 @@ export function TestWrong(t, ctx) {
   const wrong = [{ stdout: { a: 1 } }, { stderr: 1 }, { exit_code: "1" }, 5, [1], { output: "x" }];
   for (const reply of wrong) t.assert.Panic(() => t.mock.exec("git", reply), JSON.stringify(reply));
   t.mock.exec("git", () => 5);
-  t.assert.Contains(tried(() => ctx.computer.Exec("git init")), "a reply is a string, or an object that may have stdout");
+  t.assert.Contains(tried(() => ctx.computer.Exec("git init")), "a reply is a string, or an object with any of stdout");
   for (const place of ["hook", "script"]) t.assert.Contains(ask(place), "a reply is a string");
   t.assert.Equal(tried(() => t.mock.http("*", { status: "x" })), 't.mock.http("*"): status must be a whole number, such as 404');
 }

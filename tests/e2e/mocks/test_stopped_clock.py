@@ -143,7 +143,7 @@ export function TestSessionEnds(t) {
     records = application.results("-i", "assistants/demo/src/world_test.ts", "--timeout", f"{PATIENCE}s", code=1)
     assert "t.mock.advance(5000)" in records["TestAwaits"]["error"]
     for name in ("Loops", "LoopsOnPerformance", "LoopsOnProcess", "LoopsOnAStore", "Polls", "PollsAtOnce"):
-        assert "The clock stands still" in records[f"Test{name}"]["error"]
+        assert "The clock is stopped" in records[f"Test{name}"]["error"]
     assert records["TestSessionEnds"]["status"] == "passed"
 
 

@@ -61,7 +61,7 @@ def test_a_loop_that_waits_and_calls_processes_fails_early(app: MakeApplication)
     wrong = {
         name: records[f"Test{name}"]
         for name in LOOPS
-        if "The clock stands still" not in str(records[f"Test{name}"]["error"])
+        if "The clock is stopped" not in str(records[f"Test{name}"]["error"])
     }
     assert not wrong, {name: record["error"] for name, record in wrong.items()}
     assert "calls such as jobs.State in between were answered the same" in records["TestEachOfMany"]["error"]
@@ -72,5 +72,5 @@ def test_loops_of_cases_fail_early_too(app: MakeApplication) -> None:
     cases = [{"id": said, "input": said, "mocks": mocks} for said in ("wait", "work")]
     application = app(jobs("") | agent(package={"mcp": {"servers": ["jobs"]}}, hooks=HOOKS, cases=cases))
     records = run_cases(application, "--timeout", "60s", code=1)
-    assert "The clock stands still" in records["wait"]["error"], records["wait"]["error"]
+    assert "The clock is stopped" in records["wait"]["error"], records["wait"]["error"]
     assert records["work"]["status"] == "passed"

@@ -155,7 +155,7 @@ def test_an_old_sandbox_is_a_plain_agent(app: MakeApplication) -> None:
     )
     record = run_cases(app(files), code=0)["a"]
     assert record["output"] == "a model"
-    assert any("its model answers, as in Yao" in line for line in record["logs"])
+    assert any("it is ignored, as in Yao" in line for line in record["logs"])
 
 
 def test_a_sandbox_of_another_version_is_refused(app: MakeApplication) -> None:

@@ -41,14 +41,14 @@ def test_a_real_model_is_asked_once_and_then_only_by_a_key(app: MakeApplication)
             assert len(server.requests) == 1
             here.write({"/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Something else"}\n'})
             shown = terminal.wait(WAITING)
-            assert "watch mode does that only on a key: press Enter" in " ".join(shown.split()), shown
+            assert "which watch mode does only on request: press Enter" in " ".join(shown.split()), shown
             assert "Recordings in" not in shown
             assert "No recorded response" not in shown
             assert len(server.requests) == 1
             here.write({"/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Hi"}\n'})
             assert re.search(r"Passed: +1", terminal.wait(WAITING))
             here.write({"/assistants/demo/prompts.yml": "- {role: system, content: Ho}\n"})
-            assert "Kept: assistants/demo/tests/cases.jsonl  1 of 1 passed" in terminal.wait(WAITING)
+            assert "Not rerun: assistants/demo/tests/cases.jsonl (1 of 1 passed)" in terminal.wait(WAITING)
             assert len(server.requests) == 1
             terminal.press("\r")
             assert verdict(terminal) == ("", 1, 0)

@@ -104,7 +104,7 @@ def test_a_message_does_not_hide_why_an_assertion_could_not_be_evaluated() -> No
     result = judge({"type": "cost", "value": 1, "message": "Too dear"}, Evidence(output="a"))
 
     assert result.message == (
-        'Too dear (Cannot evaluate "cost": the cost is not known: '
+        'Too dear (Cannot evaluate "cost": the cost is unknown: '
         "neither the provider nor the connector file gives a price)"
     )
 

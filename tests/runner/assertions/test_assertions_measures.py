@@ -45,5 +45,5 @@ def test_a_cost_that_nobody_knows_is_an_error(negate: bool) -> None:
 
     assert (result.passed, result.error) == (False, True)
     assert result.message == (
-        'Cannot evaluate "cost": the cost is not known: neither the provider nor the connector file gives a price'
+        'Cannot evaluate "cost": the cost is unknown: neither the provider nor the connector file gives a price'
     )

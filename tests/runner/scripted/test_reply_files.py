@@ -72,7 +72,7 @@ MISSING: dict[str, tuple[str, str]] = {
 @pytest.mark.parametrize(("template", "problem"), MISSING.values(), ids=MISSING)
 def test_a_template_without_a_value_names_its_rule(agent: Any, template: str, problem: str) -> None:
     talk = agent(f"- when: {{input: bye}}\n  reply: bye\n- when: {{input: {{regex: H}}}}\n  reply: '{template}'\n")
-    assert talk.error("Hi").message == f"Cannot answer by rule 2 of assistants/demo/replies.yml: {problem}"
+    assert talk.error("Hi").message == f"Cannot answer with rule 2 of assistants/demo/replies.yml: {problem}"
 
 
 # mistakes
