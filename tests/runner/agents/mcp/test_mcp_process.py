@@ -237,8 +237,8 @@ def test_a_resource_that_is_half_there_is_told_what_it_lacks(tmp_path: Path) -> 
     with pytest.raises(ToolError) as error:
         use(tmp_path, lambda servers: servers.server("notes").read_resource("notes://all", None))
     assert error.value.hint == (
-        f'Its resources are notes://1. "notes://all" is not a resource: {tmp_path}/{folder}/<name>.res.yao '
-        f'with its "uri" is missing. "bare" is not a resource: {tmp_path}/{folder}/bare.res.yao with its "uri" is missing. '
+        f'Its resources are notes://1. "notes://all" is not a resource: there is no {tmp_path}/{folder}/<name>.res.yao '
+        f'with its "uri". "bare" is not a resource: there is no {tmp_path}/{folder}/bare.res.yao with its "uri". '
         f'{tmp_path}/{folder}/two.res.yao is not used: {tmp_path}/mcps/notes.mcp.yao has no "two" among its resources'
     )
 
