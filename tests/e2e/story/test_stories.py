@@ -166,4 +166,4 @@ def test_up_to_three_are_told_where_it_is_asked_for_and_none_elsewhere(app: Make
     assert made.run().stdout.count("What happened before it failed") == 0
     assert made.run("--story").stdout.count("What happened before it failed") == 3
     assert made.run("--story", "--max-failures", "2").stdout.count("What happened before it failed") == 2
-    assert made.run("--story=none").stderr.startswith('Error: Cannot use --story "none"')
+    assert made.run("--story=none").stderr.startswith('Error: Invalid --story "none"')
