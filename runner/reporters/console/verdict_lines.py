@@ -31,6 +31,8 @@ KNOWN_RUNS = 10
 """Runs of A with which only B runs again to see whether a suspect broke."""
 CONFIRMING_RUNS = 5
 """Runs a side that show whether a suspect broke."""
+MOST_RUNS = 100
+"""Runs of each case for which a command is named."""
 CONFIRMED = 20
 """Cases that the command to run them again names."""
 PARTS = 20
@@ -228,6 +230,15 @@ def _advice(found: ChangeReport, names: BeforeAfter[str], detailed: bool) -> lis
         said.append(
             f"{told}: {confirming_command(suspects, found.variants)}" if len(suspects) <= CONFIRMED else f"{told}."
         )
+    else:
+        runs = max(CONFIRMING_RUNS, found.reach.runs_each if found.reach is not None else 0)
+        of_both = "the variants" if found.variants else "both sides"
+        told = f"To find out, run {of_both} again: {_deciding_command(found, runs)}"
+        said.append(
+            told
+            if runs <= MOST_RUNS
+            else f"It would take {runs:,} runs of each case to be sure, or fewer with more cases."
+        )
     if not detailed:
         return said
     if found.reach is not None:
@@ -267,6 +278,16 @@ def _more_runs(found: ChangeReport, names: BeforeAfter[str]) -> list[str]:
 
 def _about(found: ChangeReport, runs: int) -> str:
     return f", about {dollars(runs * found.mean_cost, 2)}" if found.mean_cost else ""
+
+
+def _deciding_command(found: ChangeReport, runs: int) -> str:
+    """The command that runs all cases again, so often that it decides."""
+    from shlex import quote
+
+    suites = dict.fromkeys(case.key.without_variant for case in found.cases)
+    words = [f"-i {quote(suite)}" for suite in suites] if len(suites) <= NAMED else []
+    words += [f"--variant {quote(variant)}" for variant in found.variants]
+    return " ".join(["yao-test", *words, f"--runs {runs}", "-o again.jsonl"])
 
 
 def confirming_command(cases: Sequence[ComparedCase], variants: Sequence[str] = ()) -> str:
