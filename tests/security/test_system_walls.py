@@ -219,4 +219,4 @@ def test_doctor_names_a_wall_that_is_off(application: Path) -> None:
     with_all, without = command(application, "doctor"), command(application, "doctor", landlock=False)
     assert with_all.returncode == without.returncode == 0
     assert "  on  files" in with_all.stdout
-    assert "  off files         it needs Landlock" in without.stdout
+    assert "  off  files         it needs Landlock" in without.stdout

@@ -42,7 +42,7 @@ REFRESH = 0.125
 SLOWEST = 30.0
 """Seconds between two looks at a run in which nothing happens."""
 SHARE = 0.015
-"""Drawing may take this share of the command's processor time."""
+"""Drawing the line again may take this share of the command's processor time."""
 MARGIN = 8
 """Columns before the words of a line, at most."""
 LEAST = 20
@@ -142,7 +142,7 @@ class Progress:
             self._asleep = False
             self._wake.clear()
             news, self._news = self._news, False
-            if time.thread_time() < SHARE * time.process_time():
+            if not self._shown or time.thread_time() < SHARE * time.process_time():
                 try:
                     if news or self._run.counts.total >= MEASURED:  # else nothing on it can have changed
                         self._draw()

@@ -102,7 +102,7 @@ def test_how_many_runs_can_tell_a_change(benchmarks: int, enough: int) -> None:
     assert [line for line in notes_on(many, 0.1) if "Fewer" in line] == []
     (said,) = (line for line in notes_on(few, 0.1) if "Fewer" in line)
     assert said.startswith(f"Fewer than {enough} runs per side cannot tell a change")
-    assert said.endswith(f": --count {max(enough, 6)} on both")
+    assert said.endswith(f": use --count {max(enough, 6)} on both sides")
 
 
 def test_benchmarks_are_the_same_by_package_and_name() -> None:
