@@ -114,7 +114,8 @@ def read_coverage_threshold(text: str, where: str) -> tuple[CoverageThreshold, .
     """Reads the value of the flag. Raises ConfigurationError."""
     match = re.fullmatch(r"(?:(.+):)?(\w+)=([\d.]+)%?", text)
     if match is None:
-        hint = "Write lines=90, or assistants/demo:lines=90 for the files below a folder of the application"
+        said = f"lines={text.removesuffix('%') if text.removesuffix('%').isdecimal() else 90}"
+        hint = f"Write {said}, or assistants/demo:{said} for the files below a folder of the application"
         raise _unread(where, text, "it must be a metric and a percentage", hint)
     folder, metric, number = match.groups()
     if metric not in _METRICS:

@@ -33,6 +33,7 @@ _MISSING = (
     r'No matching export in "(?P<file>[^"]+)" for import "(?P<name>[^"]+)"'
     r'|Import "(?P<name2>[^"]+)" will always be undefined because the file "(?P<file2>[^"]+)" has no exports'
 )
+_EXPORTED = r"^export\s+(?:async\s+|abstract\s+)?(?:function\*?|const|let|var|class|enum|namespace)\s+([\w$]+)"
 _OTHER = r'Use "(.+)" instead of "(.+)" to avoid issues with case-sensitive file systems'
 OTHER = "?"
 """Stands behind the path of a file that esbuild would take for its twin; twice where there is a third one."""
@@ -57,9 +58,25 @@ def compile_error(test: Path, messages: list[Message], boundary: Boundary) -> Co
         )
     elif text.startswith(_CANNOT_IMPORT):
         hint = "Scripts can import files of the application and packages in its node_modules"
+    elif (missing := re.fullmatch(_MISSING, text)) and missing["name"]:
+        hint = _similar_export(
+            missing["name"], os.path.normpath(os.path.join(boundary.root, missing["file"])), boundary
+        )
     error = CompileError(text, found[0].location or Location(file=str(test), line=0, column=0), hint)
     error.others = tuple(found[1:])
     return error
+
+
+def _similar_export(name: str, file: str, boundary: Boundary) -> str | None:
+    """The export of a file that somebody may mean by a name, if scripts may read the file."""
+    from difflib import get_close_matches
+
+    if boundary.refused(os.path.realpath(file)) or not os.path.isfile(file):
+        return None
+    exported = re.findall(_EXPORTED, Path(file).read_text("utf-8", "replace"), re.MULTILINE)
+    by_lower = {one.lower(): one for one in exported}
+    close = get_close_matches(name.lower(), by_lower, n=1)
+    return f"Did you mean {by_lower[close[0]]}?" if close else None
 
 
 def _placed(message: Message, boundary: Boundary) -> CompilerMessage:

@@ -136,6 +136,12 @@ BROKEN = {
         "1:18",
         ['  > 1 | import { PASSED, nothing } from "./helper";', "      |                  ^^^^^^^"],
     ),
+    "misspelt": (
+        'import { passed } from "./helper";\nexport function TestA(t) { passed; }\n',
+        'cannot load the module: No matching export in "assistants/demo/src/helper.ts" for import "passed"\nDid you mean PASSED?',
+        "1:10",
+        ['  > 1 | import { passed } from "./helper";', "      |          ^^^^^^"],
+    ),
     "builtin": (
         'import fs from "fs";\nexport function TestA(t) { fs.existsSync("x"); }\n',
         'Cannot find module "fs"\nWrite: new FS("data").ReadFile("file.txt")',
