@@ -275,6 +275,8 @@ AROUND = 400
 SIDES = ("expected", "actual")
 EQUATIONS = {"equals", "json_path", "Equal", "JSONPath", "True", "False", "Nil"}
 """Types of checks whose two values should be equal."""
+SNAPSHOTS = ("Snapshot", "inline")
+"""Types of checks of scripts whose values are printed ones."""
 _PLAIN = re.compile(r"-?[\w.+]+")
 """A number, a boolean and the like, as printed."""
 
@@ -293,6 +295,10 @@ def difference_of(check: Failure | AssertionResult) -> str:
     if own := getattr(check, "diff", None):
         return str(own)
     given = _given(check)
+    if check.type in SNAPSHOTS and len(given) == len(SIDES) and check.expected != check.actual:
+        from runner.look_alikes import lines_apart
+
+        return "- {}\n+ {}".format(*lines_apart(str(check.expected), str(check.actual), AROUND))
     if check.type not in EQUATIONS or len(given) < len(SIDES) or check.expected == check.actual:
         return ""
     from runner.assertions.values import difference, line_difference

@@ -151,7 +151,8 @@ def test_another_value_fails_and_is_replaced_where_that_is_asked_for(app: Applic
     failed, kept = run(app, source)
 
     assert (failed.code, kept) == (1, source)
-    assert "Not equal to the snapshot" in failed.stdout
+    difference = "Not equal to the snapshot\n       - expected + actual\n       - {a: 1}\n       + {a: 2}\n"
+    assert difference in failed.stdout
     assert "at assistants/demo/src/a_test.ts:2:14" in failed.stdout
     updated, replaced = run(app, source, "--update-snapshots")
     assert (updated.code, replaced) == (0, source.replace("'{a: 1}'", "`{a: 2}`"))
