@@ -18,9 +18,8 @@ from runner.execution.run import Run
 from runner.execution.services import RunServices
 from runner.execution.stopping import Signals, Stop
 from runner.mutation.chosen import text_of, texts_before
-from runner.mutation.kept import Kept
 from runner.mutation.session import MutationOptions, Outcome, Progress, Told, run_mutants
-from runner.mutation.verdicts import Status
+from runner.mutation.verdicts import Kept, Status
 from runner.options.values import Shard
 from runner.planning.plan import RunRequest
 from runner.planning.planner import make_plan, with_contexts

@@ -16,12 +16,20 @@ from runner.execution.services import RunServices
 from runner.execution.stopping import Budgets, Signals, Stop, woken
 from runner.fingerprints.parts import parts_of_database, parts_of_world
 from runner.mutation.chosen import OWN, STRYKER, Change, change_since, chosen, text_of, texts_before
-from runner.mutation.kept import NAME, Kept, KeptVerdicts, digest_of, read_kept, write_kept
-from runner.mutation.points import points_of
-from runner.mutation.trials import Trials, Walk
-from runner.mutation.verdicts import Status, Verdict, place_of
+from runner.mutation.trials import Trials, Walk, points_of
+from runner.mutation.verdicts import (
+    NAME,
+    Kept,
+    KeptVerdicts,
+    Status,
+    Verdict,
+    digest_of,
+    place_of,
+    read_kept,
+    write_kept,
+)
 from runner.planning.last_failed import memory_of, store_of
-from runner.planning.planner import make_plan, with_contexts
+from runner.planning.planner import looking, make_plan
 from runner.security.files import read_bytes
 from scripttest import Broken, CalledFunctions, Ended, Listed, MutantHost, Mutants, TestKey, Walked, start_processes
 from scripttest import Status as TestStatus
@@ -106,9 +114,7 @@ def run_mutants(request: RunRequest, options: MutationOptions, told: Told, kept:
     """Runs the tests of a request without mutants, and then with each. Blocks. Raises ConfigurationError. `kept` are
     the verdicts of earlier runs, where they are none of the caller's concern; None: nothing is kept."""
     stop = Stop()
-    environment = request.environment
-    looking = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
-    request = with_contexts(request.replace(environment=looking, options=request.options.replace(runs=1)))
+    request = looking(request.replace(options=request.options.replace(runs=1)))
     mutants = Mutants(str(request.application.root), _wanted(options.files), options.ignore_calls)
     functions = CalledFunctions(lambda scope: scope.chat.world.key)
     with Signals(stop), RunServices(request, key=None if kept is None else kept.key) as services:

@@ -9,13 +9,29 @@
 | broken | RuntimeError | a worker crashed, or something around the tests broke | no |
 | undecided | Pending | the clock ended a test or the run; it is asked again | no |
 | ignored | Ignored | a comment, a setting or a rule leaves it out | no |
-"""
+
+Verdicts are kept for later runs: in the store, or without one in the user's cache. A verdict holds as long as the tests
+that it rests on run the same code: the test, what it needs of its module, of the handlers and of what they import, and
+all else that its result depends on. So after a change of one test only the mutants are asked again that it noticed or
+reached. What a clock decided, and what a real judge said, is not kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
+from hashlib import blake2b
+from itertools import groupby
+from pathlib import Path
+from typing import Any
 
+from runner.fingerprints.parts import without_numbers
+from runner.planning.last_failed import write_json
+from runner.version import VERSION
 from scripttest import Mutant, TestKey
 from scripttest.values import Value
 
@@ -36,6 +52,11 @@ LONGEST = 60
 """Characters of a value that are shown."""
 NOTICED = (Status.KILLED, Status.TIMEOUT)
 MISSED = (Status.SURVIVED, Status.NO_COVERAGE)
+FORMAT = 2
+NAME = "mutants.json"
+_BLANK = re.compile(r"\n\s*")
+_LETTERS = {Status.KILLED: "k", Status.TIMEOUT: "t", Status.SURVIVED: "s"}
+KEPT = "from an earlier run"
 
 
 class Point(Value):
@@ -85,17 +106,17 @@ class Verdict(Value):
 class Score(Value):
     """How many mutants were noticed of those that count."""
 
-    counts: dict[Status, int]
+    counts: Counter[Status]
 
     @property
     def noticed(self) -> int:
         """Killed ones and timeouts."""
-        return sum(self.counts.get(status, 0) for status in NOTICED)
+        return sum(self.counts[status] for status in NOTICED)
 
     @property
     def counted(self) -> int:
         """Those that are in the score."""
-        return self.noticed + sum(self.counts.get(status, 0) for status in MISSED)
+        return self.noticed + sum(self.counts[status] for status in MISSED)
 
     @property
     def share(self) -> float | None:
@@ -105,10 +126,7 @@ class Score(Value):
 
 def score_of(verdicts: Iterable[Verdict]) -> Score:
     """The score of some mutants."""
-    counts: dict[Status, int] = {}
-    for verdict in verdicts:
-        counts[verdict.status] = counts.get(verdict.status, 0) + 1
-    return Score(counts=counts)
+    return Score(counts=Counter(verdict.status for verdict in verdicts))
 
 
 def place_of(mutant: Mutant) -> tuple[str, int, int, str, str]:
@@ -118,10 +136,8 @@ def place_of(mutant: Mutant) -> tuple[str, int, int, str, str]:
 
 def by_file(verdicts: Iterable[Verdict]) -> dict[str, list[Verdict]]:
     """Path of a handler → the verdicts on its mutants, in the order of their places."""
-    found: dict[str, list[Verdict]] = {}
-    for verdict in sorted(verdicts, key=lambda one: place_of(one.mutant)):
-        found.setdefault(verdict.mutant.file, []).append(verdict)
-    return found
+    ordered = sorted(verdicts, key=lambda one: place_of(one.mutant))
+    return {file: list(found) for file, found in groupby(ordered, key=lambda one: one.mutant.file)}
 
 
 def by_function(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
@@ -130,3 +146,113 @@ def by_function(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
     for verdict in verdicts:
         found.setdefault(verdict.mutant.within, []).append(verdict)
     return found
+
+
+def digest_of(*texts: str) -> str:
+    """A digest of texts, in which neither the numbers of mutants nor empty lines matter."""
+    digest = blake2b(digest_size=12)
+    for text in texts:
+        digest.update(_BLANK.sub("\n", without_numbers(text)).encode())
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+class Known(Value):
+    """What earlier runs know of a mutant."""
+
+    verdict: Verdict | None = None
+    """The verdict, if it still holds."""
+    passed: frozenset[TestKey] = frozenset()
+    """The tests that are known to pass with it."""
+
+
+class Kept(Value):
+    """What a file of verdicts has."""
+
+    key: str
+    """What values of variables are hashed with, on which results depend."""
+    rows: Mapping[str, list[str]] = {}
+    """Name of a mutant → a letter for its verdict, and the digests of the tests on which that rests."""
+
+
+class KeptVerdicts:
+    """The verdicts of earlier runs."""
+
+    def __init__(
+        self, rows: Mapping[str, list[str]], tests: Mapping[TestKey, str | None], *, fresh: bool = False
+    ) -> None:
+        """Takes those of `Kept`. `fresh`: nothing is known of earlier runs. `tests`: test → the digest of all that its
+        result depends on; None: it cannot be told."""
+        self._tests = tests
+        self._by_digest = {digest: key for key, digest in tests.items() if digest is not None}
+        self._found = rows
+        self._asked = {} if fresh else rows
+
+    def known(self, mutants: Iterable[Mutant], reached_by: Mapping[int, tuple[TestKey, ...]]) -> dict[int, Known]:
+        """Number of a mutant → what is known of it; `reached_by` has the tests that reach it."""
+        found: dict[int, Known] = {}
+        for name, mutant in named(mutants).items():
+            letter, *digests = self._asked.get(name, ["?"])
+            keys = [self._by_digest[digest] for digest in digests if digest in self._by_digest]
+            reached = reached_by.get(mutant.number, ())
+            passed = frozenset(keys) & frozenset(reached) if letter == "s" else frozenset()
+            verdict = None
+            if letter in "kt" and letter != "?" and keys and keys[0] in reached:
+                status = Status.KILLED if letter == "k" else Status.TIMEOUT
+                verdict = Verdict(
+                    mutant=mutant, status=status, reached_by=reached, killed_by=keys[0], reason=KEPT, is_kept=True
+                )
+            elif passed and passed == frozenset(reached):
+                verdict = Verdict(mutant=mutant, status=Status.SURVIVED, reached_by=reached, is_kept=True)
+            found[mutant.number] = Known(verdict=verdict, passed=passed)
+        return found
+
+    def after(self, verdicts: Iterable[Verdict], mutants: Iterable[Mutant]) -> dict[str, list[str]]:
+        """The rows after a run that has verdicts on some of the mutants of its handlers; what is known of the others,
+        and of those of other handlers, stays."""
+        by_mutant = {verdict.mutant.number: verdict for verdict in verdicts if verdict.mutant.number}
+        there = named(mutants)
+        files = {mutant.file for mutant in there.values()}
+        merged = {name: entry for name, entry in self._found.items() if name.partition(" ")[0] not in files}
+        for name, mutant in there.items():
+            verdict = by_mutant.get(mutant.number)
+            entry = (verdict and self._entry(verdict)) or self._found.get(name)
+            if entry is not None:
+                merged[name] = entry
+        return merged
+
+    def _entry(self, verdict: Verdict) -> list[str] | None:
+        letter = _LETTERS.get(verdict.status)
+        keys = verdict.reached_by if verdict.killed_by is None else (verdict.killed_by,)
+        digests = [digest for key in keys if (digest := self._tests.get(key)) is not None]
+        return [letter, *digests] if letter is not None and len(digests) == len(keys) else None
+
+
+def named(mutants: Iterable[Mutant]) -> dict[str, Mutant]:
+    """Name of a mutant that stays when other code of its file changes → the mutant."""
+    counts: Counter[str] = Counter()
+    found = {}
+    for mutant in sorted(mutants, key=lambda one: (one.file, one.line, one.column, one.number)):
+        own = digest_of(mutant.within, mutant.mutator, mutant.original, mutant.replacement)
+        name = f"{mutant.file} {own}"
+        counts[name] += 1
+        found[f"{name} {counts[name]}"] = mutant
+    return found
+
+
+def read_kept(path: Path) -> Kept:
+    """What a file has; nothing where it is none of this version."""
+    content: Any = None
+    with suppress(OSError, ValueError, RecursionError):
+        content = json.loads(path.read_bytes())
+    known = isinstance(content, dict) and content.get("format") == FORMAT and content.get("version") == VERSION
+    key, rows = (content.get("key"), content.get("verdicts")) if known else (None, None)
+    if not isinstance(key, str) or not isinstance(rows, dict):
+        return Kept(key=os.urandom(8).hex())
+    whole = (name for name, row in rows.items() if isinstance(row, list) and {*map(type, row)} == {str})
+    return Kept(key=key, rows={name: rows[name] for name in whole})
+
+
+def write_kept(path: Path, kept: Kept) -> None:
+    """Writes such a file. Raises OSError."""
+    write_json(path, {"format": FORMAT, "version": VERSION, "key": kept.key, "verdicts": kept.rows})

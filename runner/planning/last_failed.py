@@ -110,13 +110,18 @@ def read_failed(path: Path) -> dict[str, list[str]]:
 
 def write_failed(path: Path, failed: Mapping[str, list[str]]) -> None:
     """Replaces the remembered failures. Raises OSError."""
+    write_json(path, {"format": _FORMAT, "failed": failed})
+
+
+def write_json(path: Path, content: object) -> None:
+    """Replaces a file that later runs read by another one. Raises OSError."""
     from runner.security.files import check_target
 
     check_target(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{_NAME}.{os.getpid()}")
+    part = path.with_name(f"{path.name}.{os.getpid()}")
     try:
-        part.write_text(json.dumps({"format": _FORMAT, "failed": failed}, ensure_ascii=True), "utf-8")
+        part.write_text(json.dumps(content), "utf-8")
         os.replace(part, path)
     except BaseException:
         part.unlink(missing_ok=True)

@@ -63,6 +63,13 @@ def with_contexts(request: RunRequest) -> RunRequest:
     )
 
 
+def looking(request: RunRequest) -> RunRequest:
+    """The same for a run that writes no snapshots."""
+    environment = request.environment
+    in_ci = environment.replace(variables={**environment.variables, "CI": "1"})
+    return with_contexts(request.replace(environment=in_ci))
+
+
 def selection_of(options: RunOptions) -> Selection | None:
     """The pattern of `--run`, `--fuzz` or `--bench`; None when none of them is given. Raises ConfigurationError."""
     if not options.pattern:

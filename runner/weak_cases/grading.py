@@ -19,11 +19,10 @@ from runner.execution.services import RunServices
 from runner.execution.stopping import Budgets, Signals, Stop
 from runner.modes.base import CaseAttempt
 from runner.modes.transcripts import Transcripts, problem_with_transcript
-from runner.planning.planner import make_plan, with_contexts
+from runner.planning.planner import looking, make_plan
 from runner.planning.regrading import alone
-from runner.weak_cases.asking import Asking
 from runner.weak_cases.changes import OF_TOOLS, Change, changes
-from runner.weak_cases.talks import Talks, newest_talks, without_talks
+from runner.weak_cases.talks import Asking, Talks, newest_talks, without_talks
 from scripttest import Cause, Status, TestKey
 from scripttest.values import Value
 
@@ -108,6 +107,12 @@ class CaseVerdict(Value):
         return list(dict.fromkeys(one.kind for one in self.verdicts if one.kind in of_kind))
 
 
+def share_of(cases: Collection[CaseVerdict]) -> float | None:
+    """The share of changes that are noticed; None when there are none."""
+    counted = sum(case.counted for case in cases)
+    return sum(case.noticed for case in cases) / counted if counted else None
+
+
 class FileVerdict(Value):
     """What the cases of a file notice."""
 
@@ -130,7 +135,7 @@ class FileVerdict(Value):
     @property
     def share(self) -> float | None:
         """The share of changes that are noticed; None when there are none."""
-        return self.noticed / self.counted if self.counted else None
+        return share_of(self.cases)
 
 
 class WeakCases(Value):
@@ -145,10 +150,14 @@ class WeakCases(Value):
     """The exit code, where a signal ended it."""
 
     @property
+    def cases(self) -> list[CaseVerdict]:
+        """Those of all files."""
+        return [case for file in self.files for case in file.cases]
+
+    @property
     def share(self) -> float | None:
         """The share of changes that are noticed; None when there are none."""
-        counted = sum(file.counted for file in self.files)
-        return sum(file.noticed for file in self.files) / counted if counted else None
+        return share_of(self.cases)
 
     def below(self, least: float | None) -> list[FileVerdict]:
         """The files with a lower share than the least that is good enough."""
@@ -176,9 +185,7 @@ def find_weak_cases(
         judged: hears what a case of a file notices as soon as it is known, and how many changes are left.
     """
     stop = Stop()
-    environment = request.environment
-    looking = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
-    request = with_contexts(request.replace(environment=looking))
+    environment, request = request.environment, looking(request)
     closed = None if ask_judges else ClosedModels(NOT_ASKED)
     with Signals(stop), RunServices(request, closed=closed) as services:
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
@@ -192,12 +199,8 @@ def find_weak_cases(
         services.count_usage(calls)
         work = _Work(plan, run, talks, labels, calls, told, judged)
         found: list[FileVerdict] = []
-
-        async def everything() -> None:
-            found.extend(await work.run())
-
         with suppress(asyncio.CancelledError):
-            services.agents().run(everything(), lambda: stop.over)
+            found = services.agents().run(work.run(), lambda: stop.over)
         calls.end()
         return WeakCases(
             files=tuple(found),

@@ -1,14 +1,16 @@
 """`yao-test mutate --prompts`: each rule of a prompt is left out in turn, and the cases run without it. Which rule does
-any case hold?"""
+any case hold? Its sentences, bullets and examples are rules, and the descriptions of tools."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from runner.agents.assistant import AgentVariant
 from runner.compare.change_report import ChangeReport, ChangeVerdict
@@ -17,15 +19,13 @@ from runner.errors import ConfigurationError
 from runner.execution.run import Run
 from runner.execution.services import RunServices
 from runner.execution.stopping import Budgets, Signals, Stop
-from runner.planning.planner import make_plan, with_contexts
+from runner.planning.planner import looking, make_plan
 from runner.record.combining import of_runs
 from runner.record.events import RunEnd, RunStart, RunStatus
 from runner.record.lines import line_of
 from runner.record.report import Report
-from runner.weak_cases.asking import Asking
 from runner.weak_cases.grading import is_free
-from runner.weak_cases.rules import Rule, rules_of, rules_of_tools
-from runner.weak_cases.talks import Talks, newest_talks
+from runner.weak_cases.talks import Asking, Talks, newest_talks
 from scripttest import Cause, Status
 from scripttest.values import Value
 
@@ -36,6 +36,14 @@ if TYPE_CHECKING:
     from runner.planning.plan import RunPlan, RunRequest
     from runner.record.model import TestResult
 
+_BULLET = re.compile(r"[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
+_HEADING = re.compile(r"[ \t]*#|.*:[ \t]*$")
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.S)
+_ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|z\.B|etc|vs|Mr|Ms|Dr|No)\.$")
+
+Prompts = tuple[Mapping[str, Any], ...]
+
 
 class Held(Enum):
     """Whether a case holds a rule; the value is the word for it."""
@@ -43,6 +51,16 @@ class Held(Enum):
     YES = "held"
     NO = "not held"
     UNSURE = "cannot tell"
+
+
+class Rule(Value):
+    """A part of the prompts, and the prompts without it; or the description of a tool."""
+
+    text: str
+    """On one line."""
+    prompts: Prompts
+    tool: str = ""
+    """The tool, as the model knows it."""
 
 
 class RuleVerdict(Value):
@@ -107,9 +125,7 @@ def find_rules(
         told: hears what the cases say of a rule, and how many rules are left.
     """
     stop = Stop()
-    options, environment = request.options, request.environment
-    looking = environment.replace(variables={**environment.variables, "CI": "1"})  # which writes no snapshots
-    request = with_contexts(request.replace(environment=looking))
+    options, environment, request = request.options, request.environment, looking(request)
     with Signals(stop), RunServices(request) as services:
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
         run = Run(plan, services, stop)
@@ -280,3 +296,85 @@ def _variant(agent: str, rule: Rule | None) -> AgentVariant:
     """An agent without a rule."""
     prompts, tool = (rule.prompts, rule.tool) if rule is not None else (None, "")
     return AgentVariant(name="", agent=agent, connector="", prompts=prompts, env={}, digest="", undescribed=tool)
+
+
+def rules_of(prompts: Sequence[Mapping[str, Any]]) -> list[Rule]:
+    """The rules of prompts, in their order. Headings, and lines that lead to a list, are none; a block of code is one,
+    and so is an example: a message of the user with the answer that follows it."""
+    found = []
+    for number, prompt in enumerate(prompts):
+        before, after = prompts[:number], prompts[number + 1 :]
+        if prompt.get("role") == "user":
+            answer = after[:1] if after and after[0].get("role") == "assistant" else ()
+            rest = after[len(answer) :]
+            said = " → ".join(str(one.get("content", "")) for one in (prompt, *answer))
+            found.append(Rule(text=_on_one_line(said), prompts=(*before, *rest)))
+            continue
+        text = prompt.get("content")
+        if prompt.get("role") != "system" or not isinstance(text, str):
+            continue
+        for start, end in _spans(text):
+            left = f"{text[:start]}{text[end:]}"
+            prompts_left = ({**prompt, "content": left},) if left.strip() else ()
+            found.append(Rule(text=_on_one_line(text[start:end]), prompts=(*before, *prompts_left, *after)))
+    return found
+
+
+def rules_of_tools(tools: Iterable[Mapping[str, Any]], prompts: Prompts) -> list[Rule]:
+    """The rules of tools, `{name, description}`: their descriptions; `prompts` stay."""
+    return [
+        Rule(text=f"{tool['name']}: {_on_one_line(tool['description'])}", prompts=prompts, tool=tool["name"])
+        for tool in tools
+        if tool["description"].strip()
+    ]
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where each rule of a text begins and ends."""
+    paragraph: tuple[int, int] | None = None
+    item: tuple[int, int] | None = None
+    fence: int | None = None
+    place = 0
+    for line in text.splitlines(keepends=True):
+        end = place + len(line)
+        if fence is not None:
+            if _FENCE.match(line):
+                yield fence, end
+                fence = None
+        elif item is not None and line.startswith((" ", "\t")) and line.strip() and not _BULLET.match(line):
+            item = item[0], end
+        else:
+            if item is not None:
+                yield item
+                item = None
+            starts = _BULLET.match(line) or _FENCE.match(line) or _HEADING.match(line) or not line.strip()
+            if starts and paragraph is not None:
+                yield from _sentences(text, *paragraph)
+                paragraph = None
+            if _FENCE.match(line):
+                fence = place
+            elif _BULLET.match(line):
+                item = place, end
+            elif not starts:
+                paragraph = (paragraph or (place, end))[0], end
+        place = end
+    if fence is not None:
+        yield fence, place
+    if item is not None:
+        yield item
+    if paragraph is not None:
+        yield from _sentences(text, *paragraph)
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    begun: int | None = None
+    for match in _SENTENCE.finditer(text, start, end):
+        begun = match.start() if begun is None else begun
+        if not match[0].strip() or (_ABBREVIATED.search(match[0]) and match.end() < end):
+            continue
+        yield begun, match.end()
+        begun = None
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(_BULLET.sub("", text, count=1).split())

@@ -1,5 +1,5 @@
-"""Where `yao-test mutate` gets the talks of cases from: from agents with scripted models by asking them, which costs
-nothing; of all other cases from the newest run that is kept, a report or a run of the store."""
+"""Where `yao-test mutate` gets the talks of cases from: from agents with scripted models by asking them outside of a
+reported run, which costs nothing; of all others from the newest run that is kept, a report or a run of the store."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from datetime import datetime
 from pathlib import Path
 
 from runner.errors import MissingError
+from runner.execution.attempts import AttemptRun
+from runner.execution.suite_run import SuiteRun
+from runner.modes.base import CaseAttempt
 from runner.modes.transcripts import problem_with_transcript
 from runner.planning.case_source import CaseSource
 from runner.record.model import TestResult
@@ -16,10 +19,42 @@ from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from runner.agents.assistant import AgentVariant
+    from runner.cases.model import Case
     from runner.environment import Environment
+    from runner.execution.run import Run
 
 KEPT = "output-*.jsonl"
 """Reports that runs write beside a case file."""
+
+
+class Asking:
+    """The cases of a run while their agents are asked. For one event loop."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._suites: dict[str, SuiteRun] = {}
+        self._fingerprints = run.services.fingerprints()
+
+    async def result(
+        self, source: CaseSource, case: Case, line: int, *, run: int = 0, variant: AgentVariant | None = None
+    ) -> TestResult | str:
+        """The result of a case, with what regrading needs; or why the hook before all cases has failed."""
+        if source.suite.id not in self._suites:
+            self._suites[source.suite.id] = SuiteRun(source, self._run, lambda event: None, False)
+        suite = self._suites[source.suite.id]
+        if problem := await suite.problem():
+            return problem
+        environment = suite.environment.replace(fingerprints=self._fingerprints)
+        attempt = CaseAttempt(environment, source.suite, source.folder, source.assistant, case, 0, line, run=run)
+        attempt.chat.variant = variant
+        async with suite.within(attempt):
+            return await AttemptRun(attempt).run()
+
+    async def finish(self) -> None:
+        """Runs the hooks after all cases."""
+        for suite in self._suites.values():
+            await suite.finish()
 
 
 class Talks(Value):
