@@ -33,8 +33,8 @@ NAMESPACES = {
     "session": "session.FUNCTIONS",
     "text": "text.FUNCTIONS",
     "utils": "utils.FUNCTIONS",
-    "xiang": "old_names.XIANG",
-    "yao": "old_names.YAO",
+    "xiang": "utils.XIANG",
+    "yao": "utils.YAO",
 }
 """First part of a process name, in lower case, to the module of this package and its table there."""
 

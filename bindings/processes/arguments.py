@@ -1,13 +1,14 @@
-"""Checks the arguments of a process, and makes a `HostFunction` from its implementation.
+"""Checks the arguments of a process, and makes a `HostFunction` of what its table declares.
 
-A module of a namespace has implementations `(given, call) -> result` in a table. `host_functions` wraps each of them,
-so that error messages take the names from the table, and scripts never get a Python exception. Positions are counted
-from 1, as in the messages: `text.Extract: argument 1 must be a string, got null`."""
+The table of a namespace has a row for each process: its name, what it takes, and the function that answers. So error
+messages take the names from the table, and scripts never get a Python exception. Positions are counted from 1, as in
+the messages: `text.Extract: argument 1 must be a string, got null`."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from bindings.errors import ProcessError
 from bindings.policy import HostCall, HostFunction
@@ -50,69 +51,56 @@ class Arguments:
 
     def string(self, position: int, default: str | None = None) -> str:
         """A string. Without a default it is required; with one, null and a missing argument mean the default."""
-        if default is not None and not self.has(position):
-            return default
-        value = self.optional(position)
-        if not isinstance(value, str):
-            raise self.wrong(position, "a string")
-        return value
+        text: str = self._of_kind(position, default, str, "a string")
+        return text
 
     def integer(self, position: int, default: int | None = None) -> int:
         """A whole number; `3.0` counts as one."""
-        if default is not None and not self.has(position):
-            return default
-        value = self.optional(position)
-        if isinstance(value, float) and value.is_integer():
-            return int(value)
-        if not isinstance(value, int) or isinstance(value, bool):
+        value = self._of_kind(position, default, (int, float), "a whole number")
+        if isinstance(value, bool) or value % 1:  # of NaN and Infinity it is NaN
             raise self.wrong(position, "a whole number")
-        return value
+        return int(value)
 
     def boolean(self, position: int, default: bool | None = None) -> bool:
         """true or false."""
-        if default is not None and not self.has(position):
-            return default
-        value = self.optional(position)
-        if not isinstance(value, bool):
-            raise self.wrong(position, "a boolean")
-        return value
+        return self._of_kind(position, default, bool, "a boolean") is True
 
     def array(self, position: int) -> list[Json]:
         """An array."""
-        value = self.optional(position)
-        if not isinstance(value, list):
-            raise self.wrong(position, "an array")
-        return value
+        items: list[Json] = self._of_kind(position, None, list, "an array")
+        return items
 
     def strings(self, position: int) -> list[str]:
         """An array of strings."""
-        value = self.array(position)
-        if not all(isinstance(item, str) for item in value):
-            raise self.wrong(position, "an array of strings")
-        return value
+        return self._all_of(position, str, "an array of strings")
 
     def records(self, position: int) -> list[dict[str, Json]]:
         """An array of objects."""
-        value = self.array(position)
-        if not all(isinstance(item, dict) for item in value):
-            raise self.wrong(position, "an array of objects")
-        return value
+        return self._all_of(position, dict, "an array of objects")
 
     def record(self, position: int, default: dict[str, Json] | None = None) -> dict[str, Json]:
         """An object."""
-        if default is not None and not self.has(position):
-            return default
-        value = self.optional(position)
-        if not isinstance(value, dict):
-            raise self.wrong(position, "an object")
-        return value
+        record: dict[str, Json] = self._of_kind(position, default, dict, "an object")
+        return record
 
     def data(self, position: int) -> bytes:
         """Bytes, that is, a `Uint8Array` of the script."""
+        data: bytes = self._of_kind(position, None, bytes, "a Uint8Array")
+        return data
+
+    def _of_kind(self, position: int, default: Json, kinds: type | tuple[type, ...], expected: str) -> Json:
+        if default is not None and not self.has(position):
+            return default
         value = self.optional(position)
-        if not isinstance(value, bytes):
-            raise self.wrong(position, "a Uint8Array")
+        if not isinstance(value, kinds):
+            raise self.wrong(position, expected)
         return value
+
+    def _all_of(self, position: int, kind: type, expected: str) -> list[Json]:
+        items = self.array(position)
+        if not all(isinstance(item, kind) for item in items):
+            raise self.wrong(position, expected)
+        return items
 
     def wrong(self, position: int, expected: str) -> ProcessError:
         """The error for an argument of the wrong kind."""
@@ -130,12 +118,15 @@ class Arguments:
         return error
 
 
-Implementation = Callable[[Arguments, HostCall], Json]
+Row = tuple[str, Callable[..., Json]]
+"""What a process takes, and the function that is called with it. A word stands for each argument, in order: the name of
+the method of `Arguments` that reads it, and after `=` the JSON of a default, or nothing for an empty string. `given` is
+replaced by the `Arguments`, and `call` by the `HostCall`."""
 
 
-def host_functions(namespace: str, table: Mapping[str, Implementation]) -> dict[str, HostFunction]:
+def host_functions(namespace: str, table: Mapping[str, Row]) -> dict[str, HostFunction]:
     """The `FUNCTIONS` of a namespace; keys of the table are names without the namespace."""
-    return {name: _host_function(f"{namespace}.{name}", implementation) for name, implementation in table.items()}
+    return {name: _host_function(f"{namespace}.{name}", *row) for name, row in table.items()}
 
 
 def kind(value: Json) -> str:
@@ -148,18 +139,36 @@ def kind(value: Json) -> str:
     return type(value).__name__
 
 
-def _host_function(process: str, implementation: Implementation) -> HostFunction:
+def reason_of(error: OSError) -> str:
+    """What went wrong, without the files of this machine that its text names."""
+    return (error.strerror or type(error).__name__).lower()
+
+
+def _read(form: str, given: Arguments, call: HostCall) -> Iterator[Json]:
+    """What the function of a row gets."""
+    position = 0
+    for word in form.split():
+        kind, has_default, default = word.partition("=")
+        if kind in ("given", "call"):
+            yield given if kind == "given" else call
+            continue
+        position += 1
+        more = (json.loads(default) if default else "",) if has_default else ()
+        yield getattr(given, kind)(position, *more)
+
+
+def _host_function(process: str, form: str, function: Callable[..., Json]) -> HostFunction:
     def run(args: list[Json], call: HostCall) -> Json:
         given = Arguments(process, args)
         try:
             given.values = [_whole(value) for value in args]
-            return implementation(given, call)
+            return function(*_read(form, given, call))
         except ProcessError:
             raise
         except RecursionError as error:
             raise given.error("the value is nested too deeply", 500) from error
-        except OSError as error:  # its text names files of this machine
-            raise given.error((error.strerror or type(error).__name__).lower(), 500) from error
+        except OSError as error:
+            raise given.error(reason_of(error), 500) from error
         except Exception as error:
             raise given.error(str(error) or type(error).__name__, 500) from error
 

@@ -13,13 +13,13 @@ it to scripts, else a fixed one: tokens made here are for tests."""
 from __future__ import annotations
 
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from bindings.errors import ProcessError
 from bindings.policy import HostCall
 from bindings.processes import formats
-from bindings.processes.arguments import Arguments, Implementation
+from bindings.processes.arguments import Arguments, Row
 from bindings.processes.go_text import display
 from scripttest.typing_names import Json
 
@@ -43,14 +43,12 @@ _GLYPHS = ("75557", "26227", "71747", "71717", "55711", "74717", "74757", "71111
 _HEADER = {"alg": "HS256", "typ": "JWT"}
 
 
-def make_captcha(given: Arguments, call: HostCall) -> Json:
+def _make_captcha(given: Arguments, call: HostCall, option: dict[str, Json]) -> Json:
     """`captcha.Make({width?, height?, length?, type?})`: `{id, content}`, a picture of digits as a data URL."""
-    option = given.record(1)
     if option.get("type") == "audio":
         mock = call.world.mock("process", given.process)
-        raise ProcessError(
-            f"{given.process}: audio is not supported, only images: mock it with {mock}", 500, missing=True
-        )
+        text = f"{given.process}: audio is not supported, only images: mock it with {mock}"
+        raise ProcessError(text, 500, missing=True)
     width = _whole(given, option, "width", 240, MOST_PIXELS)
     height = _whole(given, option, "height", 80, MOST_PIXELS)
     text = _draw(call, string.digits, _whole(given, option, "length", LENGTH, MOST_LETTERS))
@@ -59,9 +57,8 @@ def make_captcha(given: Arguments, call: HostCall) -> Json:
     return {"id": id, "content": _picture(text, width, height)}
 
 
-def verify_captcha(given: Arguments, call: HostCall) -> Json:
+def _verify_captcha(call: HostCall, id: str, code: str) -> Json:
     """`captcha.Verify(id, code)`: true, or an error. The code is removed in any case."""
-    id, code = given.string(1), given.string(2)
     if not code:
         raise ProcessError("Please enter the captcha.", 400)
     typed = code.replace(" ", "").replace(",", "")
@@ -70,9 +67,8 @@ def verify_captcha(given: Arguments, call: HostCall) -> Json:
     return True
 
 
-def make_otp(given: Arguments, call: HostCall) -> Json:
+def _make_otp(given: Arguments, call: HostCall, option: dict[str, Json]) -> Json:
     """`otp.Generate({length?, expiration? (seconds), type?: "numeric" | "alphanumeric"})`: `{id, code}`."""
-    option = given.record(1)
     letters = string.ascii_uppercase + string.digits if option.get("type") == "alphanumeric" else string.digits
     code = _draw(call, letters, _whole(given, option, "length", LENGTH, MOST_LETTERS))
     id = random_uuid(call)
@@ -80,10 +76,9 @@ def make_otp(given: Arguments, call: HostCall) -> Json:
     return {"id": id, "code": code}
 
 
-def validate_otp(given: Arguments, call: HostCall) -> Json:
+def _validate_otp(call: HostCall, id: str, code: str, forget: bool) -> Json:
     """`otp.Validate(id, code, clear = true)`: true, or an error. The code is removed in any case, unless `clear`
     is false."""
-    id, code, forget = given.string(1), given.string(2), given.boolean(3, True)
     if not code:
         raise ProcessError("OTP code is required", 400)
     if _find(call, "otp", id, forget=forget) != code:
@@ -91,15 +86,8 @@ def validate_otp(given: Arguments, call: HostCall) -> Json:
     return True
 
 
-def delete_otp(given: Arguments, call: HostCall) -> Json:
-    """`otp.Delete(id)`."""
-    _find(call, "otp", given.string(1), forget=True)
-    return None
-
-
-def _get(kind: str) -> Implementation:
-    """`Get(id)`: the code; an empty string when there is none, or none any more."""
-    return lambda given, call: _find(call, kind, given.string(1)) or ""
+def _delete_otp(call: HostCall, id: str) -> None:
+    _find(call, "otp", id, forget=True)
 
 
 def _whole(given: Arguments, option: Mapping[str, Json], name: str, default: int, most: int) -> int:
@@ -158,24 +146,10 @@ def random_uuid(call: HostCall) -> str:
     return str(UUID(int=random.getrandbits(128), version=4) if random else uuid4())
 
 
-TABLE: dict[str, Callable[[Arguments, HostCall], Json]] = {
-    "captcha.Make": make_captcha,
-    "captcha.Generate": make_captcha,
-    "captcha.Verify": verify_captcha,
-    "captcha.Validate": verify_captcha,
-    "captcha.Get": _get("captcha"),
-    "otp.Generate": make_otp,
-    "otp.Validate": validate_otp,
-    "otp.Get": _get("otp"),
-    "otp.Delete": delete_otp,
-}
-
-
-def make_jwt(given: Arguments, call: HostCall) -> Json:
+def _make_jwt(given: Arguments, call: HostCall, number: int, data: dict[str, Json], option: dict[str, Json]) -> Json:
     """`jwt.Make(id, data, {subject, audience, issuer, timeout, sid, expires_at}?)`: `{token, expires_at}`.
 
     `timeout` is in seconds (3600 by default), `expires_at` in Unix seconds."""
-    number, data, option = given.integer(1), given.record(2), given.record(3, {})
     now = int(call.world.clock.seconds)
     times = Arguments(given.process, [option.get("timeout"), option.get("expires_at")])
     expires_at = times.integer(2, now + times.integer(1, 3600))
@@ -195,12 +169,11 @@ def make_jwt(given: Arguments, call: HostCall) -> Json:
     return {"token": f"{signed}.{_part(_signature(signed, call))}", "expires_at": expires_at}
 
 
-def verify_jwt(given: Arguments, call: HostCall) -> Json:
+def _verify_jwt(call: HostCall, token: str) -> Json:
     """`jwt.Verify(token)`: the claims. Raises ProcessError: code 401 when the token is malformed, signed otherwise,
     not valid yet or no longer."""
     from hmac import compare_digest
 
-    token = given.string(1)
     invalid = ProcessError("Invalid token", 401)
     parts = token.split(".")
     if len(parts) != 3:
@@ -243,17 +216,33 @@ def _unpart(text: str) -> bytes:
     return b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
 
 
-def verify_password(given: Arguments, call: HostCall) -> Json:
+def _verify_password(given: Arguments, password: str, hashed: str) -> Json:
     """`pwd.Verify(password, hash)`: true; a bcrypt hash of another password is an error with code 400, as in Yao."""
-    password, hashed = given.string(1).encode(), given.string(2).encode()
     try:
         import bcrypt
     except ImportError as error:
         raise given.needs("bcrypt", "crypto") from error
     try:
-        fits = bcrypt.checkpw(password[:72], hashed)
+        fits = bcrypt.checkpw(password.encode()[:72], hashed.encode())
     except ValueError as error:
         raise given.error("argument 2 is not a bcrypt hash") from error
     if not fits:
         raise ProcessError("Invalid password.", 400)
     return True
+
+
+TABLE: dict[str, Row] = {
+    "captcha.Make": ("given call record", _make_captcha),
+    "captcha.Generate": ("given call record", _make_captcha),
+    "captcha.Verify": ("call string string", _verify_captcha),
+    "captcha.Validate": ("call string string", _verify_captcha),
+    "captcha.Get": ("call string", lambda call, id: _find(call, "captcha", id) or ""),
+    "otp.Generate": ("given call record", _make_otp),
+    "otp.Validate": ("call string string boolean=true", _validate_otp),
+    "otp.Get": ("call string", lambda call, id: _find(call, "otp", id) or ""),
+    "otp.Delete": ("call string", _delete_otp),
+    "jwt.Make": ("given call integer record record={}", _make_jwt),
+    "jwt.Verify": ("call string", _verify_jwt),
+    "pwd.Verify": ("given string string", _verify_password),
+}
+"""Processes of `utils.`. `Get` answers an empty string for a code that is not there any more."""

@@ -8,61 +8,41 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bindings.policy import HostCall
-from bindings.processes.arguments import Arguments, host_functions
+from bindings.processes.arguments import Arguments, Row, host_functions
 from bindings.processes.encoding import decode_base64, decode_hex, encode_base64
 from scripttest.typing_names import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_ALGORITHMS: dict[str, tuple[str, int]] = {
-    "MD5": ("md5", 0),
-    "SHA1": ("sha1", 0),
-    "SHA224": ("sha224", 0),
-    "SHA256": ("sha256", 0),
-    "SHA384": ("sha384", 0),
-    "SHA512": ("sha512", 0),
-    "SHA512_224": ("sha512_224", 0),
-    "SHA512_256": ("sha512_256", 0),
-    "SHA3_224": ("sha3_224", 0),
-    "SHA3_256": ("sha3_256", 0),
-    "SHA3_384": ("sha3_384", 0),
-    "SHA3_512": ("sha3_512", 0),
+_ALGORITHMS = {
+    **{name: (name.lower(), 0) for name in "MD5 SHA1 SHA224 SHA256 SHA384 SHA512 SHA512_224 SHA512_256".split()},
+    **{name: (name.lower(), 0) for name in "SHA3_224 SHA3_256 SHA3_384 SHA3_512".split()},
     "BLAKE2S_256": ("blake2s", 32),
-    "BLAKE2B_256": ("blake2b", 32),
-    "BLAKE2B_384": ("blake2b", 48),
-    "BLAKE2B_512": ("blake2b", 64),
+    **{f"BLAKE2B_{bits}": ("blake2b", bits // 8) for bits in (256, 384, 512)},
 }
 """Yao's name in capitals to hashlib's name and the digest size (0: the algorithm's own)."""
 
 
-def hash_text(given: Arguments, call: HostCall) -> Json:
-    """`Hash(algorithm, value)`."""
-    hasher = _hasher(given, 1)
-    return hasher(given.string(2).encode()).hexdigest()
+def _hash(given: Arguments, algorithm: str, value: str) -> Json:
+    return _hasher(given, algorithm)(value.encode()).hexdigest()
 
 
-def hmac_text(given: Arguments, call: HostCall) -> Json:
-    """`Hmac(algorithm, value, key, encoding?)`."""
-    hasher = _hasher(given, 1)
-    value, key = given.string(2).encode(), given.string(3).encode()
-    return _encoded(_hmac(hasher, key, value), given.string(4, ""))
+def _hmac_text(given: Arguments, algorithm: str, value: str, key: str, encoding: str) -> Json:
+    return _encoded(_hmac(_hasher(given, algorithm), key.encode(), value.encode()), encoding)
 
 
-def _hmac_with(given: Arguments, call: HostCall) -> Json:
-    option = given.record(1)
+def _hmac_with(given: Arguments, option: dict[str, Json]) -> Json:
     names = Arguments(given.process, [option.get("type") or option.get("algo")])
-    hasher = _hasher(names, 1, "SHA256")
+    hasher = _hasher(given, names.string(1, "SHA256"))
     value = _decoded(given, 2, option.get("value"))
     key = _decoded(given, 3, option.get("key"))
     return _encoded(_hmac(hasher, key, value), option.get("output"))
 
 
-def _hasher(given: Arguments, position: int, default: str | None = None) -> Callable[..., Any]:
+def _hasher(given: Arguments, name: str) -> Callable[..., Any]:
     import hashlib
 
-    name = given.string(position, default)
     known = _ALGORITHMS.get(name.upper().replace("-", "_"))
     if known is None:
         raise given.error(f'algorithm "{name}" is not supported, use one of {", ".join(_ALGORITHMS)}')
@@ -92,28 +72,26 @@ def _decoded(given: Arguments, position: int, encoding: Json) -> bytes:
         raise given.error(f"argument {position} is {error}") from error
 
 
-def _rsa_sign(given: Arguments, call: HostCall) -> Json:
-    value, encoding = given.string(3).encode(), given.string(4, "")
-    key, padding, algorithm = _rsa(given, private=True)
-    return _encoded(key.sign(value, padding, algorithm), encoding)
+def _rsa_sign(given: Arguments, pem: str, name: str, value: str, encoding: str) -> Json:
+    key, padding, algorithm = _rsa(given, pem, name, private=True)
+    return _encoded(key.sign(value.encode(), padding, algorithm), encoding)
 
 
-def _rsa_verify(given: Arguments, call: HostCall) -> Json:
-    value = given.string(3).encode()
-    signature = _decoded(given, 4, given.string(5, "") or "hex")
-    key, padding, algorithm = _rsa(given, private=False)
+def _rsa_verify(given: Arguments, pem: str, name: str, value: str, _signature: str, encoding: str) -> Json:
+    signature = _decoded(given, 4, encoding or "hex")
+    key, padding, algorithm = _rsa(given, pem, name, private=False)
     from cryptography.exceptions import InvalidSignature
 
     try:
-        key.verify(signature, value, padding, algorithm)
+        key.verify(signature, value.encode(), padding, algorithm)
     except InvalidSignature:
         return False
     return True
 
 
-def _rsa(given: Arguments, *, private: bool) -> tuple[Any, Any, Any]:
-    """Key, padding and algorithm out of arguments 1 and 2. Keys are PEM or bare base64, PKCS #8, PKCS #1 or X.509."""
-    text, name = given.string(1).strip(), given.string(2)
+def _rsa(given: Arguments, text: str, name: str, *, private: bool) -> tuple[Any, Any, Any]:
+    """Key, padding and algorithm. Keys are PEM or bare base64, PKCS #8, PKCS #1 or X.509."""
+    text = text.strip()
     try:
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes, serialization
@@ -125,63 +103,56 @@ def _rsa(given: Arguments, *, private: bool) -> tuple[Any, Any, Any]:
         raise given.error(f'algorithm "{name}" is not supported for RSA')
     wanted: type[Any] = rsa.RSAPrivateKey if private else rsa.RSAPublicKey
     try:
-        key: Any
+        key: Any = None
         if text.startswith("-----BEGIN CERTIFICATE-----"):
             key = x509.load_pem_x509_certificate(text.encode()).public_key()
         else:
             der = decode_base64("".join(line for line in text.splitlines() if not line.startswith("-----")))
             key = serialization.load_der_private_key(der, None) if private else serialization.load_der_public_key(der)
-    except (ValueError, TypeError) as error:
-        raise given.error(f"argument 1 is not an RSA {'private' if private else 'public'} key") from error
+    except (ValueError, TypeError):
+        key = None
     if not isinstance(key, wanted):
         raise given.error(f"argument 1 is not an RSA {'private' if private else 'public'} key")
     return key, padding.PKCS1v15(), algorithm()
 
 
-def _aes_encrypt(given: Arguments, call: HostCall) -> Json:
-    text, encoding = given.string(4).encode(), given.string(6, "")
-    cipher, nonce, extra = _aes(given)
-    return _encoded(cipher.encrypt(nonce, text, extra), encoding)
+def _aes_encrypt(given: Arguments, mode: str, key: str, nonce: str, text: str, extra: str, encoding: str) -> Json:
+    cipher = _aes(given, mode, key, nonce)
+    return _encoded(cipher.encrypt(nonce.encode(), text.encode(), extra.encode() or None), encoding)
 
 
-def _aes_decrypt(given: Arguments, call: HostCall) -> Json:
-    sealed = _decoded(given, 4, given.string(6, "") or "hex")
-    cipher, nonce, extra = _aes(given)
+def _aes_decrypt(given: Arguments, mode: str, key: str, nonce: str, _text: str, extra: str, encoding: str) -> Json:
+    sealed = _decoded(given, 4, encoding or "hex")
+    cipher = _aes(given, mode, key, nonce)
     from cryptography.exceptions import InvalidTag
 
     try:
-        plain: bytes = cipher.decrypt(nonce, sealed, extra)
+        plain: bytes = cipher.decrypt(nonce.encode(), sealed, extra.encode() or None)
     except InvalidTag as error:
         raise given.error("cannot decrypt: wrong key, nonce, additional data or text", 500) from error
     return plain.decode(errors="replace")
 
 
-def _aes(given: Arguments) -> tuple[Any, bytes, bytes | None]:
-    """Cipher, nonce and additional data out of arguments 1, 2, 3 and 5."""
-    mode, key, nonce = given.string(1), given.string(2).encode(), given.string(3).encode()
-    extra = given.string(5, "").encode()
+def _aes(given: Arguments, mode: str, key: str, nonce: str) -> Any:
     if mode.upper() != "GCM":
         raise given.error(f'algorithm "{mode}" is not supported, use GCM')
-    if len(key) != 32:
-        raise given.error(f"argument 2 must be a key of 32 bytes, got {len(key)}")
-    if len(nonce) != 12:
-        raise given.error(f"argument 3 must be a nonce of 12 bytes, got {len(nonce)}")
+    for position, what, bytes_, size in ((2, "key", key.encode(), 32), (3, "nonce", nonce.encode(), 12)):
+        if len(bytes_) != size:
+            raise given.error(f"argument {position} must be a {what} of {size} bytes, got {len(bytes_)}")
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     except ImportError as error:
         raise given.needs("cryptography", "crypto") from error
-    return AESGCM(key), nonce, extra or None
+    return AESGCM(key.encode())
 
 
-FUNCTIONS = host_functions(
-    "crypto",
-    {
-        "Hash": hash_text,
-        "Hmac": hmac_text,
-        "HmacWith": _hmac_with,
-        "RSA2Sign": _rsa_sign,
-        "RSA2Verify": _rsa_verify,
-        "AES256Encrypt": _aes_encrypt,
-        "AES256Decrypt": _aes_decrypt,
-    },
-)
+TABLE: dict[str, Row] = {
+    "Hash": ("given string string", _hash),
+    "Hmac": ("given string string string string=", _hmac_text),
+    "HmacWith": ("given record", _hmac_with),
+    "RSA2Sign": ("given string string string string=", _rsa_sign),
+    "RSA2Verify": ("given string string string string string=", _rsa_verify),
+    "AES256Encrypt": ("given string string string string string= string=", _aes_encrypt),
+    "AES256Decrypt": ("given string string string string string= string=", _aes_decrypt),
+}
+FUNCTIONS = host_functions("crypto", TABLE)

@@ -15,9 +15,8 @@ from binascii import Error, a2b_base64, b2a_base64
 from collections.abc import Callable
 from typing import Any
 
-from bindings.policy import HostCall
 from bindings.processes import formats, schemas
-from bindings.processes.arguments import Arguments, host_functions
+from bindings.processes.arguments import Arguments, Row, host_functions
 from bindings.processes.go_text import display
 from scripttest.typing_names import Json
 
@@ -50,20 +49,11 @@ def _bytes(value: Json) -> bytes:
     return value if isinstance(value, bytes) else display(value).encode()
 
 
-def _encode(encoder: Callable[[bytes], str]) -> Callable[[Arguments, HostCall], Json]:
-    return lambda given, call: encoder(_bytes(given.any(1)))
+def _decoded(text: str, decode: Callable[[str], bytes]) -> str:
+    return decode(text).decode(errors="replace")
 
 
-def _decode(decoder: Callable[[str], Json]) -> Callable[[Arguments, HostCall], Json]:
-    def run(given: Arguments, call: HostCall) -> Json:
-        value = decoder(given.string(1))
-        return value.decode(errors="replace") if isinstance(value, bytes) else value
-
-    return run
-
-
-def _encode_xml(given: Arguments, call: HostCall) -> Json:
-    record = given.record(1)
+def _encode_xml(given: Arguments, record: dict[str, Json]) -> Json:
     xmltodict = _xmltodict(given)
     entries = [
         xmltodict.unparse({name: _xml_value(value)}, full_document=False, pretty=True, indent="  ")
@@ -81,10 +71,9 @@ def _xml_value(value: Json) -> Json:
     return "" if value is None else display(value)
 
 
-def _decode_xml(given: Arguments, call: HostCall) -> Json:
+def _decode_xml(given: Arguments, text: str) -> Json:
     from xml.parsers.expat import ErrorString, ExpatError
 
-    text = given.string(1)
     xmltodict = _xmltodict(given)
     try:
         return xmltodict.parse(text.encode(), encoding="utf-8", postprocessor=_xml_entry)
@@ -108,72 +97,61 @@ def _xmltodict(given: Arguments) -> Any:
     return xmltodict
 
 
-FUNCTIONS = host_functions(
-    "encoding",
-    {
-        "base64.Encode": _encode(encode_base64),
-        "base64.Decode": _decode(decode_base64),
-        "hex.Encode": _encode(bytes.hex),
-        "hex.Decode": _decode(decode_hex),
-        "json.Encode": lambda given, call: formats.encode_json(given.any(1)),
-        "json.Decode": _decode(formats.decode_json),
-        "json.Repair": _decode(formats.repair_text),
-        "json.Parse": _decode(lambda text: formats.parse(text, "json")),
-        "yaml.Encode": lambda given, call: formats.encode_yaml(given.any(1)),
-        "yaml.Decode": _decode(formats.decode_yaml),
-        "xml.Encode": _encode_xml,
-        "xml.Decode": _decode_xml,
-    },
-)
-
-
-def _validate(given: Arguments, call: HostCall) -> Json:
-    found = schemas.misfit(given.any(1), given.any(2))
-    return found and found.text
-
-
-JSON = host_functions(
-    "json",
-    {
-        "Encode": lambda given, call: formats.encode_json(given.any(1)),
-        "Decode": lambda given, call: formats.decode_json(given.string(1)),
-        "Parse": lambda given, call: formats.parse(given.string(1), given.string(2, "")),
-        "Repair": lambda given, call: formats.repair_text(given.string(1)),
-        "Validate": _validate,
-        "ValidateSchema": lambda given, call: schemas.schema_problem(given.any(1)),
-    },
-)
-
-
-def _find(given: Arguments, call: HostCall) -> Json:
+def _find(given: Arguments, value: Json, path: str) -> Json:
     from bindings.json_path import JsonPathError, find
 
-    value, path = given.any(1), given.string(2)
     try:
         return find(value, path)
     except JsonPathError as error:
         raise given.error(str(error)) from error
 
 
-def _places(given: Arguments, call: HostCall) -> Json:
+def _places(given: Arguments, value: Json, paths: Json) -> Json:
     from bindings.json_path import JsonPathError, places
 
-    value, paths = given.any(1), given.any(2)
     try:
         return [places(value, str(path)) for path in (paths if isinstance(paths, list) else [])]
     except JsonPathError as error:
         raise given.error(str(error)) from error
 
 
-def _match(given: Arguments, call: HostCall) -> Json:
+def _match(given: Arguments, pattern: str, text: str) -> Json:
     from bindings.patterns import PatternError, search
 
-    pattern, text = given.string(1), given.string(2)
     try:
         return search(pattern, text)
     except PatternError as error:
         raise given.error(str(error)) from error
 
 
-JSON_PATH = host_functions("jsonpath", {"Find": _find, "Places": _places})
-REGEX = host_functions("regex", {"Match": _match})
+_SHARED: dict[str, Row] = {
+    "Encode": ("any", formats.encode_json),
+    "Decode": ("string", formats.decode_json),
+    "Repair": ("string", formats.repair_text),
+}
+FUNCTIONS = host_functions(
+    "encoding",
+    {
+        "base64.Encode": ("any", lambda value: encode_base64(_bytes(value))),
+        "base64.Decode": ("string", lambda text: _decoded(text, decode_base64)),
+        "hex.Encode": ("any", lambda value: _bytes(value).hex()),
+        "hex.Decode": ("string", lambda text: _decoded(text, decode_hex)),
+        **{f"json.{name}": row for name, row in _SHARED.items()},
+        "json.Parse": ("string", lambda text: formats.parse(text, "json")),
+        "yaml.Encode": ("any", formats.encode_yaml),
+        "yaml.Decode": ("string", formats.decode_yaml),
+        "xml.Encode": ("given record", _encode_xml),
+        "xml.Decode": ("given string", _decode_xml),
+    },
+)
+JSON = host_functions(
+    "json",
+    {
+        **_SHARED,
+        "Parse": ("string string=", formats.parse),
+        "Validate": ("any any", schemas.validate),
+        "ValidateSchema": ("any", schemas.schema_problem),
+    },
+)
+JSON_PATH = host_functions("jsonpath", {"Find": ("given any string", _find), "Places": ("given any any", _places)})
+REGEX = host_functions("regex", {"Match": ("given string string", _match)})

@@ -18,7 +18,7 @@ from errno import EXDEV
 
 from bindings.errors import ProcessError
 from bindings.policy import HostCall
-from bindings.processes.arguments import Arguments, Implementation, host_functions
+from bindings.processes.arguments import Arguments, Row, host_functions, reason_of
 from bindings.processes.file_access import ANY_MODE, FileAccess, is_file, unzip_files, zip_files
 from bindings.processes.go_text import base_name, dir_name, ext_name, mime_type
 from bindings.rooted import Place, normal_parts
@@ -66,18 +66,10 @@ def _base64(given: Arguments, position: int) -> bytes:
         raise given.error(f"argument {position} is {error}") from error
 
 
-def _write(content: Content) -> Method:
+def _write(content: Content, flags: int = os.O_TRUNC) -> Method:
     def run(files: FileAccess) -> Json:
         data = content(files.given, 2)
-        return files.write(files.place(make=True), data, files.mode(3))
-
-    return run
-
-
-def _append(content: Content) -> Method:
-    def run(files: FileAccess) -> Json:
-        data = content(files.given, 2)
-        return files.write(files.place(make=True), data, files.mode(3), os.O_APPEND)
+        return files.write(files.place(make=True), data, files.mode(3), flags)
 
     return run
 
@@ -160,16 +152,6 @@ def _matching(files: FileAccess, folder: Place, pattern: list[str], seen: set[tu
             yield from _matching(files, reached, rest, seen)
 
 
-def _mkdir(files: FileAccess) -> Json:
-    files.place(write=True).make_folder(files.mode(2))
-    return None
-
-
-def _mkdir_all(files: FileAccess) -> Json:
-    files.place(make=True).make_folder(files.mode(2), exist_ok=True)
-    return None
-
-
 def _mkdir_temp(files: FileAccess) -> Json:
     from secrets import token_hex
 
@@ -186,12 +168,6 @@ def _mkdir_temp(files: FileAccess) -> Json:
     made = files.find(f"{above}/{name}", follow=False, make=True)
     made.make_folder(0o700)
     return made.shown
-
-
-def _chmod(files: FileAccess) -> Json:
-    place, mode = files.place(write=True), files.given.integer(2)
-    place.change_mode(mode & 0o777)
-    return None
 
 
 def _mime_type(files: FileAccess) -> Json:
@@ -242,22 +218,22 @@ def _copy_to(files: FileAccess, source: Place, target: Place) -> None:
         _copy_to(files, real, files.find(f"{target.shown}/{item.name}"))
 
 
-def _move_append(files: FileAccess) -> Json:
+def _move_into(files: FileAccess, put: Callable[[Place, bytes], object]) -> None:
+    """Removes a file after its content was put into that of the second argument."""
     source = files.place(1, write=True)
     data = files.read(source)
-    files.write(files.place(2, make=True), data, ANY_MODE, os.O_APPEND)
+    put(files.place(2, make=True), data)
     with files.changing(source):
         source.remove()
-    return None
 
 
-def _move_insert(files: FileAccess) -> Json:
-    source, offset = files.place(1, write=True), _offset(files.given, 3)
-    data = files.read(source)
-    _insert_at(files, files.place(2, make=True), offset, data, ANY_MODE)
-    with files.changing(source):
-        source.remove()
-    return None
+def _move_append(files: FileAccess) -> None:
+    _move_into(files, lambda target, data: files.write(target, data, ANY_MODE, os.O_APPEND))
+
+
+def _move_insert(files: FileAccess) -> None:
+    offset = _offset(files.given, 3)
+    _move_into(files, lambda target, data: _insert_at(files, target, offset, data, ANY_MODE))
 
 
 def _on_name(function: Callable[[str], str]) -> Method:
@@ -276,10 +252,10 @@ METHODS: dict[str, Method] = {
     "WriteFile": _write(_text),
     "WriteFileBuffer": _write(Arguments.data),
     "WriteFileBase64": _write(_base64),
-    "AppendFile": _append(_text),
-    "AppendBuffer": _append(Arguments.data),
-    "AppendFileBuffer": _append(Arguments.data),
-    "AppendBase64": _append(_base64),
+    "AppendFile": _write(_text, os.O_APPEND),
+    "AppendBuffer": _write(Arguments.data, os.O_APPEND),
+    "AppendFileBuffer": _write(Arguments.data, os.O_APPEND),
+    "AppendBase64": _write(_base64, os.O_APPEND),
     "InsertFile": _insert(_text),
     "InsertBuffer": _insert(Arguments.data),
     "InsertFileBuffer": _insert(Arguments.data),
@@ -288,10 +264,10 @@ METHODS: dict[str, Method] = {
     "RemoveAll": _remover(Place.remove_all),
     "Download": lambda files: {"type": _mime_type(files), "content": _read_base64(files)},
     "ReadDir": _read_dir,
-    "Mkdir": _mkdir,
-    "MkdirAll": _mkdir_all,
+    "Mkdir": lambda files: files.place(write=True).make_folder(files.mode(2)),
+    "MkdirAll": lambda files: files.place(make=True).make_folder(files.mode(2), exist_ok=True),
     "MkdirTemp": _mkdir_temp,
-    "Chmod": _chmod,
+    "Chmod": lambda files: files.place(write=True).change_mode(files.given.integer(2) & 0o777),
     "BaseName": _on_name(base_name),
     "DirName": _on_name(dir_name),
     "ExtName": _on_name(ext_name),
@@ -310,20 +286,16 @@ METHODS: dict[str, Method] = {
 }
 
 
-def _on_volume(name: str, method: Method) -> Implementation:
+def _on_volume(name: str, method: Method) -> Row:
     def run(given: Arguments, call: HostCall) -> Json:
         volume = call.policy.volumes(call.app_root)[name]
         try:
             return method(FileAccess(volume, given, call))
         except OSError as error:
             at = error.filename if isinstance(error.filename, str) else given.optional(1)
-            raise given.error(f'"{at}": {_reason(error)}', 500) from error
+            raise given.error(f'"{at}": {reason_of(error)}', 500) from error
 
-    return run
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()
+    return "given call", run
 
 
 FUNCTIONS = host_functions(

@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from bindings.errors import ProcessError
 from bindings.policy import HostCall
-from bindings.processes.arguments import Arguments, Implementation, host_functions
+from bindings.processes.arguments import Arguments, Row, host_functions
 from bindings.processes.go_text import display
 from scripttest.typing_names import Json
 
@@ -54,11 +54,11 @@ def _failure(message: str, status: int = 0) -> dict[str, Json]:
     return {"status": status, "code": status, "data": None, "headers": {}, "message": message}
 
 
-def _on_url(method: str, payload: int, files: int, query: int) -> Implementation:
+def _on_url(method: str, payload: int, files: int, query: int) -> Row:
     """One method of the object; positions are those of its arguments, 0 where it has none. Headers follow the query."""
 
-    def run(given: Arguments, call: HostCall) -> Json:
-        url, headers = given.string(1), _pairs(given, query + 1)
+    def run(given: Arguments, call: HostCall, url: str) -> Json:
+        headers = _pairs(given, query + 1)
         if method != "HEAD" and not _header(headers, "content-type"):
             headers.append(("Content-Type", "application/json; charset=utf-8"))
         body = given.optional(payload) if payload else None
@@ -67,37 +67,30 @@ def _on_url(method: str, payload: int, files: int, query: int) -> Implementation
             parts, body = [*parts, ("file", *_file(given, call, body))], None
         return _reply(given, call, method, _with_query(url, _pairs(given, query)), body, headers, parts)
 
-    return run
+    return "given call string", run
 
 
-def _send(given: Arguments, call: HostCall) -> Json:
-    method, url = given.string(1).upper(), given.string(2)
-    headers = _pairs(given, 5)
+def _send(given: Arguments, call: HostCall, method: str, url: str, *, is_stream: bool = False) -> Json:
+    method, headers = method.upper(), _pairs(given, 5)
     if not method.isascii() or not method.isalpha():
         raise given.error("argument 1 must be the name of a method")
     if method not in ("GET", "HEAD") and not _header(headers, "content-type"):
-        headers.append(("Content-Type", "text/plain"))
-    return _reply(
-        given, call, method, _with_query(url, _pairs(given, 4)), given.optional(3), headers, _sent_files(given, 6)
-    )
-
-
-def _stream(given: Arguments, call: HostCall) -> Json:
-    method, url = given.string(1).upper(), given.string(2)
-    headers = _pairs(given, 5)
-    if method not in ("GET", "HEAD") and not _header(headers, "content-type"):
-        headers.append(("Content-Type", "application/json; charset=utf-8"))
-    try:
-        with _answer(given, call, method, _with_query(url, _pairs(given, 4)), given.optional(3), headers, []) as answer:
-            body = _body(answer)
-            response = _failure("", answer.status_code) | {"headers": _headers(answer)}
-    except _NoAnswerError as error:
-        return _failure(str(error))
-    return {"lines": body.decode(errors="replace").splitlines(), "response": response}
+        headers.append(("Content-Type", "application/json; charset=utf-8" if is_stream else "text/plain"))
+    files = [] if is_stream else _sent_files(given, 6)
+    url = _with_query(url, _pairs(given, 4))
+    return _reply(given, call, method, url, given.optional(3), headers, files, is_stream=is_stream)
 
 
 def _reply(
-    given: Arguments, call: HostCall, method: str, url: str, payload: Json, headers: Pairs, files: list[Any]
+    given: Arguments,
+    call: HostCall,
+    method: str,
+    url: str,
+    payload: Json,
+    headers: Pairs,
+    files: list[Any],
+    *,
+    is_stream: bool = False,
 ) -> Json:
     from bindings.processes.encoding import encode_base64
     from bindings.processes.formats import decode_json
@@ -109,6 +102,8 @@ def _reply(
             kind = answer.headers.get("content-type", "")
     except _NoAnswerError as error:
         return _failure(str(error))
+    if is_stream:
+        return {"lines": body.decode(errors="replace").splitlines(), "response": result}
     if not body:
         return result
     if not kind.startswith("application/json"):
@@ -289,25 +284,20 @@ def _with_query(url: str, pairs: Pairs) -> str:
     return f"{url}{'&' if '?' in url else '?'}{urlencode(pairs)}"
 
 
-def _pairs(given: Arguments, position: int) -> Pairs:
-    """Names and values of a query or of headers, in every form that Yao takes."""
-    return _pairs_of(given, position, given.optional(position))
-
-
-def _pairs_of(given: Arguments, position: int, value: Json) -> Pairs:
+def _pairs(given: Arguments, position: int, part: Json = None) -> Pairs:
+    """Names and values of a query or of headers, in every form that Yao takes; `part`: of an item of an array."""
     from urllib.parse import parse_qsl
 
+    value = given.optional(position) if part is None else part
     if value is None:
         return []
     if isinstance(value, str):
         return parse_qsl(value.removeprefix("?"), keep_blank_values=True)
     if isinstance(value, dict):
-        items = [
-            (name, item) for name, items in value.items() for item in (items if isinstance(items, list) else [items])
-        ]
-        return [(name, display(item)) for name, item in items]
+        listed = {name: items if isinstance(items, list) else [items] for name, items in value.items()}
+        return [(name, display(item)) for name, items in listed.items() for item in items]
     if isinstance(value, list):
-        return [pair for item in value for pair in _pairs_of(given, position, item)]
+        return [pair for item in value for pair in _pairs(given, position, item)]
     raise given.wrong(position, "an object, a string like a=1&b=2, or an array of these")
 
 
@@ -343,15 +333,16 @@ def _sent_files(given: Arguments, position: int) -> list[Any]:
     return files
 
 
-_TABLE: dict[str, Callable[[Arguments, HostCall], Json]] = {
-    "Get": _on_url("GET", payload=0, files=0, query=2),
-    "Post": _on_url("POST", payload=2, files=3, query=4),
-    "Put": _on_url("PUT", payload=2, files=0, query=3),
-    "Patch": _on_url("PATCH", payload=2, files=0, query=3),
-    "Delete": _on_url("DELETE", payload=2, files=0, query=3),
-    "Head": _on_url("HEAD", payload=0, files=0, query=3),
-    "Send": _send,
-    "Stream": _stream,
-}
-
-FUNCTIONS = host_functions("http", _TABLE)
+FUNCTIONS = host_functions(
+    "http",
+    {
+        "Get": _on_url("GET", payload=0, files=0, query=2),
+        "Post": _on_url("POST", payload=2, files=3, query=4),
+        "Put": _on_url("PUT", payload=2, files=0, query=3),
+        "Patch": _on_url("PATCH", payload=2, files=0, query=3),
+        "Delete": _on_url("DELETE", payload=2, files=0, query=3),
+        "Head": _on_url("HEAD", payload=0, files=0, query=3),
+        "Send": ("given call string string", _send),
+        "Stream": ("given call string string", partial(_send, is_stream=True)),
+    },
+)

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bindings.policy import HostCall
-from bindings.processes.arguments import Arguments
+from bindings.processes.arguments import Arguments, Row
 from bindings.processes.go_text import display
 from scripttest.typing_names import Json
 
@@ -15,39 +14,14 @@ _METHODS = ("where", "orwhere", "wherein", "orwherein")
 _OPERATORS = ("eq", "gt", "lt", "ge", "le", "like", "match", "in", "null", "notnull")
 
 
-def array_get(given: Arguments, call: HostCall) -> Json:
-    """`arr.Get(array, index)`: null outside the array."""
-    items, index = given.array(1), given.integer(2)
-    return items[index] if 0 <= index < len(items) else None
-
-
-def array_indexes(given: Arguments, call: HostCall) -> Json:
-    """`arr.Indexes(array)`: `[0, 1, ...]`."""
-    return list(range(len(given.array(1))))
-
-
-def array_column(given: Arguments, call: HostCall) -> Json:
-    """`arr.Column(records, name)`: the field of each record, null where it is missing."""
-    name = given.string(2)
-    return [record.get(name) for record in given.records(1)]
-
-
-def array_keep(given: Arguments, call: HostCall) -> Json:
-    """`arr.Keep(records, names)`: records with these fields only, null where one is missing."""
-    names = given.strings(2)
-    return [{name: record.get(name) for name in names} for record in given.records(1)]
-
-
-def array_split(given: Arguments, call: HostCall) -> Json:
+def array_split(records: list[dict[str, Json]]) -> Json:
     """`arr.Split(records)`: `{columns, values}`; the columns are the fields of the first record."""
-    records = given.records(1)
     columns = list(records[0]) if records else []
     return {"columns": columns, "values": [[record.get(name) for name in columns] for record in records]}
 
 
-def array_pluck(given: Arguments, call: HostCall) -> Json:
+def array_pluck(given: Arguments, columns: list[str], sources: dict[str, Json]) -> Json:
     """`arr.Pluck(columns, {column: {key, value, items}})`: joins several lists of records on their key."""
-    columns, sources = given.strings(1), given.record(2)
     if len(columns) < 2:
         raise given.error("argument 1 must have at least two columns")
     rows: dict[str, dict[str, Json]] = {}
@@ -62,16 +36,12 @@ def array_pluck(given: Arguments, call: HostCall) -> Json:
     return [row | {column: None for column in sources if column not in row} for row in rows.values()]
 
 
-def array_tree(given: Arguments, call: HostCall) -> Json:
+def array_tree(given: Arguments, records: list[dict[str, Json]], option: dict[str, Json]) -> Json:
     """`arr.Tree(records, {primary, parent, children, empty}?)`: nests records below their parents.
 
     Roots are records whose parent is `empty` (0 by default) or is not in the list. Records without the field of the
     primary key or of the parent are left out, and so are records that are their own ancestors."""
-    records, option = given.records(1), given.record(2, {})
-    primary, parent, children = (
-        _name(given, option, name, default)
-        for name, default in (("primary", "id"), ("parent", "parent"), ("children", "children"))
-    )
+    primary, parent, children = _names(given, option)
     empty = display(option.get("empty", 0))
     nodes = {display(record[primary]): {children: [], **record} for record in records if primary in record}
     roots = []
@@ -96,73 +66,35 @@ def _is_below(nodes: dict[str, dict[str, Any]], key: str, top: str, parent: str)
     return True
 
 
-def array_unique(given: Arguments, call: HostCall) -> Json:
+def array_unique(items: list[Json]) -> Json:
     """`arr.Unique(array)`: the first of all items that print alike (1 and "1" do)."""
     first: dict[str, Json] = {}
-    for item in given.array(1):
+    for item in items:
         first.setdefault(display(item), item)
     return list(first.values())
 
 
-def array_map_set(given: Arguments, call: HostCall) -> Json:
-    """`arr.MapSet(records, key, value)`: records with the field set."""
-    key, value = given.string(2), given.any(3)
-    return [{**record, key: value} for record in given.records(1)]
-
-
-def map_get(given: Arguments, call: HostCall) -> Json:
+def map_get(record: dict[str, Json], key: str) -> Json:
     """`map.Get(object, key)`: the key itself, else as a path (`a.b[0]`); null when missing."""
     from bindings.json_path import find
 
-    record, key = given.record(1), given.string(2)
     if key in record:
         return record[key]
     found = find(record, key) if key else []
     return found[0] if found else None
 
 
-def map_set(given: Arguments, call: HostCall) -> Json:
-    """`map.Set(object, key, value)`: the object with the key set; dots in the key mean nothing."""
-    return {**given.record(1), given.string(2): given.any(3)}
-
-
-def map_delete(given: Arguments, call: HostCall) -> Json:
-    """`map.Del(object, key)`: the object without the key."""
-    record, key = given.record(1), given.string(2)
-    return {name: value for name, value in record.items() if name != key}
-
-
-def map_delete_many(given: Arguments, call: HostCall) -> Json:
+def map_delete_many(given: Arguments, record: dict[str, Json]) -> Json:
     """`map.DelMany(object, key, ...)`: the object without the keys; an array of keys is fine too."""
-    record = given.record(1)
     keys: list[str] = []
     for position in range(2, len(given) + 1):
         keys += given.strings(position) if isinstance(given.any(position), list) else [given.string(position)]
     return {name: value for name, value in record.items() if name not in keys}
 
 
-def map_keys(given: Arguments, call: HostCall) -> Json:
-    """`map.Keys(object)`."""
-    return list(given.record(1))
-
-
-def map_values(given: Arguments, call: HostCall) -> Json:
-    """`map.Values(object)`."""
-    return list(given.record(1).values())
-
-
-def map_array(given: Arguments, call: HostCall) -> Json:
-    """`map.Array(object)`: `[{key, value}]`."""
-    return [{"key": key, "value": value} for key, value in given.record(1).items()]
-
-
-def tree_flatten(given: Arguments, call: HostCall) -> Json:
+def tree_flatten(given: Arguments, nodes: list[Json], option: dict[str, Json]) -> Json:
     """`tree.Flatten(array, {primary, children, parent}?)`: parents before children, each with the id of its parent."""
-    nodes, option = given.array(1), given.record(2, {})
-    primary, parent, children = (
-        _name(given, option, name, default)
-        for name, default in (("primary", "id"), ("parent", "parent"), ("children", "children"))
-    )
+    primary, parent, children = _names(given, option)
     rows: list[Json] = []
     waiting = [(node, None) for node in reversed(nodes)]
     while waiting:
@@ -175,11 +107,14 @@ def tree_flatten(given: Arguments, call: HostCall) -> Json:
     return rows
 
 
-def _name(given: Arguments, option: dict[str, Json], name: str, default: str) -> str:
-    value = option.get(name, default)
-    if not isinstance(value, str):
-        raise given.error(f'argument 2 must have a string as "{name}"')
-    return value
+def _names(given: Arguments, option: dict[str, Json]) -> list[str]:
+    """The fields of the key, of the key of the parent, and of the children."""
+    names = {"primary": "id", "parent": "parent", "children": "children"}
+    names |= {name: option[name] for name in names if name in option}
+    for name, value in names.items():
+        if not isinstance(value, str):
+            raise given.error(f'argument 2 must have a string as "{name}"')
+    return list(names.values())
 
 
 def query_values(text: str) -> dict[str, list[str]]:
@@ -189,16 +124,10 @@ def query_values(text: str) -> dict[str, list[str]]:
     return parse_qs(text.removeprefix("?"), keep_blank_values=True)
 
 
-def parse_query(given: Arguments, call: HostCall) -> Json:
-    """`url.ParseQuery(text)`: names to arrays of strings."""
-    return query_values(given.string(1))
-
-
-def parse_url(given: Arguments, call: HostCall) -> Json:
+def parse_url(given: Arguments, text: str) -> Json:
     """`url.ParseURL(text)`: `{scheme, host, domain, path, port, query, url}`."""
     from urllib.parse import unquote, urlsplit
 
-    text = given.string(1)
     try:
         parts = urlsplit(text)
         port = parts.port
@@ -215,11 +144,10 @@ def parse_url(given: Arguments, call: HostCall) -> Json:
     }
 
 
-def query_param(given: Arguments, call: HostCall) -> Json:
+def query_param(values: dict[str, Json]) -> Json:
     """`url.QueryParam(values)`: the query of a model out of `where.name.eq=x`, `select=a,b`, `order=id.desc`,
     `with=r`. Returns `{select?, wheres?, orders?, withs?}` as model processes take it; an object without such names
     comes back empty."""
-    values = given.record(1)
     param: dict[str, Any] = {}
     groups: dict[str, list[Json]] = {}
     for name, raw in values.items():
@@ -270,3 +198,31 @@ def _order(text: str) -> Json:
 
 def _list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",")]
+
+
+TABLE: dict[str, Row] = {
+    "arr.Get": ("array integer", lambda items, index: items[index] if 0 <= index < len(items) else None),
+    "arr.Indexes": ("array", lambda items: list(range(len(items)))),
+    "arr.Pluck": ("given strings record", array_pluck),
+    "arr.Split": ("records", array_split),
+    "arr.Column": ("records string", lambda records, name: [record.get(name) for record in records]),
+    "arr.Keep": (
+        "records strings",
+        lambda records, names: [{name: one.get(name) for name in names} for one in records],
+    ),
+    "arr.Tree": ("given records record={}", array_tree),
+    "arr.Unique": ("array", array_unique),
+    "arr.MapSet": ("records string any", lambda records, key, value: [{**record, key: value} for record in records]),
+    "map.Get": ("record string", map_get),
+    "map.Set": ("record string any", lambda record, key, value: {**record, key: value}),
+    "map.Del": ("record string", lambda record, key: {name: record[name] for name in record if name != key}),
+    "map.DelMany": ("given record", map_delete_many),
+    "map.Keys": ("record", list),
+    "map.Values": ("record", lambda record: list(record.values())),
+    "map.Array": ("record", lambda record: [{"key": key, "value": value} for key, value in record.items()]),
+    "tree.Flatten": ("given array record={}", tree_flatten),
+    "url.ParseQuery": ("string", query_values),
+    "url.QueryParam": ("record", query_param),
+    "url.ParseURL": ("given string", parse_url),
+}
+"""Processes of `utils.`. Dots in the key of `map.Set` mean nothing; what is not there is null."""

@@ -9,24 +9,34 @@ from collections.abc import Callable
 
 from bindings.errors import ProcessError
 from bindings.policy import HostCall
-from bindings.processes.arguments import Arguments, Implementation, host_functions
+from bindings.processes.arguments import Row, host_functions
 from bindings.workspace import Workspace, workspace_of
 from scripttest.typing_names import Json
+
+_OF_WORKSPACE: dict[str, Row] = {
+    "ReadFile": ("string", Workspace.read),
+    "WriteFile": ("string string", Workspace.write),
+    "Exists": ("string", Workspace.exists),
+    "ReadDir": ("string", Workspace.read_folder),
+    "Stat": ("string", Workspace.stat),
+    "MkdirAll": ("string", Workspace.make_folders),
+    "Remove": ("string", Workspace.remove),
+    "RemoveAll": ("string", Workspace.remove_all),
+    "Rename": ("string string", Workspace.rename),
+    "Copy": ("string string", Workspace.copy),
+}
 
 
 def _workspace(call: HostCall) -> Workspace:
     return workspace_of(call.world, lambda: call.app_root / "data" / call.scratch()[1:])
 
 
-def _of_workspace(work: Callable[[Workspace, Arguments], Json]) -> Implementation:
-    def run(given: Arguments, call: HostCall) -> Json:
-        return work(_workspace(call), given)
-
-    return run
+def _on_workspace(form: str, method: Callable[..., Json]) -> Row:
+    return f"call {form}", lambda call, *paths: method(_workspace(call), *paths)
 
 
-def _exec(given: Arguments, call: HostCall) -> Json:
-    command = [str(part) for part in given.array(1)]
+def _exec(call: HostCall, parts: list[Json]) -> Json:
+    command = [str(part) for part in parts]
     shown = " ".join(command)
     if not command:
         raise ProcessError("Exec requires a command argument", 400)
@@ -49,16 +59,7 @@ def _exec(given: Arguments, call: HostCall) -> Json:
 FUNCTIONS = host_functions(
     "sandbox",
     {
-        "workspace.ReadFile": _of_workspace(lambda space, given: space.read(given.string(1))),
-        "workspace.WriteFile": _of_workspace(lambda space, given: space.write(given.string(1), given.string(2))),
-        "workspace.Exists": _of_workspace(lambda space, given: space.exists(given.string(1))),
-        "workspace.ReadDir": _of_workspace(lambda space, given: space.read_folder(given.string(1))),
-        "workspace.Stat": _of_workspace(lambda space, given: space.stat(given.string(1))),
-        "workspace.MkdirAll": _of_workspace(lambda space, given: space.make_folders(given.string(1))),
-        "workspace.Remove": _of_workspace(lambda space, given: space.remove(given.string(1))),
-        "workspace.RemoveAll": _of_workspace(lambda space, given: space.remove_all(given.string(1))),
-        "workspace.Rename": _of_workspace(lambda space, given: space.rename(given.string(1), given.string(2))),
-        "workspace.Copy": _of_workspace(lambda space, given: space.copy(given.string(1), given.string(2))),
-        "computer.Exec": _exec,
+        **{f"workspace.{name}": _on_workspace(*row) for name, row in _OF_WORKSPACE.items()},
+        "computer.Exec": ("call array", _exec),
     },
 )

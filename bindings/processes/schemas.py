@@ -57,6 +57,12 @@ def schema_problem(schema: Json) -> str | None:
     return None
 
 
+def validate(value: Json, schema: Json) -> str | None:
+    """Why a value does not fit a JSON Schema, as scripts are told; None when it fits. May block as `misfit`."""
+    found = misfit(value, schema)
+    return None if found is None else found.text
+
+
 def misfit(value: Json, schema: Json, *, checked: bool = False, ecma: bool = False) -> Misfit | None:
     """Says where a value breaks a JSON Schema, or None when it fits. May block for twice `MAX_SECONDS`. `checked`:
     the schema is known to be a good one. `ecma`: patterns may have what ECMA-262 has and Go lacks, such as

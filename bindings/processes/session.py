@@ -20,13 +20,13 @@ _ENDS = "\0ends"
 """Where `call.world.session` keeps when values end: `name → seconds since 1970`."""
 
 
-def _id(given: Arguments, call: HostCall) -> Json:
+def _id(call: HostCall) -> Json:
     return call.authorized.get("session_id") or DEFAULT_ID
 
 
 def _prefix(given: Arguments, call: HostCall, position: int) -> str:
     """What the keys of the session named by an argument start with; nothing for the test's own session."""
-    own = str(_id(given, call))
+    own = str(_id(call))
     other = given.string(position, own)
     return "" if other == own else f"\0{other}\0"
 
@@ -38,11 +38,6 @@ def _value(call: HostCall, name: str) -> Json:
         del ends[name]
         call.world.session.pop(name, None)
     return call.world.session.get(name)
-
-
-def _get_many(given: Arguments, call: HostCall) -> Json:
-    prefix = _prefix(given, call, 2)
-    return {name: _value(call, prefix + name) for name in given.strings(1)}
 
 
 def _keep(given: Arguments, call: HostCall, values: dict[str, Json], seconds: int) -> None:
@@ -61,29 +56,19 @@ def _keep(given: Arguments, call: HostCall, values: dict[str, Json], seconds: in
             ends[name] = call.world.clock.seconds + seconds
 
 
-def _set(given: Arguments, call: HostCall) -> Json:
-    name, value = given.string(1), given.any(2)
-    _keep(given, call, {_prefix(given, call, 4) + name: value}, given.integer(3, 0))
-    return None
+def _set(given: Arguments, call: HostCall, name: str, value: Json, seconds: int) -> None:
+    _keep(given, call, {_prefix(given, call, 4) + name: value}, seconds)
 
 
-def _set_many(given: Arguments, call: HostCall) -> Json:
-    values = given.record(1)
+def _set_many(given: Arguments, call: HostCall, values: dict[str, Json], seconds: int) -> None:
     prefix = _prefix(given, call, 3)
-    _keep(given, call, {prefix + name: value for name, value in values.items()}, given.integer(2, 0))
-    return None
+    _keep(given, call, {prefix + name: value for name, value in values.items()}, seconds)
 
 
-def _del(given: Arguments, call: HostCall) -> Json:
-    call.world.session.pop(_prefix(given, call, 2) + given.string(1), None)
-    return None
-
-
-def _del_many(given: Arguments, call: HostCall) -> Json:
+def _delete(given: Arguments, call: HostCall, names: list[str]) -> None:
     prefix = _prefix(given, call, 2)
-    for name in given.strings(1):
+    for name in names:
         call.world.session.pop(prefix + name, None)
-    return None
 
 
 def _dump(given: Arguments, call: HostCall) -> Json:
@@ -93,16 +78,21 @@ def _dump(given: Arguments, call: HostCall) -> Json:
     return {name: value for name, value in found.items() if prefix + name in call.world.session}
 
 
+def _values(given: Arguments, call: HostCall, names: list[str]) -> dict[str, Json]:
+    prefix = _prefix(given, call, 2)
+    return {name: _value(call, prefix + name) for name in names}
+
+
 FUNCTIONS = host_functions(
     "session",
     {
-        "ID": _id,
-        "Get": lambda given, call: _value(call, _prefix(given, call, 2) + given.string(1)),
-        "GetMany": _get_many,
-        "Set": _set,
-        "SetMany": _set_many,
-        "Del": _del,
-        "DelMany": _del_many,
-        "Dump": _dump,
+        "ID": ("call", _id),
+        "Get": ("given call string", lambda given, call, name: _values(given, call, [name])[name]),
+        "GetMany": ("given call strings", _values),
+        "Set": ("given call string any integer=0", _set),
+        "SetMany": ("given call record integer=0", _set_many),
+        "Del": ("given call string", lambda given, call, name: _delete(given, call, [name])),
+        "DelMany": ("given call strings", _delete),
+        "Dump": ("given call", _dump),
     },
 )

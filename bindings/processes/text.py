@@ -7,15 +7,11 @@ is not found. `start` and `end` count UTF-8 bytes of the trimmed text, as in Yao
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bindings.policy import HostCall
 from bindings.processes import formats
 from bindings.processes.arguments import Arguments, host_functions
 from scripttest.typing_names import Json
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _TAG = re.compile(r"\w*", re.ASCII)
 _FENCE = "```"
@@ -165,8 +161,7 @@ def _mark_task(token: Any) -> None:
     token.children.insert(0, box)
 
 
-def _html_to_markdown(given: Arguments, call: HostCall) -> Json:
-    html = given.string(1)
+def _html_to_markdown(given: Arguments, html: str) -> Json:
     try:
         from markdownify import markdownify
     except ImportError as error:
@@ -176,23 +171,17 @@ def _html_to_markdown(given: Arguments, call: HostCall) -> Json:
     return text.strip()
 
 
-def _extract_by_type(given: Arguments, call: HostCall) -> Json:
-    name = given.string(2).lower()
-    return [block for block in extract(given.string(1)) if block["type"] == name]
-
-
-def _on_string(function: Callable[[str], Json]) -> Callable[[Arguments, HostCall], Json]:
-    return lambda given, call: function(given.string(1))
-
-
 FUNCTIONS = host_functions(
     "text",
     {
-        "Extract": _on_string(lambda text: extract(text) or None),
-        "ExtractFirst": lambda given, call: next(iter(extract(given.string(1))), None),
-        "ExtractJSON": _on_string(extract_json),
-        "ExtractByType": _extract_by_type,
-        "MarkdownToHTML": _on_string(markdown_to_html),
-        "HTMLToMarkdown": _html_to_markdown,
+        "Extract": ("string", lambda text: extract(text) or None),
+        "ExtractFirst": ("string", lambda text: next(iter(extract(text)), None)),
+        "ExtractJSON": ("string", extract_json),
+        "ExtractByType": (
+            "string string",
+            lambda text, name: [block for block in extract(text) if block["type"] == name.lower()],
+        ),
+        "MarkdownToHTML": ("string", markdown_to_html),
+        "HTMLToMarkdown": ("given string", _html_to_markdown),
     },
 )

@@ -13,7 +13,7 @@ from table_tests import each
 from bindings.errors import ProcessError
 from bindings.policy import HostCall, Policy
 from bindings.processes import NAMESPACES, call, find, knows
-from bindings.processes.arguments import Arguments, host_functions, kind
+from bindings.processes.arguments import host_functions, kind
 from bindings.world import World
 
 CALL = HostCall(
@@ -143,10 +143,10 @@ def test_a_wrong_argument_is_named(name: str, args: list[Any], message: str) -> 
 
 
 def raising(error: BaseException) -> Any:
-    def run(given: Arguments, call: HostCall) -> NoReturn:
+    def run() -> NoReturn:
         raise error
 
-    return host_functions("x", {"Y": run})["Y"]
+    return host_functions("x", {"Y": ("", run)})["Y"]
 
 
 @pytest.mark.parametrize(
