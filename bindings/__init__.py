@@ -1,4 +1,6 @@
 """The globals and modules that scripts can use, and the host functions that answer their calls."""
+# mypy: implicit-reexport
+# ruff: noqa: F401
 
 from __future__ import annotations
 
@@ -37,80 +39,26 @@ if TYPE_CHECKING:
     from bindings.workspace import Workspace, opened_workspace, workspace_of
     from bindings.world import CLOCK_STANDS, World
 
-__all__ = [
-    "APPLICATION_ID",
-    "AnsweredBy",
-    "CLOCK_STANDS",
-    "Contents",
-    "DATABASE",
-    "Databases",
-    "Fixture",
-    "HostCall",
-    "HostFunction",
-    "HostProcesses",
-    "InlineSnapshots",
-    "KeptCall",
-    "KeptCalls",
-    "Mock",
-    "Mocks",
-    "Model",
-    "ModelFileError",
-    "ModelFiles",
-    "OutsideCall",
-    "OwnDatabase",
-    "Pattern",
-    "PatternError",
-    "Policy",
-    "ProcessError",
-    "ProcessRouter",
-    "Provider",
-    "RunSnapshots",
-    "SCRIPT_GLOBALS",
-    "SCRIPT_PARTS",
-    "SnapshotError",
-    "TestKind",
-    "Workspace",
-    "World",
-    "Worlds",
-    "Written",
-    "agent_id",
-    "answered_value",
-    "arguments_text",
-    "built_in_models",
-    "called",
-    "compile",
-    "envelope",
-    "enveloped",
-    "failure_envelope",
-    "given_mocks",
-    "host_problem",
-    "is_served",
-    "opened_workspace",
-    "read_definition",
-    "revived",
-    "workspace_of",
-]
 
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "errors": "ProcessError",
-        "host_processes": "DATABASE HostProcesses is_served",
-        "inline_snapshots": "InlineSnapshots",
-        "ledger": "AnsweredBy OutsideCall SCRIPT_GLOBALS SCRIPT_PARTS agent_id called",
-        "mocks": "Mock Mocks given_mocks",
-        "models.built_in": "built_in_models",
-        "models.database": "APPLICATION_ID",
-        "models.databases": "Contents Databases Fixture ModelFiles",
-        "models.definition": "Model ModelFileError read_definition",
-        "models.own_database": "OwnDatabase",
-        "patterns": "Pattern PatternError compile",
-        "policy": "HostCall HostFunction Policy Written host_problem",
-        "process_router": "KeptCall KeptCalls ProcessRouter Provider TestKind Worlds answered_value arguments_text"
-        " envelope enveloped failure_envelope revived",
-        "run_snapshots": "RunSnapshots",
-        "snapshots": "SnapshotError",
-        "workspace": "Workspace opened_workspace workspace_of",
-        "world": "CLOCK_STANDS World",
-    },
-)
+_HOMES = {
+    "errors": "ProcessError",
+    "host_processes": "DATABASE HostProcesses is_served",
+    "inline_snapshots": "InlineSnapshots",
+    "ledger": "AnsweredBy OutsideCall SCRIPT_GLOBALS SCRIPT_PARTS agent_id called",
+    "mocks": "Mock Mocks given_mocks",
+    "models.built_in": "built_in_models",
+    "models.database": "APPLICATION_ID",
+    "models.databases": "Contents Databases Fixture ModelFiles",
+    "models.definition": "Model ModelFileError read_definition",
+    "models.own_database": "OwnDatabase",
+    "patterns": "Pattern PatternError compile",
+    "policy": "HostCall HostFunction Policy Written host_problem",
+    "process_router": "KeptCall KeptCalls ProcessRouter Provider TestKind Worlds answered_value arguments_text"
+    " envelope enveloped failure_envelope revived",
+    "run_snapshots": "RunSnapshots",
+    "snapshots": "SnapshotError",
+    "workspace": "Workspace opened_workspace workspace_of",
+    "world": "CLOCK_STANDS World",
+}
+__all__ = sorted(" ".join(_HOMES.values()).split())
+__getattr__ = lazy_names(__name__, _HOMES)
