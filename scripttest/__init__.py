@@ -61,11 +61,18 @@ if TYPE_CHECKING:
     )
     from scripttest.shortcuts.imports import ModuleFile, import_quickly
     from scripttest.syntax.coverage import Coverage
+    from scripttest.syntax.instruments import (
+        PROMPT_TEST,
+        PromptCode,
+        PromptInputs,
+        Recording,
+        Site,
+        Watch,
+        Watching,
+        WatchProblem,
+    )
     from scripttest.syntax.mutants import Mutant, Mutants, Planted
     from scripttest.syntax.parser import Focus, UnreadableError, focus_of, inline_calls, parser
-    from scripttest.syntax.prompt import PROMPT_TEST, PromptCode, PromptInputs
-    from scripttest.syntax.recording import Recording, Site
-    from scripttest.syntax.watching import Watch, Watching, WatchProblem
     from scripttest.walls.jailed import ProgramResult, run_jailed
     from scripttest.walls.machine import Wall, hide_environment, missing_walls, sandbox_of, system_walls
     from scripttest.workers.functions import FunctionPool, FunctionServices, Switches
@@ -83,8 +90,7 @@ if TYPE_CHECKING:
         Selected,
         Services,
     )
-    from scripttest.workers.story_functions import StoryFunctions
-    from scripttest.workers.story_host import StoryHost, ToldLine, ToldStory
+    from scripttest.workers.stories import StoryFunctions, StoryHost, ToldLine, ToldStory
     from scripttest.workers.worker import Processes, start_processes
     from scripttest.written import written_files
 
@@ -124,11 +130,9 @@ _HOMES = {
     " ScriptError StackFrame Started Status TestKey kind_of",
     "shortcuts.imports": "ModuleFile import_quickly",
     "syntax.coverage": "Coverage",
+    "syntax.instruments": "PROMPT_TEST PromptCode PromptInputs Recording Site Watch WatchProblem Watching",
     "syntax.mutants": "Mutant Mutants Planted",
     "syntax.parser": "Focus UnreadableError focus_of inline_calls parser",
-    "syntax.prompt": "PROMPT_TEST PromptCode PromptInputs",
-    "syntax.recording": "Recording Site",
-    "syntax.watching": "Watch WatchProblem Watching",
     "walls.jailed": "ProgramResult run_jailed",
     "walls.machine": "Wall hide_environment missing_walls sandbox_of system_walls",
     "workers.functions": "FunctionPool FunctionServices Switches",
@@ -138,8 +142,7 @@ _HOMES = {
     "workers.mutant_host": "CalledFunctions MutantHost Trial Tried Walked",
     "workers.repl_host": "ReplHost Said",
     "workers.services": "FunctionCall FunctionError ReplyChannel MissingFunctionError Returned Selected Services",
-    "workers.story_functions": "StoryFunctions",
-    "workers.story_host": "StoryHost ToldLine ToldStory",
+    "workers.stories": "StoryFunctions StoryHost ToldLine ToldStory",
     "workers.worker": "Processes start_processes",
     "written": "written_files",
 }

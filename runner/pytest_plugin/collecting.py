@@ -15,10 +15,16 @@ from runner.application.application import Application, find_root, twins_among, 
 from runner.errors import ConfigurationError, RunnerError, shown_path
 from runner.planning.inputs import RENAME
 from runner.planning.test_functions import functions_in, tags_in
-from runner.pytest_plugin.models import CLOSED, GIVEN, Models
 from runner.security.files import read_text
 from runner.security.walk import is_closed, is_report, is_test
 from scripttest import HostError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from runner.agents.assistant import Assistant
+    from runner.cases.model import Case
+    from runner.options.options import RunOptions
+
 
 OF_PYTEST = frozenset(("filterwarnings", "parametrize", "skip", "skipif", "usefixtures", "xfail"))
 """Markers with which pytest itself does something."""
@@ -140,6 +146,7 @@ class CasesFile(YaoFile):
     def collect(self) -> Iterator[pytest.Item]:
         """Its cases. Raises CollectError where the file cannot be used."""
         from runner.cases.reader import CaseFile
+        from runner.pytest_plugin.running import CLOSED
 
         try:
             shown = str(shown_path(self.path, self.config.invocation_params.dir))
@@ -157,6 +164,7 @@ class CasesFile(YaoFile):
     def _models(self) -> Models:
         from runner.application.configuration import configured
         from runner.options.options import RunOptions
+        from runner.pytest_plugin.running import GIVEN
 
         path = self.path.resolve()
         application = Application(find_root(path))
@@ -164,3 +172,55 @@ class CasesFile(YaoFile):
         assert agent is not None, "only files in agents are collected"
         found = configured(RunOptions(), GIVEN, application)
         return Models(application, agent.id, found.settings.of(agent.id, found.options))
+
+
+class Models:
+    """Which cases of an agent ask real models, as far as that is written in files."""
+
+    def __init__(self, application: Application, agent: str, options: RunOptions) -> None:
+        """Raises ConfigurationError when the agent cannot be used; `options` are those of its cases."""
+        from runner.agents.assistant import Assistants
+        from runner.application.context import variables_of
+        from runner.connectors.load import Connectors
+
+        self._assistants = Assistants(application)
+        self._connectors = Connectors(application.root, variables_of(application.root, dict(os.environ)).every)
+        self._agent = self._assistants.get(agent)
+        self._options = options
+
+    def asked_by(self, case: Case) -> bool:
+        """Whether the agent, a judge or a simulator of a case asks a real model. Raises ConfigurationError when a
+        connector cannot be found."""
+        from bindings import given_mocks
+
+        options = self._options
+        if options.replay:
+            return False
+        mocks = None if case.mocks is None else given_mocks(case.mocks.model_dump())
+        named, helpers = [], []
+        for reference in case.references(options.connector or "", options.simulator or ""):
+            if reference.kind in ("connector", "embedding"):
+                named.append(reference.text)
+            elif reference.is_agent and (mocks is None or mocks.find_agent(reference.text) is None):
+                helpers.append(reference.text)
+        if helpers and options.judge_connector:
+            named.append(options.judge_connector)
+        if self._asks(self._agent, options.connector or case.options.connector or self._agent.connector):
+            return True
+        return any(map(self._is_real, named)) or any(map(self._helper_asks, helpers))
+
+    def _asks(self, assistant: Assistant, connector: str) -> bool:
+        has_model = assistant.sandbox is None and bool(assistant.prompts or assistant.servers)
+        return has_model and self._is_real(connector)
+
+    def _is_real(self, connector: str) -> bool:
+        id = self._connectors.resolve(connector)
+        self._connectors.find(id)
+        return not self._connectors.is_scripted(id)
+
+    def _helper_asks(self, id: str) -> bool:
+        try:
+            assistant = self._assistants.get(id)
+            return self._asks(assistant, assistant.connector)
+        except ConfigurationError:  # the run says what is wrong
+            return False

@@ -25,7 +25,6 @@ from runner.execution.start import run
 from runner.execution.stopping import Interrupted, Signals, Stop
 from runner.options.options import RunOptions
 from runner.planning.plan import RunRequest
-from runner.pytest_plugin.models import CLOSED, GIVEN
 from runner.record.events import Event, RunEnd, RunError, RunStart, SuiteStart, TestEnd
 from runner.record.outcomes import error_text
 from runner.reporters.console.console import failure_text
@@ -37,14 +36,15 @@ from runner.security.walk import is_test
 from scripttest import Status, start_processes
 
 if TYPE_CHECKING:
-    import pytest
-
-    from runner.connectors.base import ClosedModels
     from runner.record.fold import Execution
     from runner.record.model import Suite, TestResult
     from scripttest import Processes
 
 
+GIVEN = frozenset({"input", "run", "skip-interactive", "watch", "quiet", "output", "max-failures", "fail-fast"})
+"""Flags that the configuration file does not set here: pytest has its own of the kind."""
+CLOSED = "it needs a real model: --yao-models calls it"
+"""Why a test or a case is skipped."""
 LONG = 24 * 3600.0
 """Seconds that the end of a run may take. Hooks after all cases have a time limit of their own."""
 

@@ -1,5 +1,5 @@
 """What to write for a name of another test tool that a script used, made of the arguments that stand in its source:
-`expect(total).toBe(3)` is `t.assert.Equal(total, 3)`."""
+`expect(total).toBe(3)` is `t.assert.Equal(total, 3)`. Also the first argument of a call, to name its value."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ _OWN_MATCHERS = {
     "closeTo": "t.close(",
 }
 _MATCHERS = rf"\bexpect\.({'|'.join(_OWN_MATCHERS)})\("
+_SIGN = r"""(?s)'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?:\\.|[^`\\])*`|[()\[\]{},]"""
+"""A text, or what separates and surrounds arguments."""
 _CALLED = ".count, 1)"
 """How what to write for a call that was made ends."""
 MOST = 400
@@ -116,19 +118,22 @@ def _arguments(text: str) -> tuple[list[str], str]:
     """The arguments of the call that a text begins with, and what follows it; none when it is no whole call."""
     if not text.startswith("("):
         return [], text
-    found, depth, begins, quote = [], 0, 1, ""
-    for at, sign in enumerate(text):
-        if quote:
-            quote = "" if sign == quote and text[at - 1] != "\\" else quote
-        elif sign in "\"'`":
-            quote = sign
-        elif sign in "([{":
-            depth += 1
-        elif sign in ")]}":
-            depth -= 1
-        if not quote and (not depth or (depth == 1 and sign == ",")):
-            found.append(" ".join(text[begins:at].split()))
-            begins = at + 1
+    found, depth, begins = [], 0, 1
+    for match in re.finditer(_SIGN, text):
+        sign = match[0]
+        depth += (sign in ("(", "[", "{")) - (sign in (")", "]", "}"))
+        if not depth or (depth == 1 and sign == ","):
+            found.append(" ".join(text[begins : match.start()].split()))
+            begins = match.end()
             if not depth:
-                return [one for one in found if one], text[at + 1 :]
+                return [one for one in found if one], text[begins:]
     return [], ""
+
+
+def first_argument(at: Location, method: str) -> str:
+    """The first argument of the call of a method at a place, in one line; empty where it cannot be read, or is long."""
+    text = "\n".join(lines_of(at.file)[at.line - 1 : at.line + 20])
+    calls = [found.end() - 1 for found in re.finditer(rf"\.\s*{method}\s*\(", text.partition("\n")[0])]
+    start = next((call for call in calls if call + 1 >= at.column), calls[-1] if calls else len(text))
+    first = next(iter(_arguments(text[start:])[0]), "")
+    return first if len(first) <= _LONGEST else ""

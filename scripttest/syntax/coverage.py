@@ -73,7 +73,7 @@ class Coverage:
         self._parser = parser()
         self._lock = Lock()
         self.watches: Callable[[str], list[list[object]]] = lambda path: []
-        """The expressions that are watched in a file besides, see `syntax/watching.py`."""
+        """The expressions that are watched in a file besides, see `syntax/instruments.py`."""
         self._next = 0
         self._made: dict[tuple[str, bytes], _Made] = {}
         """Path from the root and text → its compiled code."""

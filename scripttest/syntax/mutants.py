@@ -5,14 +5,18 @@ A file is compiled once, with all its mutants behind switches; `src/mutants/plan
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from scripttest.compile.boundary import Boundary
+from scripttest.compile.boundary import read as read_source
 from scripttest.compile.compiler import Loaded
+from scripttest.compile.configuration import options_of
 from scripttest.results import HostError
 from scripttest.syntax.coverage import COUNTERS, handler_name, loaded
-from scripttest.syntax.imported import ImportedTypes
 from scripttest.syntax.parser import UnreadableError, planter
 from scripttest.values import Value
 
@@ -105,20 +109,92 @@ class Mutants:
 
 
 def _mutant(name: str, record: dict[str, Any]) -> Mutant:
-    start, end = record["loc"]["start"], record["loc"]["end"]
-    return Mutant(
-        number=record["id"],
-        site=record["site"],
-        noted=record["noted"],
-        file=name,
-        mutator=record["mutator"],
-        replacement=record["replacement"],
-        original=record["original"],
-        line=start["line"],
-        column=start["column"] + 1,
-        end_line=end["line"],
-        end_column=end["column"] + 1,
-        within=record["within"],
-        mutated=record["mutated"],
-        ignored=record.get("ignored"),
-    )
+    number, loc = record.pop("id"), record.pop("loc")
+    (line, column), (end_line, end_column) = ((at["line"], at["column"] + 1) for at in (loc["start"], loc["end"]))
+    place = {"line": line, "column": column, "end_line": end_line, "end_column": end_column}
+    return Mutant(number=number, file=name, **place, **record)
+
+
+MOST = 100
+"""At most this many imported files are read for one script."""
+_FROM = re.compile(r"""\b(?:import|export)\b[^"'`;]*?\bfrom\s*["']([^"'\n]+)["']""")
+_DECLARES = re.compile(r"\b(?:type|interface|enum)\s+[\w$]|\bexport\b[^;]*?\bfrom\b|\bas\s+const\b")
+_ENDINGS = ("", ".ts", ".tsx", ".mts", ".cts", ".d.ts", "/index.ts", "/index.d.ts")
+_TYPED = (".ts", ".tsx", ".mts", ".cts")
+
+
+class ImportedTypes:
+    """The files that scripts import, also through others, for the types that they declare; each is read once.
+
+    They are found as the compiler finds them: by relative paths, by the `paths` of the nearest `tsconfig.json`, and
+    below `@scripts/`. Packages are left out, and so are files that declare nothing."""
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._boundary = Boundary(Path(root))
+        self._files: dict[str, dict[str, Any] | None] = {}
+        self._paths: dict[str, list[tuple[str, list[str]]]] = {}
+
+    def of(self, path: str, text: str) -> dict[str, Any]:
+        """`{imports, files}`: what a script imports, `{specifier: path}`, and by their paths the files that these lead
+        to, `{text, suffix, imports}`."""
+        imports = self._imports(path, text)
+        found: dict[str, Any] = {}
+        waiting = list(imports.values())
+        while waiting and len(found) < MOST:
+            target = waiting.pop(0)
+            file = self._file(target) if target not in found else None
+            if file is not None:
+                found[target] = file
+                waiting += file["imports"].values()
+        return {"imports": imports, "files": found}
+
+    def _file(self, path: str) -> dict[str, Any] | None:
+        if path not in self._files:
+            try:
+                text = read_source(path, self._boundary, None).decode("utf-8-sig", "replace")
+            except OSError:
+                text = ""
+            record = {"text": text, "suffix": os.path.splitext(path)[1], "imports": self._imports(path, text)}
+            self._files[path] = record if _DECLARES.search(text) else None
+        return self._files[path]
+
+    def _imports(self, path: str, text: str) -> dict[str, str]:
+        named = dict.fromkeys(_FROM.findall(text))
+        return {one: target for one in named if (target := self._target(one, os.path.dirname(path))) is not None}
+
+    def _target(self, specifier: str, folder: str) -> str | None:
+        for place in self._places(specifier, folder):
+            bare = re.sub(r"\.([mc]?)js$", r".\1ts", place)
+            for path in (f"{bare}{ending}" for ending in _ENDINGS):
+                if path.endswith(_TYPED) and os.path.isfile(path):
+                    return path
+        return None
+
+    def _places(self, specifier: str, folder: str) -> Iterator[str]:
+        if specifier.startswith("."):
+            yield os.path.normpath(os.path.join(folder, specifier))
+            return
+        for pattern, targets in self._mapped(folder):
+            before, star, behind = pattern.partition("*")
+            rest = specifier[len(before) : len(specifier) - len(behind)]
+            if specifier == f"{before}{rest}{behind}" and (star or not rest):
+                yield from (target.replace("*", rest, 1) for target in targets)
+        if specifier.startswith("@scripts/"):
+            yield f"{self._root}/scripts/{specifier.removeprefix('@scripts/')}"
+
+    def _mapped(self, folder: str) -> list[tuple[str, list[str]]]:
+        """The `paths` that count in a folder, with absolute targets."""
+        if folder not in self._paths:
+            parent = os.path.dirname(folder)
+            if os.path.isfile(f"{folder}/tsconfig.json"):
+                options = options_of(f"{folder}/tsconfig.json")
+                paths, base = options.get("paths"), os.path.join(folder, str(options.get("baseUrl", ".")))
+                self._paths[folder] = [
+                    (pattern, [os.path.normpath(os.path.join(base, one)) for one in targets if isinstance(one, str)])
+                    for pattern, targets in (paths.items() if isinstance(paths, dict) else ())
+                    if isinstance(targets, list)
+                ]
+            else:
+                self._paths[folder] = self._mapped(parent) if parent != folder else []
+        return self._paths[folder]

@@ -124,7 +124,7 @@ class Told(Value):
 
     kind = "story"
     text: str
-    """JSON, see `story_host`."""
+    """JSON, see `stories`."""
 
 
 class Result(Value):

@@ -179,7 +179,7 @@ class ModuleRun:
 
     def _watched(self, stack: str, name: str, value: str) -> str:
         """The line of a call of `t.watch`, which is named by its first argument in the source if it has no name."""
-        from scripttest.diagnostics.written_arguments import first_argument
+        from scripttest.diagnostics.foreign_calls import first_argument
 
         frames = self.mapper.frames(stack)
         if not frames:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from agent_files import agent, case_file, server
 from command import Application, MakeApplication
 from table_tests import each
+
+from scripttest import Watch, Watching
 
 TALLY = """\
 import { Limit } from "./limit";
@@ -160,3 +163,12 @@ def test_values_of_hooks_and_tools_belong_to_their_case(app: MakeApplication) ->
         "assistants/demo/src/index.ts:2 count = 1",
         "scripts/desk.ts:2 seen = [1, 2]",
     ]
+
+
+def test_a_file_that_cannot_be_read_any_more_stays_as_it_is(tmp_path: Path) -> None:
+    path, text = str(tmp_path / "a.ts"), b"const a = 1;\n"
+    watching = Watching()
+    assert watching.add(path, text, [Watch(line=1, expression="a", name="a")]) is None
+
+    assert watching.instrument(path, text) is not None
+    assert watching.instrument(path, b"const a = ;\n") is None

@@ -13,6 +13,7 @@ WRITTEN = {
     'expect(() => { throw new Error("x"); }).toThrow();': 't.assert.Panic(() => { throw new Error("x"); })',
     "expect(null).not.toBeNull();": "t.assert.NotNil(null)",
     "expect({ a: 1 }).toEqual({ a: expect.any(Number) });": 't.assert.Equal({ a: 1 }, { a: t.any("number") })',
+    "expect('a\\\\').toBe('(');": "t.assert.Equal('a\\\\', '(')",
     "expect(1);": "t.assert.Equal(1, ...)",
     "const f = vi.fn();": 't.mock.process("models.order.Create", (order) => ({ id: 1, ...order }))',
     "jest.advanceTimersByTime(500);": "t.mock.advance(500)",

@@ -1,4 +1,5 @@
-"""StoryHost: a script host whose scripts have a recorder. It runs a test by itself, which tells what happens in it."""
+"""Scripts with a recorder, which tell what they do: `StoryHost` runs a test by itself, `StoryFunctions` calls a hook or
+a tool once more."""
 
 from __future__ import annotations
 
@@ -9,13 +10,17 @@ from scripttest.protocol import MessageError, encode
 from scripttest.results import Broken, Ended, Failure, Outcome
 from scripttest.values import Value
 from scripttest.workers import answers
+from scripttest.workers.functions import FunctionPool, Owner
 from scripttest.workers.host import ScriptHost
 from scripttest.workers.module_run import Module
+from scripttest.workers.services import FunctionCall, Returned
 from scripttest.workers.work import Slot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from scripttest.workers.pool import WorkerSlot
 
 
 class ToldLine(Value):
@@ -87,3 +92,34 @@ def read_story(text: str) -> ToldStory:
         return ToldStory(count=int(record["count"]), cut=int(record["cut"]), lines=tuple(lines))
     except (ValueError, TypeError, KeyError) as error:
         raise MessageError(f"a story of another kind: {error}") from error
+
+
+class StoryFunctions(FunctionPool):
+    """Calls functions of scripts with a recorder, one after the other."""
+
+    _told = ""
+
+    async def call_told(self, call: FunctionCall, owner: Owner, settings: Mapping[str, Any]) -> Returned:
+        """As `call`, with the `settings` of `bindings/src/realm/story.ts`; `told` has the story then, also when it
+        raises something."""
+        self._told, self._settings = "", settings
+        self._switches = self
+        return await self.call(call, owner)
+
+    def told(self) -> ToldStory:
+        """The story of the last call."""
+        return read_story(self._told)
+
+    def lead(self, owner: Owner) -> bytes:
+        """The frame before a call, as that of `Switches`."""
+        return encode("tell", json.dumps(self._settings))
+
+    def reached(self, owner: Owner, message: answers.Reached) -> None:
+        """As that of `Switches`: there are no mutants."""
+
+    def heard(self, slot: WorkerSlot[Any], message: answers.Message) -> None:
+        """As that of the base class, and keeps what is told."""
+        if isinstance(message, answers.Told):
+            self._told = message.text
+        else:
+            super().heard(slot, message)
