@@ -3,11 +3,12 @@ says what models there are, and takes ids as they are written, while `models.*` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from bindings.errors import ProcessError, bad
 from bindings.models import processes, query, schemas, writes
 from bindings.models.definition import Model
+from bindings.models.methods import needs, no_method
 from bindings.models.reads import all_rows
 from bindings.models.store import Store, UnknownColumnsError
 from scripttest.typing_names import Json
@@ -19,6 +20,8 @@ NAMED = 10
 Fixture = Callable[[str], Sequence[tuple[str, Json]]]
 """Name of a fixture → the place and the value of each line; raises ProcessError."""
 _FORWARDED = {"reload": "Reload", "migrate": "Migrate"}
+LISTING = ("list", "dsl", "exists", "load", "unload", "read", *_FORWARDED)
+"""Methods of `model`, in lower case."""
 
 
 def answer(store: Store, process: str, values: list[Json], fixture: Fixture) -> Json:
@@ -27,9 +30,9 @@ def answer(store: Store, process: str, values: list[Json], fixture: Fixture) -> 
     if group == "db":
         return _answer_test(store, process, values, fixture)
     try:
-        return _GROUPS[group](store, process, values)
+        return _GROUPS[group][0](store, process, values)
     except ProcessError as error:
-        if _is_no_model(error) and group == "models" and processes.knows(process.rpartition(".")[2]):
+        if _is_no_model(error) and group == "models":
             text = f"{process}: {error.message}{_there_are(store)}"
             store.warn(f"{text}: add the model file, or mock the process")
         raise
@@ -47,9 +50,8 @@ def _there_are(store: Store) -> str:
 
 def serves(process: str) -> bool:
     """Whether there is such a process, be the model that it names there or not."""
-    group, _, rest = process.partition(".")
-    known = {"models": processes.knows, "model": knows_listing, "schemas": schemas.knows, "query": query.knows}
-    return group.lower() in known and known[group.lower()](rest.rpartition(".")[2])
+    group, _, rest = process.lower().partition(".")
+    return group in _GROUPS and rest.rpartition(".")[2] in _GROUPS[group][1]
 
 
 def _answer_test(store: Store, process: str, values: list[Json], fixture: Fixture) -> Json:
@@ -116,20 +118,14 @@ def _model_of(store: Store, id: str, where: str) -> Model:
         raise ProcessError(f"{where}: {error.message}{there}", error.code) from error
 
 
-def knows_listing(method: str) -> bool:
-    """Whether there is `model.<method>`, in any case."""
-    return method.lower() in ("list", "dsl", "exists", "load", "unload", "read", *_FORWARDED)
-
-
 def call_listing(store: Store, process: str, values: list[Json]) -> Json:
     """Answers `model.<Method>`. Raises ProcessError."""
     method = process.partition(".")[2].lower()
-    if not knows_listing(method):
-        raise ProcessError(f"{process} Handler -> {process} not found", 404, missing=True)
+    if method not in LISTING:
+        raise no_method(process, process)
     if method == "list":
         return [described(model, _options(values, 0)) for model in store.catalog.all()]
-    if not values:
-        raise bad(f"{process} Missing parameters, 1 parameters are required")
+    needs(process, values, 1)
     id = str(values[0])
     if method == "dsl":
         return described(_named_model(store, process, id), _options(values, 1))
@@ -185,9 +181,10 @@ def _options(values: list[Json], place: int) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
 
 
-_GROUPS: dict[str, Callable[[Store, str, list[Json]], Json]] = {
-    "models": processes.call,
-    "model": call_listing,
-    "schemas": schemas.call,
-    "query": query.call,
+_GROUPS: dict[str, tuple[Callable[[Store, str, list[Json]], Json], Collection[str]]] = {
+    "models": (processes.call, processes.METHODS),
+    "model": (call_listing, LISTING),
+    "schemas": (schemas.call, schemas.METHODS),
+    "query": (query.call, query.METHODS),
 }
+"""First word of a process → what answers it, and its methods in lower case."""

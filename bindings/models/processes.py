@@ -2,99 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Mapping
 
 from bindings.errors import ErrorValue, ProcessError, bad, failed
 from bindings.models import reads, tables, writes
 from bindings.models.databases import migrate
 from bindings.models.definition import Model, ModelFileError, read_definition
+from bindings.models.methods import Method, arguments, method_of, needs
 from bindings.models.store import Store, UnknownColumnsError
+from bindings.models.tables import quoted
 from scripttest.typing_names import Json
 
 _ZERO_TIME = "0001-01-01T00:00:00Z"
 
 
-class Call:
-    """The arguments that a script passed to a process of a model."""
-
-    def __init__(self, store: Store, process: str, model: Model, values: list[Json]) -> None:
-        self.store = store
-        self.process = process
-        self.model = model
-        self.values = values
-
-    def needs(self, count: int) -> None:
-        """Raises ProcessError when there are fewer arguments."""
-        if len(self.values) < count:
-            raise bad(f"{self.process} Missing parameters, {count} parameters are required")
-
-    def at(self, place: int) -> Json:
-        """An argument, counted from 0; None when it is not there."""
-        return self.values[place] if place < len(self.values) else None
-
-    def record(self, place: int, default: Mapping[str, Json] | None = None) -> Mapping[str, Json]:
-        """An argument that is an object. Raises ProcessError."""
-        value = self.at(place)
-        if isinstance(value, Mapping):
-            return value
-        if default is not None and value is None:
-            return default
-        raise bad(f"{self.process}: argument {place + 1} must be an object")
-
-    def list(self, place: int) -> list[Json]:
-        """An argument that is an array. Raises ProcessError."""
-        value = self.at(place)
-        if not isinstance(value, list):
-            raise bad(f"{self.process}: argument {place + 1} must be an array")
-        return value
-
-    def whole(self, place: int, default: int) -> int:
-        """An argument that is a number, or a text of one."""
-        value = self.at(place)
-        try:
-            return default if value is None else int(float(value))
-        except (TypeError, ValueError):
-            raise bad(f"{self.process}: argument {place + 1} must be a number") from None
-
-    def text(self, place: int, default: str) -> str:
-        """An argument that is a text."""
-        value = self.at(place)
-        return default if value is None else str(value)
-
-
-def knows(method: str) -> bool:
-    """Whether there is such a method of models, in any case."""
-    return method.lower() in _METHODS
-
-
 def call(store: Store, process: str, values: list[Json]) -> Json:
     """Answers `models.<id>.<Method>`. Raises ProcessError."""
-    _, _, rest = process.partition(".")
-    id, _, method = rest.rpartition(".")
-    known = _METHODS.get(method.lower())
-    if known is None:
-        raise ProcessError(f"{process} Handler -> models.{method} not found", 404, missing=True)
-    if method.lower() == "exists":
+    id, _, name = process.partition(".")[2].rpartition(".")
+    method, name = method_of(METHODS, process, "models"), name.lower()
+    if name == "exists":
         return store.catalog.find(id) is not None
-    if method.lower() == "load":
-        if not values:
-            raise bad(f"{process} Missing parameters, 1 parameters are required")
+    if name == "load":
+        needs(process, values, 1)
         return load(store, id.lower(), values)
-    function, least = known
     model = store.catalog.get(id.lower())
-    if not model.answers(method):
+    if not model.answers(name):
         raise UnknownColumnsError(process, model.id)
-    given = Call(store, process, model, values)
-    given.needs(least)
-    answer = function(given)
-    if isinstance(answer, int) and not isinstance(answer, bool) and not _is_given(given, method):
+    answer = method[2](store, model, *arguments(method, process, values))
+    is_given = name == "save" and values[0].get(model.primary) is not None
+    if isinstance(answer, int) and not isinstance(answer, bool) and not is_given:
         return (answer + (1 << 31)) % (1 << 32) - (1 << 31)  # as a number that is all of an answer reaches JavaScript
     return answer
-
-
-def _is_given(given: Call, method: str) -> bool:
-    """Whether the answer is the id that the given row has."""
-    return method.lower() == "save" and given.record(0).get(given.model.primary) is not None
 
 
 def load(store: Store, id: str, values: list[Json]) -> Json:
@@ -111,78 +50,57 @@ def load(store: Store, id: str, values: list[Json]) -> Json:
     return None
 
 
-def _migrate(given: Call) -> Json:
+def _migrate(store: Store, model: Model, force: Json) -> Json:
     try:
-        migrate(given.store, given.model, force=given.at(0) is True)
+        migrate(store, model, force=force is True)
     except ProcessError as error:  # upstream answers with the error, and does not raise it
         return ErrorValue(message=error.message)
     return None
 
 
-def _upsert(given: Call) -> Json:
-    by = given.at(1)
+def _upsert(store: Store, model: Model, process: str, row: Mapping[str, Json], by: Json, columns: Json) -> int:
     unique_by = [by] if isinstance(by, str) and by else by
     if not isinstance(unique_by, list) or not unique_by:
-        raise bad(f"{given.process}: uniqueBy must be the name of a column or a list of them, not empty")
-    columns = given.at(2)
-    return writes.upsert(
-        given.store,
-        given.model,
-        given.record(0),
-        [str(name) for name in unique_by],
-        [str(name) for name in columns] if isinstance(columns, list) and columns else None,
-    )
+        raise bad(f"{process}: uniqueBy must be the name of a column or a list of them, not empty")
+    changed = [str(name) for name in columns] if isinstance(columns, list) and columns else None
+    return writes.upsert(store, model, row, [str(name) for name in unique_by], changed)
 
 
-def _insert(given: Call) -> None:
-    rows = given.list(1)
-    if not all(isinstance(row, list) for row in rows):
-        raise bad(f"{given.process}: argument 2 must be an array of arrays")
-    writes.insert(given.store, given.model, [str(name) for name in given.list(0)], rows)
-
-
-def _snapshot(given: Call) -> str:
-    database = given.store.database
-    moment = database.now()
-    name = f"{given.model.table}_snapshot_{moment:%Y%m%d%H%M%S}_{moment.microsecond // 1000:03}"
-    temporary = "TEMPORARY " if given.at(0) is True else ""
-    table = tables.quoted(given.model.table)
-    database.write(f"CREATE {temporary}TABLE {tables.quoted(name)} AS SELECT * FROM {table}")
+def _snapshot(store: Store, model: Model, is_temporary: Json) -> str:
+    moment = store.database.now()
+    name = f"{model.table}_snapshot_{moment:%Y%m%d%H%M%S}_{moment.microsecond // 1000:03}"
+    temporary = "TEMPORARY " if is_temporary is True else ""
+    store.database.write(f"CREATE {temporary}TABLE {quoted(name)} AS SELECT * FROM {quoted(model.table)}")
     return name
 
 
-def _restore(given: Call) -> None:
-    name, table = _snapshot_name(given), tables.quoted(given.model.table)
-    database = given.store.database
-    database.write(f"DELETE FROM {table}")
-    database.write(f"INSERT INTO {table} SELECT * FROM {tables.quoted(name)}")
+def _restore(store: Store, model: Model, name: str) -> None:
+    _check_snapshot(store, model, name)
+    store.database.write(f"DELETE FROM {quoted(model.table)}")
+    store.database.write(f"INSERT INTO {quoted(model.table)} SELECT * FROM {quoted(name)}")
 
 
-def _restore_by_rename(given: Call) -> None:
-    name, table = _snapshot_name(given), tables.quoted(given.model.table)
-    given.store.database.write(f"DROP TABLE {table}")
-    given.store.database.write(f"ALTER TABLE {tables.quoted(name)} RENAME TO {table}")
+def _restore_by_rename(store: Store, model: Model, name: str) -> None:
+    _check_snapshot(store, model, name)
+    store.database.write(f"DROP TABLE {quoted(model.table)}")
+    store.database.write(f"ALTER TABLE {quoted(name)} RENAME TO {quoted(model.table)}")
 
 
-def _drop_snapshot(given: Call) -> None:
-    tables.drop(given.store.database, _snapshot_name(given))
+def _drop_snapshot(store: Store, model: Model, name: str) -> None:
+    _check_snapshot(store, model, name)
+    tables.drop(store.database, name)
 
 
-def _snapshot_name(given: Call) -> str:
-    name = given.text(0, "")
-    if not _has_snapshot(given):
+def _check_snapshot(store: Store, model: Model, name: str) -> None:
+    if not _has_snapshot(store, model, name):
         raise failed(f"the snapshot {name} does not exist")
-    return name
 
 
-def _has_snapshot(given: Call) -> bool:
-    name = given.text(0, "")
-    if not name.startswith(f"{given.model.table}_snapshot_"):
+def _has_snapshot(store: Store, model: Model, name: str) -> bool:
+    if not name.startswith(f"{model.table}_snapshot_"):
         return False
-    found = given.store.database.read(
-        "SELECT 1 FROM sqlite_master WHERE name = ? UNION SELECT 1 FROM sqlite_temp_master WHERE name = ?", [name, name]
-    )
-    return bool(found)
+    sql = "SELECT 1 FROM sqlite_master WHERE name = ? UNION SELECT 1 FROM sqlite_temp_master WHERE name = ?"
+    return bool(store.database.read(sql, [name, name]))
 
 
 def metadata(model: Model) -> dict[str, Json]:
@@ -199,60 +117,38 @@ def metadata(model: Model) -> dict[str, Json]:
     }
 
 
-def _read_text(given: Call) -> str:
-    import json
-
-    return given.model.source or json.dumps(dict(given.model.document), ensure_ascii=False)
+def _text(store: Store, model: Model) -> str:
+    return model.source or json.dumps(dict(model.document), ensure_ascii=False)
 
 
-Function = Callable[[Call], Json]
-_METHODS: dict[str, tuple[Function, int]] = {
-    "find": (lambda given: reads.find(given.store, given.model, given.at(0), _or_empty(given.at(1))), 2),
-    "get": (lambda given: reads.get(given.store, given.model, given.record(0)), 1),
-    "paginate": (
-        lambda given: reads.paginate(
-            given.store, given.model, given.record(0), given.whole(1, 1), given.whole(2, reads.PAGE_SIZE)
-        ),
-        3,
-    ),
-    "count": (lambda given: reads.count(given.store, given.model, given.record(0)), 1),
-    "selectoption": (
-        lambda given: reads.select_option(
-            given.store, given.model, given.text(0, ""), given.text(1, "name"), given.text(2, "id"), given.whole(3, 20)
-        ),
-        0,
-    ),
-    "create": (lambda given: writes.create(given.store, given.model, given.record(0)), 1),
-    "save": (lambda given: writes.save(given.store, given.model, given.record(0)), 1),
-    "insert": (_insert, 2),
-    "update": (lambda given: writes.update(given.store, given.model, given.at(0), given.record(1)), 2),
-    "updatewhere": (lambda given: writes.update_where(given.store, given.model, given.record(0), given.record(1)), 2),
-    "upsert": (_upsert, 2),
-    "eachsave": (lambda given: writes.each_save(given.store, given.model, given.list(0), given.record(1, {})), 1),
-    "eachsaveafterdelete": (
-        lambda given: writes.each_save_after_delete(
-            given.store, given.model, given.list(0), given.list(1), given.record(2, {})
-        ),
-        2,
-    ),
-    "delete": (lambda given: writes.delete(given.store, given.model, given.at(0)), 1),
-    "deletewhere": (lambda given: writes.delete_where(given.store, given.model, given.record(0, {})), 0),
-    "destroy": (lambda given: writes.destroy(given.store, given.model, given.at(0)), 1),
-    "destroywhere": (lambda given: writes.destroy_where(given.store, given.model, given.record(0, {})), 0),
-    "migrate": (_migrate, 0),
-    "load": (lambda given: None, 1),
-    "exists": (lambda given: True, 0),
-    "reload": (lambda given: None, 0),
-    "metadata": (lambda given: metadata(given.model), 0),
-    "read": (_read_text, 0),
-    "takesnapshot": (_snapshot, 0),
-    "restoresnapshot": (_restore, 1),
-    "restoresnapshotbyrename": (_restore_by_rename, 1),
-    "dropsnapshot": (_drop_snapshot, 1),
-    "snapshotexists": (_has_snapshot, 1),
+METHODS: dict[str, Method] = {
+    "find": (2, "any options", reads.find),
+    "get": (1, "record", reads.get),
+    "paginate": (3, f"record whole=1 whole={reads.PAGE_SIZE}", reads.paginate),
+    "count": (1, "record", reads.count),
+    "selectoption": (0, "text= text=name text=id whole=20", reads.select_option),
+    "create": (1, "record", writes.create),
+    "save": (1, "record", writes.save),
+    "insert": (2, "names rows", writes.insert),
+    "update": (2, "any record", writes.update),
+    "updatewhere": (2, "record record", writes.update_where),
+    "upsert": (2, "process record any any", _upsert),
+    "eachsave": (1, "array record=", writes.each_save),
+    "eachsaveafterdelete": (2, "array array record=", writes.each_save_after_delete),
+    "delete": (1, "any", writes.delete),
+    "deletewhere": (0, "record=", writes.delete_where),
+    "destroy": (1, "any", writes.destroy),
+    "destroywhere": (0, "record=", writes.destroy_where),
+    "migrate": (0, "any", _migrate),
+    "load": (1, "", lambda store, model: None),
+    "exists": (0, "", lambda store, model: True),
+    "reload": (0, "", lambda store, model: None),
+    "metadata": (0, "", lambda store, model: metadata(model)),
+    "read": (0, "", _text),
+    "takesnapshot": (0, "any", _snapshot),
+    "restoresnapshot": (1, "text=", _restore),
+    "restoresnapshotbyrename": (1, "text=", _restore_by_rename),
+    "dropsnapshot": (1, "text=", _drop_snapshot),
+    "snapshotexists": (1, "text=", _has_snapshot),
 }
-"""Method in lower case → what answers it, and how many arguments it needs."""
-
-
-def _or_empty(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
+"""By name in lower case. `load` and `exists` are answered by `call`: there may be no such model."""

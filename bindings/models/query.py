@@ -10,6 +10,7 @@ from typing import Any
 
 from bindings.errors import ProcessError
 from bindings.models.column_types import bound
+from bindings.models.methods import no_method
 from bindings.models.query_sql import Select, Writer, wrong
 from bindings.models.store import Store, UnknownColumnsError
 from bindings.models.tables import Row
@@ -54,23 +55,12 @@ SCHEMA: dict[str, Json] = {
     "anyOf": [{"required": ["sql"]}, {"required": ["select", "from"]}, {"required": ["select", "query"]}],
 }
 """JSON Schema of a query."""
-_TRANSACTIONS = {
-    "START TRANSACTION": "BEGIN",
-    "BEGIN": "BEGIN",
-    "COMMIT": "COMMIT",
-    "ROLLBACK": "ROLLBACK",
-}
-
-
-def knows(method: str) -> bool:
-    """Whether `Query` has such a method, in any case."""
-    return method.lower() in METHODS
+_TRANSACTIONS = {"START TRANSACTION": "BEGIN", "BEGIN": "BEGIN", "COMMIT": "COMMIT", "ROLLBACK": "ROLLBACK"}
 
 
 def call(store: Store, process: str, values: list[Json]) -> Json:
     """Answers `query.<engine>.<Method>`. Raises ProcessError."""
-    _, _, rest = process.partition(".")
-    engine, _, method = rest.rpartition(".")
+    engine, _, method = process.partition(".")[2].rpartition(".")
     if method.lower() == "open" and engine.lower() in ENGINES:
         return None
     if engine.lower() not in ENGINES:
@@ -78,7 +68,7 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
         raise ProcessError(text, 400, missing=True)
     function = METHODS.get(method.lower())
     if function is None:
-        raise ProcessError(f"{process} Handler -> query.{method} not found", 404, missing=True)
+        raise no_method(process, f"query.{method}")
     return function(store, values[0] if values else None)
 
 

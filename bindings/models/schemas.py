@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from bindings.errors import ProcessError, bad, failed
+from bindings.errors import bad, failed
 from bindings.models import tables
 from bindings.models.database import Database
 from bindings.models.definition import (
@@ -17,6 +17,7 @@ from bindings.models.definition import (
     ModelFileError,
     read_definition,
 )
+from bindings.models.methods import Method, arguments, method_of
 from bindings.models.store import Store
 from scripttest.typing_names import Json
 
@@ -29,25 +30,12 @@ _READ_TYPES = {
     "BLOB": "binary",
 }  # fmt: skip
 _CHECK = re.compile(r"CONSTRAINT `((?:[^`]|``)+)` CHECK\(`(?:[^`]|``)+` IN \(((?:'(?:[^']|'')*',?)+)\)\)")
-Function = Callable[[Database, list[Json]], Json]
-
-
-def knows(method: str) -> bool:
-    """Whether there is `schemas.<connector>.<method>`, in any case."""
-    return method.lower() in _METHODS
 
 
 def call(store: Store, process: str, values: list[Json]) -> Json:
     """Answers `schemas.<connector>.<Method>`. Raises ProcessError."""
-    method = process.rpartition(".")[2].lower()
-    known = _METHODS.get(method)
-    if known is None:
-        method = process.rpartition(".")[2]
-        raise ProcessError(f"{process} Handler -> schemas.{method} not found", 404, missing=True)
-    function, least = known
-    if len(values) < least:
-        raise bad(f"{process} Missing parameters, {least} parameters are required")
-    return function(store.database, values)
+    method = method_of(METHODS, process, "schemas")
+    return method[2](store.database, *arguments(method, process, values))
 
 
 def blueprint_of(database: Database, table: str) -> dict[str, Json]:
@@ -157,20 +145,18 @@ def _one_column(document: Json) -> Column:
         raise failed(error.message) from error
 
 
-def _create(database: Database, values: list[Json]) -> None:
-    table = str(values[0])
-    columns, indexes = _columns(table, values[1])
+def _create(database: Database, table: str, blueprint: Json) -> None:
+    columns, indexes = _columns(table, blueprint)
     tables.make(database, table, columns)
     for index in indexes:
         _add_index(database, table, index)
 
 
-def _save(database: Database, values: list[Json]) -> None:
-    table = str(values[0])
+def _save(database: Database, table: str, blueprint: Json) -> None:
     if not tables.exists(database, table):
-        _create(database, values)
+        _create(database, table, blueprint)
         return
-    columns, indexes = _columns(table, values[1])
+    columns, indexes = _columns(table, blueprint)
     there = _names(database, table)
     for column in columns:
         if column.name not in there:
@@ -193,17 +179,9 @@ def _add_index(database: Database, table: str, index: Mapping[str, Json]) -> Non
     tables.make_index(database, table, f"{table}_{index.get('name')}", listed, str(index.get("type") or "index"))
 
 
-def _drop_index(database: Database, values: list[Json]) -> None:
-    database.write(f"DROP INDEX {tables.quoted(f'{values[0]}_{values[1]}')}")
-
-
-def _rename(database: Database, values: list[Json]) -> None:
-    database.write(f"ALTER TABLE {tables.quoted(str(values[0]))} RENAME TO {tables.quoted(str(values[1]))}")
-
-
-def _alter(database: Database, values: list[Json]) -> None:
+def _alter(database: Database, table: str, document: Json) -> None:
     """Changes the indexes of a column; SQLite cannot change its type."""
-    table, column = str(values[0]), _one_column(values[1])
+    column = _one_column(document)
     if column.name not in _names(database, table):
         raise failed(f"the column {column.name} does not exist in the table {table}")
     for kind in ("index", "unique"):
@@ -211,9 +189,9 @@ def _alter(database: Database, values: list[Json]) -> None:
     tables.index_column(database, table, column)
 
 
-def _diff(database: Database, values: list[Json]) -> dict[str, Json]:
+def _diff(database: Database, one: str, other: str) -> dict[str, Json]:
     """The changes that turn the first table into the second."""
-    first, second = (blueprint_of(database, str(value)) for value in values[:2])
+    first, second = blueprint_of(database, one), blueprint_of(database, other)
     return {
         "Columns": _changes(first["columns"], second["columns"]),
         "Indexes": _changes(first["indexes"], second["indexes"]),
@@ -234,26 +212,33 @@ def _changes(first: list[Json], second: list[Json]) -> dict[str, Json]:
     }
 
 
-_METHODS: dict[str, tuple[Function, int]] = {
-    "tableget": (lambda database, values: blueprint_of(database, str(values[0])), 1),
-    "tables": (
-        lambda database, values: [
-            name for name in tables.names(database) if name.startswith(str(values[0]) if values and values[0] else "")
-        ],
-        0,
-    ),
-    "tableexists": (lambda database, values: tables.exists(database, str(values[0])), 1),
-    "tablecreate": (_create, 2),
-    "tablesave": (_save, 2),
-    "tabledrop": (lambda database, values: tables.drop(database, str(values[0])), 1),
-    "tablerename": (_rename, 2),
-    "tablediff": (_diff, 2),
-    "columnadd": (lambda database, values: tables.add_column(database, str(values[0]), _one_column(values[1])), 2),
-    "columnalt": (_alter, 2),
-    "columndel": (lambda database, values: tables.remove_column(database, str(values[0]), str(values[1])), 2),
-    "indexadd": (lambda database, values: _add_index(database, str(values[0]), values[1]), 2),
-    "indexdel": (_drop_index, 2),
-    "create": (lambda database, values: None, 0),
-    "drop": (lambda database, values: None, 0),
+def _rename(database: Database, table: str, new: str) -> None:
+    database.write(f"ALTER TABLE {tables.quoted(table)} RENAME TO {tables.quoted(new)}")
+
+
+def _add_column(database: Database, table: str, document: Json) -> None:
+    tables.add_column(database, table, _one_column(document))
+
+
+def _drop_index(database: Database, table: str, name: str) -> None:
+    database.write(f"DROP INDEX {tables.quoted(f'{table}_{name}')}")
+
+
+METHODS: dict[str, Method] = {
+    "tableget": (1, "text", blueprint_of),
+    "tables": (0, "text=", lambda database, start: [one for one in tables.names(database) if one.startswith(start)]),
+    "tableexists": (1, "text", tables.exists),
+    "tablecreate": (2, "text any", _create),
+    "tablesave": (2, "text any", _save),
+    "tabledrop": (1, "text", tables.drop),
+    "tablerename": (2, "text text", _rename),
+    "tablediff": (2, "text text", _diff),
+    "columnadd": (2, "text any", _add_column),
+    "columnalt": (2, "text any", _alter),
+    "columndel": (2, "text text", tables.remove_column),
+    "indexadd": (2, "text record", _add_index),
+    "indexdel": (2, "text text", _drop_index),
+    "create": (0, "", lambda database: None),
+    "drop": (0, "", lambda database: None),
 }
-"""Method in lower case → what answers it, and how many arguments it needs."""
+"""By name in lower case."""
