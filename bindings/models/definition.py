@@ -1,10 +1,14 @@
-"""Reads `.mod.yao` files: columns, options, indexes and relations."""
+"""Reads `.mod.yao` files: columns with their types, options, indexes and relations; and converts values of columns for
+SQLite and back."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
+from datetime import datetime
 
-from bindings.models.column_types import TYPES, declaration
+from bindings.errors import bad, failed
 from scripttest.typing_names import Json
 from scripttest.values import Value
 
@@ -143,15 +147,15 @@ def read_definition(id: str, file: str, document: Json, table_prefix: str = "") 
         raise ModelFileError(
             file, "it is not an object", 'Write it as {"name": ..., "table": {"name": ...}, "columns": []}'
         )
-    option = _mapping(document.get("option"))
-    columns = [_column(item, file, place) for place, item in enumerate(_list(document.get("columns")))]
+    option = mapping(document.get("option"))
+    columns = [_column(item, file, place) for place, item in enumerate(elements(document.get("columns")))]
     columns += _added(option)
     names = [column.name for column in columns]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         columns = list({column.name: column for column in columns}.values())
-    indexes = tuple(_index(item) for item in _list(document.get("indexes")) if _mapping(item).get("name"))
-    table = str(_mapping(document.get("table")).get("name") or "")
+    indexes = tuple(_index(item) for item in elements(document.get("indexes")) if mapping(item).get("name"))
+    table = str(mapping(document.get("table")).get("name") or "")
     if table and table_prefix and not table.startswith(table_prefix):
         table = table_prefix + table
     return Model(
@@ -161,8 +165,8 @@ def read_definition(id: str, file: str, document: Json, table_prefix: str = "") 
         columns=tuple(columns),
         by_name={column.name: column for column in columns},
         indexes=indexes,
-        relations={name: _relation(name, _mapping(item)) for name, item in _mapping(document.get("relations")).items()},
-        values=tuple(item for item in _list(document.get("values")) if isinstance(item, Mapping)),
+        relations={name: _relation(name, mapping(item)) for name, item in mapping(document.get("relations")).items()},
+        values=tuple(item for item in elements(document.get("values")) if isinstance(item, Mapping)),
         primary=_primary(columns, indexes),
         timestamps=bool(option.get("timestamps")),
         soft_deletes=bool(option.get("soft_deletes")),
@@ -188,12 +192,12 @@ def _column(item: Json, file: str, place: int) -> Column:
         length=_whole(item.get("length")),
         precision=_whole(item.get("precision")),
         scale=_whole(item.get("scale")),
-        option=tuple(str(value) for value in _list(item.get("option"))),
+        option=tuple(str(value) for value in elements(item.get("option"))),
         index=bool(item.get("index")),
         unique=bool(item.get("unique")),
         primary=bool(item.get("primary")),
         crypt=str(item.get("crypt") or "").upper(),
-        validations=tuple(rule for rule in _list(item.get("validations")) if isinstance(rule, Mapping)),
+        validations=tuple(rule for rule in elements(item.get("validations")) if isinstance(rule, Mapping)),
         document=item,
     )
 
@@ -222,20 +226,20 @@ def _added(option: Mapping[str, Json]) -> list[Column]:
 def _index(item: Json) -> Index:
     return Index(
         name=str(item["name"]),
-        columns=tuple(str(name) for name in _list(item.get("columns"))),
+        columns=tuple(str(name) for name in elements(item.get("columns"))),
         type=str(item.get("type") or ""),
     )
 
 
 def _relation(name: str, item: Mapping[str, Json]) -> Relation:
-    links = tuple(_relation(f"{name}.{link.get('model', '')}", _mapping(link)) for link in _list(item.get("links")))
+    links = tuple(_relation(f"{name}.{link.get('model', '')}", mapping(link)) for link in elements(item.get("links")))
     return Relation(
         name=name,
         type=str(item.get("type") or ""),
         model=str(item.get("model") or ""),
         key=str(item.get("key") or ""),
         foreign=str(item.get("foreign") or ""),
-        query=_mapping(item.get("query")),
+        query=mapping(item.get("query")),
         links=links,
     )
 
@@ -251,13 +255,143 @@ def _primary(columns: list[Column], indexes: tuple[Index, ...]) -> str:
     return name
 
 
-def _mapping(value: Json) -> Mapping[str, Json]:
+def mapping(value: Json) -> Mapping[str, Json]:
+    """A value that is an object; else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
-def _list(value: Json) -> list[Json]:
+def elements(value: Json) -> list[Json]:
+    """A value that is a list; else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def _whole(value: Json) -> int:
     return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+
+
+_FORMS = (
+    re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?"),
+    re.compile(r"(\d{4})-(\d\d)-(\d\d)"),
+    re.compile(r"()()()(\d\d):(\d\d):(\d\d)"),
+)
+
+
+class ColumnType(Value):
+    """A type that model files know."""
+
+    sql: str
+    """Its declaration; `{}` is replaced by a length or by `precision,scale`."""
+    kind: str
+    """How its values are converted: `id`, `counted` (the same, in a primary key), `text`, `json`, `enum`, `number`,
+    `boolean`, `time` (parsed, written in one form), `zoned` (left as given) or `bytes`."""
+    default: tuple[int, ...]
+    """Length, or precision and scale, if the file has none."""
+    most: int
+    """The greatest length."""
+
+
+_SIZED: tuple[tuple[str, str, str, tuple[int, ...]], ...] = (
+    ("ID id", "INTEGER", "id", ()),
+    ("tinyIncrements smallIncrements increments bigIncrements", "INTEGER", "counted", ()),
+    ("string", "VARCHAR({})", "text", (200,)),
+    ("char", "CHARACTER({})", "text", (10,)),
+    ("text", "TEXT", "text", ()),
+    ("mediumText", "MEDIUMTEXT", "text", ()),
+    ("longText", "LONGTEXT", "text", ()),
+    ("json JSON jsonb JSONB", "TEXT", "json", ()),
+    ("enum", "TEXT", "enum", ()),
+    ("integer unsignedInteger", "INTEGER", "number", ()),
+    ("tinyInteger unsignedTinyInteger", "TINYINT", "number", ()),
+    ("smallInteger unsignedSmallInteger year", "SMALLINT", "number", ()),
+    ("bigInteger", "BIGINT", "number", ()),
+    ("unsignedBigInteger macAddress", "UNSIGNED BIG INT", "number", ()),
+    ("ipAddress", "INTEGER", "number", ()),
+    ("boolean Boolean", "BOOLEAN", "boolean", ()),
+    ("decimal unsignedDecimal", "DECIMAL({})", "number", (10, 2)),
+    ("float unsignedFloat", "FLOAT({})", "number", (10, 2)),
+    ("double unsignedDouble", "DOUBLE({})", "number", (24, 2)),
+    ("datetime", "DATETIME({})", "time", (0,)),
+    ("timestamp", "TIMESTAMP({})", "time", (0,)),
+    ("date", "DATE", "time", ()),
+    ("time", "TIME({})", "time", (0,)),
+    ("datetimeTz", "DATETIME({})", "zoned", (0,)),
+    ("timestampTz", "TIMESTAMP({})", "zoned", (0,)),
+    ("timeTz", "TIME({})", "zoned", (0,)),
+    ("binary", "BLOB", "bytes", ()),
+    ("uuid", "VARCHAR(36)", "text", ()),
+)
+"""Names of types, and the fields of `ColumnType`."""
+TYPES = {
+    name: ColumnType(sql=sql, kind=kind, default=default, most=30 if name == "char" else 65535)
+    for names, sql, kind, default in _SIZED
+    for name in names.split()
+}
+"""By name; exact case matters."""
+
+
+def declaration(type: str, length: int, precision: int, scale: int) -> str:
+    """A column's type in SQL."""
+    known = TYPES[type]
+    if len(known.default) == 2:
+        return known.sql.format(f"{precision or known.default[0]},{scale if precision else known.default[1]}")
+    if known.default == (0,):
+        return known.sql.format(length)
+    if known.default:
+        return known.sql.format(known.default[0] if not 0 < length <= known.most else length)
+    return known.sql
+
+
+def stored(kind: str, value: Json) -> Json:
+    """The form of a script's value in the database. Raises ProcessError."""
+    if kind == "json":
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    if value is None:
+        return None
+    if kind == "time":
+        return _wall_clock(value)
+    return bound(value)
+
+
+def bound(value: Json) -> Json:
+    """A value of a script as a parameter of SQL. Numbers of scripts are floating."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int):
+        return float(value) if abs(value) <= 1 << 53 else value
+    if isinstance(value, (dict, list)):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return value
+
+
+def _wall_clock(value: Json) -> str:
+    """A time as it is stored. Offsets are dropped, and the clock on the wall is kept. Raises ProcessError."""
+    matched = None
+    if isinstance(value, str):
+        matched = next((match for form in _FORMS if (match := form.fullmatch(value))), None)
+    if matched is None:
+        raise failed("the given value is not time format")
+    has_day = bool(matched[1])
+    given = [int(part or 0) for part in (*matched.groups(), "0", "0", "0")][:6]
+    year, month, day = given[:3] if has_day else (0, 1, 1)
+    clock = given[3:]
+    try:
+        datetime(year or 1, month, day, clock[0], clock[1], clock[2])
+    except ValueError:
+        raise failed("the given value is not time format") from None
+    return f"{year:04}-{month:02}-{day:02} {clock[0]:02}:{clock[1]:02}:{clock[2]:02}"
+
+
+def read(kind: str, type: str, column: str, value: Json) -> Json:
+    """The form of a database value for a script. Raises ProcessError for JSON that is none."""
+    if value is None:
+        return None
+    if kind == "json":
+        try:
+            return json.loads(value)
+        except (ValueError, TypeError):
+            raise bad(f"the value of {column} is not JSON") from None
+    if kind == "boolean":
+        return bool(value)
+    if type == "date" and isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d( .*)?", value):
+        return f"{value[:10]}T{value[11:] or '00:00:00'}Z"
+    return value

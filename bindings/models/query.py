@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bindings.errors import ProcessError
-from bindings.models.column_types import bound
+from bindings.models.definition import bound
 from bindings.models.methods import no_method
 from bindings.models.query_sql import Select, Writer, wrong
 from bindings.models.store import Store, UnknownColumnsError

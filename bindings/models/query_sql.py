@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from bindings.errors import ProcessError
-from bindings.models.column_types import bound
+from bindings.models.definition import bound, elements
 from bindings.models.tables import quoted
 from scripttest.typing_names import Json
 from scripttest.values import Value
@@ -53,7 +53,7 @@ class Writer:
     def select(self, *, limit: str = "") -> Select:
         """The whole statement; `limit` is appended. Raises ProcessError."""
         body, parsed = self._body()
-        for union in _list(self._dsl.get("unions")):
+        for union in elements(self._dsl.get("unions")):
             other = Writer(_object(union, "unions"), self._table_of, self._variables)
             inner = other.select()
             body += f" UNION ALL {inner.sql}"
@@ -86,7 +86,7 @@ class Writer:
         for field in fields:
             self._bind(field)
         source = self._source()
-        joins = "".join(self._join(_object(join, "joins")) for join in _list(self._dsl.get("joins")))
+        joins = "".join(self._join(_object(join, "joins")) for join in elements(self._dsl.get("joins")))
         where = self._conditions(self._dsl.get("wheres"))
         groups = self._groups(fields)
         having = self._conditions(_checked_havings(self._dsl.get("havings"))) if groups else ""
@@ -100,7 +100,7 @@ class Writer:
 
     def _fields(self) -> list[Json]:
         select = self._dsl.get("select")
-        return split(select) if isinstance(select, str) else _list(select)
+        return split(select) if isinstance(select, str) else elements(select)
 
     def _bind(self, given: Expression) -> str:
         self._parameters += [bound(self._variables.get(name)) for name in given.bindings]
@@ -139,7 +139,7 @@ class Writer:
 
     def _conditions(self, given: Json) -> str:
         sql = ""
-        for item in _list(given):
+        for item in elements(given):
             one, is_or = self._condition(_object(item, "wheres"))
             if one:
                 sql += (" OR " if is_or else " AND ") + one if sql else one
@@ -196,7 +196,7 @@ class Writer:
 
     def _groups(self, fields: list[Expression]) -> str:
         given = self._dsl.get("groups")
-        parts = split(given) if isinstance(given, str) else _list(given)
+        parts = split(given) if isinstance(given, str) else elements(given)
         names = []
         known = {field.key for field in fields}
         for part in parts:
@@ -215,7 +215,7 @@ class Writer:
     def _orders(self) -> str:
         given = self._dsl.get("orders")
         parts = []
-        for item in split(given) if isinstance(given, str) else _list(given):
+        for item in split(given) if isinstance(given, str) else elements(given):
             if isinstance(item, Mapping):
                 field, sort = str(item.get("field") or ""), str(item.get("sort") or "asc")
             else:
@@ -228,16 +228,12 @@ class Writer:
 
 
 def _checked_havings(given: Json) -> Json:
-    for item in _list(given):
+    for item in elements(given):
         refused = next((key for key in ("in", "is", "wheres") if key in _object(item, "havings")), None)
         refused = refused or next((op for op in ("in", "is") if item.get("op") == op), None)
         if refused is not None:
             raise wrong(f"havings cannot have {refused}")
     return given
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
 
 
 def _object(value: Json, where: str) -> Mapping[str, Json]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from bindings.errors import failed
 from bindings.models.database import MAX_ROWS
-from bindings.models.definition import DELETED_AT, Column, Model, Relation
+from bindings.models.definition import DELETED_AT, Column, Model, Relation, mapping
 from bindings.models.store import Store
 from bindings.models.tables import Condition, Row, compared, conditions, quoted, row_for_scripts
 from scripttest.typing_names import Json
@@ -49,7 +49,7 @@ class _Query:
         """Relation → alias of its table."""
         self.many: list[tuple[Relation, Mapping[str, Json], str]] = []
         """Relations of lists, each with its query and the key of the value in the row that refers to them."""
-        self._join_all(model, self.alias, _mapping(param.get("withs")))
+        self._join_all(model, self.alias, mapping(param.get("withs")))
 
     def where(self, first: Condition | None = None) -> Condition:
         """The conditions, those on deleted rows appended at the same level, as upstream does."""
@@ -111,7 +111,7 @@ class _Query:
     def _join_all(self, model: Model, alias: str, withs: Mapping[str, Json]) -> None:
         for name, given in withs.items():
             relation = model.relations.get(name)
-            query = _mapping(_mapping(given).get("query"))
+            query = mapping(mapping(given).get("query"))
             if relation is None:
                 self.warn(f'withs: "{name}" is left out: there is no such relation')
             elif relation.type == "hasOne":
@@ -145,7 +145,7 @@ class _Query:
         self.places[".".join(nested)] = alias
         if related.soft_deletes:
             self.deleted.append(f"{quoted(alias)}.{quoted(DELETED_AT)} IS NULL")
-        self._join_all(related, alias, _mapping(query.get("withs")))
+        self._join_all(related, alias, mapping(query.get("withs")))
         return alias
 
     def _join_through(self, relation: Relation, parent: str, query: Mapping[str, Json]) -> None:
@@ -213,7 +213,7 @@ def get(store: Store, model: Model, param: Mapping[str, Json]) -> list[Row]:
     """`Get`: at most 100 rows if there is no limit. If that cuts the answer, there is a warning."""
     query = _Query(store, model, param)
     where = query.where()
-    limit = _limit(param)
+    limit = limit_of(param)
     rows = query.rows(where, limit or LIMIT + 1)
     if not limit and len(rows) > LIMIT:
         query.warn(f"Get returns the first {LIMIT} rows, since there is no limit; there are more")
@@ -277,17 +277,14 @@ def select_option(store: Store, model: Model, keyword: str, name: str, value: st
     return [{"name": row.get(name), "id": row.get(value)} for row in get(store, model, param)]
 
 
-def _limit(param: Mapping[str, Json]) -> int:
+def limit_of(param: Mapping[str, Json]) -> int:
+    """The limit of a query; 0: it has none."""
     limit = param.get("limit")
     return max(0, int(limit)) if isinstance(limit, (int, float)) and not isinstance(limit, bool) else 0
 
 
 def _where(condition: Condition) -> str:
     return f" WHERE {condition.sql}" if condition.sql else ""
-
-
-def _mapping(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _at(row: Mapping[str, Json], name: str) -> Json:

@@ -7,9 +7,8 @@ from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bindings.errors import ProcessError, bad, failed
-from bindings.models.column_types import bound, read, stored
 from bindings.models.database import Database
-from bindings.models.definition import Column, Model
+from bindings.models.definition import Column, Model, bound, read, stored
 from scripttest import install_command
 from scripttest.typing_names import Json
 from scripttest.values import Value
@@ -163,7 +162,7 @@ def stored_value(column: Column, value: Json, salt: Salt) -> Json:
     """One value as the table has it. Passwords are hashed each time that they are written. Raises ProcessError."""
     if column.crypt == "PASSWORD" and value is not None:
         return _hashed(column.name, value, salt)
-    return stored(column.kind, column.name, value)
+    return stored(column.kind, value)
 
 
 def unknown(model: Model, row: Mapping[str, Json]) -> list[str]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bindings.errors import ProcessError, bad, failed
-from bindings.models.column_types import bound
-from bindings.models.definition import CREATED_AT, DELETED_AT, UPDATED_AT, Column, Model
-from bindings.models.reads import find
+from bindings.models.definition import CREATED_AT, DELETED_AT, UPDATED_AT, Column, Model, bound
+from bindings.models.reads import find, limit_of
 from bindings.models.store import Store
 from bindings.models.tables import Condition, Row, conditions, plain_place, quoted, stored_row, stored_value, unknown
 from bindings.models.validation import check, check_all, dead_rules, strict_problem
@@ -65,7 +64,7 @@ def update(store: Store, model: Model, id: Json, row: Mapping[str, Json]) -> Non
 
 def update_where(store: Store, model: Model, param: Mapping[str, Json], row: Mapping[str, Json]) -> int:
     """`UpdateWhere`: how many rows were changed."""
-    return _change(store, model, row, _chosen(store, model, param, deleted=False), _limit_of(param))
+    return _change(store, model, row, _chosen(store, model, param, deleted=False), limit_of(param))
 
 
 def upsert(
@@ -124,7 +123,7 @@ def delete_where(store: Store, model: Model, param: Mapping[str, Json]) -> int:
     """`DeleteWhere`: returns how many rows were deleted."""
     if not model.soft_deletes:
         return destroy_where(store, model, param)
-    return _soft_delete(store, model, _chosen(store, model, param, deleted=False), _limit_of(param))
+    return _soft_delete(store, model, _chosen(store, model, param, deleted=False), limit_of(param))
 
 
 def destroy(store: Store, model: Model, id: Json) -> None:
@@ -263,8 +262,3 @@ def _where(model: Model, where: Condition, limit: int) -> str:
     if not limit:
         return chosen
     return f" WHERE rowid IN (SELECT rowid FROM {quoted(model.table)}{chosen} LIMIT {limit})"
-
-
-def _limit_of(param: Mapping[str, Json]) -> int:
-    limit = param.get("limit")
-    return max(0, int(limit)) if isinstance(limit, (int, float)) and not isinstance(limit, bool) else 0

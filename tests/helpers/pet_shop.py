@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bindings.errors import ProcessError
-from bindings.models import processes, query, schemas
-from bindings.models.answers import call_listing
+from bindings.models import query, schemas
+from bindings.models.answers import call_listing, call_model
 from bindings.models.built_in import built_in_models
 from bindings.models.database import Database
 from bindings.models.databases import migrate_all
@@ -135,7 +135,7 @@ class Shop:
 
     def call(self, process: str, *values: Any) -> Any:
         """What a process answers; the message of an error, with its code, when it raises one."""
-        answers = {"models": processes.call, "model": call_listing, "schemas": schemas.call, "query": query.call}
+        answers = {"models": call_model, "model": call_listing, "schemas": schemas.call, "query": query.call}
         try:
             return answers[process.partition(".")[0]](self.store, process, list(values))
         except ProcessError as error:

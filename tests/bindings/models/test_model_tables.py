@@ -7,8 +7,7 @@ from pet_shop import Shop
 from table_tests import each
 
 from bindings.errors import ErrorValue
-from bindings.models.column_types import TYPES
-from bindings.models.definition import ModelFileError, read_definition
+from bindings.models.definition import TYPES, ModelFileError, read_definition
 from bindings.models.tables import column_sql
 
 DECLARED: list[tuple[dict[str, Any], str]] = [
