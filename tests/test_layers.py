@@ -178,7 +178,7 @@ DOORS = {
     "runner/reading": "answer_text helper_answers",
     "runner/assertions": "__init__ base checking judges model results snapshots tools values votes",
     "runner/cases": "checks csv_rows json_schema messages model other_cases problems reader selection turns",
-    "runner/agents": "answer assistant call chat helpers prompts references runtime service",
+    "runner/agents": "answer assistant call chat helpers references runtime service",
     "runner/agents/mcp": "base servers toolbox",
     "runner/fingerprints": "fingerprints parts",
     "runner/record": "case_result checks combining coverage events fingerprint_changes fold line_file lines model outcomes repeating report result_schema result_texts saved stability story summary texts verdict votes",

@@ -240,6 +240,14 @@ class Chat:
         if note not in self.logs:
             self.logs.append(note)
 
+    def beside(self, role: str, context: Mapping[str, Any] | None = None) -> Chat:
+        """A chat of a helper in the same world, whose parts and steps are those of this one, but not the messages,
+        tools and calls of models. `context`: that of this one, unless it is given."""
+        other = Chat(self.context if context is None else context, self.world, of_suite=self.origin.of_suite)
+        other.parts, other.steps, other.calls = self.parts, self.steps, self.calls
+        other.turn, other.role = self.turn, role
+        return other
+
     def close(self) -> None:
         """Ends it with its world: nothing is held open."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from bindings import ProcessError, agent_id
 from runner.agents.answer import AgentError, answer_of
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
     from runner.agents.runtime import Runtime
     from runner.application.application import Application
+    from runner.options.options import RunOptions
 
-Setting = TypeVar("Setting", bool, int, str)
 MatchSnapshot = Callable[[str, str], dict[str, Any]]
 """(key, text) → `{passed, expected?, reason?}`."""
 EMBEDDING = "embedding"
@@ -71,9 +71,7 @@ class Helpers:
         call |= {"metadata": metadata, "skip": {"history": True, "trace": True, "output": True}}
         if connector:
             call["connector"] = connector
-        context = {**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}}
-        own = Chat(context, chat.world, of_suite=chat.origin.of_suite)
-        own.parts, own.steps, own.calls, own.turn, own.role = chat.parts, chat.steps, chat.calls, chat.turn, role
+        own = chat.beside(role, {**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}})
         content = json.dumps(payload, ensure_ascii=False)
         if role == "validator" and "output" in payload:
             own.framed = {content: json.dumps(framed(payload), ensure_ascii=False)}
@@ -139,15 +137,9 @@ class CaseJudges:
         assistant: Assistant,
         chat: Chat,
         snapshot: MatchSnapshot,
-        required: bool,
-        samples: int = 1,
-        connector: str = "",
-        embedding: str = "",
+        options: RunOptions,
     ) -> None:
-        self._embedding = embedding
-        self._required = required
-        self._samples = samples
-        self._connector = connector
+        self._options = options
         self._application = application
         self._runtime = runtime
         self._helpers = helpers
@@ -157,22 +149,24 @@ class CaseJudges:
 
     @property
     def required(self) -> bool:
-        """See `Judges`; its result then depends on the flags of judges, as with `samples` and `connector`."""
-        return self._noted(self._required)
+        """See `Judges`."""
+        return self._flags.require_judge
 
     @property
     def samples(self) -> int:
         """See `Judges`."""
-        return self._noted(self._samples)
+        return self._flags.judge_samples
 
     @property
     def connector(self) -> str:
         """See `Judges`."""
-        return self._noted(self._connector)
+        return self._flags.judge_connector or ""
 
-    def _noted(self, setting: Setting) -> Setting:
+    @property
+    def _flags(self) -> RunOptions:
+        """The flags of judges, on which the result of the case then depends."""
         self._chat.world.is_judged = True
-        return setting
+        return self._options
 
     async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """Asks a validator; see `Judges`."""
@@ -209,17 +203,10 @@ class CaseJudges:
         """The embeddings of texts; see `Judges`."""
         chat, assistant = self._chat, self._assistant
         try:
-            id = self._embedder(connector or self._noted(self._embedding))
+            id = self._embedder(connector or self._flags.embedding_connector or "")
             if not id:
                 return None
-            own = Chat(chat.context, chat.world, of_suite=chat.origin.of_suite)
-            own.parts, own.steps, own.calls, own.turn, own.role = (
-                chat.parts,
-                chat.steps,
-                chat.calls,
-                chat.turn,
-                EMBEDDING,
-            )
+            own = chat.beside(EMBEDDING)
             messages = [{"role": "input", "content": text} for text in texts]
             scope = Scope(chat=own, assistant=assistant, context=own.context, depth=0)
             try:

@@ -1,5 +1,11 @@
 """The model of an agent: what it is asked, and the rounds in which it calls tools.
 
+The variables of prompts are replaced when a call is made (facts of the runtime, "Prompts"): `$SYS.*` is the time,
+`$ENV.NAME` an environment variable that the application's `.env` names, and `$CTX.NAME` a field of the context or a
+scalar of its metadata. A missing value becomes an empty text; an unknown `$SYS` name is left as it is. `{{ $CTX.NAME
+}}`, as in Yao's documents, is read as `$CTX.NAME`. The text of a prompt goes to a model, which may repeat it to
+anybody: a secret in it is an error, and so is a variable of the machine that is not meant for it.
+
 | agents | rounds |
 | --- | --- |
 | with a hook script, also one without Next | the model's calls are made once, and again only if they fail |
@@ -9,31 +15,46 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError, Answer, UsedTool, tool_call_records
 from runner.agents.chat import ToolStep
-from runner.agents.prompts import fill
 from runner.assertions.base import ToolUse
-from runner.connectors.base import Completion, ModelRequest, message_text
+from runner.connectors.base import Completion, ModelRequest, ToolCall, message_text
 from runner.connectors.timing import case_now
 from runner.errors import BrokenError, ConfigurationError
 from runner.shapes.model_parameters import over
 
 if TYPE_CHECKING:
-    from runner.agents.chat import AgentRequest, CallAgent, Messages, Scope, Span
+    from runner.agents.assistant import Assistant
+    from runner.agents.chat import AgentRequest, CallAgent, Messages, Scope
     from runner.agents.mcp.servers import Servers
     from runner.agents.mcp.toolbox import ToolBox
-    from runner.agents.prompts import PromptVariables
-    from runner.agents.runtime import Runtime
+    from runner.agents.preparation import Preparation
+    from runner.agents.runtime import PromptVariables, Runtime
 
 LOOP_FALLBACK = "__yao.loop_fallback"
 """Id of the agent that answers when a tool loop is at its limit."""
 RETRIES = 3
 """How often a model is asked instead of the tool loop, to correct tool calls that failed."""
 CREATE_PARAMETERS = ("temperature", "max_tokens", "max_completion_tokens", "audio")
+_VARIABLE = r"\{\{\s*\$(SYS|ENV|CTX)\.(\w+)\s*\}\}|\$(SYS|ENV|CTX)\.(\w+)"
+_TIMES = {
+    "TIME": "%H:%M:%S",
+    "DATE": "%Y-%m-%d",
+    "DATETIME": "%Y-%m-%d %H:%M:%S",
+    "WEEKDAY": "%A",
+    "YEAR": "%Y",
+    "MONTH": "%m",
+    "DAY": "%d",
+    "HOUR": "%H",
+    "MINUTE": "%M",
+    "SECOND": "%S",
+}
 
 
 class ModelRounds:
@@ -80,16 +101,20 @@ class ModelRounds:
             where = (
                 f"Create of {assistant.id}" if servers != assistant.servers else str(assistant.folder / "package.yao")
             )
-            with _OwnFiles(own):
+            try:
                 box = await self._runtime.toolbox(servers, where, chat, may_lack=own)
-        for warning in box.warnings if box else ():
-            chat.warn(warning)
+            except ConfigurationError as error:
+                raise (_broken(error) if own else error) from error.__cause__
+            for warning in box.warnings:
+                chat.warn(warning)
         messages = await self._searched(self._opening(box) + said, said)
         connectors = self._runtime.connectors_of(chat)
         chosen = self._options.get("connector") or settings.get("connector")
-        with _OwnFiles(not chosen):
+        try:
             connector = connectors.resolve(chosen or assistant.connector)
             connectors.find(connector)
+        except ConfigurationError as error:
+            raise (error if chosen else _broken(error)) from error.__cause__
         returned = {key: settings[key] for key in CREATE_PARAMETERS if settings.get(key) is not None}
         request = self._request(
             await self._seen(messages, connector),
@@ -154,17 +179,7 @@ class ModelRounds:
         asking = (own.search, own.uses.get("search"), settings.get("search"), settings.get("uses"))
         if not any(asking) and not self._options.get("search"):
             return messages
-        from runner.agents.preparation import with_references
-
-        return await with_references(
-            self._runtime,
-            self._scope,
-            self._call_agent,
-            messages=messages,
-            said=said,
-            create=settings,
-            options=self._options,
-        )
+        return await self._preparation.with_references(messages, said)
 
     async def _seen(self, messages: Messages, connector: str) -> Messages:
         """The messages as a model can see them: words instead of images, if it does not see."""
@@ -173,17 +188,13 @@ class ModelRounds:
         skip = self._options.get("skip")
         if isinstance(skip, dict) and skip.get("content_parsing"):
             return messages
-        from runner.agents.preparation import uses_of, with_words_for_images
+        return await self._preparation.with_words_for_images(messages, connector)
 
-        return await with_words_for_images(
-            self._runtime,
-            self._scope,
-            self._call_agent,
-            connector=connector,
-            messages=messages,
-            handler=str(uses_of(self._runtime, self._scope, self._settings, self._options).get("vision") or ""),
-            forced=bool(self._settings.get("force_uses")),
-        )
+    @cached_property
+    def _preparation(self) -> Preparation:
+        from runner.agents.preparation import Preparation
+
+        return Preparation(self._runtime, self._scope, self._call_agent, self._settings, self._options)
 
     def _opening(self, box: ToolBox | None) -> Messages:
         """The prompts as messages, and the examples of tools."""
@@ -204,9 +215,50 @@ class ModelRounds:
         return [*messages, {"role": "system", "content": samples}] if samples else messages
 
     def _filled(self, prompts: Sequence[Mapping[str, Any]], variables: PromptVariables) -> Messages:
-        context = self._scope.context
-        named = self._runtime.assistants.localized(self._assistant, str(context.get("locale") or ""))
-        return fill(prompts, named, context, variables, lambda: self._runtime.now(self._scope.chat))
+        """Prompts as messages, their variables replaced. Raises BrokenError for an environment variable that they may
+        not use."""
+        if not any("$" in prompt["content"] for prompt in prompts):
+            return [dict(prompt) for prompt in prompts]
+        runtime, context = self._runtime, self._scope.context
+        named = runtime.assistants.localized(self._assistant, str(context.get("locale") or ""))
+        fields, now = _context_fields(named, context), runtime.now(self._scope.chat)
+
+        def value(match: re.Match[str]) -> str:
+            kind, name = match[1] or match[3], match[2] or match[4]
+            if kind == "SYS":
+                if name == "TIMEZONE":
+                    return str(now.tzname() or "UTC")
+                return now.strftime(_TIMES[name]) if name in _TIMES else match[0]
+            if kind == "ENV":
+                return variables.value(name, named.id)
+            return fields.get(name, fields.get(name.upper(), ""))
+
+        return [{**prompt, "content": re.sub(_VARIABLE, value, prompt["content"])} for prompt in prompts]
+
+
+def _context_fields(assistant: Assistant, context: Mapping[str, Any]) -> dict[str, str]:
+    authorized = context.get("authorized") or {}
+    fields = {
+        "ASSISTANT_ID": assistant.id,
+        "ASSISTANT_NAME": assistant.name,
+        "ASSISTANT_DESCRIPTION": assistant.description,
+        "ASSISTANT_TYPE": assistant.type,
+        "CHAT_ID": context.get("chat_id"),
+        "LOCALE": context.get("locale"),
+        "THEME": context.get("theme"),
+        "ROUTE": context.get("route"),
+        "REFERER": context.get("referer"),
+        "CLIENT_TYPE": (context.get("client") or {}).get("type"),
+        "USER_ID": authorized.get("user_id"),
+        "TEAM_ID": authorized.get("team_id"),
+        "TENANT_ID": authorized.get("tenant_id"),
+        "WORKSPACE_ID": authorized.get("workspace_id"),
+    }
+    named = {name: str(value or "") for name, value in fields.items()}
+    for name, value in (context.get("metadata") or {}).items():
+        if isinstance(value, str | int | float):
+            named.setdefault(name, str(value).lower() if isinstance(value, bool) else str(value))
+    return named
 
 
 async def _use_tools(
@@ -215,38 +267,34 @@ async def _use_tools(
     """The calls of a completion, made side by side, and whether each is worth another try. Raises AgentError, without
     making any, when the completion is not whole."""
 
-    async def run(index: int) -> tuple[UsedTool, bool]:
-        call = completion.tool_calls[index]
-        name, why = call.name, f'unknown tool "{call.name}": the agent has none'
+    chat = scope.chat
+
+    async def run(call: ToolCall) -> tuple[ToolStep, bool]:
+        name, why, retryable = call.name, f'unknown tool "{call.name}": the agent has none', False
+        started, began = case_now(), time.time()
         if completion.cut:
             name, why = name.rpartition("__")[2], f"not run: the response that calls it was {completion.cut}"
         if completion.cut or box is None:
-            return UsedTool(call=call, use=ToolUse(name=name, server="", arguments=call.arguments, error=why)), False
-        started, began = case_now(), time.time()
-        with scope.chat.world.branch(call.name, call.arguments):
-            outcome = await box.run(call.name, call.arguments, scope)
-        times[index] = (case_now() - started) * 1000
-        spans[index] = scope.chat.span(began, scope.call)
-        return UsedTool(call=call, use=outcome.use), outcome.retryable
-
-    times: dict[int, float] = {}
-    spans: dict[int, Span] = {}
-    runs = list(await asyncio.gather(*[run(index) for index in range(len(completion.tool_calls))]))
-    chat = scope.chat
-    chat.uses += [run.use for run, _ in runs]
-    chat.steps += [
-        ToolStep(
+            use = ToolUse(name=name, server="", arguments=call.arguments, error=why)
+        else:
+            with chat.world.branch(call.name, call.arguments):
+                outcome = await box.run(call.name, call.arguments, scope)
+            use, retryable = outcome.use, outcome.retryable
+        step = ToolStep(
             role=chat.role,
             turn=chat.turn,
             agent=scope.agent.id,
-            call=run.call.id,
-            use=run.use,
-            milliseconds=times.get(index, 0),
-            span=spans.get(index) or chat.span(time.time(), scope.call),
-            endpoint=servers.endpoint(run.use.server),
+            call=call.id,
+            use=use,
+            milliseconds=(case_now() - started) * 1000,
+            span=chat.span(began, scope.call),
+            endpoint=servers.endpoint(use.server),
         )
-        for index, (run, _) in enumerate(runs)
-    ]
+        return step, retryable
+
+    made = await asyncio.gather(*map(run, completion.tool_calls))
+    chat.uses += [step.use for step, _ in made]
+    chat.steps += [step for step, _ in made]
     if completion.cut:
         names = ", ".join(call.name or "a tool" for call in completion.tool_calls)
         raise AgentError(
@@ -255,7 +303,8 @@ async def _use_tools(
             cut=True,
             finish_reason=completion.finish_reason,
         )
-    return runs
+    calls = zip(completion.tool_calls, made, strict=True)
+    return [(UsedTool(call=call, use=step.use), retryable) for call, (step, retryable) in calls]
 
 
 def _with_results(
@@ -297,18 +346,8 @@ def _tool_text(tool: UsedTool) -> str:
     return json.dumps(tool.use.result, ensure_ascii=False)
 
 
-class _OwnFiles:
-    """Takes what cannot be used for a fault of files of the agent, rather than of who asks it; unless they are not
-    its `own`. Raises BrokenError."""
-
-    def __init__(self, own: bool) -> None:
-        self._own = own
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, trace: object) -> None:
-        if self._own and isinstance(error, ConfigurationError):
-            broken = BrokenError(error.message, error.hint)
-            broken.missing = error.missing
-            raise broken from error
+def _broken(error: ConfigurationError) -> BrokenError:
+    """The same as a fault of files of the agent, rather than of who asks it."""
+    broken = BrokenError(error.message, error.hint)
+    broken.missing = error.missing
+    return broken

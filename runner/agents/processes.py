@@ -26,7 +26,6 @@ from runner.agents.answer import AgentError, ask_test, completion_record, mocked
 from runner.agents.call import call_other
 from runner.agents.chat import AgentRequest, Chat, Messages, Scope, read_messages
 from runner.agents.helpers import mocked_verdict, verdict_of
-from runner.agents.mcp.servers import processes as mcp_processes
 from runner.agents.runtime import Runtime
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError, sentences
@@ -217,7 +216,7 @@ class AgentProcesses:
     async def _call_server(self, call: _ProcessCall) -> Any:
         if call.args and isinstance(call.args[0], str):
             self._agents.runtime.note(call.scope.chat, Dependency(kind="server", name=call.args[0]))
-        return await mcp_processes(self._agents.runtime.servers)(call.name, call.args, call.scope)
+        return await self._agents.runtime.servers.answer(call.name, call.args, call.scope)
 
     async def _mock_reply(self, call: _ProcessCall) -> Any:
         """What a mock of the script test answers: its number, the name of the call and its arguments."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.application.application import Application, tested_by
-from runner.errors import did_you_mean, meant_or_listed, shown_path
+from runner.errors import RunnerError, did_you_mean, meant_or_listed, shown_path
 from runner.security.walk import SUFFIXES, files_below, is_test, no_packages
 from scripttest import FunctionCall, FunctionError, ScriptError
 from scripttest.values import Value
@@ -33,15 +33,9 @@ class Reference(Value):
         return tested_by(self.script)
 
 
-class ScriptReferenceError(Exception):
-    """A reference names nothing that exists; the message says what was tried, the hint what exists."""
-
-    def __init__(self, message: str, hint: str | None = None, infrastructure: bool = False) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
-        self.infrastructure = infrastructure
-        """Whether the script is there and cannot be loaded."""
+class ScriptReferenceError(RunnerError):
+    """A reference names nothing that exists; the message says what was tried, the hint what exists. Its
+    `infrastructure` says whether the script is there and cannot be loaded."""
 
 
 async def find_function(
@@ -165,9 +159,9 @@ async def _declared(functions: FunctionPool, script: Path, reference: str) -> fr
         return await functions.declared(script, tested_by(script))
     except (FunctionError, ScriptError) as error:
         at = f"{error.location.file}:{error.location.line}:{error.location.column}: " if error.location else ""
-        raise ScriptReferenceError(
-            f'Cannot load the script of "{reference}": {at}{error.message}', error.hint, infrastructure=True
-        ) from error
+        broken = ScriptReferenceError(f'Cannot load the script of "{reference}": {at}{error.message}', error.hint)
+        broken.infrastructure = True
+        raise broken from error
 
 
 def _listed(names: frozenset[str]) -> str:

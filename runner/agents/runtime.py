@@ -15,9 +15,10 @@ from runner.agents.chat import AGENT, FunctionRun, ModelCall, ModelStep
 from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Usage, ask
 from runner.connectors.load import RUNNER
 from runner.connectors.timing import case_now
-from runner.errors import shown_path
+from runner.errors import BrokenError, shown_path
 from runner.parts import part
 from scripttest import FunctionCall, FunctionError, MissingFunctionError
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from runner.agents.chat import Chat, Scope
     from runner.agents.mcp.servers import Servers
     from runner.agents.mcp.toolbox import ToolBox
-    from runner.agents.prompts import PromptVariables
     from runner.answers.journal import Journal
     from runner.answers.recording import Recording
     from runner.connectors.base import ClosedModels, Message
@@ -57,6 +57,33 @@ class UsageCounter(Protocol):
     @property
     def refusal(self) -> str | None:
         """Why no further model call begins; None: they do."""
+
+
+class PromptVariables(Value):
+    """The environment variables that prompts may use."""
+
+    named: Mapping[str, str] = {}
+    """The variables in the application's `.env`, by name."""
+    environment: Mapping[str, str] = {}
+    """All others that are set."""
+    clean: Callable[[str], str] = str
+    """Takes secrets out of a text."""
+
+    def value(self, name: str, agent: str) -> str:
+        """The value of `$ENV.NAME` in the prompts of an agent; empty for a variable that is not set. Raises
+        BrokenError for one that prompts may not use."""
+        value = self.named.get(name, "")
+        if self.clean(value) != value or self.clean(self.environment.get(name, "")) != self.environment.get(name, ""):
+            raise BrokenError(
+                f"Cannot use the prompts of {agent}: $ENV.{name} is a secret, and prompts are sent to a model",
+                "Remove it from the prompts; keys belong in connectors and in the env of MCP servers",
+            )
+        if name not in self.named and self.environment.get(name):
+            raise BrokenError(
+                f"Cannot use the prompts of {agent}: $ENV.{name} is set, but the application's .env does not name it",
+                f"Add the line {name}= to .env: the environment overrides the value in the file",
+            )
+        return value
 
 
 class Runtime:

@@ -15,13 +15,12 @@ from runner.agents.chat import CHAT, Chat, Scope
 from runner.agents.helpers import Helpers
 from runner.agents.mcp.servers import Servers
 from runner.agents.processes import AgentProcesses
-from runner.agents.runtime import Runtime, UsedParts
+from runner.agents.runtime import PromptVariables, Runtime, UsedParts
 from runner.application.application import Application
 from runner.connectors.load import Connectors
 from runner.connectors.timing import CaseTime
 
 if TYPE_CHECKING:
-    from runner.agents.prompts import PromptVariables
     from runner.answers.recording import Recording
     from runner.parts import Dependency
     from scripttest import FunctionPool, FunctionServices, TestKey

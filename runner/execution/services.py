@@ -133,7 +133,7 @@ class RunServices:
     def agents(self) -> AgentService:
         """The agents of the run, on a thread of their own; they are started on the first call."""
         if self._service is None:
-            from runner.agents.prompts import PromptVariables
+            from runner.agents.runtime import PromptVariables
             from runner.agents.service import AgentService
             from runner.connectors.base import ClosedModels
 

@@ -128,10 +128,7 @@ class CaseAttempt:
             self.assistant,
             chat,
             environment.snapshot(self.suite.id),
-            environment.options.require_judge,
-            environment.options.judge_samples,
-            environment.options.judge_connector or "",
-            environment.options.embedding_connector or "",
+            environment.options,
         )
 
     @cached_property

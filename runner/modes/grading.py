@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindings import agent_id
-from runner.agents.chat import Chat
 from runner.agents.helpers import CaseJudges
 from runner.assertions import TYPES
 from runner.assertions.base import AnsweredTurn, AssertionResult, Evidence, NotEvaluated
@@ -26,6 +25,7 @@ from scripttest import Cause, Failure, Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from runner.agents.chat import Chat
     from runner.cases.other_cases import ConversationCase, GradedCase
 
 VALIDATOR = "workers.test.validator"
@@ -123,10 +123,8 @@ class Grading:
     def _judges(self, turn: int) -> CaseJudges:
         """Judges of a turn: they share what the conversation remembers, but not its tools and model calls."""
         own = self._attempt.chat
-        chat = Chat(own.context, own.world)
-        chat.logs, chat.parts, chat.turn = own.logs, own.parts, turn
-        chat.steps, chat.calls = own.steps, own.calls
-        chat.judged_by = own.judged_by
+        chat = own.beside(own.role)
+        chat.turn, chat.logs, chat.judged_by = turn, own.logs, own.judged_by
         chat.model_calls = own.model_calls[-1:]
         self._chats.append((chat, len(chat.model_calls)))
         return self._attempt.judges_for(chat)

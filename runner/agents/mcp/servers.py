@@ -26,7 +26,7 @@ Lists are always complete: a cursor is accepted and ignored."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,11 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".mcp.yao", ".mcp.json", ".mcp.jsonc")
 TRANSPORTS = ("process", "stdio", "sse", "http")
+PROCESSES = (
+    *("info", "listtools", "calltool", "listresources", "readresource", "listprompts", "getprompt"),
+    *("listsamples", "getsample"),
+)
+"""The processes of the table, in lower case."""
 
 
 class ServerFile(Value):
@@ -84,6 +89,23 @@ class Servers:
     def endpoint(self, id: str) -> Endpoint | None:
         """Where a server is reached over HTTP; None for one that was not used, or is reached in another way."""
         return self._servers[id].endpoint if id in self._servers else None
+
+    async def answer(self, process: str, args: list[Any], context: Any) -> Any:
+        """The answer to a process `mcp.*`, a JSON value. Raises ProcessError: unknown servers, tools and processes have
+        code 404, bad arguments code 400; a tool that fails is an answer with `isError`."""
+        from bindings import ProcessError
+
+        if _method(process) not in PROCESSES:
+            raise ProcessError(f'Process "{process}" does not exist', 404, missing=True)
+        if not args or not isinstance(args[0], str):
+            raise ProcessError(f"Cannot call {process}: the MCP server id is missing", 400)
+        try:
+            return await _answer(self.server(args[0]), process, args[1:], context)
+        except RunnerError as error:
+            code = error.code if isinstance(error, ToolError) else 404
+            raise ProcessError(
+                sentences(error.message, error.hint), code, error.missing, error.infrastructure
+            ) from error
 
     async def close(self) -> None:
         """Ends all connections and processes, and waits until they have ended."""
@@ -173,42 +195,13 @@ def _substituted(value: Any, variables: Mapping[str, str], path: Path) -> Any:
     return value
 
 
-Answer = Callable[[str, list[Any], Any], Awaitable[Any]]
-"""(process name, arguments, context) → JSON value; raises `bindings.ProcessError`."""
-
-
-def processes(servers: Servers) -> Answer:
-    """The functions that answer the processes `mcp.*`. Unknown servers, tools and processes are ProcessErrors of
-    code 404, bad arguments of code 400; a tool that fails is an answer with `isError`."""
-
-    async def answer(name: str, args: list[Any], context: Any) -> Any:
-        from bindings import ProcessError
-
-        method = _METHODS.get(name.lower().removeprefix("mcp."))
-        if method is None:
-            raise ProcessError(f'Process "{name}" does not exist', 404, missing=True)
-        if not args or not isinstance(args[0], str):
-            raise ProcessError(f"Cannot call {name}: the MCP server id is missing", 400)
-        try:
-            return await method(servers.server(args[0]), [*args[1:], None, None, None], context)
-        except _ArgumentError as error:
-            raise ProcessError(f"Cannot call {name}: {error}", error.code) from error
-        except RunnerError as error:
-            code = error.code if isinstance(error, ToolError) else 404
-            raise ProcessError(
-                sentences(error.message, error.hint), code, error.missing, error.infrastructure
-            ) from error
-
-    return answer
-
-
 async def ask_tool(servers: Servers, server: str, tool: str, arguments: Item, context: Any, world: World) -> str:
     """The text that a tool answers. What does not exist is in the ledger of the test. Raises ProcessError, also
     when the tool fails."""
     from bindings import ProcessError
 
     try:
-        found = await processes(servers)("mcp.CallTool", [server, tool, arguments], context)
+        found = await servers.answer("mcp.CallTool", [server, tool, arguments], context)
     except ProcessError as error:
         if error.missing:
             world.ledger.note_missing(f"mcp.{server}.{tool}", error.message)
@@ -219,92 +212,56 @@ async def ask_tool(servers: Servers, server: str, tool: str, arguments: Item, co
     return text
 
 
-class _ArgumentError(Exception):
-    def __init__(self, reason: str, code: int = 400) -> None:
-        super().__init__(reason)
-        self.code = code
+async def _answer(server: Server, name: str, args: list[Any], context: Any) -> Item:
+    """What a server answers to a process, whose further arguments these are. Raises ToolError."""
+
+    def fault(why: str, code: int = 400) -> ToolError:
+        return ToolError(f"Cannot call {name}: {why}", code)
+
+    def text(value: Any, what: str) -> str:
+        if not isinstance(value, str) or not value:
+            raise fault(f"{what} is missing")
+        return value
+
+    def arguments() -> Item:
+        if second is not None and not isinstance(second, dict):
+            raise fault("the arguments are not an object")
+        return second or {}
+
+    first, second, third = [*args, None, None, None][:3]
+    match _method(name):
+        case "info":
+            fields = ("id", "label", "description", "transport")
+            return {field: getattr(server, field) for field in fields}
+        case "listtools":
+            return {"tools": [_tool(tool) for tool in await server.list_tools()]}
+        case "calltool":
+            answer = await server.call_tool(text(first, "the name of a tool"), arguments(), context)
+            structured = {} if answer.structured is None else {"structuredContent": answer.structured}
+            return {"content": answer.content, "isError": answer.is_error, **structured}
+        case "listresources":
+            return {"resources": await server.list_resources()}
+        case "readresource":
+            return await server.read_resource(text(first, "the URI of a resource"), context)
+        case "listprompts":
+            return {"prompts": await server.list_prompts()}
+        case "getprompt":
+            return await server.get_prompt(text(first, "the name of a prompt"), arguments(), context)
+    if first not in ("tool", "resource"):
+        raise fault('samples belong to a "tool" or a "resource"')
+    of = text(second, "the name of a tool or resource")
+    samples = server.samples(first, of)
+    if _method(name) == "listsamples":
+        return {"samples": samples, "total": len(samples)}
+    if type(third) is not int or not 0 <= third < len(samples):
+        raise fault(f"MCP server {server.id} has {len(samples)} samples of {of}, none with index {third}", 404)
+    return samples[third]
 
 
-async def _info(server: Server, args: list[Any], context: Any) -> Item:
-    return {
-        "id": server.id,
-        "label": server.label,
-        "description": server.description,
-        "transport": server.transport,
-    }
-
-
-async def _list_tools(server: Server, args: list[Any], context: Any) -> Item:
-    return {"tools": [_tool(tool) for tool in await server.list_tools()]}
-
-
-async def _call_tool(server: Server, args: list[Any], context: Any) -> Item:
-    answer = await server.call_tool(_text(args[0], "the name of a tool"), _object(args[1]), context)
-    structured = {} if answer.structured is None else {"structuredContent": answer.structured}
-    return {"content": answer.content, "isError": answer.is_error, **structured}
-
-
-async def _list_resources(server: Server, args: list[Any], context: Any) -> Item:
-    return {"resources": await server.list_resources()}
-
-
-async def _read_resource(server: Server, args: list[Any], context: Any) -> Item:
-    return await server.read_resource(_text(args[0], "the URI of a resource"), context)
-
-
-async def _list_prompts(server: Server, args: list[Any], context: Any) -> Item:
-    return {"prompts": await server.list_prompts()}
-
-
-async def _get_prompt(server: Server, args: list[Any], context: Any) -> Item:
-    return await server.get_prompt(_text(args[0], "the name of a prompt"), _object(args[1]), context)
-
-
-async def _list_samples(server: Server, args: list[Any], context: Any) -> Item:
-    samples = server.samples(_kind(args[0]), _text(args[1], "the name of a tool or resource"))
-    return {"samples": samples, "total": len(samples)}
-
-
-async def _get_sample(server: Server, args: list[Any], context: Any) -> Item:
-    name = _text(args[1], "the name of a tool or resource")
-    samples = server.samples(_kind(args[0]), name)
-    if type(args[2]) is not int or not 0 <= args[2] < len(samples):
-        reason = f"MCP server {server.id} has {len(samples)} samples of {name}, none with index {args[2]}"
-        raise _ArgumentError(reason, 404)
-    return samples[args[2]]
-
-
-_METHODS: dict[str, Callable[[Server, list[Any], Any], Awaitable[Item]]] = {
-    "info": _info,
-    "listtools": _list_tools,
-    "calltool": _call_tool,
-    "listresources": _list_resources,
-    "readresource": _read_resource,
-    "listprompts": _list_prompts,
-    "getprompt": _get_prompt,
-    "listsamples": _list_samples,
-    "getsample": _get_sample,
-}
+def _method(process: str) -> str:
+    return process.lower().removeprefix("mcp.")
 
 
 def _tool(tool: Tool) -> Item:
     described = {"name": tool.name, "description": tool.description, "inputSchema": tool.schema}
     return described if tool.output is None else {**described, "outputSchema": tool.output}
-
-
-def _text(value: Any, what: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise _ArgumentError(f"{what} is missing")
-    return value
-
-
-def _object(value: Any) -> Item:
-    if value is not None and not isinstance(value, dict):
-        raise _ArgumentError("the arguments are not an object")
-    return value or {}
-
-
-def _kind(value: Any) -> str:
-    if value not in ("tool", "resource"):
-        raise _ArgumentError('samples belong to a "tool" or a "resource"')
-    return str(value)

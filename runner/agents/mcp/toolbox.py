@@ -39,11 +39,9 @@ class OfferedTool(Value):
 
 
 class ToolRun(Value):
-    """A tool call of the model, and the answer that the model gets."""
+    """A tool call of the model that was made."""
 
     use: ToolUse
-    content: str
-    """Text of the tool message: the JSON of the result, or `Error: ...`."""
     retryable: bool = False
     """Whether the model could correct the failed call if it gets the error."""
 
@@ -59,14 +57,14 @@ class ToolBox:
     ) -> None:
         """`absent`: ids of undefined servers, each with the error of a call."""
         self._absent = {_UNNAMED.sub("_", server): problem for server, problem in absent.items()}
-        offered = list(tools)
-        found = [*warnings]
-        if len(offered) > MAX_TOOLS:
-            left_out = ", ".join(f"{one.server.id}.{one.tool.name}" for one in offered[MAX_TOOLS:])
-            found.append(f"Only {MAX_TOOLS} of {len(offered)} MCP tools are offered; left out: {left_out}")
-        self._tools: dict[str, OfferedTool] = {}
-        for one in offered[:MAX_TOOLS]:
-            self._tools[_unique(one.server.id, one.tool.name, self._tools)] = one
+        given, found = list(tools), [*warnings]
+        if len(given) > MAX_TOOLS:
+            left_out = ", ".join(f"{one.server.id}.{one.tool.name}" for one in given[MAX_TOOLS:])
+            found.append(f"Only {MAX_TOOLS} of {len(given)} MCP tools are offered; left out: {left_out}")
+        self.offered: dict[str, OfferedTool] = {}
+        """By the names that models know."""
+        for one in given[:MAX_TOOLS]:
+            self.offered[_unique(one.server.id, one.tool.name, self.offered)] = one
         self.warnings = tuple(found)
         """What is odd about the choice, a sentence each."""
 
@@ -79,12 +77,8 @@ class ToolBox:
                 "description": "" if name == undescribed else one.tool.description,
                 "parameters": one.tool.schema,
             }
-            for name, one in self._tools.items()
+            for name, one in self.offered.items()
         ]
-
-    def find(self, name: str) -> OfferedTool | None:
-        """The tool with a name that the model knows, or None."""
-        return self._tools.get(name)
 
     def samples_message(self) -> str | None:
         """Text of the system message that shows examples of the tools, or None when none has any. Raises
@@ -92,7 +86,7 @@ class ToolBox:
         from bindings.processes.formats import encode_json
 
         blocks = []
-        for name, one in self._tools.items():
+        for name, one in self.offered.items():
             for sample in one.server.samples("tool", one.tool.name)[:SHOWN_SAMPLES]:
                 about = ": ".join(filter(None, [sample.get("name"), sample.get("description")]))
                 lines = [f"{name}" + (f" ({about})" if about else "")]
@@ -107,29 +101,24 @@ class ToolBox:
         as the model knows it. `arguments`: JSON text as the model wrote it; broken JSON is repaired. `context`:
         passed to the process behind the tool."""
         parsed, problem = _parsed(arguments)
-        found = self._tools.get(name)
-        if found is None and (problem := self._absent.get(name.partition("__")[0])):
-            return _failed(
-                ToolUse(name=name.partition("__")[2], server=name.partition("__")[0], arguments=parsed), problem
-            )
+        found = self.offered.get(name)
         if found is None:
-            hint = did_you_mean(name, self._tools) or f"There are: {', '.join(self._tools) or 'none'}"
-            return _failed(ToolUse(name=name, server="", arguments=parsed), f'there is no tool "{name}". {hint}', True)
-        server, tool = found.server, found.tool
-        use = ToolUse(name=tool.name, server=server.id, arguments=parsed)
+            server, _, tool = name.partition("__")
+            if absent := self._absent.get(server):
+                return _failed(ToolUse(name=tool, server=server, arguments=parsed), absent, False)
+            hint = did_you_mean(name, self.offered) or f"There are: {', '.join(self.offered) or 'none'}"
+            return _failed(ToolUse(name=name, server="", arguments=parsed), f'there is no tool "{name}". {hint}')
+        use = ToolUse(name=found.tool.name, server=found.server.id, arguments=parsed)
         if problem is not None:
-            return _failed(use, f'Cannot read the arguments of tool "{name}": {problem}', True)
+            return _failed(use, f'Cannot read the arguments of tool "{name}": {problem}')
         try:
-            answer = await server.call_tool(tool.name, parsed, context)
+            answer = await found.server.call_tool(use.name, parsed, context)
         except ToolError as error:
             return _failed(use, error.message, error.retryable)
         if answer.is_error:
-            text = answer.text.removeprefix(f"Error executing tool {tool.name}: ")
-            return _failed(use, text or "the tool failed without saying why", True)
-        from bindings.processes.formats import encode_json
-
-        value = answer.value
-        return ToolRun(use=use.replace(result=value), content=encode_json(value, escape_html=False))
+            text = answer.text.removeprefix(f"Error executing tool {use.name}: ")
+            return _failed(use, text or "the tool failed without saying why")
+        return ToolRun(use=use.replace(result=answer.value))
 
 
 async def open_toolbox(servers: Servers, items: Any, where: str, *, may_lack: bool = False) -> ToolBox:
@@ -183,9 +172,8 @@ def _choice(item: Any, what: str) -> ServerChoice:
             return ServerChoice(server=item["server_id"], tools=_names(item.get("tools"), what))
         if len(item) == 1:
             ((server, chosen),) = item.items()
-            return ServerChoice(
-                server=server, tools=_names(chosen.get("tools") if isinstance(chosen, dict) else chosen, what)
-            )
+            tools = chosen.get("tools") if isinstance(chosen, dict) else chosen
+            return ServerChoice(server=server, tools=_names(tools, what))
     raise ConfigurationError(
         f"Cannot read {what}: no server is named",
         'Write it as "id", or as {"server_id": "id", "tools": ["name"]}',
@@ -222,10 +210,8 @@ def _parsed(text: str) -> tuple[Any, str | None]:
             value = repair(text)
     except (ValueError, RecursionError) as error:
         return text, f"invalid JSON: {error}"
-    if not isinstance(value, dict):
-        return value, "not an object"
-    return value, None
+    return value, None if isinstance(value, dict) else "not an object"
 
 
-def _failed(use: ToolUse, error: str, retryable: bool = False) -> ToolRun:
-    return ToolRun(use=use.replace(error=error), content=f"Error: {error}", retryable=retryable)
+def _failed(use: ToolUse, error: str, retryable: bool = True) -> ToolRun:
+    return ToolRun(use=use.replace(error=error), retryable=retryable)

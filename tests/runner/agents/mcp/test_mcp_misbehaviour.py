@@ -39,7 +39,7 @@ def test_an_error_of_the_server_is_one_of_the_call_and_ends_no_connection(here: 
 def test_a_server_that_calls_its_error_a_closed_connection_is_believed_to_live(here: Surroundings) -> None:
     async def action(servers: Servers) -> Any:
         box = await open_toolbox(servers, ["s"], "package.yao")
-        return [(await box.run("s__one", "{}", None)).content for _ in range(2)]
+        return [(await box.run("s__one", "{}", None)).use.error for _ in range(2)]
 
     here.stdio("rude", "refusing", "tools/call", "-32000", "Connection closed")
     first, second = here.use(action)

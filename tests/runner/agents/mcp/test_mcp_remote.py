@@ -74,12 +74,10 @@ def test_a_tool_that_fails_is_told_to_the_model(here: Surroundings, transport: s
     assert here.use(action) == [
         ToolRun(
             use=ToolUse(name="refuse", server="s", arguments={"reason": "no stock"}, result=None, error="no stock"),
-            content="Error: no stock",
             retryable=True,
         ),
         ToolRun(
             use=ToolUse(name="refuse", server="s", arguments={}, result=None, error=missing),
-            content=f"Error: {missing}",
             retryable=True,
         ),
     ]

@@ -10,7 +10,6 @@ import pytest
 from mcp_application import Processes, use, write
 
 from bindings import ProcessError
-from runner.agents.mcp.servers import processes
 from runner.agents.mcp.toolbox import ServerChoice, ToolBox, ToolRun, open_toolbox, read_choices
 from runner.assertions.base import ToolUse
 from runner.errors import ConfigurationError
@@ -121,8 +120,7 @@ def test_tools_are_named_by_server_and_tool(shop: Path) -> None:
 )  # fmt: skip
 def test_names_lead_back_to_their_tools(shop: Path, items: Any, expected: dict[str, tuple[str, str]]) -> None:
     box = opened(shop, items)
-    found = {tool["name"]: box.find(tool["name"]) for tool in box.tools()}
-    assert {name: (one.server.id, one.tool.name) for name, one in found.items() if one} == expected
+    assert {name: (one.server.id, one.tool.name) for name, one in box.offered.items()} == expected
     assert box.warnings == ()
 
 
@@ -160,10 +158,10 @@ USE = ToolUse(name="find", server="shop", arguments={"id": 7}, result={"id": 7, 
 @pytest.mark.parametrize(
     ("name", "arguments", "expected"),
     [
-        pytest.param("shop__find", '{"id": 7}', ToolRun(use=USE, content='{"id":7,"total":1.5}'), id="object"),
-        pytest.param("shop__find", "{'id': 7,", ToolRun(use=USE, content='{"id":7,"total":1.5}'), id="broken JSON is repaired"),
-        pytest.param("shop__note", "", ToolRun(use=ToolUse(name="note", server="shop", arguments={}, result="done ✓"), content='"done ✓"'), id="no arguments, a text"),
-        pytest.param("sub_my_shop__list__all", "{}", ToolRun(use=ToolUse(name="list__all", server="sub.my_shop", arguments={}, result={"id": 7, "total": 1.5}), content='{"id":7,"total":1.5}'), id="underscores"),
+        pytest.param("shop__find", '{"id": 7}', ToolRun(use=USE), id="object"),
+        pytest.param("shop__find", "{'id': 7,", ToolRun(use=USE), id="broken JSON is repaired"),
+        pytest.param("shop__note", "", ToolRun(use=ToolUse(name="note", server="shop", arguments={}, result="done ✓")), id="no arguments, a text"),
+        pytest.param("sub_my_shop__list__all", "{}", ToolRun(use=ToolUse(name="list__all", server="sub.my_shop", arguments={}, result={"id": 7, "total": 1.5})), id="underscores"),
     ],
 )  # fmt: skip
 def test_a_call_is_answered_with_the_json_of_its_result(
@@ -185,9 +183,7 @@ def test_a_call_is_answered_with_the_json_of_its_result(
 def test_a_call_that_the_model_could_mend_says_what_is_wrong(
     shop: Path, name: str, arguments: str, use: ToolUse, error: str
 ) -> None:
-    assert ran(shop, name, arguments) == ToolRun(
-        use=use.replace(error=error), content=f"Error: {error}", retryable=True
-    )
+    assert ran(shop, name, arguments) == ToolRun(use=use.replace(error=error), retryable=True)
 
 
 def test_the_context_reaches_the_process(shop: Path) -> None:
@@ -217,7 +213,7 @@ def test_calls_run_at_the_same_time(shop: Path) -> None:
 
 
 def answered(root: Path, name: str, *args: Any) -> Any:
-    return use(root, lambda servers: processes(servers)(name, list(args), "context"), Processes(PROCESSES))
+    return use(root, lambda servers: servers.answer(name, list(args), "context"), Processes(PROCESSES))
 
 
 @pytest.mark.parametrize(
