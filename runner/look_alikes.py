@@ -98,7 +98,6 @@ def _letters(text: str) -> list[str]:
 
 
 def _look(text: str) -> str:
-    """What a text looks like."""
     plain = _IGNORABLE.sub("", unicodedata.normalize("NFKC", text))
     return "".join(" " if _BLANK.fullmatch(character) else _SIGNS.get(character, character) for character in plain)
 

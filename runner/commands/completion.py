@@ -55,8 +55,6 @@ def _completer(shell: str, environment: Environment) -> Any:
 
 
 class _Root(click.Group):
-    """The whole command line as click sees it."""
-
     def __init__(self, environment: Environment) -> None:
         self._completer = lambda flag: _completer_of(flag, environment)
         self._inputs = _completer_of(FLAGS[0], environment) or _paths
@@ -78,7 +76,6 @@ class _Root(click.Group):
 
 
 def _completer_of(flag: Flag, environment: Environment) -> Completer | None:
-    """What completes the values of a flag; None where nothing is known of them."""
     if choices := getattr(flag.read, "choices", ()):
         return lambda _, __, text: [CompletionItem(one) for one in choices if one.startswith(text)]
     values = _VALUES.get(flag.name) if flag in FLAGS else None

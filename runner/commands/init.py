@@ -64,7 +64,7 @@ def init(environment: Environment, given: tables.Init) -> int:
     system = given.ci or _asked(environment)
     maker = _Maker(root, environment)
     if given.data is not None:
-        from runner.commands.init_data import data_files
+        from runner.commands.convert import data_files
 
         files = data_files(absolute(given.data, environment.directory), given.data, given.name).items()
         made = [NewFile(path=path, text=text) for path, text in files]
@@ -101,8 +101,6 @@ def init(environment: Environment, given: tables.Init) -> int:
 
 
 class _Maker:
-    """Writes files below a folder, and leaves existing files as they are."""
-
     def __init__(self, root: Path, environment: Environment) -> None:
         self._root = root
         self._environment = environment
@@ -154,7 +152,6 @@ def _application_around(root: Path) -> Path | None:
 
 
 def _asked(environment: Environment) -> str:
-    """Asks at the terminal which CI system is used."""
     if not environment.terminal or not sys.stdin.isatty():
         return "github"
     try:
@@ -165,7 +162,6 @@ def _asked(environment: Environment) -> str:
 
 
 def _has(path: Path, text: str) -> bool:
-    """Whether a file contains a text."""
     try:
         return read_text(path, "replace") == text
     except OSError:
@@ -191,7 +187,6 @@ def _ignore(root: Path, repository: Path, environment: Environment) -> None:
 
 
 def _say_what_is_left(root: Path, system: str, environment: Environment) -> None:
-    """Prints what is missing in files that already existed."""
     write = environment.stdout.write
     for line in lacks(root, type_files(root), _shown(root / CONFIG, environment)):
         write(f"{line}\n")

@@ -109,7 +109,6 @@ def _shown(one: Judgement, number: int, of: int) -> str:
 
 @contextmanager
 def _keys() -> Iterator[Callable[[], str]]:
-    """Reads single keys from the terminal, and restores its state at the end."""
     import termios
     import tty
 

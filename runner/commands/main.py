@@ -172,7 +172,6 @@ def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) ->
 
 
 def _configured(options: RunOptions, values: dict[str, Any], application: Application) -> ConfiguredOptions:
-    """The options, completed with those of the configuration file, if there is one."""
     found = ConfiguredOptions(options=options)
     if options.profile is not None or os.path.lexists(application.root / "yao-test.toml"):
         from runner.application.configuration import with_configuration

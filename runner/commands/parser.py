@@ -139,7 +139,6 @@ def _refused(error: click.ClickException, program: str, command: click.Command) 
 
 
 def _name_of(parameter: click.Parameter) -> str:
-    """A flag as it is typed, or the name of a word."""
     return (
         parameter.opts[0]
         if isinstance(parameter, click.Option)
@@ -212,8 +211,6 @@ class Command(click.Command):
 
 
 class _EveryDay(Command):
-    """The run, with a help for every day."""
-
     commands: frozenset[str] = frozenset()
     """The names of the commands other than the run."""
 
@@ -239,7 +236,6 @@ class _EveryDay(Command):
 
 
 def _spelt(flag: Flag) -> str:
-    """A flag as it is typed, without its other spellings."""
     short = f"-{flag.short}, " if flag.short else ""
     return f"{short}--{flag.name}" + f" {flag.metavar}" * (flag.kind in ("text", "repeated"))
 

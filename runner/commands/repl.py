@@ -61,7 +61,6 @@ def repl(environment: Environment, given: tables.Repl, values: dict[str, Any]) -
 
 
 def _module(application: Application, script: str) -> TestModule:
-    """The script as a test module. Raises ConfigurationError."""
     from runner.application.application import TestModule
 
     id = script if script.startswith("scripts.") else f"scripts.{script}"
@@ -78,8 +77,6 @@ def _module(application: Application, script: str) -> TestModule:
 
 
 class _Prompt:
-    """One session."""
-
     def __init__(self, request: RunRequest, module: TestModule) -> None:
         self._request, self._module = request, module
         self._environment = request.environment
@@ -192,7 +189,6 @@ class _Prompt:
     _continues = False
 
     def _typed(self) -> Iterator[str]:
-        """The lines that a person types."""
         while True:
             try:
                 yield input("... " if self._continues else "> ")

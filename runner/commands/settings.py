@@ -70,7 +70,6 @@ def _lines(
 
 
 def _toml(value: Any) -> str:
-    """A value as TOML."""
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -201,7 +201,7 @@ class Label(CommandTable, act="labels:label", page="calibrating"):
     criterion: str | None = option("Only answers judged by this criterion.", metavar="TEXT")
 
 
-class Mcp(CommandTable, act="mcp:mcp", page="coding-agents"):
+class Mcp(CommandTable, act="serve:mcp", page="coding-agents"):
     """Serves tests to coding agents over the Model Context Protocol, on standard input and output: running them,
     explaining failures, coverage, history. Real models are called only with --allow-models and a budget."""
 
@@ -290,7 +290,7 @@ class Status(CommandTable, act="saved_runs:status", page="long-runs", of_run=lam
     reports: tuple[str, ...] = word("REPORT...", kind="words", required=True)
 
 
-class StoreList(CommandTable, act="store:list_runs"):
+class StoreList(CommandTable, act="history:list_runs"):
     """Lists the runs in a store, newest first."""
 
     store: str | None = _store
@@ -298,14 +298,14 @@ class StoreList(CommandTable, act="store:list_runs"):
     as_json: bool = _json
 
 
-class StoreMerge(CommandTable, act="store:merge"):
+class StoreMerge(CommandTable, act="history:merge"):
     """Copies the runs and labels of the other stores into the first one."""
 
     into: str = word("STORE", required=True)
     stores: tuple[str, ...] = word("OTHER...", kind="words", required=True)
 
 
-class StorePrune(CommandTable, act="store:prune_runs"):
+class StorePrune(CommandTable, act="history:prune_runs"):
     """Removes runs beyond an age or a size, the oldest first. Keeps the newest run and runs with labels."""
 
     keep: tuple[StoreKeep, ...] = option("Age or size to keep, such as 90d or 500MB. Repeatable.", kind="repeated", metavar="LIMIT", required=True, read=value_read_by("read_store_keep"))
@@ -332,7 +332,7 @@ class Types(CommandTable, act="types:types", page="editor"):
     check: bool = switch("Write nothing, and exit with 1 if a file is out of date.")
 
 
-class View(CommandTable, act="view:view", page="view"):
+class View(CommandTable, act="serve:view", page="view"):
     """Serves the runs in a store as web pages: results, traces, a test over time, runs side by side, human labels.
     Pages update during a run. Prints a link that works only on this machine. Press Ctrl-C to stop."""
 

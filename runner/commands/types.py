@@ -116,7 +116,6 @@ def _is_made(path: Path) -> bool:
 
 
 def _content(path: Path) -> str | None:
-    """The text of a file; None when it is not there or cannot be read."""
     try:
         return read_text(path, "replace")
     except OSError:
@@ -219,7 +218,6 @@ def _imports(text: str, script: Path) -> bool:
 
 
 def _text(path: Path) -> str:
-    """The text of a source file; empty when it cannot be read, about which a run complains."""
     return _content(path) or ""
 
 

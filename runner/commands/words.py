@@ -89,7 +89,6 @@ def tokens_of(arguments: Sequence[str]) -> Iterator[Token]:
 
 
 def _takes(word: str, next: str) -> bool:
-    """Whether a flag takes the next word as its value."""
     flag = _BY_SPELLING.get(word)
     if flag is None and not word.startswith("--"):  # several letters, as in -vn desk
         for at, letter in enumerate(word[1:], 2):
@@ -132,7 +131,6 @@ class _Line:
 
     @property
     def _variables(self) -> Mapping[str, str]:
-        """The environment, with the files of `--env-file`."""
         files = self._values("-e", "--env-file")
         if not files:
             return self._environment.variables
@@ -187,7 +185,6 @@ class _Line:
         return agent.id, second
 
     def _names(self, word: str) -> bool:
-        """Whether a word names an input or an agent."""
         return self._is_input(word) or self._agent(word) is not None
 
     def _is_input(self, word: str) -> bool:
@@ -199,14 +196,12 @@ class _Line:
         )
 
     def _agent(self, word: str) -> AgentFolder | None:
-        """The agent of this id."""
         if self._application is None or "/" in word or any(map(str.isspace, word)) or len(word) > 200:
             return None
         found = self._application.agent_of_id(word)
         return found or self._application.agent_of_id(word.removeprefix("assistants."))
 
     def _folder_of_agent(self, word: str) -> AgentFolder | None:
-        """The agent whose folder has this path."""
         place = self._directory / Path(_path(word)).expanduser()
         if self._application is None or not os.path.isfile(place / "package.yao"):
             return None
@@ -235,7 +230,6 @@ class _Line:
         raise self._unknown(word)
 
     def _unknown(self, word: str) -> ConfigurationError:
-        """The error of a word that names nothing."""
         from runner.planning.nearest import closest, missing_path_hint
 
         application = self._application
@@ -261,11 +255,9 @@ class _Line:
         )
 
     def _value(self, *spellings: str) -> str:
-        """The first value of a flag, empty when it is not given."""
         return next(iter(self._values(*spellings)), "")
 
     def _values(self, *spellings: str) -> list[str]:
-        """The values of a flag."""
         flags = [(token, *token.text.partition("=")) for token in self._tokens if token.is_flag]
         return [value or "".join(token.words[1:]) for token, spelling, _, value in flags if spelling in spellings]
 

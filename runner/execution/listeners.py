@@ -108,9 +108,8 @@ def _store(run: Run, reports: list[Path], report: LineFile | None) -> list[Repor
     if store is None or (run.observer is not None and not run.observer.keeps):
         return []
     from runner.options.values import STANDARD_STORE_KEEP
-    from runner.store.fallback_report import FallbackReport
     from runner.store.places import place_of, revision_of
-    from runner.store.run_writer import RunWriter
+    from runner.store.run_writer import FallbackReport, RunWriter
 
     names = tuple(shown_path(path, environment.directory) for path in reports)
     spare = FallbackReport(store.run, environment.directory, report, *names[:1])

@@ -16,10 +16,10 @@ from runner.application.application import Application
 from runner.environment import Environment
 from runner.errors import ConfigurationError, MissingError
 from runner.execution.outcome import bounded
-from runner.mcp_server.answers import Answer, nearest, pieces
-from runner.mcp_server.kept import KeptResult, KeptRuns
 from runner.mcp_server.results import (
     DETAIL,
+    KeptResult,
+    KeptRuns,
     RunLines,
     explained,
     past,
@@ -31,6 +31,7 @@ from runner.mcp_server.results import (
 )
 from runner.mcp_server.running import Call, Calls, Ended, objects_in
 from runner.mcp_server.script_api import declarations, named
+from runner.mcp_server.tools import Answer, nearest, pieces
 from runner.mutation.documents import LAST, LAST_OF_CASES, LAST_OF_PROMPTS
 from runner.planning.inputs import is_generator
 from runner.record.verdict import Verdict
@@ -261,14 +262,12 @@ class Actions:
         )
 
     def _known(self, test: str, input: str | None) -> KeptResult | None:
-        """The newest kept result of a test, if there is one."""
         try:
             return self.kept.result(test, self._named(input), None)
         except MissingError:
             return None
 
     async def _listed(self, call: Call, words: Sequence[str]) -> Record:
-        """The document of a listing. Raises ConfigurationError."""
         ended = await self.calls.command(
             [*words, *self._limits.flags, "--dry-run", "--json", "--no-models"], call, is_alone=False
         )
@@ -352,7 +351,6 @@ def _chosen(input: Sequence[str], run: str | None, tag: str | None) -> list[str]
 
 
 def _id_in(given: str) -> str:
-    """A name of a script or of a generator, which is no path. Raises ConfigurationError."""
     if "/" in given.partition("?")[0]:
         raise ConfigurationError(f'"{given[:200]}" is not a script name', "Names have dots: scripts.<agent>.<module>")
     return given
@@ -375,7 +373,6 @@ def _document_in(ended: Ended) -> Record:
 
 
 def _error_in(errors: Sequence[Record], ended: Ended) -> ConfigurationError:
-    """The error of a command that could not do its work."""
     if not errors and ended.output.startswith("{"):
         with suppress(ValueError, AttributeError):
             errors = json.loads(ended.output).get("errors", ())

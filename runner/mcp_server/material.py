@@ -8,8 +8,8 @@ from pathlib import Path
 from runner.errors import ConfigurationError, beside_missing
 from runner.execution.outcome import bounded
 from runner.mcp_server.actions import Actions
-from runner.mcp_server.answers import nearest
 from runner.mcp_server.running import Call
+from runner.mcp_server.tools import nearest
 from runner.security.files import read_text
 from runner.security.walk import CASE_FILES, CODE
 from scripttest.values import Value

@@ -191,7 +191,6 @@ class Calls:
             spent.cancel()
 
     async def _count(self, ours: socket.socket) -> None:
-        """Counts what a command says on its socket, until it ends."""
         reader, writer = await asyncio.open_connection(sock=ours)
         with closing(writer):
             async for said in reader:

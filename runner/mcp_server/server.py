@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -20,9 +20,8 @@ from pydantic import AnyUrl
 from runner.errors import ConfigurationError, RunnerError, sentences
 from runner.mcp_server import material
 from runner.mcp_server.actions import Actions
-from runner.mcp_server.answers import Answers, nearest, shown
 from runner.mcp_server.running import Call
-from runner.mcp_server.tools import BY_NAME, INSTRUCTIONS, TOOLS
+from runner.mcp_server.tools import BY_NAME, INSTRUCTIONS, TOOLS, Answers, nearest, shown
 from runner.version import VERSION
 
 LAST_CALLS = 2.0
@@ -173,3 +172,28 @@ def _own_output() -> Iterator[TextIO]:
             yield output
         finally:
             os.dup2(output.fileno(), 1)
+
+
+REFUSED = "This needs the token that yao-test mcp printed: Authorization: Bearer TOKEN\n"
+
+
+async def serve_http(server: Server[Any, Any], token: str, port: int, begun: Callable[[str], None]) -> None:
+    """Serves over HTTP, at one address of this machine, whoever has the token, until the process ends. `port` is 0 for
+    any; `begun` is told the address. Raises ConfigurationError when the port is in use."""
+    import uvicorn
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from runner.view.server import ADDRESS, Guard, config_of, listening
+
+    class WithoutSignals(uvicorn.Server):  # they are for the command
+        @contextmanager
+        def capture_signals(self) -> Iterator[None]:
+            yield
+
+    sessions = StreamableHTTPSessionManager(server)
+    opened = listening(port)
+    port = int(opened.getsockname()[1])
+    guarded = Guard(sessions.handle_request, f"Bearer {token}", port, header=b"authorization", said=REFUSED)
+    begun(f"http://{ADDRESS}:{port}/mcp")
+    async with sessions.run():
+        await WithoutSignals(config_of(guarded)).serve(sockets=[opened])

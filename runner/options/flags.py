@@ -196,7 +196,6 @@ class Flag(Value):
         return said if isinstance(said, bool | int) else self._read(said)
 
     def _read(self, said: Any) -> Any:
-        """The value of a text, or the values of several texts."""
         read = self.read or (lambda text, _: text)
         if isinstance(said, str):
             return read(said, self.shown)

@@ -357,7 +357,7 @@ def _run_id(resume: ResumeState | None) -> str:
     """The id of the run: that of the run that it resumes, if it resumes one."""
     if resume is None or resume.start is None or not resume.start:
         return new_run()
-    from runner.store.rows import id_of
+    from runner.store.stored import id_of
 
     return id_of(resume.start)
 

@@ -77,7 +77,6 @@ class AgentReporter(DocumentReporter):
         return report.clean(text)
 
     def _save(self, report: Report) -> Path | None:
-        """Saves the results in a JSON file beside the document."""
         if self._path is None:
             return None
         beside = self._path.with_name(f"{self._path.name}.json")
@@ -112,7 +111,6 @@ def bounded(document: Record, limit: int = LIMIT) -> tuple[Record, bool]:
 
 
 def _cut(value: Any) -> Any:
-    """A JSON value whose texts are not long."""
     if isinstance(value, str):
         return cut(value, TEXT_LIMIT)
     if isinstance(value, dict):

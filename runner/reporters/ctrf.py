@@ -125,7 +125,6 @@ def _status(outcome: Outcome) -> str:
 
 
 def _milliseconds(timestamp: str) -> int:
-    """Milliseconds since 1970 of an RFC 3339 time; 0 when there is none."""
     try:
         return round(datetime.fromisoformat(timestamp).timestamp() * 1000)
     except ValueError:

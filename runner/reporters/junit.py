@@ -150,7 +150,6 @@ def _figures(known: Figures, of: str) -> Record:
 
 
 def _case(parent: Element, suite: Suite, same: tuple[str, str], result: TestResult) -> None:
-    """Adds a test case; `same` is what all cases of the suite have, class name and file."""
     class_name, file = same
     time = _seconds(result.outcome.milliseconds)
     attributes = {"name": _legal(name_of(result)), "classname": class_name, "time": time, "file": file}

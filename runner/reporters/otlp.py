@@ -314,7 +314,6 @@ class _Session(requests.Session):
 
 
 def _problem(error: requests.RequestException) -> str:
-    """Why a collector has given no answer."""
     if isinstance(error, requests.exceptions.SSLError):
         return "the TLS connection failed, for example because of an untrusted certificate or a server without TLS"
     if isinstance(error, requests.exceptions.ProxyError):
@@ -359,5 +358,4 @@ def _resource(variables: Mapping[str, str], clean: Callable[[str], str]) -> Reso
 
 
 def _at(seconds: float) -> int:
-    """Nanoseconds since 1970."""
     return round(seconds * SECOND)

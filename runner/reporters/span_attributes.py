@@ -193,7 +193,6 @@ class SpanContent:
 
 
 def _message(message: Record) -> dict[str, Any]:
-    """A message of OpenAI's form in that of the conventions."""
     return {"role": message.get("role", "user"), "parts": list(_parts(message))}
 
 

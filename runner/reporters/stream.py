@@ -111,7 +111,6 @@ class Multiplexer:
 
     @property
     def _is_told(self) -> bool:
-        """Whether a reporter tells the user of an error, or nothing could."""
         tellers = filter(_tells_errors, self._reporters) if self._has_teller else self._reporters
         return self._is_unread or any(True for _ in tellers)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from runner import columns
+from runner.cells import in_cell, width
 from runner.compare.change_report import BeforeAfter
 from runner.compare.variants import DiffSegment, MatrixRow, marked, matrix, verdicts_on
 from runner.errors import ConfigurationError
@@ -92,13 +92,13 @@ def answers_text(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) 
 def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:
     """The answers below each other, the words marked that the first one does not have, or that only it has."""
     text = ""
-    shown_names = [columns.in_cell(name) for name in names]
-    longest = max(map(columns.width, shown_names))
+    shown_names = [in_cell(name) for name in names]
+    longest = max(map(width, shown_names))
     for at, (name, answer) in enumerate(zip(shown_names, row.answers, strict=True)):
         both = marked(row.answers[0], row.answers[at or 1])
         pieces = both.b if at else both.a
         shown = _painted(pieces, style, "green" if at else "red") if answer else style.paint("no answer", "dim")
-        text += f"    {name}{' ' * (longest - columns.width(name))}  {shown.rstrip()}\n"
+        text += f"    {name}{' ' * (longest - width(name))}  {shown.rstrip()}\n"
     return text
 
 

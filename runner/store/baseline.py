@@ -14,9 +14,8 @@ from runner.record.lines import with_members
 from runner.record.model import ResultKey, TestResult
 from runner.record.model import key_of as result_key
 from runner.record.report import Report
-from runner.store.rows import key_of
 from runner.store.store import Store
-from runner.store.stored import StoredRun
+from runner.store.stored import StoredRun, key_of
 from scripttest.values import Value
 
 MOST = 10
@@ -108,7 +107,6 @@ def _whole_suites(run: Report) -> frozenset[str]:
 def _counts(
     result: TestResult, newest: Mapping[ResultKey, TestResult], wanted: set[ResultKey], whole: frozenset[str]
 ) -> bool:
-    """Whether a result belongs to the baseline."""
     key = result_key(result)
     if key not in wanted and result.suite not in whole:
         return False

@@ -15,9 +15,8 @@ from runner.record.fingerprint_changes import asked_by, changed
 from runner.record.verdict import Verdict
 from runner.statistics.intervals import Interval, wilson
 from runner.statistics.series import Break, level_break, rate_break
-from runner.store.rows import NOT_ENDED
 from runner.store.store import Store
-from runner.store.stored import StoredResult, StoredRun
+from runner.store.stored import NOT_ENDED, StoredResult, StoredRun
 from scripttest.values import Value
 
 _NONE = frozenset(verdict.value for verdict in Verdict if verdict.is_none)
@@ -279,7 +278,6 @@ def _asked(store: Store, results: Sequence[StoredResult]) -> tuple[str, ...]:
 
 
 def _streak(judged: Sequence[StoredResult]) -> int:
-    """How many of the newest results failed."""
     passing = next((at for at, one in enumerate(reversed(judged)) if one.verdict != Verdict.FAILED), len(judged))
     return passing
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sqlite3
 import threading
@@ -13,18 +14,17 @@ from queue import Empty, SimpleQueue
 from runner.errors import RunnerError
 from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
 from runner.record.fold import Execution
+from runner.record.line_file import LineFile
 from runner.record.lines import stored_text
 from runner.record.report import line_of_event
 from runner.store.database import RunLock, StoreError, changing, close, open_for_writing, open_store, understood
 from runner.store.places import FILE
-from runner.store.rows import COLUMNS, Row, key_of, kind_of, line_without_fingerprint, row_of
-from runner.store.stored import RUNS, read
+from runner.store.stored import COLUMNS, RUNS, Row, key_of, kind_of, line_without_fingerprint, read, row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.options.values import StoreKeep
     from runner.record.model import Suite, TestResult
-    from runner.store.fallback_report import FallbackReport
     from runner.store.places import Revision
 
 
@@ -79,12 +79,10 @@ class RunWriter:
     def _send(self, event: Event, so_far: Execution) -> None:
         if isinstance(event, TestEnd):
             result = event.result
-            if result.attempts:
-                self._send_result(result, so_far, line_of_event(event, so_far), 0)
-            else:
-                self._send_result(result, so_far, self._text(result, so_far), 0)
+            text = line_of_event(event, so_far) if result.attempts else self._text(result, so_far)
+            self._send_result(result, text, 0)
         elif isinstance(event, AttemptEnd):
-            self._send_result(event.result, so_far, self._text(event.result, so_far), event.result.run)
+            self._send_result(event.result, self._text(event.result, so_far), event.result.run)
         elif isinstance(event, RunStart):
             self._begin(event, so_far)
         elif isinstance(event, SuiteStart):
@@ -155,26 +153,21 @@ class RunWriter:
         self._suites = {suite.id: suite.in_report for suite in event.suites}
         line = line_of_event(event, so_far)
         code = self._revision
-        values = (code.branch, code.commit, code.place, self._profile, json.dumps(self._reports), line)
+        told = {"branch": code.branch, "revision": code.commit, "place": code.place, "profile": self._profile}
+        told |= {"reports": json.dumps(self._reports), "start": line}
         suites = [(key_of(suite), suite.id, kind_of(suite)) for suite in self._suites.values()]
 
         def begin(database: sqlite3.Connection) -> None:
             self._lock = RunLock(self._folder, self._run)
             known = read(self._folder, database, RUNS, "SELECT session FROM runs WHERE id = ?", (self._run,))
             self._session = known[0][0] + 1 if known else 0
-            if not known:
-                head = (self._run, 0, event.started_at)
-                database.execute(
-                    "INSERT INTO runs (id, session, started_at, branch, revision, place, profile, reports, start)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    (*head, *values),
-                )
-            else:
-                database.execute(
-                    "UPDATE runs SET session = ?, branch = ?, revision = ?, place = ?, profile = ?, reports = ?,"
-                    " start = ?, ended_at = NULL, status = NULL, summary = NULL WHERE id = ?",
-                    (self._session, *values, self._run),
-                )
+            row = {"id": self._run, "started_at": event.started_at, "session": self._session, **told}
+            changes = ", ".join(f"{name} = excluded.{name}" for name in ("session", *told))
+            database.execute(
+                f"INSERT INTO runs ({', '.join(row)}) VALUES ({', '.join('?' * len(row))}) ON CONFLICT DO UPDATE SET"
+                f" {changes}, ended_at = NULL, status = NULL, summary = NULL",
+                tuple(row.values()),
+            )
             database.executemany(
                 "INSERT OR REPLACE INTO suites (run, suite, name, kind, session, ended) VALUES (?, ?, ?, ?, ?, 0)",
                 [(self._run, *suite, self._session) for suite in suites],
@@ -182,7 +175,7 @@ class RunWriter:
 
         self._writer.send(begin)
 
-    def _send_result(self, result: TestResult, so_far: Execution, text: str | None, attempt: int) -> None:
+    def _send_result(self, result: TestResult, text: str | None, attempt: int) -> None:
         suite = self._suites[result.suite]
 
         def insert(database: sqlite3.Connection) -> None:
@@ -287,3 +280,89 @@ class Writer:
             for change in changes:
                 change(database)
         return None not in batch
+
+
+class FallbackReport:
+    """A reporter for a run that is stored."""
+
+    def __init__(self, run: str, directory: Path, report: LineFile | None = None, name: str = "") -> None:
+        """Writes nothing yet.
+
+        Args:
+            run: id of the run.
+            directory: the working directory, which is used if there is no folder for temporary files that can be
+                written.
+            report: the `.jsonl` report of the run, whose reporter gets each event first; None if there is none.
+            name: what messages call it."""
+        self._run = run
+        self._directory = directory
+        self._report = report
+        self._name = name
+        self._is_trusted = False
+        """Whether a message has named the report."""
+        self._lines: list[str] = []
+        self._file: LineFile | None = None
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Holds the line of an event, or writes it, unless the report has it. Raises OSError."""
+        line = line_of_event(event, so_far)
+        if line is None or self._is_covered:
+            return
+        if self._file is None:
+            self._lines.append(line)
+        else:
+            self._file.write(line)
+        if self._is_trusted:
+            self.begin()
+
+    @property
+    def _is_covered(self) -> bool:
+        return self._report is not None and not self._report.is_broken
+
+    def begin(self) -> str:
+        """The name of a report that has or gets all lines: the report of the run, or a file to which those that there
+        are are written now, and further ones as they come. Raises OSError when it can be written nowhere."""
+        if self._is_covered:
+            self._is_trusted = True
+            return self._name
+        if self._file is None:
+            from tempfile import gettempdir
+
+            earlier = self._earlier()
+            try:
+                self._file = self._written_to(Path(gettempdir()), earlier)
+            except OSError:
+                self._file = self._written_to(self._directory, earlier)
+            self._lines.clear()
+        return str(self._file.path)
+
+    def close(self) -> None:
+        """Closes the file. Raises OSError, and RunnerError where a message has named the report, which broke later."""
+        if self._file is None:
+            return
+        self._file.close()
+        if self._is_trusted:
+            raise RunnerError(
+                f"The report {self._name} does not have all results: they are in {self._file.path}",
+                "Pass that file to --resume instead of the report",
+            )
+
+    def _earlier(self) -> list[str]:
+        if self._report is None:
+            return []
+        lines = self._report.path.read_bytes().decode("utf-8", "replace").split("\n")[:-1]
+        return lines[:-1] if lines[-1:] == self._lines[:1] else lines  # it was written, and the disk did not keep it
+
+    def _written_to(self, folder: Path, earlier: list[str]) -> LineFile:
+        from tempfile import mkstemp
+
+        descriptor, name = mkstemp(".jsonl", f"yao-test-run-{self._run}-", folder)
+        os.close(descriptor)
+        file = LineFile(Path(name))
+        try:
+            for line in [*earlier, *self._lines]:
+                file.write(line)
+        except OSError:
+            file.path.unlink(missing_ok=True)
+            raise
+        return file

@@ -19,11 +19,13 @@ from runner.record.report import Report
 from runner.record.saved import read_text
 from runner.store.database import changing, close, damaged, is_under_way, open_for_reading, parsing, understood
 from runner.store.places import FILE
-from runner.store.rows import CASE_FILE, MODULE, NOT_ENDED, line_with_fingerprint, unpacked
 from runner.store.stored import (
+    CASE_FILE,
     CUT_SHORT,
     FINGERPRINTS,
     LABELS,
+    MODULE,
+    NOT_ENDED,
     OPTIONAL_TEXT,
     REMARKS,
     RESULTS,
@@ -36,12 +38,14 @@ from runner.store.stored import (
     StoredResult,
     StoredRun,
     batches,
+    line_with_fingerprint,
     read,
     record_in,
     reports_in,
     result_in,
     run_start_in,
     summary_in,
+    unpacked,
 )
 from scripttest import Status, kind_of
 from scripttest.typing_names import Record
@@ -220,7 +224,8 @@ class Store:
             " ORDER BY made_at, rowid",
             (run, run),
         )
-        return [_label(row) for row in rows]
+        found = (dict(zip(names_of(StoredLabel), row, strict=True)) for row in rows)
+        return [StoredLabel(**{**label, "passed": bool(label["passed"])}) for label in found]
 
     def put_label(self, label: StoredLabel) -> None:
         """Keeps a label, instead of one of the same person on the same answer. One that is taken away is kept too, so
@@ -308,11 +313,6 @@ def _file_in(folder: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _label(row: Sequence[Any]) -> StoredLabel:
-    found = dict(zip(names_of(StoredLabel), row, strict=True))
-    return StoredLabel(**{**found, "passed": bool(found["passed"])})
 
 
 _WHEN = "runs.started_at || printf('%020d', runs.rowid)"

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from runner.amounts import Estimate
+from runner.compare.judged_cases import judged_case
 from runner.record.checks import result_problem
 from runner.record.events import RunStart
-from runner.record.model import KINDS
+from runner.record.model import KINDS, Suite, TestResult
 from runner.record.saved import start_in
+from runner.record.texts import json_line
 from runner.record.verdict import Verdict
-from runner.store.database import damaged, understood
+from runner.record.votes import score_in
+from runner.store.database import TABLES, damaged, understood
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
@@ -48,78 +55,37 @@ class Column(Value):
 Columns = dict[str, Column]
 
 
-def _is_counted(number: float) -> bool:
-    return 0 <= number <= LARGEST
-
-
-def _optional(column: Column) -> Column:
-    return column.replace(types=column.types | {type(None)})
-
-
-TEXT = Column(types=frozenset({str}))
-OPTIONAL_TEXT = _optional(TEXT)
-_NUMBER = Column(types=frozenset({int}), is_good=_is_counted)
-_FIGURE = Column(types=frozenset({int, float}), is_good=_is_counted)
-_SCORE = _optional(Column(types=_FIGURE.types, is_good=lambda score: abs(score) <= LARGEST))
-_RUNS = Column(types=_NUMBER.types, is_good=lambda number: 0 <= number <= RUNS_OF_A_TEST)
-_ID = Column(types=TEXT.types, is_good=str.isalnum)
-"""It is part of the name of a file."""
-
-RUNS: Columns = {
-    "id": _ID,
-    "session": _NUMBER,
-    "started_at": TEXT,
-    **dict.fromkeys(("ended_at", "status", "branch", "revision", "profile", "place"), OPTIONAL_TEXT),
-    "reports": TEXT,
-    "start": TEXT,
-    "summary": OPTIONAL_TEXT,
+_TYPES: dict[str, set[type]] = {"TEXT": {str}, "INTEGER": {int}, "REAL": {int, float}, "BLOB": {str, bytes}}
+_GOOD: dict[str, Callable[[Any], bool] | None] = {
+    "run": str.isalnum,
+    "runs.id": str.isalnum,
+    "position": None,
+    "verdict": frozenset(Verdict).__contains__,
+    "score": lambda score: abs(score) <= LARGEST,
+    "judged": lambda number: 0 <= number <= RUNS_OF_A_TEST,
+    "results.passed": lambda number: 0 <= number <= RUNS_OF_A_TEST,
+    "labels.passed": frozenset((0, 1)).__contains__,
+    "cost_estimated": frozenset((0, 1)).__contains__,
 }
-SUITES: Columns = {
-    "run": _ID,
-    "suite": TEXT,
-    "name": TEXT,
-    "kind": TEXT,
-    "session": _NUMBER,
-    "selected": _optional(_NUMBER),
-    "total": _optional(_NUMBER),
-    "ended": _NUMBER,
-}
-RESULTS: Columns = {
-    "seq": _NUMBER,
-    "run": _ID,
-    "session": _NUMBER,
-    "suite": TEXT,
-    "position": Column(types=_NUMBER.types),
-    "test": TEXT,
-    "attempt": _NUMBER,
-    "verdict": Column(types=TEXT.types, is_good=frozenset(Verdict).__contains__),
-    "cause": OPTIONAL_TEXT,
-    "passed": _RUNS,
-    "judged": _RUNS,
-    "score": _SCORE,
-    "duration_ms": _FIGURE,
-    "tokens": _optional(_FIGURE),
-    "cost": _optional(_FIGURE),
-    "cost_estimated": Column(types=_NUMBER.types, is_good=frozenset((0, 1)).__contains__),
-    "connector": OPTIONAL_TEXT,
-    "made_of": OPTIONAL_TEXT,
-    "line": Column(types=frozenset({str, bytes, type(None)})),
-}
-REMARKS: Columns = {"seq": _NUMBER, "run": _ID, "session": _NUMBER, "line": TEXT}
-FINGERPRINTS: Columns = {"digest": TEXT, "content": TEXT}
-LABELS: Columns = {
-    "run": _ID,
-    "suite": TEXT,
-    "test": TEXT,
-    "attempt": _NUMBER,
-    "turn": _NUMBER,
-    "criterion": TEXT,
-    "passed": _optional(Column(types=_NUMBER.types, is_good=frozenset((0, 1)).__contains__)),
-    "score": _SCORE,
-    "why": TEXT,
-    "person": TEXT,
-    "made_at": TEXT,
-}
+"""What columns may hold, of one table or of all; other numbers are from 0 to `LARGEST`. The id of a run is part of the
+name of a file."""
+
+
+def _columns_in(statement: str) -> Columns:
+    """The columns of a statement that creates a table."""
+    table = statement.split(" (")[0].rpartition(" ")[2]
+    found = {}
+    for name, kind, is_required in re.findall(r"^    ([a-z_]+) ([A-Z]+)( NOT NULL| PRIMARY KEY)?", statement, re.M):
+        good = None if kind in ("TEXT", "BLOB") else lambda number: 0 <= number <= LARGEST
+        good = _GOOD.get(f"{table}.{name}", _GOOD.get(name, good))
+        found[name] = Column(types=frozenset(_TYPES[kind] | (set() if is_required else {type(None)})), is_good=good)
+    return found
+
+
+RUNS, SUITES, RESULTS, REMARKS, FINGERPRINTS, LABELS = map(_columns_in, re.findall(r"CREATE TABLE[^;]+", TABLES))
+TEXT, OPTIONAL_TEXT = RUNS["start"], RUNS["branch"]
+COLUMNS = tuple(name for name in RESULTS if name not in ("seq", "run", "session"))
+"""The columns of a result, besides its run."""
 
 
 def read(
@@ -270,7 +236,7 @@ class StoredResult(Value):
     """Rises with each result that is written."""
     run: str
     suite: str
-    """What names its suite in all runs; see `runner.store.rows.key_of`."""
+    """What names its suite in all runs; see `runner.store.stored.key_of`."""
     position: int
     """In its suite, from 0."""
     test: str
@@ -316,3 +282,105 @@ class StoredLabel(Value):
     person: str = ""
     made_at: str
     """UTC, RFC 3339."""
+
+
+LONG = 1000
+"""Characters from which on a line is compressed."""
+MODULE, CASE_FILE, OTHER = "module", "file", "other"
+"""Kinds of suites."""
+NOT_ENDED = "cut_short"
+"""The cause of a result whose run ended before it did."""
+
+
+class Row(Value):
+    """The row of a result."""
+
+    values: Mapping[str, Any]
+    """By the names of `COLUMNS`."""
+    fingerprint: str | None
+    """The digests of what it depends on, as JSON."""
+
+
+def kind_of(suite: Suite) -> str:
+    """`module`, `file` for a file of cases, and `other` for cases that are in none."""
+    if not suite.has_cases:
+        return MODULE
+    return CASE_FILE if suite.file else OTHER
+
+
+def key_of(suite: Suite) -> str:
+    """What names a suite in all runs, wherever they were started: the id of a test module, the file of cases from the
+    repository; with its variant."""
+    return suite.name_of(suite.file) if kind_of(suite) == CASE_FILE else suite.id
+
+
+def id_of(start: Record) -> str:
+    """The id of the run with this start line: its own, or one that is computed from the line."""
+    own = start.get("run_id")
+    if isinstance(own, str) and own.isalnum():
+        return own
+    told = {key: start.get(key) for key in ("timestamp", "version", "environment", "flags", "shard", "runs_per_case")}
+    suites = [suite["id"] for suite in start.get("suites") or ()]
+    return digest_of(json.dumps([told, suites], sort_keys=True))
+
+
+def row_of(suite: Suite, result: TestResult, line: str | None, attempt: int) -> Row:
+    """The row of a result. `suite`: its suite, as reports have it. `line`: the line to store, without the
+    fingerprint; None for a verdict without a line. `attempt`: 0 for the verdict on a test, otherwise the number of
+    the run."""
+    runs = judged_case([result], suite).runs
+    fingerprint, case = result.fingerprint, result.case
+    cost = _mean([run.cost for run in runs])
+    made_of = json.dumps(fingerprint, sort_keys=True, ensure_ascii=False) if fingerprint else None
+    values = {
+        "suite": key_of(suite),
+        "position": result.position,
+        "test": result.name,
+        "attempt": attempt,
+        "verdict": result.verdict.value,
+        "cause": NOT_ENDED if result.cut_short else result.outcome.cause,
+        "passed": sum(run.passed for run in runs),
+        "judged": len(runs),
+        "score": _mean([score_in(run.score) for run in runs]),
+        "duration_ms": _mean([run.duration_ms for run in runs]) or round(result.outcome.milliseconds),
+        "tokens": _mean([run.tokens or None for run in runs]),
+        "cost": cost,
+        "cost_estimated": int(isinstance(cost, Estimate)),
+        "connector": (case.connector if case is not None else "") or suite.connector or None,
+        "made_of": digest_of(made_of) if made_of is not None else None,
+        "line": None if line is None else packed(line),
+    }
+    return Row(values=values, fingerprint=made_of)
+
+
+def line_without_fingerprint(record: Record) -> str:
+    """The line of a result, as it is kept."""
+    return json_line({key: value for key, value in record.items() if key != "fingerprint"})
+
+
+def line_with_fingerprint(line: str, fingerprint: str | None) -> str:
+    """The line of a result, as a report has it."""
+    return line if fingerprint is None else f'{line[:-1]}, "fingerprint": {fingerprint}}}'
+
+
+def packed(line: str) -> str | bytes:
+    """A line as it is kept."""
+    return line if len(line) < LONG else zlib.compress(line.encode("utf-8", "backslashreplace"), 1)
+
+
+def unpacked(kept: str | bytes) -> str:
+    """The line that was kept. Raises ValueError when it is damaged."""
+    try:
+        return kept if isinstance(kept, str) else zlib.decompress(kept).decode()
+    except zlib.error as error:
+        raise ValueError(str(error)) from error
+
+
+def digest_of(text: str) -> str:
+    """A short name of a text."""
+    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+
+
+def _mean(figures: list[float | None]) -> float | None:
+    known = [figure for figure in figures if figure is not None]
+    return sum(known) / len(known) if known else None

@@ -18,9 +18,8 @@ from runner.record.result_texts import as_text, message_text
 from runner.reporters.html.compared import comparison_record, variants_record
 from runner.security.files import application_of, read_named
 from runner.store.history import Since, TestHistory, histories, history_of
-from runner.store.rows import key_of
 from runner.store.store import Store
-from runner.store.stored import StoredLabel, StoredResult, StoredRun
+from runner.store.stored import StoredLabel, StoredResult, StoredRun, key_of
 from runner.version import VERSION
 from runner.view.reruns import Reruns, as_typed, commands_of
 from runner.view.runs import StoredRuns
@@ -319,7 +318,6 @@ def _sentences(history: TestHistory) -> list[str]:
 
 
 def _since(since: Since) -> str:
-    """Since when, and what is not the same any more."""
     commit = f" (commit {since.run.commit[:8]})" if since.run.commit else ""
     parts = f" (changed: {described(since.parts)})" if since.parts else ""
     return f"Since the run of {since.run.started_at[:16].replace('T', ' ')} UTC{commit}{parts}"

@@ -218,7 +218,6 @@ def _input(suite: Suite, application: Path, root: Path) -> str:
 
 
 def _signal(process: subprocess.Popen[str], number: int) -> None:
-    """Sends a signal to a process and all that it has started."""
     try:
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):

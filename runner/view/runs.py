@@ -22,9 +22,8 @@ from runner.record.texts import json_line
 from runner.record.verdict import Verdict
 from runner.reporters.html.compared import variants_of
 from runner.reporters.html.data import Rows, entry_of, index_of
-from runner.store.rows import key_of
 from runner.store.store import Store
-from runner.store.stored import UNDER_WAY, StoredRun
+from runner.store.stored import UNDER_WAY, StoredRun, key_of
 from runner.version import VERSION
 from runner.view.reruns import elsewhere
 from scripttest.typing_names import Record
@@ -42,8 +41,6 @@ SIZE = 100
 
 
 class _Page:
-    """A run as it was last shown."""
-
     def __init__(self, revisions: Iterator[int]) -> None:
         self.lock = Lock()
         """Of the thread that brings it up to date, or reads it."""
@@ -288,8 +285,6 @@ def _status_of(run: StoredRun) -> str:
 
 
 class _Shown(Value):
-    """A result on a page."""
-
     result: TestResult
     source: str
     """The result as JSON."""

@@ -210,7 +210,6 @@ async def _broke(request: Request, error: Exception) -> Response:
 
 
 async def _body(request: Request) -> Record:
-    """The JSON object in the body of a request."""
     content = b""
     async for piece in request.stream():
         content += piece
@@ -226,7 +225,6 @@ async def _body(request: Request) -> Record:
 
 
 async def _keys(request: Request) -> list[str]:
-    """The keys of rows in the body of a request."""
     keys = (await _body(request)).get("keys")
     if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
         raise ConfigurationError("Bad request: no results are named")

@@ -27,9 +27,8 @@ from runner.planning.plan import RunRequest
 from runner.planning.selection import Selection
 from runner.record.events import STALE
 from runner.reporters.console.style import Style
-from runner.watch.changes import Broke, Changes, Inbox, Message, Pressed, SavedFile, written_by
+from runner.watch.changes import ESCAPE, Broke, Changes, Inbox, Keys, Message, Pressed, SavedFile, Screen, written_by
 from runner.watch.dependents import Dependents, ObservedRun
-from runner.watch.screen import ESCAPE, Keys, Screen
 from scripttest import HeldFolder, Status, start_processes
 
 if TYPE_CHECKING:
@@ -179,7 +178,6 @@ class Watch:
         return True
 
     def _there(self) -> dict[str, Input]:
-        """The suites that exist; none, and an error message, if they cannot be listed."""
         try:
             return self._inputs()
         except RunnerError as error:
@@ -219,7 +217,6 @@ class Watch:
         return True
 
     def _filter(self, key: str) -> None:
-        """Asks for a pattern, and runs what it picks."""
         typed = self._screen.ask("Files that match: " if key == "p" else "Tests that match: ", self._inbox)
         if typed is None:
             return
@@ -374,17 +371,14 @@ class Watch:
 
 
 def _keeps_no_answers(options: RunOptions) -> bool:
-    """Whether the command line says nothing of where answers of models are kept."""
     return not options.record and not options.record_missing
 
 
 def _spelled(item: Input) -> str:
-    """The value of `-i`."""
     if isinstance(item, CaseInput):
         return str(item.path) if item.path is not None else item.message
     return item.id
 
 
 def _place(item: Input) -> str:
-    """What a pattern of files is looked for in."""
     return str(getattr(item, "test", None) or getattr(item, "path", None) or item.id)

@@ -12,9 +12,8 @@ from command import eventually
 from runner.record.events import Event, RunEnd, new_run
 from runner.record.fold import Execution
 from runner.record.report import Report, events_of
-from runner.store.fallback_report import FallbackReport
 from runner.store.places import FILE, Revision
-from runner.store.run_writer import RunWriter
+from runner.store.run_writer import FallbackReport, RunWriter
 
 
 class KeptRunUnderWay:

@@ -336,12 +336,10 @@ def _short(value: Any) -> str:
 
 
 def _spoken(case: CaseResult) -> int:
-    """How many turns of a case there were, without those in which nobody spoke."""
     return sum(turn.status != Status.SKIPPED and turn.input is not None for turn in case.turns)
 
 
 def _unsaid(case: CaseResult, failures: tuple[Failure, ...]) -> list[Failure]:
-    """The failures that no branch of the tree shows."""
     results = [result for turn in case.turns for result in turn.assertions] + list(case.final_assertions or ())
     told = {(result.type, result.message or f"{result.type} failed") for result in results if not result.passed}
     errors = [turn.error for turn in case.turns if turn.error] if case.score is None else []
@@ -357,5 +355,4 @@ def _named(name: str, case: CaseResult) -> str:
 
 
 def _status_of(check: AssertionResult | CriterionResult) -> str:
-    """The status for the sign of a check; one that was not judged counts as skipped."""
     return "failed" if not check.passed else "passed" if check.judged else "skipped"

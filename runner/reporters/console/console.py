@@ -393,7 +393,6 @@ def failure_text(suite: Suite, result: TestResult, flags: tuple[str, ...], envir
 
 
 def _failing(outcome: Outcome) -> list[Outcome]:
-    """An outcome and its subtests, those that failed, outermost first."""
     found = [outcome] if outcome.failures else []
     for step in outcome.steps:
         found += _failing(step)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from textwrap import indent
 
-from runner import columns
+from runner.cells import in_cell, width
 from runner.environment import Environment
 from runner.reporters.console.terminal import fitted, wrapped
 
@@ -48,8 +48,6 @@ def on_terminal(environment: Environment) -> Environment:
 
 
 class _Fitted:
-    """A stream of a terminal."""
-
     def __init__(self, stream: Any, environment: Environment) -> None:
         self._stream = stream
         self._environment = environment
@@ -114,7 +112,7 @@ def grouped(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> l
 def _cells(row: Sequence[str], used: Sequence[int]) -> list[str]:
     *cells, last = [row[at] for at in (used if len(row) > 1 else (0,))]
     lines = last.split("\n") if cells else [last]
-    return [*map(columns.in_cell, cells), "\n".join(map(columns.in_cell, lines))]
+    return [*map(in_cell, cells), "\n".join(map(in_cell, lines))]
 
 
 def _wrapped(cell: str, room: int) -> str:
@@ -123,7 +121,7 @@ def _wrapped(cell: str, room: int) -> str:
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
     full = (row for row in rows if len(row) == len(rows[0]))
-    return [max(map(columns.width, "\n".join(column).split("\n"))) for column in zip(*full, strict=True)]
+    return [max(map(width, "\n".join(column).split("\n"))) for column in zip(*full, strict=True)]
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:
@@ -141,7 +139,7 @@ def _lines(rows: Sequence[Sequence[str]], paint: Paint | None) -> str:
         number += 1
         cells = []
         for title, cell, room in zip(rows[0], row, widths, strict=True):
-            blanks = " " * (room - columns.width(cell))
+            blanks = " " * (room - width(cell))
             cells.append((paint(number, title, cell) if paint and number >= 0 and cell else cell) + blanks)
         line = f"{INDENT}{INDENT.join(cells)}".rstrip()
         text += line.replace("\n", below) + "\n" if line else ""

@@ -29,7 +29,7 @@ from typing import TextIO
 from unicodedata import bidirectional, category
 
 from runner.amounts import dollars, in_words
-from runner.columns import letter_width, width
+from runner.cells import letter_width, width
 from runner.record.events import Event, RunEnd
 from runner.record.fold import Execution
 from runner.reporters.console.style import WIDTH, Style, count

@@ -100,7 +100,6 @@ def sentences(found: ChangeReport, names: BeforeAfter[str] = A_AND_B, detailed: 
 
 
 def _judges(noise: JudgesNoise, measure: str) -> str:
-    """By how much results may differ without a difference between the agents."""
     if not noise.of(measure):
         return f"The judges add no noise: their votes on {noise.answers} answers always agreed."
     of_votes = f"±{100 * noise.of(measure):.1f} points (95% interval, votes on {noise.answers} answers)"
@@ -203,7 +202,6 @@ def _verdict(found: ChangeReport, names: BeforeAfter[str]) -> str:
 
 
 def _moved(found: ChangeReport) -> str:
-    """`3 of 6 cases got worse, 1 got better`."""
     of, worse = len(found.cases), len(found.fell)
     better = sum(case.fall < -1e-12 for case in found.cases)
     if of == 1 and worse + better:

@@ -210,7 +210,6 @@ def _expected(record: Record) -> str:
 
 
 def _failed_checks(part: Record, path: str = "") -> Iterator[tuple[str, Record]]:
-    """Checks that failed, with their paths: of a script test, a case, and their parts."""
     if check := part.get("assertion"):
         failures = [(at, one) for at, one in enumerate(part.get("failures") or ()) if one.get("type")]
         yield from ((f"{path}failures.{at}", {**TEXTS, **one}) for at, one in failures)

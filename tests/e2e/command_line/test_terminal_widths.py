@@ -12,7 +12,7 @@ from agent_files import lines
 from command import Application, make_application
 from terminal import Terminal
 
-from runner.columns import width
+from runner.cells import width
 from runner.reporters.console.terminal import cut, fitted, isolated, shortened
 from runner.security.terminal import own
 
