@@ -100,24 +100,27 @@ class Stop:
 class Signals:
     """A context manager that passes the signals that end a run to a `Stop`. For the main thread.
 
-    An interrupt within a wait of the standard library may come out of it as an error about a lock. It leaves this one
-    as the interrupt that it was."""
+    An interrupt may come out of a library as an error of its own, about a lock or a schema, or be lost in a callback
+    with a message. An error leaves this one as the interrupt that it was, and nothing is said of a lost one."""
 
     def __init__(self, stop: Stop) -> None:
         self._stop = stop
         self._count = 0
+        self._raised = False
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> Signals:
         for number in REASONS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # of a command in the background, for example
                 self._before[number] = signal.signal(number, self._heard)
+        self._unraisable, sys.unraisablehook = sys.unraisablehook, self._lost
         return self
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
-        if isinstance(error, Exception) and _comes_of_an_interrupt(error):
+        sys.unraisablehook = self._unraisable
+        if isinstance(error, Exception) and self._raised and not self._stop.heeded:
             raise KeyboardInterrupt from error
 
     def _heard(self, number: int, _: FrameType | None) -> None:
@@ -130,13 +133,12 @@ class Signals:
         stop.request(REASONS[signal.Signals(number)], GRACE)
         stop.hurry(GRACE if self._count == 1 else 0)
         if not stop.heeded:
+            self._raised = True
             raise KeyboardInterrupt
 
-
-def _comes_of_an_interrupt(error: BaseException | None) -> bool:
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__context__
-    return error is not None
+    def _lost(self, ignored: sys.UnraisableHookArgs) -> None:
+        if not issubclass(ignored.exc_type, KeyboardInterrupt):
+            self._unraisable(ignored)
 
 
 @contextmanager

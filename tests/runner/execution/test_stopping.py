@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from runner.execution.stopping import Signals, Stop
 
 INTERRUPTED_AT_EACH_LINE = """
 import os, signal, sys, threading
@@ -48,3 +54,34 @@ def test_a_signal_at_any_line_of_a_wait_ends_it_as_that_signal() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines, *how = done.stdout.split()
     assert int(lines) > 30 and how == ["KeyboardInterrupt", "143"]
+
+
+def test_an_interrupt_that_a_library_turns_into_an_error_is_one() -> None:
+    stop = Stop()
+    with pytest.raises(KeyboardInterrupt), Signals(stop):
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        except KeyboardInterrupt as interrupt:
+            said = repr(interrupt)
+        raise ValueError(said)
+    assert stop.code == 143
+
+
+def test_nothing_is_said_of_an_interrupt_that_is_lost_in_a_callback(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda ignored: said.append(ignored.exc_type))
+
+    class Closing:
+        def __init__(self, closed: BaseException | None) -> None:
+            self._closed = closed
+
+        def __del__(self) -> None:
+            if self._closed is not None:
+                raise self._closed
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    stop = Stop()
+    with Signals(stop):
+        Closing(None)
+        Closing(ValueError("a real one"))
+    assert (stop.code, said) == (143, [ValueError])
