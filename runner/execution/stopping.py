@@ -100,8 +100,8 @@ class Stop:
 class Signals:
     """A context manager that passes the signals that end a run to a `Stop`. For the main thread.
 
-    An interrupt may come out of a library as an error of its own, about a lock or a schema, or be lost in a callback
-    with a message. An error leaves this one as the interrupt that it was, and nothing is said of a lost one."""
+    An interrupt may come out of a library as an error of its own, about a lock or a schema, be lost in a callback, or
+    leave half of an object. An error leaves this one as the interrupt that it was, and nothing is said of the rest."""
 
     def __init__(self, stop: Stop) -> None:
         self._stop = stop
@@ -113,13 +113,11 @@ class Signals:
         for number in REASONS:
             if signal.getsignal(number) is not signal.SIG_IGN:  # of a command in the background, for example
                 self._before[number] = signal.signal(number, self._heard)
-        self._unraisable, sys.unraisablehook = sys.unraisablehook, self._lost
         return self
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
-        sys.unraisablehook = self._unraisable
         if isinstance(error, Exception) and self._raised and not self._stop.heeded:
             raise KeyboardInterrupt from error
 
@@ -134,11 +132,8 @@ class Signals:
         stop.hurry(GRACE if self._count == 1 else 0)
         if not stop.heeded:
             self._raised = True
+            sys.unraisablehook = lambda _: None
             raise KeyboardInterrupt
-
-    def _lost(self, ignored: sys.UnraisableHookArgs) -> None:
-        if not issubclass(ignored.exc_type, KeyboardInterrupt):
-            self._unraisable(ignored)
 
 
 @contextmanager

@@ -56,7 +56,8 @@ def test_a_signal_at_any_line_of_a_wait_ends_it_as_that_signal() -> None:
     assert int(lines) > 30 and how == ["KeyboardInterrupt", "143"]
 
 
-def test_an_interrupt_that_a_library_turns_into_an_error_is_one() -> None:
+def test_an_interrupt_that_a_library_turns_into_an_error_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
     stop = Stop()
     with pytest.raises(KeyboardInterrupt), Signals(stop):
         try:
@@ -67,21 +68,20 @@ def test_an_interrupt_that_a_library_turns_into_an_error_is_one() -> None:
     assert stop.code == 143
 
 
-def test_nothing_is_said_of_an_interrupt_that_is_lost_in_a_callback(monkeypatch: pytest.MonkeyPatch) -> None:
-    said: list[type[BaseException]] = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda ignored: said.append(ignored.exc_type))
-
+def test_nothing_is_said_of_what_an_interrupt_leaves_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     class Closing:
-        def __init__(self, closed: BaseException | None) -> None:
-            self._closed = closed
+        def __init__(self, interrupts: bool) -> None:
+            self._interrupts = interrupts
 
         def __del__(self) -> None:
-            if self._closed is not None:
-                raise self._closed
+            if not self._interrupts:
+                raise ValueError
             os.kill(os.getpid(), signal.SIGTERM)
 
+    said: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda ignored: said.append(ignored.exc_type))
     stop = Stop()
     with Signals(stop):
-        Closing(None)
-        Closing(ValueError("a real one"))
+        for interrupts in (False, True, False):
+            Closing(interrupts)
     assert (stop.code, said) == (143, [ValueError])
