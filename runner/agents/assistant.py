@@ -17,7 +17,7 @@ from runner.errors import BrokenError, ConfigurationError, MissingError, did_you
 from runner.security.files import read_text
 from runner.security.walk import SUFFIXES
 from runner.shapes.declared import fields_of
-from runner.shapes.model_parameters import ModelParameters, is_parameter
+from runner.shapes.fields import ModelParameters, is_parameter
 from scripttest.values import Value
 
 if TYPE_CHECKING:

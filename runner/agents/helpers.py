@@ -20,7 +20,7 @@ from runner.assertions.results import SCALE, not_evaluated, off_scale, result_of
 from runner.connectors.base import ModelRequest
 from runner.errors import ConfigurationError, RunnerError, sentences
 from runner.reading.helper_answers import Unclear, lone_score, read_verdict
-from runner.shapes.model_parameters import parameters_in
+from runner.shapes.fields import parameters_in
 from scripttest import HostError
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from runner.assertions.base import ToolUse
 from runner.connectors.base import Completion, ModelRequest, ToolCall, message_text
 from runner.connectors.timing import case_now
 from runner.errors import BrokenError, ConfigurationError
-from runner.shapes.model_parameters import over
+from runner.shapes.fields import over
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant

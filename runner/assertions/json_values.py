@@ -11,6 +11,7 @@ all else that is done with the file."""
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import AssertionKind, NotEvaluated
@@ -20,7 +21,7 @@ from runner.errors import did_you_mean
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from runner.assertions.base import CheckResult, Evidence, Judges
     from runner.assertions.model import Assertion
@@ -32,12 +33,6 @@ _SHOWN = 40
 _STEP = r"""\.?\[(?:'[^']*'|"[^"]*"|-?\d+)]|\.?[^.\[\]*?(,:'"]+"""
 """A step of a plain path."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_TEXTS = ("title", "description", "$comment")
-_COUNTS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
-_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
-_FREE = ("const", "default")
-_SCHEMAS = ("items", "additionalProperties", "not", "contains", "propertyNames")
-_LISTS = ("anyOf", "allOf", "oneOf")
 _DEEPEST = 20
 BRIEF = 120
 """Characters up to which a message has the whole objects or lists that differ."""
@@ -65,10 +60,7 @@ async def equals(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ch
         found = f"{show(output)}; {place}"
         if isinstance(expected, (dict, list)) and len(show(expected)) + len(found) > BRIEF:  # a diff shows the values
             wanted, found = f"the expected {kind_of(expected)}", f"that {place}"
-
-    def form() -> str:
-        return form_only(expected, compared, equal)
-
+    form = partial(form_only, expected, compared, equal)
     return decide(assertion, held, expected, output, "to equal", wanted=wanted, found=found, form=form)
 
 
@@ -92,11 +84,8 @@ async def json_path(assertion: Assertion, evidence: Evidence, judges: Judges) ->
 
     found = f"nothing there: {place.missing}" if place.missing else None
     verb = "to be one of" if one_of else "to equal"
+    form = partial(form_only, expected, actual, holds)
     held = holds(expected, actual)
-
-    def form() -> str:
-        return form_only(expected, actual, holds)
-
     return decide(assertion, held, expected, actual, verb, subject=path, found=found, form=form)
 
 
@@ -196,11 +185,9 @@ def is_simple_schema(schema: Any, depth: int = 0) -> bool:
     """Whether a schema is a good one of draft 2020-12, and has only keywords that are known here."""
     if isinstance(schema, bool):
         return True
-    return (
-        isinstance(schema, dict)
-        and depth < _DEEPEST
-        and all(_is_simple(key, value, depth) for key, value in schema.items())
-    )
+    if not isinstance(schema, dict) or depth >= _DEEPEST:
+        return False
+    return all(key in _SIMPLE and _SIMPLE[key](value, depth) for key, value in schema.items())
 
 
 def _difference(expected: Any, actual: Any, path: str) -> str:
@@ -281,30 +268,6 @@ def _takes_text(schema: Any) -> bool:
     return type == "string" or (isinstance(type, list) and "string" in type)
 
 
-def _is_simple(key: str, value: Any, depth: int) -> bool:
-    if key in _FREE:
-        return True
-    if key in _TEXTS:
-        return isinstance(value, str)
-    if key in _COUNTS:
-        return type(value) is int and value >= 0
-    if key in _NUMBERS:
-        return type(value) in (int, float)
-    if key in _SCHEMAS:
-        return is_simple_schema(value, depth + 1)
-    if key in _LISTS:
-        return isinstance(value, list) and bool(value) and all(is_simple_schema(part, depth + 1) for part in value)
-    if key == "properties":
-        return isinstance(value, dict) and all(is_simple_schema(part, depth + 1) for part in value.values())
-    if key == "required":
-        return _are_names(value)
-    if key == "enum":
-        return isinstance(value, list)
-    if key == "type":
-        return _is_type(value) or (_are_names(value) and bool(value) and all(map(_is_type, value)))
-    return key == "$schema" and value == DIALECT and depth == 0
-
-
 def _is_type(name: Any) -> bool:
     return name == "integer" or (isinstance(name, str) and name in KINDS)
 
@@ -313,6 +276,35 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(name, str) for name in value) and len({*value}) == len(value)
 
 
+def _are_simple(schemas: Iterable[Any], depth: int) -> bool:
+    return all(is_simple_schema(schema, depth + 1) for schema in schemas)
+
+
+_SIMPLE: dict[str, Callable[[Any, int], bool]] = {
+    **dict.fromkeys(("const", "default"), lambda value, _: True),
+    **dict.fromkeys(("title", "description", "$comment"), lambda value, _: isinstance(value, str)),
+    **dict.fromkeys(
+        ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"),
+        lambda value, _: type(value) is int and value >= 0,
+    ),
+    **dict.fromkeys(
+        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), lambda value, _: type(value) in (int, float)
+    ),
+    **dict.fromkeys(
+        ("items", "additionalProperties", "not", "contains", "propertyNames"),
+        lambda value, depth: is_simple_schema(value, depth + 1),
+    ),
+    **dict.fromkeys(
+        ("anyOf", "allOf", "oneOf"),
+        lambda value, depth: isinstance(value, list) and bool(value) and _are_simple(value, depth),
+    ),
+    "properties": lambda value, depth: isinstance(value, dict) and _are_simple(value.values(), depth),
+    "required": lambda value, _: _are_names(value),
+    "enum": lambda value, _: isinstance(value, list),
+    "type": lambda value, _: _is_type(value) or (_are_names(value) and bool(value) and all(map(_is_type, value))),
+    "$schema": lambda value, depth: value == DIALECT and depth == 0,
+}
+"""Keyword of schemas → whether its value, at a depth, is good and known here."""
 ASSERTIONS = {
     "equals": AssertionKind(check=equals, problem=problem_with_equals, fields=("value",)),
     "json_path": AssertionKind(

@@ -77,11 +77,8 @@ async def regex(assertion: Assertion, evidence: Evidence, judges: Judges) -> Che
         except PatternError:
             return False
 
-    def form() -> str:
-        return form_only(
-            source, "" if evidence.output is None else evidence.output, holds, lambda pattern: _SPACES.sub("", pattern)
-        )
-
+    output = "" if evidence.output is None else evidence.output
+    form = partial(form_only, source, output, holds, partial(_SPACES.sub, ""))
     actual, found = _compared(evidence, source)
     return decide(assertion, held, source, actual, "to match", wanted=f"`{source}`", found=found, form=form)
 
@@ -108,10 +105,7 @@ def _on_text(assertion: Assertion, evidence: Evidence, holds: Holds, verb: str) 
     """The result of a check that looks at the text of the output."""
     value, output = assertion.value, "" if evidence.output is None else evidence.output
     actual, found = _compared(evidence, value)
-
-    def form() -> str:
-        return form_only(value, output, holds)
-
+    form = partial(form_only, value, output, holds)
     return decide(assertion, holds(value, output), value, actual, verb, found=found, form=form)
 
 
@@ -144,10 +138,10 @@ def _pattern(assertion: Assertion) -> Any:
 
 
 ASSERTIONS = {
-    "contains": AssertionKind(check=contains, problem=problem_with_text, fields=("value",), needs=("value",)),
-    "not_contains": AssertionKind(check=not_contains, problem=problem_with_text, fields=("value",), needs=("value",)),
-    "icontains": AssertionKind(check=icontains, problem=problem_with_text, fields=("value",), needs=("value",)),
-    "starts_with": AssertionKind(check=starts_with, problem=problem_with_text, fields=("value",), needs=("value",)),
+    **{
+        check.__name__: AssertionKind(check=check, problem=problem_with_text, fields=("value",), needs=("value",))
+        for check in (contains, not_contains, icontains, starts_with)
+    },
     "regex": AssertionKind(
         check=regex, problem=problem_with_regex, fields=("value", "pattern"), needs=("value", "pattern")
     ),

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions.base import AssertionKind, NotEvaluated
+from runner.assertions.checking import check_all, inner_assertions, problem_with_assertion
 from runner.assertions.measures import problem_with_bounds, within
 from runner.assertions.results import decide, nothing_to_judge, shorten, show
 from runner.assertions.values import equal, is_part, problem_with_patterns, value_text
@@ -25,12 +26,11 @@ _COMPARED_WITH = ("arguments", "exactly", "schema", "assert")
 
 async def tool_called(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The agent called the tool, or one of the tools."""
-    expected = assertion.name if assertion.value is None else assertion.value
-    wanted = expected if isinstance(expected, list) else [expected]
+    wanted = _listed(assertion) or []
     return decide(
         assertion,
         any(fits(item, use) for use in evidence.tools for item in wanted),
-        expected,
+        assertion.name if assertion.value is None else assertion.value,
         [use.call for use in evidence.tools],
         "to call",
         subject="the agent",
@@ -41,7 +41,7 @@ async def tool_called(assertion: Assertion, evidence: Evidence, judges: Judges) 
 
 async def tool_not_called(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The agent never called the tool, or any of the tools; without one named, no tool at all."""
-    wanted = _unwanted(assertion)
+    wanted = _listed(assertion)
     uses = [use for use in evidence.tools if wanted is None or any(fits(item, use) for item in wanted)]
     return decide(
         assertion,
@@ -132,17 +132,16 @@ def problem_with_tool_called(assertion: Assertion) -> str | None:
     value, name = assertion.value, assertion.name
     if (value is None) == (name is None):
         return '"tool_called" needs either "name" or "value": the name of a tool'
-    items = value if isinstance(value, list) else [name if value is None else value]
-    if not items:
+    if value == []:
         return '"tool_called" needs at least one tool in "value"'
-    return problem_with_tools("tool_called", items)
+    return problem_with_tools("tool_called", _listed(assertion))
 
 
 def problem_with_tool_not_called(assertion: Assertion) -> str | None:
     """What is wrong with a `tool_not_called`."""
     if assertion.value is not None and assertion.name is not None:
         return '"tool_not_called" takes either "name" or "value"'
-    return problem_with_tools("tool_not_called", _unwanted(assertion) or [], may_be_empty=assertion.value != [])
+    return problem_with_tools("tool_not_called", _listed(assertion) or [], may_be_empty=assertion.value != [])
 
 
 def problem_with_no_repeated_calls(assertion: Assertion) -> str | None:
@@ -169,9 +168,8 @@ def problem_with_tool_arguments(assertion: Assertion) -> str | None:
     if not isinstance(value, dict) or not isinstance(value.get("tool"), str) or not value["tool"]:
         return '"tool_arguments" needs "value": {"tool": name, and a condition on its arguments}'
     known = ", ".join(_COMPARED_WITH)
-    if stray := problem_with_fields(
-        "tool_arguments", value, ("tool", "calls", *_COMPARED_WITH), f"tool, {known} and calls"
-    ):
+    taken = ("tool", "calls", *_COMPARED_WITH)
+    if stray := problem_with_fields("tool_arguments", value, taken, f"tool, {known} and calls"):
         return stray
     if not value.keys() & {*_COMPARED_WITH}:
         return f'"tool_arguments" needs one of {known} in its "value"'
@@ -244,7 +242,8 @@ def _named(assertion: Assertion, evidence: Evidence) -> list[ToolUse]:
     return [use for use in evidence.tools if assertion.name is None or is_named(use, assertion.name)]
 
 
-def _unwanted(assertion: Assertion) -> list[Any] | None:
+def _listed(assertion: Assertion) -> list[Any] | None:
+    """The tools that an assertion names; None if it names none."""
     given = assertion.name if assertion.value is None else assertion.value
     return given if given is None or isinstance(given, list) else [given]
 
@@ -262,14 +261,12 @@ def _inner_of_arguments(assertion: Assertion) -> list[Assertion]:
     nested = assertion.value.get("assert")
     if nested is None:
         return []
-    from runner.assertions.checking import inner_assertions
     from runner.assertions.model import Assertion
 
     return inner_assertions(Assertion(type="all_of", value=nested if isinstance(nested, list) else [nested]))
 
 
 def _problem_with_inner(value: dict[str, Any]) -> str | None:
-    from runner.assertions.checking import problem_with_assertion
     from runner.assertions.model import Assertion
 
     if "schema" in value and (wrong := problem_with_assertion(Assertion(type="json_schema", value=value["schema"]))):
@@ -294,7 +291,6 @@ async def _misfit(value: dict[str, Any], arguments: Any, evidence: Evidence, jud
         if found := await to_thread(misfit, arguments, value["schema"]):
             return found.text if found.unusable else found.reasons
     if "assert" in value:
-        from runner.assertions.checking import check_all
         from runner.assertions.model import Assertion
 
         inner = _inner_of_arguments(Assertion(type="tool_arguments", value=value))

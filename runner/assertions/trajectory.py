@@ -9,7 +9,16 @@ step is a call of a tool, or an agent that was called.
 | `exact` | the same, but only steps at the same positions count |
 | `in_order`, `any_order` | the share of the reference that was done, in its order or in any order |
 | `unordered` | twice the number of common steps, in any order, divided by the number of steps of both together |
-| `subset` | the share of what was done that is in the reference |"""
+| `subset` | the share of what was done that is in the reference |
+
+There are names, and fields, that promptfoo uses:
+
+| name | our assertion |
+| --- | --- |
+| `trajectory:tool-used` | `tool_called` for each of the tools, or `tool_calls` with `min` and `max` |
+| `trajectory:tool-args-match` | `tool_arguments` of any call |
+| `trajectory:tool-sequence` | `tool_sequence` |
+| `trajectory:step-count` | `tool_calls` |"""
 
 from __future__ import annotations
 
@@ -18,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from bindings import agent_id
 from runner.assertions.base import AgentUse, AssertionKind, NotEvaluated
+from runner.assertions.checking import type_named
 from runner.assertions.json_values import problem_with_path, value_at
 from runner.assertions.results import decide, shorten, show
 from runner.assertions.tools import (
@@ -48,21 +58,30 @@ _VERBS = {
     "unordered": "to call exactly, in any order:",
     "subset": "to call only",
 }
+USED, ARGUMENTS, SEQUENCE, STEPS = (
+    "trajectory:tool-used",
+    "trajectory:tool-args-match",
+    "trajectory:tool-sequence",
+    "trajectory:step-count",
+)
+_SHAPES = {
+    USED: 'the name of a tool, a list of them, or {"name", "min", "max"}',
+    ARGUMENTS: '{"name": a tool, "args": its arguments, "mode": "partial" or "exact"}',
+    STEPS: '{"min", "max"}',
+}
 
 
 async def tool_sequence(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The calls of the whole answer are, or have among them, the tools of the value; each call counts for one."""
-    return sequence_result(assertion, assertion.value, assertion.mode or "in_order", evidence)
-
-
-def sequence_result(assertion: Assertion, wanted: list[Any], mode: str, evidence: Evidence) -> CheckResult:
-    """Whether the calls are the wanted ones, as `mode` says."""
-    uses, mode = evidence.tools, SAME.get(mode, mode)
+    uses, wanted, given = evidence.tools, assertion.value, assertion.mode or "in_order"
+    mode = SAME.get(given, given)
     is_ordered = mode in ("exact", "in_order")
     served = {} if is_ordered else _pairs(wanted, uses, fits)
     missing = next((place for place in range(len(wanted)) if place not in served.values()), None)
     if is_ordered:
-        missing = _first_different(wanted, uses) if mode == "exact" else _first_missing(wanted, uses)
+        rest = iter(uses)
+        absent = (place for place, item in enumerate(wanted) if not any(fits(item, use) for use in rest))
+        missing = _first_different(wanted, uses) if mode == "exact" else next(absent, None)
     elif mode == "subset":
         missing = None
     odd = [use for place, use in enumerate(uses) if place not in served] if mode in ("subset", "unordered") else []
@@ -89,10 +108,12 @@ async def trajectory(assertion: Assertion, evidence: Evidence, judges: Judges) -
     wanted, least = (value["steps"], value.get("threshold", 1)) if isinstance(value, dict) else (value, 1)
     if assertion.path is None:
         taken: Sequence[Any] = _taken(evidence, any(map(_is_agent, wanted)))
-        shown, matches = [_step_text(step) for step in taken], _fits
+        shown = [f"agent {one.agent}" if isinstance(one, AgentUse) else calls_text([one]) for one in taken]
+        matches = _fits
     else:
         taken = _planned(assertion.path, evidence)
         shown, matches = [show(step) if not isinstance(step, str) else step for step in taken], _is_planned
+    steps = [f"agent {step[AGENT]}" if _is_agent(step) else describe(step) for step in wanted]
     score = _score(wanted, taken, matches, SAME.get(assertion.mode or "", assertion.mode))
     result = decide(
         assertion,
@@ -101,7 +122,7 @@ async def trajectory(assertion: Assertion, evidence: Evidence, judges: Judges) -
         shown,
         "to take the steps",
         subject="the agent" if assertion.path is None else f"the plan at {assertion.path}",
-        wanted=shorten(", ".join(map(_wanted_text, wanted))) + (f" with a score of {least:g}" if least != 1 else ""),
+        wanted=shorten(", ".join(steps)) + (f" with a score of {least:g}" if least != 1 else ""),
         found=shorten(f"{', '.join(shown) or 'no steps'} (score {score:.2f})"),
     )
     return result.replace(score=score)
@@ -264,17 +285,83 @@ def _first_different(wanted: list[Any], uses: tuple[ToolUse, ...]) -> int | None
     return None if len(uses) == len(wanted) else len(wanted)
 
 
-def _first_missing(wanted: list[Any], uses: tuple[ToolUse, ...]) -> int | None:
-    rest = iter(uses)
-    return next((index for index, item in enumerate(wanted) if not any(fits(item, use) for use in rest)), None)
+async def tool_used(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """Each of the tools was called, as often as is asked for."""
+    value = assertion.value
+    if isinstance(value, dict):
+        return await renamed(assertion, evidence, judges)
+    wanted = value if isinstance(value, list) else [value]
+    return decide(
+        assertion,
+        all(any(fits(tool, use) for use in evidence.tools) for tool in wanted),
+        value,
+        [use.name for use in evidence.tools],
+        "to call",
+        subject="the agent",
+        wanted=" and ".join(wanted),
+        found=calls_text(evidence.tools),
+    )
 
 
-def _step_text(step: ToolUse | AgentUse) -> str:
-    return f"agent {step.agent}" if isinstance(step, AgentUse) else calls_text([step])
+async def renamed(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """What our assertion says."""
+    own = _own(assertion)
+    return await type_named(own.type).check(own, evidence, judges)
 
 
-def _wanted_text(step: Any) -> str:
-    return f"agent {step[AGENT]}" if _is_agent(step) else describe(step)
+def problem_with_trajectory_name(assertion: Assertion) -> str | None:
+    """What is wrong with an assertion of these types."""
+    name, value = assertion.type, assertion.value
+    if name == USED and not isinstance(value, dict):
+        items = value if isinstance(value, list) else [value]
+        is_good = items and all(isinstance(item, str) and item for item in items)
+        return None if is_good else f'"{name}" needs "value": {_SHAPES[name]}'
+    if name == SEQUENCE:
+        value = value if isinstance(value, dict) else {"steps": value}
+        if value.get("mode", "in_order") not in ("in_order", "exact"):
+            return f'"{name}": "mode" is "in_order" or "exact", not {show(value["mode"])}'
+        return problem_with_tools(name, value.get("steps")) or _stray(name, value, "steps", "mode")
+    if not isinstance(value, dict):
+        return f'"{name}" needs "value": {_SHAPES[name]}'
+    if name == ARGUMENTS:
+        if value.get("mode", "partial") not in ("partial", "exact"):
+            return f'"{name}": "mode" is "partial" or "exact", not {show(value["mode"])}'
+        if not isinstance(value.get("name"), str) or not value["name"] or not value.keys() & {"args", "arguments"}:
+            return f'"{name}" needs "value": {_SHAPES[name]}'
+        return _stray(name, value, "name", "args", "arguments", "mode") or _renamed(assertion)
+    if name == STEPS and value.get("type", "tool") != "tool":
+        return f'"{name}" counts tool calls; steps of the type {show(value["type"])} are not known without tracing'
+    if name == USED and not isinstance(value.get("name"), str):
+        return f'"{name}" needs "value": {_SHAPES[name]}'
+    return _stray(name, value, "name" if name == USED else "type", "min", "max") or _renamed(assertion)
+
+
+def _stray(name: str, value: dict[str, Any], *taken: str) -> str | None:
+    return problem_with_fields(name, value, taken, ", ".join(taken))
+
+
+def _renamed(assertion: Assertion) -> str | None:
+    own = _own(assertion)
+    wrong = type_named(own.type).problem(own)
+    return wrong.replace(f'"{own.type}"', f'"{assertion.type}"') if wrong else None
+
+
+def _own(assertion: Assertion) -> Assertion:
+    """Our assertion."""
+    kind, value = assertion.type, assertion.value
+    update: dict[str, Any]
+    if kind == SEQUENCE:
+        said = value if isinstance(value, dict) else {"steps": value}
+        update = {"type": "tool_sequence", "value": said["steps"], "mode": said.get("mode")}
+    elif kind == ARGUMENTS:
+        how = "exactly" if value.get("mode") == "exact" else "arguments"
+        wanted = {"tool": value["name"], how: value.get("args", value.get("arguments")), "calls": "any"}
+        update = {"type": "tool_arguments", "value": wanted}
+    else:
+        bounds = {key: value[key] for key in ("min", "max") if key in value}
+        least = {"min": 1} if kind == USED and not bounds else bounds
+        update = {"type": "tool_calls", "value": least, "name": value.get("name")}
+    return assertion.model_copy(update=update)
 
 
 ASSERTIONS = {
@@ -285,4 +372,14 @@ ASSERTIONS = {
         check=trajectory, problem=problem_with_trajectory, fields=("value", "mode", "path"), needs=("value",)
     ),
     "delegated": AssertionKind(check=delegated, problem=problem_with_delegated, fields=("value",)),
+    **{
+        name: AssertionKind(
+            check=tool_used if name == USED else renamed,
+            problem=problem_with_trajectory_name,
+            fields=("value",),
+            needs=("value",),
+            waits=name == ARGUMENTS,
+        )
+        for name in (USED, ARGUMENTS, SEQUENCE, STEPS)
+    },
 }

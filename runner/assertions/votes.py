@@ -29,14 +29,6 @@ class CastVote(Value):
     verdict: CheckResult | NotEvaluated
 
 
-class _Ballot(Value):
-    judges: list[str]
-    samples: int
-    """Votes of each judge."""
-    quorum: float
-    """The share that decides."""
-
-
 async def judged_by(
     judges: Judges,
     agent: str,
@@ -55,7 +47,7 @@ async def judged_by(
         options: the options of the assertion.
         expected: what is judged, for the result.
         actual: the output, for the result."""
-    ballot = _ballot(agent, panel, judges.samples)
+    waiting, quorum = _ballot(agent, panel, judges.samples)
     asked_with = {key: value for key, value in options.items() if value} or None
     if judges.connector:
         options = {**options, "connector": judges.connector}
@@ -70,47 +62,45 @@ async def judged_by(
             return error
         return verdict.replace(judge=name, judge_connector=answer.get("connector") or None)
 
-    waiting = ballot.judges * ballot.samples
     if len(waiting) == 1:
         only = await ask(waiting[0])
         if isinstance(only, NotEvaluated):
             raise only
         return only.replace(options=asked_with)
     cast: list[CastVote] = []
-    while waiting and (wave := _wave([_vote_of(one) for one in cast], len(waiting), ballot.quorum)):
+    while waiting and (wave := _wave([_vote_of(one) for one in cast], len(waiting), quorum)):
         now, waiting = waiting[:wave], waiting[wave:]
         verdicts = await asyncio.gather(*map(ask, now))
         cast += [CastVote(judge=judge, verdict=verdict) for judge, verdict in zip(now, verdicts, strict=True)]
-    return _together(cast, ballot.quorum, expected, actual).replace(options=asked_with)
+    return _together(cast, quorum, expected, actual).replace(options=asked_with)
 
 
 def next_judge(agent: str, panel: JudgeOptions | None, samples: int, votes: Sequence[bool | None]) -> str | None:
     """The next judge, if judges are asked one after another; None if the votes decide, or there are no more.
     `agent`: as for `judged_by`, as is `panel`. `samples`: votes of each judge, if the panel does not say. `votes`:
     the votes so far; None: the judge broke, or could not judge."""
-    ballot = _ballot(agent, panel, samples)
-    waiting = (ballot.judges * ballot.samples)[len(votes) :]
-    is_open = bool(waiting) and (not votes or _wave(votes, len(waiting), ballot.quorum) > 0)
+    every, quorum = _ballot(agent, panel, samples)
+    waiting = every[len(votes) :]
+    is_open = bool(waiting) and (not votes or _wave(votes, len(waiting), quorum) > 0)
     return waiting[0] if is_open else None
 
 
 def counted(agent: str, panel: JudgeOptions | None, samples: int, cast: Sequence[CastVote]) -> CheckResult:
     """The verdict of votes that were cast one after another. Raises NotEvaluated if there is none."""
-    ballot = _ballot(agent, panel, samples)
-    if len(ballot.judges) * ballot.samples > 1:
-        return _together(cast, ballot.quorum, None, None)
+    every, quorum = _ballot(agent, panel, samples)
+    if len(every) > 1:
+        return _together(cast, quorum, None, None)
     only = cast[0].verdict
     if isinstance(only, NotEvaluated):
         raise only
     return only
 
 
-def _ballot(agent: str, panel: JudgeOptions | None, samples: int) -> _Ballot:
-    return _Ballot(
-        judges=[agent_id(name) for name in (panel.judges if panel and panel.judges else [agent])],
-        samples=(panel.samples if panel else None) or samples,
-        quorum=(panel.quorum if panel else None) or QUORUM,
-    )
+def _ballot(agent: str, panel: JudgeOptions | None, samples: int) -> tuple[list[str], float]:
+    """The judges in their order, one for each vote, and the share that decides."""
+    judges = [agent_id(name) for name in (panel.judges if panel and panel.judges else [agent])]
+    quorum = (panel.quorum if panel else None) or QUORUM
+    return judges * ((panel.samples if panel else None) or samples), quorum
 
 
 def _vote_of(cast: CastVote) -> bool | None:

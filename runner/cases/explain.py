@@ -15,8 +15,7 @@ from runner.application.json_parts import JsonPath
 from runner.assertions import TYPES
 from runner.assertions.model import Assertion
 from runner.cases.kinds import CONVERSATION_MODE, further_models, known_elsewhere, misplaced
-from runner.cases.mocks import UNKNOWN_PART, WRONG_REPLY, known_parts
-from runner.cases.model import Case
+from runner.cases.model import UNKNOWN_PART, WRONG_REPLY, Case, known_parts
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
 from runner.shapes.declared import Model, fields_of, schema_of, validation_errors

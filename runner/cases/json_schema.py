@@ -1,5 +1,5 @@
 """The JSON Schema of cases of all modes, for editors: what pydantic makes of the models, with what the models leave to
-`runner.shapes.fields`, `runner.cases.checks` and `runner.cases.turns`. The fields of a case decide which
+`runner.shapes.fields`, `runner.cases.validation` and `runner.cases.turns`. The fields of a case decide which
 mode's schema holds for it."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from runner.shapes.fields import same_fields
 from runner.shapes.json_schema import DIALECT, descriptions
 
 DURATION = r"^(?!(0+(\.0+)?(ms|h|m|s))+$)(\d+(\.\d+)?(ms|h|m|s))+$"
-_ROOMS = ("runner.cases.", "runner.assertions.", "runner.shapes.model_parameters")
+_ROOMS = ("runner.cases.", "runner.assertions.", "runner.shapes.fields")
 _FREE = {"^x-": {"description": "For your own use: yao-test ignores it."}}
 _VARS = {
     "description": "Variables; each row, or each combination of list items, makes one case. Use them as {{ name }}.",

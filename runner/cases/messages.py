@@ -94,22 +94,14 @@ def as_written(said: str | Message | Sequence[Message | MessagePart] | None) -> 
 
 def parts_of_case(case: Case) -> Iterator[AttachedPart]:
     """The parts that go to the agent, without texts that are just strings."""
-    if case.messages is not None:
-        yield from _of_messages(case.messages, ("messages",))
-    elif isinstance(case.input, Message):
-        yield from _of_content(case.input, ("input",))
-    elif isinstance(case.input, list):
-        yield from _of_messages(case.input, ("input",))
-    yield from _placed(case.attachments, ("attachments",))
+    yield from _parts_in(case.input, ("input",)) if case.messages is None else _parts_in(case.messages, ("messages",))
+    yield from _parts_in(case.attachments, ("attachments",))
 
 
 def parts_of_said(said: Said, attachments: list[MessagePart], place: JsonPath) -> Iterator[AttachedPart]:
     """The parts of what the user says in one turn, which is at that place in its case."""
-    if isinstance(said, Message):
-        yield from _of_content(said, (*place, "input"))
-    elif isinstance(said, list):
-        yield from _placed(said, (*place, "input"))
-    yield from _placed(attachments, (*place, "attachments"))
+    yield from _parts_in(said, (*place, "input"))
+    yield from _parts_in(attachments, (*place, "attachments"))
 
 
 def files_of_case(case: Case, folder: Path) -> Iterator[Path]:
@@ -125,12 +117,8 @@ def files_of_case(case: Case, folder: Path) -> Iterator[Path]:
 
 def parts_of_last(case: Case) -> Iterator[AttachedPart]:
     """The parts of the last message of a case, and what is attached to it."""
-    said = case.input if case.messages is None else case.messages
-    last = said[-1] if isinstance(said, list) and said else said
-    if isinstance(last, Message):
-        yield from _of_content(last, ())
-    for part in case.attachments:
-        yield AttachedPart(place=(), part=part)
+    yield from _parts_in(_said(case)[-1:], ())
+    yield from _parts_in(case.attachments, ())
 
 
 def problem_with_part(part: MessagePart, folder: Path) -> str | None:
@@ -216,13 +204,10 @@ def described(references: Iterable[AttachedPart], folder: Path) -> tuple[dict[st
 
 
 def _said(case: Case) -> list[Message]:
-    if case.messages is not None:
-        return case.messages
-    if isinstance(case.input, list):
-        return case.input
-    if case.input is None:
-        return []
-    return [case.input if isinstance(case.input, Message) else Message(role="user", content=case.input)]
+    said = case.input if case.messages is None else case.messages
+    if said is None or isinstance(said, list):
+        return said or []
+    return [said if isinstance(said, Message) else Message(role="user", content=said)]
 
 
 def _message(message: Message, folder: Path) -> dict[str, Any]:
@@ -323,20 +308,16 @@ def _length(body: str, is_base64: bool) -> int:
     return len(unquote_to_bytes(body))
 
 
-def _of_messages(messages: list[Message], place: JsonPath) -> Iterator[AttachedPart]:
-    for index, message in enumerate(messages):
-        yield from _of_content(message, (*place, index))
-
-
-def _of_content(message: Message, place: JsonPath) -> Iterator[AttachedPart]:
-    if isinstance(message.content, MessagePart):
-        yield AttachedPart(place=(*place, "content"), part=message.content)
-    elif isinstance(message.content, list):
-        yield from _placed(message.content, (*place, "content"))
-
-
-def _placed(parts: list[MessagePart], place: JsonPath) -> Iterator[AttachedPart]:
-    return (AttachedPart(place=(*place, index), part=part) for index, part in enumerate(parts))
+def _parts_in(
+    said: str | Message | MessagePart | Sequence[Message | MessagePart] | None, place: JsonPath
+) -> Iterator[AttachedPart]:
+    if isinstance(said, MessagePart):
+        yield AttachedPart(place=place, part=said)
+    elif isinstance(said, Message):
+        yield from _parts_in(said.content, (*place, "content"))
+    elif isinstance(said, list):
+        for index, item in enumerate(said):
+            yield from _parts_in(item, (*place, index))
 
 
 def _extension(path: Path) -> str:

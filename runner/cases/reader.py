@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from runner.application.json_parts import Position
-from runner.cases.checks import findings_of
 from runner.cases.entries import Entry
 from runner.cases.model import Case
 from runner.cases.problems import SHOWN, Finding, Problem, Problems
 from runner.cases.selection import Chosen, Fault, Needs, faults, needs_of
-from runner.cases.validation import Batch, Validator
+from runner.cases.validation import Batch, Validator, findings_of
 from runner.errors import ConfigurationError
 from runner.security.files import open_text
 from runner.security.walk import TABLES

@@ -13,11 +13,9 @@ from runner.application.json_parts import JsonPath
 from runner.assertions import TYPES
 from runner.assertions.checking import problem_with_assertion
 from runner.assertions.model import Assertion, Assertions, OneOrMany
-from runner.cases.checks import findings_of_assertions, findings_of_parts
 from runner.cases.kinds import RUBRICS
 from runner.cases.messages import parts_of_said
 from runner.cases.model import (
-    CallOptions,
     Case,
     Message,
     MessagePart,
@@ -27,8 +25,9 @@ from runner.cases.model import (
 )
 from runner.cases.problems import Finding
 from runner.cases.selection import faults
+from runner.cases.validation import findings_of_assertions, findings_of_parts
 from runner.shapes.declared import Field, Model, SchemaAdapter
-from runner.shapes.fields import DurationText, FreeObject, FreeValue
+from runner.shapes.fields import CallOptions, DurationText, FreeObject, FreeValue
 
 OnMissingInput = Literal["skip", "fail", "end"]
 CriterionText = Annotated[str, Field(pattern=r"\S")]
@@ -50,19 +49,13 @@ class Turn(Model):
     """Parts to add to the message."""
 
 
-class ConversationTurn(Model):
+class ConversationTurn(Turn):
     """The next message of the user, and how the answer is graded."""
 
-    input: str | Message | list[MessagePart]
-    """A text, a message, or parts."""
+    assertions: GradedBy = None  # type: ignore[assignment]
+    """Criteria in words, and other assertions on this turn's answer."""
     expected_output: FreeValue = None
     """A reference for grading; it never enters the conversation."""
-    assertions: GradedBy = None
-    """Criteria in words, and other assertions on this turn's answer."""
-    options: CallOptions | None = None
-    """Options of this call, over those of the case."""
-    attachments: list[MessagePart] = Field(default_factory=list)
-    """Parts to add to the message."""
 
 
 class Simulator(Model):
@@ -132,7 +125,7 @@ class Grader(Assertion):
     """Whether the case fails if it fails."""
 
 
-def references_of_turn(turn: Turn | ConversationTurn, connector: str) -> Iterator[Reference]:
+def references_of_turn(turn: Turn, connector: str) -> Iterator[Reference]:
     """What a turn names; `connector` as in `Case.references`."""
     yield from references_of_assertions(turn.assertions)
     if turn.options is not None and turn.options.connector and not connector:
@@ -183,7 +176,7 @@ def without(case: Case, what: str, **hints: str) -> Iterator[Finding]:
             yield Finding(path=(place,), text=f'"{name}" cannot be set in {what}', hint=hint)
 
 
-def findings_of_turn(turn: Turn | ConversationTurn, index: int, folder: Path) -> Iterator[Finding]:
+def findings_of_turn(turn: Turn, index: int, folder: Path) -> Iterator[Finding]:
     """What is wrong with what the user says; relative files count from the folder."""
     place: JsonPath = ("turns", index)
     said = turn.input.content if isinstance(turn.input, Message) else turn.input

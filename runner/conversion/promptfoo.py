@@ -15,7 +15,7 @@ from runner.conversion.promptfoo_assertions import Assertions, expected_in
 from runner.conversion.sources import CODE, TABLES, Converted, Record, value_of
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
-from runner.shapes.model_parameters import is_parameter
+from runner.shapes.fields import is_parameter
 
 TOP = {
     **dict.fromkeys(("providers", "targets"), "agents have their own connector; -c CONNECTOR overrides it"),

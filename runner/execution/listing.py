@@ -79,7 +79,7 @@ def _planned(case: Case, repeat: str | None) -> str:
     """The id of a case, and how often it will run, if that depends on the results of its runs."""
     if case.repeat is None and repeat is None:
         return case.id
-    from runner.cases.checks import policy_of, repeat_of
+    from runner.cases.validation import policy_of, repeat_of
 
     policy = policy_of(repeat if case.repeat is None else repeat_of(case))
     assert policy is not None

@@ -263,7 +263,7 @@ class _Schedule:
             return [item]
         policy = self._run.options.repeat
         if case.repeat is not None:
-            from runner.cases.checks import repeat_of
+            from runner.cases.validation import repeat_of
 
             policy = repeat_of(case)
         if self._run.options.runs == 1 and policy is None:

@@ -16,7 +16,7 @@ from runner.agents.helpers import CaseJudges, MatchSnapshot
 from runner.assertions.base import AgentUse
 from runner.errors import RunnerError, sentences
 from runner.reading.answer_text import thinking_in
-from runner.shapes.model_parameters import over, parameters_in
+from runner.shapes.fields import CallOptions, over, parameters_in
 from scripttest import ResultWarning
 from scripttest.values import Value
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runner.agents.helpers import Helpers
     from runner.agents.runtime import Runtime
     from runner.application.application import Application
-    from runner.cases.model import CallOptions, Case
+    from runner.cases.model import Case
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.modes.interactive import Person
     from runner.modes.transcripts import SavedTalk, Transcripts

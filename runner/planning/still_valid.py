@@ -245,7 +245,7 @@ def _policy_of(case: Case, options: RunOptions) -> Any:
     """The policy of a case, as it is written in its file or in `--repeat`; None: it has none."""
     if case.repeat is None:
         return options.repeat
-    from runner.cases.checks import repeat_of
+    from runner.cases.validation import repeat_of
 
     return repeat_of(case)
 

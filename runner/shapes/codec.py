@@ -32,6 +32,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from enum import Enum
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from runner.amounts import cost_in, cost_record
@@ -79,23 +80,6 @@ _MISSING: Any = object()
 class Member:
     """A member of an object, and the field or property that it stands for."""
 
-    __slots__ = (
-        "default",
-        "is_always",
-        "is_bounded",
-        "is_field",
-        "is_list",
-        "is_required",
-        "key",
-        "kind",
-        "makes",
-        "name",
-        "optional",
-        "words",
-        "write",
-        "writer",
-    )
-
     def __init__(self, cls: type[Value], name: str, is_always: bool) -> None:
         self.name = name
         self.key: str = _declared(cls, "__keys__").get(name, name)
@@ -103,7 +87,7 @@ class Member:
         self.is_field = annotation is not None
         self.default = cls.__value_defaults__.get(name, _MISSING)
         self.is_required = self.is_field and self.default is _MISSING
-        self.is_always = is_always or (self.is_field and self.default is _MISSING)
+        self.is_always = is_always or self.is_required
         self.write: Write | None = None
         self.writer: Write | None = _declared(cls, "__writers__").get(self.key)
         self.kind: Any = (object,)
@@ -118,15 +102,12 @@ class Member:
         self.is_bounded = found[2] in _BOUNDED
         if found[2] == "Milliseconds":
             self.key, self.write = "duration_ms", round
-        if found[2] not in _PLAIN:
-            self.kind = _class_named(cls, found[2])
-            if issubclass(self.kind, Enum):
-                self.words = frozenset(one.value for one in self.kind)
-                self.write = None if issubclass(self.kind, str) else _value
-            else:
-                self.write = json_of
-        else:
-            self.kind = _PLAIN[found[2]]
+        self.kind = _PLAIN.get(found[2]) or _class_named(cls, found[2])
+        if isinstance(self.kind, type) and issubclass(self.kind, Enum):
+            self.words = frozenset(one.value for one in self.kind)
+            self.write = None if issubclass(self.kind, str) else attrgetter("value")
+        elif isinstance(self.kind, type):
+            self.write = json_of
         if self.default is _MISSING:
             self.default = None if self.optional else () if self.is_list else _EMPTY.get(found[2], _MISSING)
 
@@ -302,10 +283,6 @@ def _is_given(member: Member, line: Record) -> bool:
 
 def _is_empty(value: Any) -> bool:
     return isinstance(value, str | tuple | list | dict) and not value
-
-
-def _value(member: Any) -> Any:
-    return member.value
 
 
 def _declared(cls: type[Value], name: str) -> Mapping[str, Any]:

@@ -122,19 +122,10 @@ def Field(  # noqa: N802 - as pydantic and attrs call it
     """Properties of a field besides its type. `spellings`: all its names in files, the usual one first. `pattern`: a
     regular expression that must match somewhere in the text. `in_order`: whether the first fitting shape of a union
     is used, and not the closest."""
-    said = {
-        "default_factory": default_factory,
-        "spellings": spellings,
-        "pattern": pattern,
-        "ge": ge,
-        "gt": gt,
-        "le": le,
-        "min_length": min_length,
-        "allow_inf_nan": allow_inf_nan,
-        "in_order": in_order,
-    }
-    given = {name: value for name, value in said.items() if value is not None}
-    return Declared(**given) if default is _MISSING else Declared(default=default, **given)
+    said = {name: value for name, value in locals().items() if value is not None or name == "default"}
+    if default is _MISSING:
+        del said["default"]
+    return Declared(**said)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(Field,))
@@ -179,7 +170,7 @@ class Model:
         found, fields = {}, fields_of(type(self))
         names: Iterable[str] = fields
         if exclude_unset or exclude_defaults:
-            names = sorted(self.__pydantic_fields_set__ & fields.keys(), key=_places_of(type(self)).__getitem__)
+            names = [name for name in fields if name in self.__pydantic_fields_set__]
         for name in names:
             if not (exclude_defaults and fields[name].is_default(self.__dict__[name])):
                 found[name] = _dumped(self.__dict__[name], exclude_unset, exclude_defaults)
@@ -247,12 +238,6 @@ def fields_of(model: type[Model]) -> dict[str, Declared]:
         field.said["schema"] = annotation
         found[name] = field
     return found
-
-
-@cached
-def _places_of(model: type[Model]) -> dict[str, int]:
-    """The fields of a model → their places in its order."""
-    return {name: place for place, name in enumerate(fields_of(model))}
 
 
 def _noted(annotation: Any) -> tuple[Any, tuple[Any, ...]]:

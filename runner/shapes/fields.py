@@ -1,8 +1,12 @@
 """What the models say about their fields, for messages about unknown ones and for those that belong to the user; and
-the types of fields that are more than JSON's: free values, durations, times.
+the types of fields that are more than JSON's: free values, durations, times; and the fields that cases share with
+`options` of package.yao, the parameters of a model.
 
 Numbers in free values must not be too large for a double, such as `1e400`, which cannot be passed to scripts or
-providers of models."""
+providers of models.
+
+Of parameters a later one goes over an earlier one, in this order: the connector's file, the package, the case, its
+turn, what the Create hook returns."""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ from runner.amounts import Duration
 from runner.application.json_parts import JsonPath
 from runner.errors import ConfigurationError
 from runner.shapes.declared import (
+    Field,
     Model,
     OpenModel,
     SchemaAdapter,
@@ -40,6 +45,7 @@ NO_TIME = "no_time"
 """Type of the error; its `hint` says what is wrong."""
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 """As in `bindings/src/mocks/clock.ts`."""
+_TOKEN_LIMITS = frozenset(("max_tokens", "max_completion_tokens"))
 
 
 class Inside(Value):
@@ -185,3 +191,87 @@ DurationText = Annotated[Duration, SchemaAdapter(lambda schema: changed(schema, 
 """A text of a duration."""
 TimeText = Annotated[str, SchemaAdapter(lambda schema: changed(schema, _checked_time))]
 """A text of a time."""
+
+
+class ModelParameters(Model):
+    """As OpenAI's chat API has them; connectors of other hosts write them as their hosts do."""
+
+    temperature: float | None = None
+    """Randomness, usually from 0 to 2."""
+    max_tokens: int | None = None
+    """Maximum number of tokens in the answer."""
+    max_completion_tokens: int | None = None
+    """Maximum number of tokens in the answer, reasoning included."""
+    top_p: float | None = None
+    """Share of the most probable tokens to choose from, 0 to 1."""
+    n: int | None = None
+    """Number of answers from the model; the first one counts."""
+    stop: str | list[str] | None = None
+    """Strings at which the answer stops."""
+    presence_penalty: float | None = None
+    """Penalty for tokens that already occurred, -2 to 2."""
+    frequency_penalty: float | None = None
+    """Penalty for tokens by how often they occurred, -2 to 2."""
+    logit_bias: FreeObject | None = None
+    """Token → its bias, -100 to 100."""
+    user: str | None = None
+    """Id of the user, for the provider."""
+    response_format: FreeObject | None = None
+    """Format of the answer, such as `{"type": "json_object"}`."""
+    seed: int | None = None
+    """Seed for providers that can repeat an answer."""
+    tools: list[FreeObject] | None = None
+    """Further tools, in OpenAI's format."""
+    tool_choice: str | FreeObject | None = None
+    """`auto`, `none`, `required`, or a tool."""
+    stream: bool | None = None
+    """Whether the answer is streamed."""
+    audio: FreeObject | None = None
+    """Voice and format of a spoken answer."""
+
+
+class SkipOptions(Model):
+    """Parts of a call to leave out."""
+
+    history: bool = False
+    trace: bool = False
+    output: bool = False
+    keyword: bool = False
+    search: bool = False
+    content_parsing: bool = False
+
+
+class CallOptions(ModelParameters):
+    """Options of the call, `context.Options` of Yao, and parameters of the model."""
+
+    connector: str | None = None
+    """Id of the connector that answers, instead of the agent's own."""
+    mode: str | None = None
+    """Mode of the agent, as its hooks see it."""
+    search: FreeValue = None
+    """Whether and how to search, as the agent's hooks see it."""
+    skip: SkipOptions | None = None
+    """Parts of the call to leave out."""
+    metadata: FreeObject = Field(default_factory=dict)
+    """Becomes `ctx.metadata`, over the case's own `metadata`."""
+    disable_global_prompts: bool = False
+    """Leave out the application's global prompts."""
+
+
+def parameters_in(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a model among options; those that are null are not given."""
+    return {name: options[name] for name in options and fields_of(ModelParameters) if options.get(name) is not None}
+
+
+def is_parameter(name: str, value: Any) -> bool:
+    """Whether a value is that of a parameter of this name."""
+    try:
+        return name in fields_of(ModelParameters) and bool(ModelParameters.model_validate({name: value}))
+    except ValueError:
+        return False
+
+
+def over(earlier: Mapping[str, Any], later: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with others over them; a limit of tokens replaces that of either name."""
+    replaced = _TOKEN_LIMITS if _TOKEN_LIMITS & later.keys() else frozenset[str]()
+    return {name: value for name, value in earlier.items() if name not in replaced} | dict(later)

@@ -9,8 +9,9 @@ import pytest
 from case_files import read
 
 from runner.assertions.model import Assertion
-from runner.cases.model import Case, CaseOptions, Message, SkipOptions
+from runner.cases.model import Case, CaseOptions, Message
 from runner.cases.reader import LocatedCase
+from runner.shapes.fields import SkipOptions
 
 A = Case(id="A", input="Hi")
 
