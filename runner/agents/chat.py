@@ -155,26 +155,6 @@ class FunctionRun:
         """JSON of what it returned, or the message of what it threw; empty when it did not end."""
 
 
-class CallTotals(Value):
-    """The tokens and costs of several calls of models."""
-
-    tokens: int | None
-    """Input and output; None when those of one are not known."""
-    cost: float | None
-    """US dollars; None when that of one is not known, or nothing was to be paid."""
-
-
-def totals_of(calls: Sequence[ModelCall]) -> CallTotals:
-    """Adds up the tokens and costs of calls."""
-    tokens = sum(call.usage.input_tokens + call.usage.output_tokens for call in calls)
-    costs = [call.usage.cost for call in calls if call.usage.cost is not None or not call.free]
-    known = [cost for cost in costs if cost is not None]
-    return CallTotals(
-        tokens=None if any(call.usage.unknown for call in calls) else tokens,
-        cost=sum(known) if known and len(known) == len(costs) else None,
-    )
-
-
 CHAT = "chat"
 """The name under which a world has the chat of a script test."""
 

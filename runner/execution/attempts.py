@@ -27,9 +27,13 @@ _LAST = {Cause.INFRASTRUCTURE: 1, Cause.INCONCLUSIVE: 2}
 """Cause → its rank among the failures of an attempt, after those that are verdicts."""
 
 
+_MODULES = {"standard": "mode", "dynamic": "multi_turn"}
+"""Mode → its module, where that has another name."""
+
+
 @cache
 def _mode_named(name: str) -> Callable[[CaseAttempt], Mode]:
-    return import_module(f"runner.modes.{name}").mode_of  # type: ignore[no-any-return]
+    return import_module(f"runner.modes.{_MODULES.get(name, name)}").mode_of  # type: ignore[no-any-return]
 
 
 class AttemptRun:

@@ -72,7 +72,10 @@ class _GradedConversation(MultiTurn):
         if self.skip_reason is None:
             if self._reached.missing and not self.failures:
                 self.failures.append(self._reached.failure)
-            self.failures += failures_of_scores(self, self._graded.aggregation, trials=self._graded.trials)
+            case, threshold = self._graded, self._grading.threshold
+            self.failures += failures_of_scores(
+                self.scores, self.score, threshold, self.failures, case.aggregation, trials=case.trials
+            )
 
     @property
     def _broken_off(self) -> bool:

@@ -18,7 +18,6 @@ from runner.assertions.votes import judged_by
 from runner.cases.turns import Criterion as Rubric
 from runner.cases.turns import Grader
 from runner.modes.base import CaseAttempt
-from runner.modes.mode import Mode
 from runner.record.case_result import CriterionResult, ScoreResult, ScoreVerdict
 from runner.record.combining import below, reaches, shortfall
 from scripttest import Cause, Failure, Status
@@ -183,14 +182,22 @@ def seen_by_graders(
     return [*system, *transcript[start:]], turns
 
 
-def failures_of_scores(mode: Mode, aggregation: str = "mean", *, trials: int = 1) -> list[Failure]:
-    """What a case fails for by its scores. Of several trials the mean counts, which is not known yet, and where
-    something broke the score is not what the answers deserve: then only single criteria fail it."""
-    found = _problems_of(mode.scores)
-    if trials > 1 or any(failure.cause == Cause.INFRASTRUCTURE for failure in (*mode.failures, *found)):
+def failures_of_scores(
+    scores: Sequence[ScoreResult],
+    score: float | None,
+    threshold: float,
+    others: Sequence[Failure],
+    aggregation: str = "mean",
+    *,
+    trials: int = 1,
+) -> list[Failure]:
+    """What a case fails for by its scores and their `aggregation`, beside `others`. Of several trials the mean counts,
+    which is not known yet, and where something broke the score is not what the answers deserve: then only single
+    criteria fail it."""
+    found = _problems_of(scores)
+    if trials > 1 or any(failure.cause == Cause.INFRASTRUCTURE for failure in (*others, *found)):
         return found
-    assert mode.threshold is not None
-    failed = shortfall(mode.score, mode.threshold, mode.scores, aggregation)
+    failed = shortfall(score, threshold, scores, aggregation)
     return found if failed is None else [*found, failed]
 
 

@@ -1,17 +1,21 @@
 """How a case is run, in any mode, and what has come of it: the answers of its agent, what is kept of them for grading
-them again, and the failures of assertions on them."""
+them again, and the failures of assertions on them. In standard mode the agent is called once, with a message or a
+history, and assertions look at its answer, or it gets a grade."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
-from runner.agents.chat import ModelCall, totals_of
+from runner.agents.chat import ModelCall
 from runner.assertions.base import AnsweredTurn, AssertionResult, Evidence
+from runner.assertions.checking import check_all
+from runner.assertions.model import Assertion
 from runner.assertions.values import COMPARED, comparable, difference
-from runner.cases.messages import described, input_of, parts_of_case
+from runner.cases.messages import described, input_of, messages_of, parts_of_case
 from runner.connectors.base import Usage
 from runner.connectors.timing import case_now
 from runner.record.case_result import AnswerUsage, CaseResult, Regradable, TurnUsage
@@ -29,6 +33,8 @@ LONGEST = 100_000
 """Characters of a case that a report keeps."""
 MOST_AGENTS = 1000
 """Agents that were asked for one answer and that a report keeps."""
+ANSWER = "answer"
+"""The name of the grade of a single answer."""
 VALUE_LIMIT = 4000
 """Characters of an expected or actual value that are kept as text."""
 
@@ -94,14 +100,15 @@ class Mode:
         attempt = self.attempt
         if not self.answers or (attempt.environment.fingerprints is None and attempt.saved is None):
             return None
-        return regradable(attempt.written, self.answers)
+        kept = {key: value for key, value in attempt.written.items() if key not in LEFT_OUT}
+        is_short = 2 * len(repr(kept)) <= LONGEST or len(json.dumps(kept, ensure_ascii=False)) <= LONGEST
+        return Regradable(case=kept if is_short else None, answers=tuple(self.answers))
 
     def result(self) -> CaseResult:
         """The result, as reports show it."""
-        attempt, answer, usage = self.attempt, self.answer, Usage()
+        attempt, answer = self.attempt, self.answer
         case, chat = attempt.case, attempt.chat
-        for call in chat.model_calls:
-            usage = usage.plus(call.usage)
+        usage = _sum(chat.model_calls)
         criteria = any(entry.assertions for entry in self.scores)
         return CaseResult(
             title=case.name,
@@ -169,7 +176,7 @@ class Mode:
         tools, made = tuple(chat.uses[before:]), tuple(chat.model_calls[calls:])
         others = tuple(use.replace(after=use.after - before) for use in chat.agents[asked:])
         self.said.append(AnsweredTurn(turn=turn, start=start, input=content, output=answer.output, tools=tools))
-        took = totals_of(made)
+        took = usage_of(made)
         known = {
             "output": answer.output,
             "content": answer.content,
@@ -177,7 +184,7 @@ class Mode:
             "input": content,
             "tools": tools,
             "milliseconds": milliseconds,
-            "tokens": took.tokens,
+            "tokens": tokens_of(took),
             "cost": took.cost,
             **attempt.known(len(made), others),
             "messages": (*messages, {"role": "assistant", "content": answer.text}),
@@ -186,7 +193,17 @@ class Mode:
             "turns": tuple(self.said),
         }
         evidence = Evidence(**{**known, **seen})
-        self.answers.append(answered(evidence, made))
+        agents = evidence.agents
+        self.answers.append(
+            AnswerUsage(
+                milliseconds=evidence.milliseconds,
+                usage=None
+                if took.unknown
+                else TurnUsage(input_tokens=took.input_tokens, output_tokens=took.output_tokens, cost=took.cost),
+                model_calls=evidence.model_calls,
+                agents=None if agents is None or len(agents) > MOST_AGENTS else agents,
+            )
+        )
         return Exchange(answer=answer, evidence=evidence, calls=made)
 
     def _fail(self, cause: Cause, message: str) -> None:
@@ -203,16 +220,20 @@ class Mode:
         self.failures += failures
 
 
-def usage_of(calls: Sequence[ModelCall]) -> TurnUsage | None:
-    """The tokens and costs of several calls of models; None when one does not report them."""
-    took, usages = totals_of(calls), [call.usage for call in calls]
-    if took.tokens is None:
-        return None
-    return TurnUsage(
-        input_tokens=sum(usage.input_tokens for usage in usages),
-        output_tokens=sum(usage.output_tokens for usage in usages),
-        cost=took.cost,
-    )
+def usage_of(calls: Sequence[ModelCall]) -> Usage:
+    """The tokens and costs of several calls of models; its cost is None when that of one is not known."""
+    costs = [call.usage.cost for call in calls if call.usage.cost is not None or not call.free]
+    usage = _sum(calls)
+    return usage.replace(cost=None) if None in costs else usage
+
+
+def tokens_of(usage: Usage) -> int | None:
+    """Input and output; None when they are not known."""
+    return None if usage.unknown else usage.input_tokens + usage.output_tokens
+
+
+def _sum(calls: Sequence[ModelCall]) -> Usage:
+    return calls[0].usage if len(calls) == 1 else reduce(Usage.plus, (call.usage for call in calls), Usage())
 
 
 class Exchange(Value):
@@ -221,24 +242,6 @@ class Exchange(Value):
     answer: Answer
     evidence: Evidence
     calls: tuple[ModelCall, ...]
-
-
-def answered(evidence: Evidence, calls: Sequence[ModelCall]) -> AnswerUsage:
-    """An answer, by what assertions see of it and the calls of models for it."""
-    agents = evidence.agents
-    return AnswerUsage(
-        milliseconds=evidence.milliseconds,
-        usage=usage_of(calls),
-        model_calls=evidence.model_calls,
-        agents=None if agents is None or len(agents) > MOST_AGENTS else agents,
-    )
-
-
-def regradable(written: Mapping[str, Any], answers: Sequence[AnswerUsage]) -> Regradable:
-    """The part of a report that is needed to grade a case again, which is given as it was written."""
-    kept = {key: value for key, value in written.items() if key not in LEFT_OUT}
-    is_short = 2 * len(repr(kept)) <= LONGEST or len(json.dumps(kept, ensure_ascii=False)) <= LONGEST
-    return Regradable(case=kept if is_short else None, answers=tuple(answers))
 
 
 def failure_of(result: AssertionResult) -> Failure:
@@ -269,3 +272,49 @@ def _text(value: Any) -> str | None:
         return None
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= VALUE_LIMIT else f"{text[:VALUE_LIMIT]}... ({len(text)} characters)"
+
+
+class _SingleAnswer(Mode):
+    async def run(self) -> None:
+        """Calls the agent and judges its answer. Raises AgentError."""
+        attempt, case = self.attempt, self.attempt.case
+        messages = messages_of(case, attempt.folder)
+        users = [place for place, message in enumerate(messages) if message["role"] == "user"]
+        start = users[-1] if users else len(messages)
+        given = input_of(case)
+        files = attempt.files if attempt.saved is None else None
+        seen = {"input": given, "expected": case.expected, "files": files}
+        evidence = (await self._ask(messages, attempt.options_of(), given, start, **seen)).evidence
+        if case.graded:
+            await self._grade(evidence)
+            return
+        assertions = case.assertions
+        if assertions is None and case.expected is not None:
+            assertions = [Assertion(type="equals", value=case.expected)]
+        self._judge(await check_all(assertions or [], evidence, attempt.judges))
+
+    async def _grade(self, evidence: Evidence) -> None:
+        """Grades the answer by its criteria, their weights and a threshold, and adds what the case fails for."""
+        from runner.cases.other_cases import GradedCase
+        from runner.cases.turns import Grader, as_grader
+        from runner.modes.grading import Grading, criteria_of, failures_of_scores
+
+        case = self.attempt.case
+        assert isinstance(case, GradedCase)
+        given = [*(case.assertions or ()), *as_grader(case.rubrics)]
+        if case.assertions is None and case.expected is not None:
+            given.append(Grader(type="equals", value=case.expected))
+        grading = Grading(self.attempt, case, criteria_of(given))
+        self.threshold = grading.threshold
+        try:
+            graded = await grading.grade(ANSWER, grading.whole, evidence)
+        finally:
+            grading.close()
+        self.assertions += graded.results
+        self.scores, self.score = [graded.score], graded.score.score
+        self.failures += failures_of_scores(self.scores, self.score, grading.threshold, self.failures)
+
+
+def mode_of(attempt: CaseAttempt) -> Mode:
+    """The mode of a standard case."""
+    return _SingleAnswer(attempt)

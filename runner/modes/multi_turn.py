@@ -12,7 +12,18 @@ Its message is not sent; the last turn has its opinion. If the written turns wer
 
 A failed assertion fails the case but does not end the conversation. An agent that cannot answer ends it. `max_turns`
 limits the messages of simulators and people. When it is reached, the simulator is asked once more whether its goal is
-achieved."""
+achieved.
+
+Dynamic mode: a simulated user talks to the agent until all required checkpoints are reached (seed 001).
+
+| event | the case |
+| --- | --- |
+| all required checkpoints are reached; if there are none, the goal is achieved | passes at once |
+| the goal is achieved before that | fails: `missing checkpoints: a, b` |
+| the user has spoken `max_turns` times | fails: `max turns (20) exceeded` |
+| in both cases, if votes on the missing checkpoints do not decide | inconclusive: `checkpoint a: inconclusive: ...` |
+| the simulator cannot be asked, or answers nothing | fails: `simulator error: ...` |
+| the validator or script of a required checkpoint breaks | fails: `checkpoint a failed: ...` |"""
 
 from __future__ import annotations
 
@@ -20,7 +31,7 @@ from collections.abc import Sequence
 
 from runner.assertions.model import Assertion
 from runner.cases.messages import as_written, described, message_of, messages_of, parts_of_said
-from runner.cases.other_cases import ConversationCase, MultiTurnCase
+from runner.cases.other_cases import ConversationCase, DynamicCase, MultiTurnCase
 from runner.cases.turns import Checkpoint, ConversationTurn, Turn
 from runner.connectors.timing import uncounted
 from runner.modes.awaiting import Awaiting, detect, question_in
@@ -28,7 +39,7 @@ from runner.modes.base import CaseAttempt
 from runner.modes.interactive import NoAnswerError, Question
 from runner.modes.mode import Exchange, Mode
 from runner.modes.simulators import SimulatedUser, SimulatorError
-from runner.modes.turns import DEFAULT_MAX_TURNS, Spoken, TurnsMode
+from runner.modes.turns import Spoken, TurnsMode
 from scripttest import Cause, Status
 
 NOT_REACHED = "agent completed, goal not reached"
@@ -36,7 +47,9 @@ UNKNOWN = "agent completed, and whether the goal is reached is unknown"
 
 
 def mode_of(attempt: CaseAttempt) -> Mode:
-    """The mode of a case of several turns."""
+    """The mode of a case of several turns, or a dynamic one."""
+    if isinstance(attempt.case, DynamicCase):
+        return _Dynamic(attempt, attempt.case)
     assert isinstance(attempt.case, MultiTurnCase)
     return MultiTurn(attempt, attempt.case)
 
@@ -57,19 +70,14 @@ class MultiTurn(TurnsMode):
         person = attempt.saved or attempt.environment.person
         asks = case.interactive.enabled or attempt.environment.options.interactive or attempt.saved is not None
         self._person = person if asks else None
-        self._limit = DEFAULT_MAX_TURNS
         self._is_over = False
         """Whether no further message is sent, whoever has one."""
         self._left: list[Spoken] = []
 
     async def run(self) -> None:
         """Holds the conversation and judges it. Raises AgentError."""
-        user = self._user
         try:
-            if user is not None:
-                await user.find()
-                self.simulator = user.reference.text
-            self._limit = self._case.max_turns or (user.max_turns if user else None) or DEFAULT_MAX_TURNS
+            await self._find_user(self._case.max_turns)
         except SimulatorError as error:
             self._fail(Cause.SETUP, f"simulator error: {error}")
             return
@@ -150,7 +158,7 @@ class MultiTurn(TurnsMode):
         if self._person is None:
             self._nobody("no next turn defined", no_next_turn=True)
         elif len(self.turns) >= self._limit:
-            self._exceeded(self._user, self._limit)
+            self._exceeded()
         else:
             try:
                 return self._typed(await self._asked(), "human")
@@ -165,14 +173,14 @@ class MultiTurn(TurnsMode):
             said = await user.speak(self._limit)
         except SimulatorError as error:
             if full:
-                self._exceeded(self._user, self._limit)
+                self._exceeded()
             else:
                 self._without_simulator(error)
             return None
         if said.achieved:
             self._achieved(said)
         elif full:
-            self._exceeded(self._user, self._limit)
+            self._exceeded()
         else:
             return said.input
         return None
@@ -234,3 +242,49 @@ class MultiTurn(TurnsMode):
     async def _conclude(self) -> None:
         assert isinstance(self._case, MultiTurnCase)
         await self._check_end(self._case.final_assertions)
+
+
+class _Dynamic(TurnsMode):
+    def __init__(self, attempt: CaseAttempt, case: DynamicCase) -> None:
+        super().__init__(attempt, case.checkpoints)
+        self._case = case
+        use = case.simulator.use or attempt.environment.options.simulator or ""
+        self._user = self._speaker = SimulatedUser(self, case.simulator, use)
+
+    async def run(self) -> None:
+        """Holds the conversation. Raises AgentError."""
+        case = self._case
+        try:
+            await self._find_user(case.max_turns)
+            said = self._opening()
+            while True:
+                if said is None and len(self.turns) >= self._limit:
+                    self._exceeded()
+                    return
+                said = said or await self._simulated()
+                if said is None or await self._turn(said):
+                    break
+                said = None
+            if all(failure.type for failure in self.failures):  # it was not cut short
+                await self._check_end(case.final_assertions)
+        except SimulatorError as error:
+            self._fail(Cause.INFRASTRUCTURE if error.infrastructure else Cause.ERROR, f"simulator error: {error}")
+
+    async def _turn(self, said: Spoken) -> bool:
+        """Says something and looks at what is reached by the answer; whether the case is decided."""
+        await self._look(await self._take_turn(said.replace(assertions=self._case.turn_assertions or ())))
+        reached = self._reached
+        return bool(reached.broken) or (reached.any_required and not reached.missing)
+
+    async def _simulated(self) -> Spoken | None:
+        """The next message of the simulator; None when its goal is achieved. Raises SimulatorError."""
+        reached, pending = self._reached.reached, self._reached.pending
+        said = await self._speaker.speak(self._limit, checkpoints_reached=reached, checkpoints_pending=pending)
+        if not said.achieved:
+            return self._typed(said.input, "simulated")
+        missing = self._reached.missing
+        if self.turns or not missing:
+            self._achieved(said)
+        if missing:
+            self.failures.append(self._reached.failure)
+        return None

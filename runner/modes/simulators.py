@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
-from runner.agents.references import ScriptReferenceError, find_function
+from runner.agents.references import find_function
 from runner.assertions.base import NotEvaluated
 from runner.cases.model import simulator_reference
 from runner.errors import RunnerError
@@ -33,7 +33,6 @@ from scripttest import ScriptError, Status
 if TYPE_CHECKING:
     from runner.agents.chat import Chat
     from runner.cases.turns import Simulator
-    from runner.modes.checkpoints import Checkpoints
     from runner.modes.mode import Mode
 
 ROLES = ("Simulate",)
@@ -108,18 +107,15 @@ class SimulatedUser:
                 await find_function(self.reference.text, ROLES, folder, environment.application, functions)
             elif attempt.world.mocks is None or attempt.world.mocks.find_agent(self.reference.text) is None:
                 environment.runtime.assistants.get(self.reference.text)
-        except (RunnerError, ScriptReferenceError) as error:
-            message = error.placed if isinstance(error, AgentError) else error.message
-            raise SimulatorError(message, error.hint, getattr(error, "infrastructure", False)) from error
+        except RunnerError as error:
+            raise SimulatorError(error.message, error.hint, error.infrastructure) from error
 
-    async def speak(self, max_turns: int, checkpoints: Checkpoints | None = None) -> Simulation:
-        """What the user says next in the conversation; `checkpoints` in dynamic mode. Raises SimulatorError."""
+    async def speak(self, max_turns: int, **checkpoints: list[str]) -> Simulation:
+        """What the user says next in the conversation; `checkpoints_reached` and `checkpoints_pending` in dynamic mode.
+        Raises SimulatorError."""
         if self._attempt.saved is not None:
             return self._attempt.saved.speak(len(self._talk.turns) < max_turns)
-        payload = self._payload(max_turns)
-        if checkpoints is not None:
-            payload |= {"checkpoints_reached": checkpoints.reached, "checkpoints_pending": checkpoints.pending}
-        answer = await self._ask(payload)
+        answer = await self._ask(self._payload(max_turns) | checkpoints)
         found = json.dumps(answer, ensure_ascii=False)[:200]
         simulation = read_simulation(answer)
         if isinstance(simulation, Unclear):

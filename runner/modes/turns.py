@@ -1,28 +1,35 @@
-"""Modes in which the user speaks several times: a turn with the agent that is tested, and the end of a conversation."""
+"""Modes in which the user speaks several times: a turn with the agent that is tested, which checkpoints of the case are
+reached by it (seed 001), and the end of a conversation.
+
+After each answer, every open checkpoint is checked once if all checkpoints in its `after` are reached, also by this
+answer. The checks see all texts of the answer: Next's data, the text of the model, and each `message` in the result of
+a tool. If there are several, they are joined with line breaks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
-from runner.agents.chat import totals_of
-from runner.assertions.base import Evidence
-from runner.assertions.checking import check_all
+from runner.assertions.base import AssertionResult, Evidence, Judges
+from runner.assertions.checking import check_all, type_named
 from runner.assertions.model import Assertion
+from runner.assertions.values import value_text
 from runner.cases.messages import described, input_of, messages_of, parts_of_last
 from runner.connectors.timing import case_now
 from runner.errors import RunnerError
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import CaseAttempt
-from runner.modes.checkpoints import Checkpoints, all_texts
-from runner.modes.mode import Exchange, Mode, usage_of
+from runner.modes.mode import Exchange, Mode, tokens_of, usage_of
 from runner.modes.simulators import tool_results
-from runner.record.case_result import TurnResult
-from scripttest import Cause, ScriptError, Status
+from runner.record.case_result import CheckpointResult, TurnResult
+from scripttest import Cause, Failure, ScriptError, Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
+    from runner.agents.answer import Answer
+    from runner.assertions.base import ToolUse
     from runner.cases.turns import Checkpoint
     from runner.modes.simulators import SimulatedUser
     from runner.reading.helper_answers import Simulation
@@ -47,6 +54,135 @@ class Spoken(Value):
     """The files in it, as reports describe them."""
 
 
+class Checkpoints:
+    """The checkpoints of one case."""
+
+    def __init__(self, checkpoints: Sequence[Checkpoint]) -> None:
+        self._checkpoints = {one.id: one for one in checkpoints}
+        self._last = {
+            one.id: CheckpointResult(
+                id=one.id, description=one.description, required=one.required, reached_at_turn=None
+            )
+            for one in checkpoints
+        }
+        """Id → its state when it was last tried."""
+        self._undecided: dict[str, str] = {}
+        """Id → what votes said of it that did not decide; of those that nothing else kept from being reached then."""
+        self.broken: list[tuple[Cause, str]] = []
+        """What is wrong with required ones that no judge could try on the last answer, by cause."""
+        self.any_required = any(one.required for one in checkpoints)
+
+    @property
+    def reached(self) -> list[str]:
+        """Ids of those that are reached."""
+        return [id for id, last in self._last.items() if last.passed]
+
+    @property
+    def pending(self) -> list[str]:
+        """Ids of the others."""
+        return self._waits(self._last)
+
+    @property
+    def missing(self) -> list[str]:
+        """Ids of those that are required and not reached."""
+        return [id for id in self.pending if self._checkpoints[id].required]
+
+    @property
+    def failure(self) -> Failure:
+        """What a case fails for in which required ones are missing; inconclusive if votes on all did not decide."""
+        if self.undecided:
+            said = "; ".join(f"checkpoint {id}: {said}" for id, said in self._undecided.items())
+            return Failure(cause=Cause.INCONCLUSIVE, message=said)
+        return Failure(cause=Cause.ASSERTION, message=f"missing checkpoints: {', '.join(self.missing)}")
+
+    @property
+    def undecided(self) -> bool:
+        """Whether required ones are missing, and each of them may have been reached."""
+        return bool(self.missing) and all(map(self._may_be, self.missing))
+
+    async def look(self, turn: int, evidence: Evidence, judges: Judges) -> list[AssertionResult]:
+        """Tries the open checkpoints on the answer of a turn; the assertions of those that it reached."""
+        left = self.pending
+        held: list[AssertionResult] = []
+        self.broken = []
+        while ready := [id for id in left if not self._waits(self._checkpoints[id].after)]:
+            left = [id for id in left if id not in ready]
+            checks = [check_all(self._checkpoints[id].assertions, evidence, judges) for id in ready]
+            for id, results in zip(ready, await asyncio.gather(*checks), strict=True):
+                held += self._tried(id, turn, results)
+        return held
+
+    def _tried(self, id: str, turn: int, results: tuple[AssertionResult, ...]) -> Sequence[AssertionResult]:
+        """Takes the results of a checkpoint; these, if it is reached."""
+        failed = [result for result in results if not result.passed]
+        last = self._last[id].replace(
+            message="; ".join(result.message for result in failed),
+            judged=any(result.judged for result in results),
+            not_judged=sum(result.not_judged for result in results) if failed else 0,
+        )
+        if (last.assertions and not failed) or (any(map(_has_judge, results)) and id not in self._undecided):
+            last = last.replace(assertions=results)
+        self._last[id] = last if failed else last.replace(reached_at_turn=turn)
+        if not failed:
+            return results
+        if all(result.inconclusive for result in failed):
+            self._undecided.setdefault(id, last.message)
+        elif last.required and not all(result.judged for result in failed):
+            self.broken.append((Cause.ASSERTION, f"{id} failed: {last.message}"))
+        elif last.required and any(map(_is_unjudged, failed)):
+            is_broken = all(result.infrastructure for result in failed if result.error)
+            cause = Cause.INFRASTRUCTURE if is_broken else Cause.ERROR
+            self.broken.append((cause, f"{id} failed: {last.message}"))
+        return ()
+
+    def results(self) -> list[CheckpointResult]:
+        """The state of each, in the order of the case."""
+        return [
+            last.replace(message=self._why_not(id), inconclusive=self._may_be(id)) for id, last in self._last.items()
+        ]
+
+    def _waits(self, ids: Iterable[str]) -> list[str]:
+        """Those that are not reached."""
+        return [id for id in ids if not self._last[id].passed]
+
+    def _may_be(self, id: str) -> bool:
+        """Whether votes on one that is not reached did not decide, or on one that it comes after."""
+        if self._last[id].passed:
+            return False
+        waits = self._waits(self._checkpoints[id].after)
+        return all(map(self._may_be, waits)) if waits else id in self._undecided
+
+    def _why_not(self, id: str) -> str:
+        last, waits = self._last[id], self._waits(self._checkpoints[id].after)
+        if waits:
+            return f"not checked: it comes after {', '.join(waits)}"
+        return last.message if last.passed else self._undecided.get(id) or last.message
+
+
+def _has_judge(result: AssertionResult) -> bool:
+    return result.judge is not None or any(map(_has_judge, result.details))
+
+
+def _is_unjudged(result: AssertionResult) -> bool:
+    """Whether a judge or a script failed; other checks may have had nothing to look at yet."""
+    return (result.error and type_named(result.type).asks is not None) or any(map(_is_unjudged, result.details))
+
+
+def all_texts(answer: Answer, tools: Sequence[ToolUse]) -> Any:
+    """All texts of an answer, as a text of several lines; or the value, if there is only one."""
+    said: list[Any] = [] if answer.next in (None, "") else [answer.next]
+    if answer.content:
+        said.append(answer.content)
+    said += [
+        use.result["message"]
+        for use in tools
+        if isinstance(use.result, dict) and isinstance(use.result.get("message"), str) and use.result["message"]
+    ]
+    if not said:
+        return answer.output
+    return said[0] if len(said) == 1 else "\n".join(map(value_text, said))
+
+
 class TurnsMode(Mode):
     """A mode of several turns."""
 
@@ -61,6 +197,18 @@ class TurnsMode(Mode):
         """When it began, on the clock of the case."""
         self._awaiting = Awaiting(awaiting=True, reason="")
         """Whether the agent waits for the user, after its last answer."""
+        self._user: SimulatedUser | None = None
+        self._limit = DEFAULT_MAX_TURNS
+        """How many times the user may speak."""
+
+    async def _find_user(self, most: int | None) -> None:
+        """Finds the simulated user, if there is one; `most` is what the case says of how often it may speak. Raises
+        SimulatorError."""
+        user = self._user
+        if user is not None:
+            await user.find()
+            self.simulator = user.reference.text
+        self._limit = most or (user.max_turns if user else None) or DEFAULT_MAX_TURNS
 
     def break_off(self, now: float, **fields: Any) -> None:
         """See `Mode`."""
@@ -112,7 +260,7 @@ class TurnsMode(Mode):
             awaiting_reason=self._awaiting.reason,
             input_hint=self._awaiting.hint,
             tools=done.evidence.tools,
-            usage=usage_of(done.calls),
+            usage=self.answers[-1].usage,
         )
         self.break_off(0, milliseconds=done.evidence.milliseconds, **await self._check(said, done))
         return done
@@ -164,14 +312,14 @@ class TurnsMode(Mode):
         else:
             self._fail(Cause.SETUP, "no initial input: the simulator reports its goal as achieved right away")
 
-    def _exceeded(self, user: SimulatedUser | None, limit: int) -> None:
+    def _exceeded(self) -> None:
         """Fails the case because the user has spoken as often as it may."""
         if self._reached.undecided:
             self.failures.append(self._reached.failure)
         else:
-            self._fail(Cause.ASSERTION, f"max turns ({limit}) exceeded")
-        if user is not None and user.remark:
-            self._note(user.remark)
+            self._fail(Cause.ASSERTION, f"max turns ({self._limit}) exceeded")
+        if self._user is not None and self._user.remark:
+            self._note(self._user.remark)
 
     # the end
 
@@ -179,12 +327,12 @@ class TurnsMode(Mode):
         """The last answer, and what all of them took."""
         attempt, done = self.attempt, self._exchanges
         calls = [call for one in done for call in one.calls]
-        took = totals_of(calls)
+        took = usage_of(calls)
         return done[-1].evidence.replace(
             expected=attempt.case.expected,
             tools=tuple(attempt.chat.uses),
             milliseconds=sum(one.evidence.milliseconds for one in done),
-            tokens=took.tokens,
+            tokens=tokens_of(took),
             cost=took.cost,
             **attempt.known(len(calls), attempt.chat.agents),
             messages=tuple(self.transcript),

@@ -26,7 +26,7 @@ PARTS = {
     "agent": ["runner.modes.base:call_agent"],
     "asking": ["runner.connectors.provider:HttpConnector.complete"],
     "journal": ["runner.answers.journal:Journal.complete", "runner.answers.journal:Journal.end"],
-    "grading": ["runner.modes.standard:check_all"],
+    "grading": ["runner.modes.mode:check_all"],
     "result": ["runner.execution.attempts:AttemptRun._ended"],
     "fingerprint": ["runner.fingerprints.fingerprints:Fingerprints.of_case", "runner.agents.runtime:Runtime.note"],
     "events": ["runner.reporters.stream:Multiplexer.send"],
