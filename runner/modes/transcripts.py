@@ -43,6 +43,8 @@ class Transcripts(Value):
     looks: InterimLooks = ONCE
     run_ids: tuple[str, ...] = ()
     """The ids of the runs that the report has."""
+    is_whole: bool = True
+    """Whether its run came to its end."""
 
 
 def problem_with_transcript(result: TestResult) -> str | None:

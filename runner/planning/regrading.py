@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 
 from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.application.application import AgentFolder, repository_of
@@ -23,7 +24,7 @@ from runner.options.flags import Regrade
 from runner.options.options import FLAGS, absolute
 from runner.planning.case_source import CaseSource
 from runner.planning.saved_run import lines_in, made_problem, record_in
-from runner.record.checks import HINT
+from runner.record.checks import HINT, SEVERAL, TO_MERGE
 from runner.record.events import looks_in
 from runner.record.lines import result_of
 from runner.record.model import Suite, TestResult, suite_in
@@ -86,7 +87,8 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
             found[result.key] = result
         else:
             refused.setdefault(record["id"], problem)
-    looks = looks_in(next((record for record in reversed(records) if record["type"] == "summary"), {}))
+    summary: Record = next((record for record in reversed(records) if record["type"] == "summary"), {})
+    looks = looks_in(summary)
     runs = looks.made if looks.planned > 1 else _runs(start)
     counts = Counter((key.suite, key.test) for key in found)
     repeated = {(record["suite"], record["id"]) for record in results if record.get("repeat") is not None}
@@ -100,17 +102,30 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
         raise ConfigurationError(f"Cannot regrade {shown}: none of its results has a transcript{why}", "Rerun it")
     ids = start_in(start).all_run_ids
     return Transcripts(
-        report=shown, suites=list(suites.values()), results=found, refused=refused, looks=looks, run_ids=ids
+        report=shown,
+        suites=list(suites.values()),
+        results=found,
+        refused=refused,
+        looks=looks,
+        run_ids=ids,
+        is_whole=bool(summary) and not summary.get("not_run"),
     )
 
 
 def _read(shown: str, path: Path) -> list[Record]:
     """The lines of a `.jsonl` report, the start first. Raises ConfigurationError."""
     subject = f"Cannot regrade {shown}"
-    records = [record for line in lines_in(path, subject) if (record := record_in(line)) is not None]
+    lines = enumerate(lines_in(path, subject), 1)
+    read = [(number, record_in(line)) for number, line in lines if line.strip(b" \t\r\0")]
+    records = [record for _, record in read if record is not None]
     if not records or records[0]["type"] != "start":
         hint = "Only .jsonl reports contain the required data; -o FILE.jsonl writes one"
         raise ConfigurationError(f"{subject}: it is not a .jsonl report of yao-test", hint)
+    if damaged := next((number for number, record in read[:-1] if record is None), None):
+        hint = f"To run again what is lost: yao-test --resume {quote(shown)}"
+        raise ConfigurationError(f"{subject}:{damaged}: the line is damaged", hint)
+    if any(record["type"] == "start" for record in records[1:]):
+        raise ConfigurationError(f"{subject}: {SEVERAL}", TO_MERGE)
     if problem := made_problem(records[0]):
         raise ConfigurationError(f"{subject}: {problem}", HINT)
     return records
@@ -169,6 +184,8 @@ class Regrading:
         cases = "1 case" if count == 1 else f"{count} cases"
         yield f"Regraded from {self.transcripts.report}: {cases}; no agent was called"
         yield from self._kept
+        if not self.transcripts.is_whole:
+            yield f"The run of {self.transcripts.report} did not end: cases without a result are left out"
         if self._refused:
             named = listed([f"{id} ({why})" for id, why in self._refused.items()])
             several = f"{len(self._refused)} results have no transcript and are"

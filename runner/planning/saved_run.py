@@ -14,7 +14,7 @@ from runner.errors import ConfigurationError
 from runner.options.carried import TYPED, saved_values, spelled, taken_over, walls_in
 from runner.options.flags import Carried, Flag
 from runner.options.options import FLAGS, RunOptions, absolute
-from runner.record.checks import HINT, is_number, result_problem, start_problem
+from runner.record.checks import HINT, SEVERAL, TO_MERGE, is_number, result_problem, start_problem
 from runner.record.lines import result_of
 from runner.record.texts import is_utf8
 from runner.security.files import read_bytes
@@ -91,6 +91,8 @@ def read_saved(path: Path, doing: str = RESUMING) -> SavedRun:
             is_whole = False
             break
         if record["type"] == "start":
+            if start:
+                raise ConfigurationError(f"{subject}: {SEVERAL}", TO_MERGE)
             start = record
         elif record["type"] == "result":
             key = TestKey(suite=record.get("suite", ""), test=record["id"], run=record.get("run", 0))

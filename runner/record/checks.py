@@ -100,6 +100,20 @@ class _Line(_Outcome):
     attempts: tuple[_Attempt, ...] = ()
 
 
+class _Document(_Checked):
+    metadata: Mapping[str, Any] | None = None
+    summary: Mapping[str, Any] | None = None
+    hints: Mapping[str, Any] | None = None
+    errors: tuple[str, ...] | None = None
+    warnings: tuple[str, ...] | None = None
+
+
+def document_problem(record: Record) -> str | None:
+    """Why a report in one piece cannot be read, apart from its parts; None when it can."""
+    path = misfit_in(_Document, record)
+    return f'the "{path}" of the report cannot be {json.dumps(_value_at(record, path))[:40]}' if path else None
+
+
 def result_problem(record: Record) -> str | None:
     """Why an object is not the line of a result; None when it is one."""
     if record.get("id") is None or record.get("status") not in STATUSES:
@@ -139,6 +153,8 @@ def _problem_of_policy(record: Record) -> str | None:
 
 
 HINT = "Only .jsonl and .json reports of yao-test can be read"
+SEVERAL = "it is made of several reports"
+TO_MERGE = "yao-test merge joins reports: pass it the file of each"
 _OF_SUITE = ("label", "file", "agent", "connector")
 """What a suite has as texts."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError
-from runner.record.checks import HINT, result_problem, start_problem
+from runner.record.checks import HINT, SEVERAL, TO_MERGE, document_problem, result_problem, start_problem
 from runner.record.combining import apply_inconclusive_policy, of_runs, policy_in
 from runner.record.coverage import coverage_in
 from runner.record.events import RunEnd, RunStart, RunStatus, SnapshotCounts, looks_in
@@ -179,10 +179,10 @@ class _Reader:
             problem = start_problem(record) or ("it has no suites" if record.get("suites") is None else None)
             if problem:
                 raise _broken(where, problem, HINT)
-            start = start_in(said)
-            for suite in start.suites:
-                self._suites.setdefault(suite.id, suite)
-            self._start = self._start or start
+            if self._start is not None:
+                raise _broken(where, SEVERAL, TO_MERGE)
+            self._start = start_in(said)
+            self._suites = {suite.id: suite for suite in self._start.suites}
         elif kind == "result":
             self._results.append(self._result(said, where))
         elif kind == "error":
@@ -217,7 +217,9 @@ class _Reader:
         parts = value.get("reports") if several else [value]
         if not isinstance(parts, list) or not all(isinstance(one, dict) and one.get("type") in KINDS for one in parts):
             raise _broken(self._path, f"it is {_named(value)}, not a report of a run", HINT)
-        metadata, summary = (value.get(key) or {} for key in ("metadata", "summary"))
+        if problem := document_problem(value):
+            raise _broken(self._path, problem, HINT)
+        metadata, summary, hints = (value.get(key) or {} for key in ("metadata", "summary", "hints"))
         whole = f"{self._path}"
         places = [f"{whole}: report {number}" if several else whole for number, _ in enumerate(parts, 1)]
         suites = {suite["id"]: suite for suite in map(_suite_of, parts, places)}
@@ -234,8 +236,7 @@ class _Reader:
                 if part["type"] == SCRIPT_TEST:
                     line = {key: item for key, item in line.items() if key != "name"} | {"id": line.get("name")}
                 yield place, {**line, "type": "result", "suite": id, "position": position}
-        hints = value.get("hints") if isinstance(value.get("hints"), dict) else {}
-        for said in map(str, value.get("errors") or ()):
+        for said in value.get("errors") or ():
             yield whole, {"type": "error", "error": said, "hint": str(hints[said]) if said in hints else None}
         for warning in value.get("warnings") or ():
             yield whole, {"type": "warning", "warning": warning}

@@ -309,6 +309,24 @@ def test_a_report_that_was_changed_by_hand_is_no_traceback(app: MakeApplication,
     assert "listed (" in said
 
 
+def test_a_damaged_report_loses_no_case_in_silence(app: MakeApplication) -> None:
+    cases: list[Record] = [{"id": "a", "input": "a"}, {"id": "b", "input": "b"}]
+    here = app(agent(package={"connector": "scripted"}, replies="- reply: Fine.", cases=cases))
+    here.run("-i", case_file(), "-o", "r.jsonl")
+    start, one, two, end = (here.root / "r.jsonl").read_text().splitlines(keepends=True)
+    for content, code, said in (
+        (
+            start + one[:40] + "\n" + two + end,
+            2,
+            "r.jsonl:2: the line is damaged\nHint: To run again what is lost: yao-",
+        ),
+        (start + one + end + start + two + end, 2, "r.jsonl: it is made of several reports\nHint: yao-test merge"),
+        (start + one, 0, "did not end: cases without a result are left out"),
+    ):
+        here.write({"/r.jsonl": content})
+        assert (run := here.run("regrade", "r.jsonl")).code == code and said in run.stdout + run.stderr, run
+
+
 def test_no_secret_is_kept_for_it(app: MakeApplication) -> None:
     key = "sk-canary-0123456789abcdef"
     schema = {"type": "json_schema", "value": {"properties": {"type": {"const": key}}}, "negate": True}

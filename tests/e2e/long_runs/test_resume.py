@@ -136,6 +136,7 @@ def test_other_flags_than_before_are_an_error(here: Application, arguments: tupl
 def test_what_is_no_report_is_left_alone(here: Application) -> None:
     for content, why in [
         (b'{"id": "a"}\n', "it is not a .jsonl report of yao-test"),
+        (report_of(here).read_bytes() * 2, "it is made of several reports"),
         (None, "No such file or directory"),
     ]:
         path = here.home / "other.jsonl"

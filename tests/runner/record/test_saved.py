@@ -82,6 +82,15 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "no start": (RESULTS[0], "<file>:1: the first line is not the start of a report"),
     "a broken line": (START + '{"type": "result", \n' + SUMMARY, None),  # type: ignore[dict-item]
     "two on a line": (START + "{} {}\n" + SUMMARY, "<file>:2:4: it is not JSON: Extra data"),
+    "two reports in one file": (START + SUMMARY + START, "<file>:3: it is made of several reports"),
+    "metadata of another type": (
+        '{"type": "agent_test", "input": "a", "results": [], "summary": {}, "metadata": 3}',
+        '<file>: the "metadata" of the report cannot be 3',
+    ),
+    "errors of another type": (
+        '{\n"type": "test_run", "reports": [], "errors": {"a": 1}}',
+        '<file>: the "errors" of the report cannot be {"a": 1}',
+    ),
     "a result without id": (START + '{"type": "result"}\n', "<file>:2: a result has no id or no status"),
     "another status": (
         START + '{"type": "result", "id": "a", "status": "green"}\n',
