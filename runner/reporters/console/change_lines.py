@@ -12,11 +12,10 @@ from runner.compare.comparison import KINDS, Comparison, ResultChange
 from runner.record.fingerprint_changes import described
 from runner.record.verdict import shown
 from runner.record.votes import SCORE
-from runner.reporters.console.style import Style, count, in_milliseconds
+from runner.reporters.console.style import CASE_RATE, Style, count, in_milliseconds
 from runner.reporters.console.table import table
 from runner.reporters.console.verdict_lines import (
     CASE_HEAD,
-    CASE_RATE,
     HEAD,
     Row,
     case_rows,

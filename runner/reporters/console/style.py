@@ -21,6 +21,8 @@ DOUBLE = "═" * WIDTH
 SINGLE = "─" * WIDTH
 FIRST_LINES, LAST_LINES = 50, 200
 """Captured lines of one test that are shown: those before a failure are the last ones."""
+CASE_RATE = "Case pass rate"
+"""The share of cases that pass, in which each case has the same weight however often it ran."""
 MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "skipped": ("○", "yellow")}
 
 _COLORS = {"red": 31, "green": 32, "yellow": 33, "cyan": 36, "dim": 2, "bold": 1}

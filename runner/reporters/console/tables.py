@@ -11,9 +11,8 @@ from runner.record.fold import Counts
 from runner.record.model import Suite, TestResult
 from runner.record.stability import CLASSES, RunStatistics, pass_rate
 from runner.record.summary import GroupRow, certainty_of, judges_text, part_rows, rate_text, score_text
-from runner.reporters.console.style import SINGLE, Style, count, in_milliseconds
+from runner.reporters.console.style import CASE_RATE, SINGLE, Style, count, in_milliseconds
 from runner.reporters.console.table import grouped, listed, table
-from runner.reporters.console.verdict_lines import CASE_RATE
 from runner.security.terminal import in_line
 
 TYPE_CHECKING = False

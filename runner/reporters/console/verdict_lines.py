@@ -18,7 +18,7 @@ from runner.compare.change_report import (
 )
 from runner.record.model import ResultKey
 from runner.record.votes import PASSED, SCORE, JudgesNoise
-from runner.reporters.console.style import count, in_milliseconds
+from runner.reporters.console.style import CASE_RATE, count, in_milliseconds
 from runner.security.terminal import in_line
 from runner.statistics.change import MeanDifference
 from runner.statistics.intervals import Estimate, Interval
@@ -39,8 +39,6 @@ PARTS = 20
 """Criteria and tags of a table."""
 LISTED = 50
 """Cases of a table."""
-CASE_RATE = "Case pass rate"
-"""The share of cases that pass, in which each case has the same weight however often it ran."""
 HEAD: Row = ("Measure", "A", "B", "Difference", "Verdict")
 CASE_HEAD: Row = ("Case", "A", "B", "p", "Verdict")
 _WORDS = {"duration_ms": ("Duration", "slower", "faster"), "tokens": ("Tokens", "more", "fewer"),
