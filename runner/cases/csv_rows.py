@@ -27,7 +27,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, BinaryIO, TextIO, Union, get_args, get_origin
 
-from runner.application.json_parts import JsonPath, Position
+from runner.application.documents import JsonPath, Position
 from runner.assertions import TYPES
 from runner.assertions.model import Assertion
 from runner.cases.entries import Entry

@@ -17,7 +17,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from runner.application.json_parts import JsonMember, JsonPath, Position, members_of
+from runner.application.documents import JsonMember, JsonPath, Position, members_of
 from runner.cases.problems import Problem, Problems
 from runner.errors import did_you_mean
 from runner.shapes.fast_validation import json_of

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from runner.application.json_parts import JsonPath
+from runner.application.documents import JsonPath
 from runner.assertions import TYPES
 from runner.assertions.model import Assertion
 from runner.cases.kinds import CONVERSATION_MODE, further_models, known_elsewhere, misplaced

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from runner.application.json_parts import JsonPath
+from runner.application.documents import JsonPath
 from runner.cases.model import Case
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from runner.application.json_parts import JsonPath
+from runner.application.documents import JsonPath
 from runner.cases.model import Case, Message, MessagePart
 from runner.errors import ConfigurationError
 from runner.security.files import check_named, read_named

@@ -28,7 +28,7 @@ from runner.shapes.fields import CallOptions, DurationText, FreeObject, FreeValu
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.application.json_parts import JsonPath
+    from runner.application.documents import JsonPath
     from runner.assertions.model import Assertion
     from runner.cases.problems import Finding
 

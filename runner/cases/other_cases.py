@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from runner.application.json_parts import JsonPath
+from runner.application.documents import JsonPath
 from runner.assertions.model import Assertions
 from runner.cases.kinds import CONVERSATION_MODE, GIVEN, GRADING, given, gives, graded, has, has_graders
 from runner.cases.model import Case, CaseWords, Message, Reference, agent_reference, references_of_assertions

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.application.json_parts import Position
+from runner.application.documents import Position
 from runner.errors import ConfigurationError
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.application.json_parts import JsonPath
+    from runner.application.documents import JsonPath
 
 SHOWN = 20
 """How many problems are shown in full; the others are only counted."""

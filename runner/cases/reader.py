@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from runner.application.json_parts import Position
+from runner.application.documents import Position
 from runner.cases.entries import Entry
 from runner.cases.model import Case
 from runner.cases.problems import SHOWN, Finding, Problem, Problems

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from runner.application.json_parts import JsonPath
+from runner.application.documents import JsonPath
 from runner.cases.problems import Finding
 from runner.errors import did_you_mean
 

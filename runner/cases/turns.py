@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from bindings import agent_id
 from runner.amounts import Duration
-from runner.application.json_parts import JsonPath
+from runner.application.documents import JsonPath
 from runner.assertions import TYPES
 from runner.assertions.checking import problem_with_assertion
 from runner.assertions.model import Assertion, Assertions, OneOrMany

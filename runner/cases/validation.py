@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.application.json_parts import KEEP_ONE, JsonPath, Position, given_twice, repeated_keys, repeats_keys
+from runner.application.documents import KEEP_ONE, JsonPath, Position, given_twice, repeated_keys, repeats_keys
 from runner.assertions.checking import problem_with_assertion
 from runner.assertions.model import Assertion
 from runner.cases.entries import Entry, Splitter, entries_in, list_of, without_noise

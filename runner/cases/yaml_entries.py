@@ -11,8 +11,15 @@ from typing import Any, TextIO
 
 import yaml
 
-from runner.application.documents import in_words, place_of, position_of, repeated_yaml_keys, yaml_loader
-from runner.application.json_parts import JsonPath, Position, given_twice
+from runner.application.documents import (
+    JsonPath,
+    Position,
+    given_twice,
+    in_words,
+    place_of,
+    repeated_yaml_keys,
+    yaml_loader,
+)
 from runner.cases.entries import DEFAULTS, Entry, Places, check_beside, is_usable, list_of, with_defaults
 from runner.cases.problems import Problem, Problems
 
@@ -34,7 +41,7 @@ def entries_of(file: TextIO, problems: Problems) -> Iterator[list[Entry]]:
             yield [with_defaults(entry, defaults) for entry in entries]
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        problems.add(Problem(position=position_of(mark) if mark else _TOP, text=f"broken YAML: {in_words(error)}"))
+        problems.add(Problem(position=place_of(mark) if mark else _TOP, text=f"broken YAML: {in_words(error)}"))
     except yaml.reader.ReaderError as error:
         problems.add(Problem(position=_TOP, text=f"broken YAML: {error.reason}"))
     except RecursionError:
@@ -82,7 +89,7 @@ def _entry(loader: Any, node: yaml.Node, problems: Problems, is_case: bool = Tru
     try:
         text = json.dumps(loader.construct_document(node), ensure_ascii=False)
     except yaml.MarkedYAMLError as error:
-        place = position_of(error.problem_mark) if error.problem_mark else begin
+        place = place_of(error.problem_mark) if error.problem_mark else begin
         problems.add(Problem(position=place, text=f"broken YAML: {in_words(error)}"))
         return None
     except RecursionError:

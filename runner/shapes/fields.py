@@ -17,7 +17,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from runner.amounts import Duration
-from runner.application.json_parts import JsonPath
+from runner.application.documents import JsonPath
 from runner.errors import ConfigurationError
 from runner.shapes.declared import (
     Field,

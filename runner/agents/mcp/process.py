@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote
 
 from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, no_such_tool, text_content, validate
-from runner.application.documents import read_json
-from runner.application.json_parts import KEEP_ONE, given_twice, repeated_keys
+from runner.application.documents import KEEP_ONE, given_twice, read_json, repeated_keys
 from runner.errors import ConfigurationError, did_you_mean
 from runner.security.files import read_text
 from scripttest.values import Value
