@@ -34,8 +34,7 @@ if TYPE_CHECKING:
         failure_envelope,
         revived,
     )
-    from bindings.run_snapshots import RunSnapshots
-    from bindings.snapshots import SnapshotError
+    from bindings.snapshots import SnapshotError, Snapshots
     from bindings.workspace import Workspace, opened_workspace, workspace_of
     from bindings.world import CLOCK_STANDS, World
 
@@ -55,8 +54,7 @@ _HOMES = {
     "policy": "HostCall HostFunction Policy Written host_problem",
     "process_router": "KeptCall KeptCalls ProcessRouter Provider TestKind Worlds answered_value arguments_text"
     " envelope enveloped failure_envelope revived",
-    "run_snapshots": "RunSnapshots",
-    "snapshots": "SnapshotError",
+    "snapshots": "SnapshotError Snapshots",
     "workspace": "Workspace opened_workspace workspace_of",
     "world": "CLOCK_STANDS World",
 }

@@ -28,7 +28,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 try:
@@ -58,6 +58,8 @@ BUILT_INS = (
 FORMATTING = HERE / "src" / "intl"
 FORMATTING_CODE = ("core", "dates", "lists", "names", "relative")
 """Modules of it that are pieces of the pack."""
+MODULE = ("--bundle", "--format=esm", "--target=es2023", "--legal-comments=none")
+"""Options for a bundle that is an expression of a script."""
 REPORT = ROOT / "runner" / "reporters" / "html"
 SYNTAX = ROOT / "scripttest" / "syntax"
 
@@ -116,17 +118,13 @@ def _version(package: Path) -> str | None:
 
 def install_compiler() -> None:
     """Puts the esbuild binary of `package-lock.json` into `scripttest/compile/bin`."""
-    found = _binary(MODULES)
+    found = next(MODULES.glob("@esbuild/*/bin/esbuild"), None)
     if found is None:
         raise SystemExit(f"npm has no esbuild for this platform ({sysconfig.get_platform()})")
     ESBUILD.parent.mkdir(exist_ok=True)
     if not ESBUILD.exists() or ESBUILD.stat().st_mtime < found.stat().st_mtime:
         shutil.copy(found, ESBUILD)
     ESBUILD.chmod(0o755)
-
-
-def _binary(modules: Path) -> Path | None:
-    return next(modules.glob("@esbuild/*/bin/esbuild"), None)
 
 
 def _npm() -> list[str]:
@@ -166,43 +164,36 @@ def _bundle(core: Path, parts: list[Path]) -> None:
     _build([core], {name: json.dumps(text) for name, text in texts.items()})
     of_parts = {name: f"{OWN}.{name}" for name in BUILT_INS.split()}
     _build(parts, {**of_parts, "ASSERTIONS": json.dumps(texts["ASSERTIONS"])})
-    _rewrite(core, lambda body, value: f"(function(){{{body}return {value}}})()")
+    _rewrite(OUTPUT / f"{core.stem}.js")
     for part in parts:
-        _rewrite(part, lambda body, value: f"(function({OWN}){{{body}return {value}}})")
+        _rewrite(OUTPUT / f"{part.stem}.js", lambda body, value: f"(function({OWN}){{{body}return {value}}})")
 
 
 def _build(entries: list[Path], defined: dict[str, str]) -> None:
-    command = [str(ESBUILD), *map(str, entries), f"--outdir={OUTPUT}", "--entry-names=[name]"]
-    options = [
-        "--bundle",
-        "--format=esm",
-        "--minify",
-        "--target=es2023",
-        "--supported:template-literal=false",
-        "--log-level=warning",
-    ]
-    defines = [f"--define:{name}={value}" for name, value in defined.items()]
-    subprocess.run([*command, *options, *defines, "--legal-comments=none"], check=True)
+    options = ("--entry-names=[name]", "--supported:template-literal=false", *MODULE)
+    _esbuild(entries, f"--outdir={OUTPUT}", *options, defined=defined)
 
 
-def _rewrite(entry: Path, as_function: Callable[[str, str], str]) -> None:
-    path = OUTPUT / f"{entry.stem}.js"
-    path.write_text(as_function(*body_and_value(path.read_text("utf-8"), entry.name)), "utf-8")
+def _esbuild(entries: Iterable[Path | str], *options: str, defined: Mapping[str, str] | None = None) -> None:
+    command = [str(ESBUILD), *map(str, entries), *options, "--minify", "--log-level=warning"]
+    defines = [f"--define:{name}={value}" for name, value in (defined or {}).items()]
+    subprocess.run([*command, *defines], env={**os.environ, "NODE_PATH": str(MODULES)}, check=True)
 
 
-def as_expression(module: str, name: str) -> str:
+def _expression(body: str, value: str) -> str:
     """Text of an expression whose value is the default export of a bundled module."""
-    body, value = body_and_value(module, name)
     return f"(function(){{{body}return {value}}})()"
 
 
-def body_and_value(module: str, name: str) -> tuple[str, str]:
-    """The statements of a bundled module, and the name of its default export."""
+def _rewrite(path: Path, as_text: Callable[[str, str], str] = _expression, head: str = "") -> None:
+    """Puts a text made of the statements and the default export of a bundled module in its place."""
+    module = path.read_text("utf-8")
     match = re.search(r"export\{(?:[^}]*,)?([\w$]+) as default(?:,[^}]*)?\};?\s*$", module)
     if match is None:
-        raise SystemExit(f"{name} has no default export")
+        raise SystemExit(f"{path.name} has no default export")
     # The only line breaks in minified text are those inside template literals, where the escape means the same.
-    return module[: match.start()].replace("\n", "\\n"), match[1]
+    body = module[: match.start()].replace("\n", "\\n")
+    path.write_text(head + as_text(body, match[1]), "utf-8")
 
 
 def bundle_formatting() -> None:
@@ -216,16 +207,12 @@ def bundle_formatting() -> None:
     locales = json.loads((FORMATTING / "locales.json").read_text("utf-8"))
     joined = {tag: date.get("numeric") for tag, date in locales["dates"].items()}
     values = {"LOCALES": locales["locales"], "LANGUAGES": locales["languages"], "JOINED": joined}
-    defines = [f"--define:{name}={json.dumps(value)}" for name, value in values.items()]
     with tempfile.TemporaryDirectory() as folder:
-        entries = [str(FORMATTING / f"{name}.ts") for name in FORMATTING_CODE]
-        command = [str(ESBUILD), *entries, f"--outdir={folder}", "--bundle", "--format=esm", "--minify"]
-        subprocess.run(
-            [*command, *defines, "--target=es2023", "--legal-comments=none", "--log-level=warning"], check=True
-        )
+        entries = [FORMATTING / f"{name}.ts" for name in FORMATTING_CODE]
+        defined = {name: json.dumps(value) for name, value in values.items()}
+        _esbuild(entries, f"--outdir={folder}", *MODULE, defined=defined)
         for name in FORMATTING_CODE:
-            path = Path(folder) / f"{name}.js"
-            path.write_text(as_expression(path.read_text("utf-8"), name), "utf-8")
+            _rewrite(Path(folder) / f"{name}.js")
         _npm()  # puts node on PATH
         subprocess.run(["node", str(FORMATTING / "pack.mjs"), folder, str(pack)], check=True)
 
@@ -239,14 +226,8 @@ def bundle_syntax() -> None:
         ("regex", "regex", ["weapon-regex"]),
     ):
         source, output = SYNTAX / "src" / f"{entry}.ts", SYNTAX / "built" / f"{name}.js"
-        command = [str(ESBUILD), str(source), f"--outfile={output}", "--bundle", "--format=esm", "--minify"]
-        subprocess.run(
-            [*command, "--target=es2023", "--charset=utf8", "--legal-comments=none", "--log-level=warning"],
-            env={**os.environ, "NODE_PATH": str(MODULES)},
-            check=True,
-        )
-        function = as_expression(output.read_text("utf-8"), source.name)
-        output.write_text(_licenses(*packages) + function, "utf-8")
+        _esbuild([source], f"--outfile={output}", "--charset=utf8", *MODULE)
+        _rewrite(output, head=_licenses(*packages))
 
 
 def _licenses(*packages: str) -> str:
@@ -263,23 +244,17 @@ def bundle_report() -> None:
     parts, and one style sheet."""
     output = REPORT / "built"
     entries = [f"app={REPORT / 'src' / 'app.tsx'}", f"view={REPORT / 'src' / 'view' / 'main.tsx'}"]
-    command = [str(ESBUILD), *entries, f"--outdir={output}", "--bundle", "--minify"]
     options = ["--format=iife", "--target=es2022", "--jsx=automatic", "--jsx-import-source=preact", "--charset=utf8"]
     banner = f"--banner:js={_licenses('preact', 'uplot')}"
     shutil.rmtree(output, ignore_errors=True)
-    subprocess.run(
-        [*command, *options, banner, "--legal-comments=none", "--log-level=warning"],
-        env={**os.environ, "NODE_PATH": str(MODULES)},
-        check=True,
-    )
+    _esbuild(entries, f"--outdir={output}", "--bundle", *options, banner, "--legal-comments=none")
 
 
 def bundle_elements() -> None:
     """Bundles the component that shows mutants, with its license, into one script."""
     package, output = "mutation-testing-elements", ROOT / "runner" / "mutation" / "built" / "elements.js"
     entry = MODULES / package / "dist" / "mutation-test-elements.js"
-    command = [str(ESBUILD), str(entry), f"--outfile={output}", "--minify", "--target=es2022", "--charset=utf8"]
-    subprocess.run([*command, "--legal-comments=inline", "--log-level=warning"], check=True)
+    _esbuild([entry], f"--outfile={output}", "--target=es2022", "--charset=utf8", "--legal-comments=inline")
     output.write_text(_licenses(package) + output.read_text("utf-8"), "utf-8")
 
 

@@ -113,12 +113,11 @@ class HostProcesses:
             raise ProcessError(f"{why}. Or mock it with {world.mock('process', name)}", 404, missing=True)
         if not processes.knows(name):
             raise _not_available(name, world)
-        who = context["authorized"]
         surroundings = HostCall(
             app_root=self.app_root,
             policy=self._policy(),
             locale=context["locale"],
-            authorized=who,
+            authorized=context["authorized"],
             world=world,
             scratch=self._scratch_folder,
         )
@@ -127,9 +126,7 @@ class HostProcesses:
     def _translated(self, text: str, locale: str) -> str:
         """The answer of `$L`: the application's translation for a locale, which is read once."""
         if locale not in self._translations:
-            from bindings.translations import load_translations
-
-            self._translations[locale] = load_translations(self.app_root, locale)
+            self._translations[locale] = _translations(self.app_root, locale)
         return self._translations[locale].get(text, text)
 
     def _of_models(self, name: str, args: list[Any], world: World) -> Any:
@@ -204,6 +201,34 @@ class HostProcesses:
         return self._scratch
 
 
+def _translations(app_root: Path, locale: str) -> dict[str, str]:
+    """Source text → translation, from `langs/<locale>/**/*.yml`. A locale such as `zh-cn` falls back to its language,
+    `zh`. Raises ProcessError."""
+    from bindings.errors import ProcessError
+    from bindings.processes.formats import decode_yaml
+    from scripttest import holds_secrets, parts_below, read_file
+
+    root = os.path.realpath(app_root)
+
+    def judge(real: str) -> str | None:
+        parts = parts_below(real, root)
+        is_open = parts is not None and not holds_secrets(parts)
+        return None if is_open else f"a link leads to {real}, which is not open to scripts"
+
+    texts: dict[str, str] = {}
+    for name in (locale.partition("-")[0], locale):
+        for path in sorted((app_root / "langs" / name).rglob("*.yml")):
+            try:
+                value = decode_yaml(read_file(str(path), judge).decode("utf-8-sig"))
+            except (OSError, ValueError) as error:
+                why = error.strerror if isinstance(error, OSError) else error
+                raise ProcessError(f"Cannot read the translations in langs/{name}/{path.name}: {why}") from error
+            if not isinstance(value, dict):
+                raise ProcessError(f"The translations in langs/{name}/{path.name} are not a mapping of strings")
+            texts |= {str(source): str(text) for source, text in value.items()}
+    return texts
+
+
 def _is_quick(name: str, arguments: str) -> bool:
     """Whether a process of models is quick on a small database, whatever it is asked."""
     if len(arguments) > _MOST_AT_ONCE:
@@ -237,9 +262,5 @@ def _has_mocked_engine(opening: str, world: World) -> bool:
 def _not_available(name: str, world: World) -> ProcessError:
     from bindings.errors import ProcessError
 
-    mock = world.mock("process", name)
-    return ProcessError(
-        f'Process "{name}" is not available here: mock it with {mock}',
-        404,
-        missing=True,
-    )
+    text = f'Process "{name}" is not available here: mock it with {world.mock("process", name)}'
+    return ProcessError(text, 404, missing=True)

@@ -6,14 +6,13 @@ around it is; what all its lines are indented by does not count."""
 
 from __future__ import annotations
 
-import fcntl
-import os
 import re
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from bindings.snapshots import SnapshotError, in_each
+from bindings.errors import ProcessError
+from bindings.snapshots import SnapshotError, Snapshots, in_each, locked, replace
 from scripttest import Inlined, inline_calls
 from scripttest.values import Value
 
@@ -24,13 +23,11 @@ _NO_TEXT = "its second argument is not a plain string: write a string, or leave 
 
 
 class InlineSnapshots:
-    """The inline snapshots that a run writes into test files. Used by one thread at a time."""
+    """The inline snapshots of a run, which it writes into test files. Used by one thread at a time, but for `match`."""
 
-    def __init__(self, files: Mapping[str, Path], before_writing: Callable[[Path, bytes], None]) -> None:
-        """`files`: suite id → its test file. `before_writing` hears of each that is about to be written, and what it
-        will hold."""
-        self._files = files
-        self._before_writing = before_writing
+    def __init__(self, run: Snapshots) -> None:
+        """`run`: the stored snapshots of the run, with what is decided for both."""
+        self._run = run
         self._sources: dict[str, _Source] = {}
 
     @property
@@ -43,13 +40,32 @@ class InlineSnapshots:
         """How many replaced snapshots are in the files."""
         return sum(not source.is_new(edit) for source in self._sources.values() for edit in source.saved)
 
+    def match(self, args: list[Any]) -> dict[str, Any]:
+        """What `snapshot.Inline(actual, expected | null)` answers: `{passed, expected?, reason?, store?}`; `store` is
+        what the source is to get. Raises ProcessError."""
+        if len(args) != 2 or not isinstance(args[0], str) or not isinstance(args[1], str | None):
+            raise ProcessError("snapshot.Inline takes a string, and another one or null", 400)
+        run = self._run
+        actual, expected = run.redact(args[0]), args[1]
+        if expected is not None and not expected.strip():  # a place for a text
+            expected = None
+        agreed = expected is not None and agrees(expected, actual)
+        if agreed and not (run.update and not run.ci):
+            return {"passed": True}
+        if not run.ci and (expected is None or run.update):
+            return {"passed": True, "store": actual}
+        if expected is None:
+            reason = "There is no snapshot yet, and this run writes none into sources: use --update-snapshots"
+            return {"passed": False, "reason": reason}
+        return {"passed": False, "expected": unindented(expected)}
+
     def take(self, module: str, test: str, inlined: Inlined) -> None:
         """Takes the inline snapshots of a test. Raises InlineError, which says why one cannot be written."""
         place = inlined.location
         if place is None or inlined.source is None:
             raise InlineError("the call is not in the test file: move it there, or use t.snapshot(value, name)")
         if module not in self._sources:
-            self._sources[module] = _Source(self._files[module], inlined.source)
+            self._sources[module] = _Source(self._run.files[module], inlined.source)
         source = self._sources[module]
         edit = edit_of(source.text, source.suffix, place.line, place.column, inlined.text, inlined.given is not None)
         known = source.values.setdefault((edit.start, edit.end), (inlined.text, test))
@@ -66,7 +82,7 @@ class InlineSnapshots:
         """Writes what was taken for one module, or for all, and is not written yet. Raises OSError, and InlineError
         when a file has changed since it was compiled, after it has written what can be."""
         sources = self._sources.values() if module is None else filter(None, [self._sources.get(module)])
-        in_each(lambda source: source.save(self._before_writing), sources)
+        in_each(lambda source: source.save(self._run.before_writing), sources)
 
     def _drop(self, source: _Source, edit: Edit) -> None:
         """Takes a value back that was not the only one."""
@@ -105,23 +121,13 @@ class _Source:
         if self._path.is_symlink():
             raise InlineError(f"Cannot write inline snapshots into {self._path}: it is a link")
         content = (self._text[: len(self._text) - len(self.text)] + edited(self.text, self.edits)).encode("utf-8")
-        folder = os.open(self._path.parent, os.O_RDONLY)
-        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
+        with locked(self._path.parent):
             if self._path.read_bytes() != self._is:
                 raise InlineError(
                     f"Cannot write inline snapshots into {self._path}: it changed after compilation; rerun the tests"
                 )
-            temporary.unlink(missing_ok=True)
-            with temporary.open("xb") as file:  # never through a link
-                file.write(content)
-            shutil.copymode(self._path, temporary)
             before(self._path, content)
-            os.replace(temporary, self._path)
-        finally:
-            temporary.unlink(missing_ok=True)
-            os.close(folder)
+            replace(self._path, content)
         self._is, self.saved = content, [*self.edits]
 
 

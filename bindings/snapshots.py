@@ -20,11 +20,11 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from bindings.errors import ProcessError
 from scripttest import anywhere, read_file
 from scripttest.typing_names import TypeVar
 
@@ -41,12 +41,19 @@ S = TypeVar("S")
 class Snapshots:
     """The snapshots of one run. Threads may share `match`."""
 
-    def __init__(self, files: Mapping[str, Path], update: bool, ci: bool) -> None:
-        """`files`: suite id → its test or case file. `update`: snapshots that differ are replaced. `ci`: a missing one
-        is a failure."""
-        self._files = files
-        self._update = update
-        self._ci = ci
+    def __init__(self, files: Mapping[str, Path], update: bool, ci: bool, redact: Callable[[str], str]) -> None:
+        """Reads nothing yet.
+
+        Args:
+            files: id of a suite → its test or case file.
+            update: whether a snapshot that differs is replaced.
+            ci: whether a missing snapshot is a failure.
+            redact: removes secrets from texts before they are stored."""
+        self.files = files
+        """Suite id → its test or case file."""
+        self.update, self.ci, self.redact = update, ci, redact
+        self.before_writing: Callable[[Path, bytes], None] = lambda path, content: None
+        """Called before a test file is written, with its path and its new content."""
         self._stored: dict[str, dict[str, str]] = {}
         self._new: dict[str, dict[str, str]] = {}
         """What this run stores."""
@@ -60,10 +67,22 @@ class Snapshots:
         self.obsolete: list[str] = []
         """Names of those that nothing asks for any more, each with its file, which are still there."""
 
+    @property
+    def is_used(self) -> bool:
+        """Whether anything has asked for one."""
+        return bool(self._stored)
+
+    def matcher(self, module: str) -> Callable[[str, str], dict[str, Any]]:
+        """What compares texts with the snapshots of a file, which `files` names: (key, text) → `{passed, expected?,
+        reason?}`. It raises ProcessError."""
+        return lambda key, text: self.match(module, "", [key, text])
+
     def match(self, module: str, test: str, args: list[Any]) -> dict[str, Any]:
         """Provider of `snapshot.Match(key, text)`: `{passed, expected?, reason?}`. Keys of a test begin with its
         name. Raises ProcessError: the key is that of another test, or the file cannot be used."""
-        key, text = args
+        from bindings.errors import ProcessError
+
+        key, text = (self.redact(given) if isinstance(given, str) else given for given in args)
         if not isinstance(key, str) or not isinstance(text, str):
             raise ProcessError("snapshot.Match takes the key of a snapshot and a string", 400)
         own = test.partition("#")[0]
@@ -76,7 +95,7 @@ class Snapshots:
                 raise ProcessError(str(error)) from error
             new = self._new[module]
             first = self._asked[module].setdefault(key, text)
-            if first != text and (self._update or key in new):
+            if first != text and (self.update or key in new):
                 return {
                     "passed": False,
                     "expected": first,
@@ -85,9 +104,9 @@ class Snapshots:
             expected = new.get(key, stored.get(key))
             if expected == text:
                 return {"passed": True}
-            if expected is not None and not self._update:
+            if expected is not None and not self.update:
                 return {"passed": False, "expected": expected}
-            if expected is None and self._ci and not self._update:
+            if expected is None and self.ci and not self.update:
                 reason = "There is no snapshot yet, and this run stores none: use --update-snapshots"
                 return {"passed": False, "reason": reason}
             new[key] = text
@@ -97,14 +116,14 @@ class Snapshots:
     def find_obsolete(self, module: str, is_obsolete: Callable[[str], bool]) -> None:
         """Removes or reports the snapshots of a suite that its tests did not use and `is_obsolete` accepts. Raises
         SnapshotFileError."""
-        if not path_of(self._files[module]).exists():
+        if not path_of(self.files[module]).exists():
             return
         stored, asked = self._load(module), self._asked[module]
-        self._drop(path_of(self._files[module]), [key for key in stored if key not in asked and is_obsolete(key)])
+        self._drop(path_of(self.files[module]), [key for key in stored if key not in asked and is_obsolete(key)])
 
     def find_left(self) -> None:
         """The same for the snapshots of test files that no longer exist, in the folders of this run."""
-        for folder in sorted({path.parent / FOLDER for path in self._files.values()}):
+        for folder in sorted({path.parent / FOLDER for path in self.files.values()}):
             if folder.is_symlink() or not folder.is_dir():
                 continue
             for path in sorted(folder.glob(f"*{SUFFIX}")):
@@ -118,7 +137,7 @@ class Snapshots:
             in_each(self._save, sorted(self._unsaved))
 
     def _save(self, module: str) -> None:
-        test, new = self._files[module], self._unsaved[module]
+        test, new = self.files[module], self._unsaved[module]
         change(path_of(test), test.name, partial(_add, new))
         replaced = sum(key in self._stored[module] for key in new)
         self.updated += replaced
@@ -129,7 +148,7 @@ class Snapshots:
         """Removes snapshots when they are to be updated, and names them when not."""
         if not keys:
             return
-        if not self._update:
+        if not self.update:
             self.obsolete += [f"{FOLDER}/{path.name} › {key}" for key in keys]
             return
 
@@ -142,7 +161,7 @@ class Snapshots:
 
     def _load(self, module: str) -> dict[str, str]:
         if module not in self._stored:
-            test = self._files[module]
+            test = self.files[module]
             self._stored[module] = read(path_of(test))
             self._new[module] = {}
             self._asked[module] = {}
@@ -229,26 +248,40 @@ def change(path: Path, test: str, changes: Callable[[dict[str, str]], None]) -> 
     """Changes the current content of a file, which another run may just have written. It is replaced, or removed
     with its last snapshot. Waits for other runs. Raises SnapshotFileError and OSError."""
     path.parent.mkdir(exist_ok=True)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
+    with locked(path.parent):
         snapshots = read(path)
         changes(snapshots)
         if snapshots:
-            temporary = path.with_name(f".{path.name}.{os.getpid()}")
-            try:
-                temporary.unlink(missing_ok=True)
-                with temporary.open("xb") as file:  # never through a link
-                    file.write(_written(test, snapshots).encode("utf-8"))
-                os.replace(temporary, path)
-            finally:
-                temporary.unlink(missing_ok=True)
+            replace(path, _written(test, snapshots).encode("utf-8"))
         else:
             path.unlink(missing_ok=True)
-    finally:
-        os.close(folder)
     if not any(path.parent.iterdir()):
         path.parent.rmdir()
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """In which no other run writes snapshots into files of a folder. Waits for other runs."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def replace(path: Path, content: bytes) -> None:
+    """Gives a file new content, which appears as a whole; its permissions stay. Raises OSError."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.unlink(missing_ok=True)
+        with temporary.open("xb") as file:  # never through a link
+            file.write(content)
+        if path.exists():
+            temporary.chmod(path.stat().st_mode & 0o7777)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _written(test: str, snapshots: dict[str, str]) -> str:

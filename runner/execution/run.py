@@ -6,7 +6,7 @@ from __future__ import annotations
 import _thread
 from collections.abc import Callable
 
-from bindings import SCRIPT_GLOBALS, ProcessRouter, RunSnapshots
+from bindings import SCRIPT_GLOBALS, ProcessRouter, Snapshots
 from scripttest.typing_names import Protocol, TypeVar
 from scripttest.values import fields_of
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any, TextIO
 
-    from bindings import Provider, World
+    from bindings import InlineSnapshots, Provider, World
     from runner.connectors.base import ClosedModels
     from runner.execution.fuzz_and_bench import FuzzAndBench
     from runner.execution.repetition import Repetition
@@ -125,12 +125,14 @@ class Run:
         """Module → its tests that run in this pass, None for all; empty in the first one."""
         self._environments: dict[str, CaseEnvironment] = {}
         options, environment = self.options, self.environment
-        self.snapshots = RunSnapshots(
+        self.snapshots = Snapshots(
             plan.test_files,
             options.update_snapshots,
             environment.ci or (options.no_writes and not options.update_snapshots),
             environment.secrets.text,
         )
+        self.inline_snapshots: InlineSnapshots | None = None
+        """What is written into sources; None when that is nothing."""
         self.router = self._router()
         """Answers what scripts call."""
 
@@ -263,6 +265,15 @@ class Run:
             focuses=selection is None or not selection.names_subtests,
         )
 
+    def used_inline_snapshots(self) -> InlineSnapshots:
+        """What is written into sources."""
+        with self._lock:
+            if self.inline_snapshots is None:
+                from bindings import InlineSnapshots
+
+                self.inline_snapshots = InlineSnapshots(self.snapshots)
+            return self.inline_snapshots
+
     def _router(self) -> ProcessRouter:
         services, snapshots, selection = self.services, self.snapshots, self.plan.selection
         providers: dict[str, Provider] = {
@@ -271,7 +282,7 @@ class Run:
             "agent.Verdict": _read_verdict,
             "agent.Vote": self._count_votes,
             "subtest.Focus": lambda world, name, args: fields_of(_focus_of(str(args[0]))),  # by a function's source
-            "snapshot.Inline": lambda world, name, args: snapshots.match_inline(args),
+            "snapshot.Inline": lambda world, name, args: self.used_inline_snapshots().match(args),
             "snapshot.Match": lambda world, name, args: snapshots.match(world.suite, world.key.label, args),
         }
         if selection is not None:

@@ -269,7 +269,7 @@ class ScriptModules:
         if outcome.inlined:
             from runner.execution.snapshots import with_inlined
 
-            outcome = with_inlined(module, outcome, run.snapshots.inline())
+            outcome = with_inlined(module, outcome, run.used_inline_snapshots())
         if run.plan.selection is not None:
             outcome = run.plan.selection.checked(module, outcome)
         key = TestKey(suite=module, test=outcome.name, run=record.run)

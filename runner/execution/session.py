@@ -173,8 +173,8 @@ class Session:
         self._database = services.databases.finish()
 
     def _store_snapshots(self) -> None:
-        snapshots, keeper = self._run.snapshots, self._snapshots
-        if not keeper and snapshots.used is None and snapshots.used_inline is None:
+        keeper = self._snapshots
+        if not keeper and not self._run.snapshots.is_used and self._run.inline_snapshots is None:
             return
         from runner.execution.snapshots import SnapshotKeeper
 

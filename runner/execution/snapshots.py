@@ -41,10 +41,10 @@ class SnapshotKeeper:
             self._outcomes.setdefault(event.result.suite, {})[event.result.name] = event.result.outcome
         if not self._stores:
             return
-        used, inline = self._snapshots.used, self._snapshots.used_inline
+        inline = self._run.inline_snapshots
         try:
-            if used is not None and isinstance(event, (TestEnd, AttemptEnd)):
-                used.save()
+            if isinstance(event, (TestEnd, AttemptEnd)):
+                self._snapshots.save()
             if inline is not None and isinstance(event, SuiteEnd):
                 inline.save(event.suite)
         except (OSError, SnapshotError):
@@ -56,12 +56,11 @@ class SnapshotKeeper:
     def finish(self, so_far: Execution, send: Callable[[RunError], None], *, looks: bool) -> SnapshotCounts | None:
         """Stores the snapshots of the run, and sends its errors; what was done with snapshots, None when nothing was.
         `looks`: whether obsolete ones are looked for."""
-        used, inline = self._snapshots.used, self._snapshots.used_inline
+        snapshots, inline = self._snapshots, self._run.inline_snapshots
         options, stop = self._run.options, self._run.stop
         try:
             try:
-                if used is not None:
-                    used.save()
+                snapshots.save()
             finally:
                 if inline is not None and stop.reason != STALE:
                     inline.save()
@@ -73,19 +72,18 @@ class SnapshotKeeper:
             send(RunError(message=str(error)))
         except OSError as error:
             send(RunError(message=f"Cannot store the snapshots: {error.strerror or error}: {error.filename}"))
-        used, inline = self._snapshots.used, self._snapshots.used_inline
         counts = SnapshotCounts(
-            written=(used.written if used else 0) + (inline.written if inline else 0),
-            updated=(used.updated if used else 0) + (inline.updated if inline else 0),
-            removed=used.removed if used else 0,
-            obsolete=tuple(used.obsolete) if used else (),
+            written=snapshots.written + (inline.written if inline else 0),
+            updated=snapshots.updated + (inline.updated if inline else 0),
+            removed=snapshots.removed,
+            obsolete=tuple(snapshots.obsolete),
         )
         return counts if counts != SnapshotCounts() else None
 
     def _look(self, run: Execution) -> None:
         """Finds obsolete snapshots. Raises SnapshotError and OSError."""
-        snapshots = self._snapshots.stored()
-        shared = Counter(self._snapshots.files.values())
+        snapshots = self._snapshots
+        shared = Counter(snapshots.files.values())
         for suite in run.suites.values():
             if suite.id in run.ended and suite.file and shared[Path(suite.file)] == 1:
                 is_script = not suite.has_cases

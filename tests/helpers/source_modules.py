@@ -19,8 +19,6 @@ FLOORS = {
     "bindings/__init__.py": "bindings/router",
     "bindings/host_processes.py": "bindings/router",
     "bindings/process_router.py": "bindings/router",
-    "bindings/run_snapshots.py": "bindings/router",
-    "bindings/translations.py": "bindings/router",
     "runner/__main__.py": "runner/__main__",
 }
 """Modules that stand above the folder in which they are: module → its room. All others belong to their folder."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command import Application, Run, make_application
 
-from bindings import InlineSnapshots, SnapshotError
+from bindings import InlineSnapshots, SnapshotError, Snapshots
 from scripttest import Inlined, Location
 
 
@@ -223,7 +223,7 @@ def test_many_tests_of_one_file_in_several_workers_lose_nothing(app: Application
 
 def test_a_file_that_changed_since_it_was_compiled_is_left_alone(tmp_path: Path) -> None:
     path, source = tmp_path / "a_test.ts", b"function TestA(t) { t.snapshot.inline(1); }"
-    snapshots = InlineSnapshots({"demo.a": path}, lambda path, content: None)
+    snapshots = InlineSnapshots(Snapshots({"demo.a": path}, False, False, str))
     place = Location(file=str(path), line=1, column=25)
     snapshots.take("demo.a", "TestA", Inlined(text="1", given=None, location=place, source=source))
     path.write_bytes(b"// mine")
