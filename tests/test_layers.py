@@ -205,7 +205,6 @@ WORKER_MODULES = [
     "realm/__init__",
     "realm/channel",
     "realm/engine",
-    "realm/limits",
     "realm/quickjs",
     "realm/realm",
     "realm/worker",

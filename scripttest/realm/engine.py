@@ -17,7 +17,7 @@ import os
 
 import _quickjs
 
-from scripttest.realm.quickjs import Bytecode, BytecodeError, Looks, UnsupportedError
+from scripttest.realm.quickjs import BytecodeError, interface
 from scripttest.shortcuts import is_off
 
 TYPE_CHECKING = False
@@ -25,28 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scripttest.realm.counting import Counters
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Protocol
-
-    from scripttest.realm.quickjs import Bytecode, Interrupts, Value
+    from scripttest.realm.quickjs import Interface, Value
 
     HostBridge = Callable[[str, str, str], str | None]
     Dispatch = Callable[..., str | int | float | None]
-
-    class TimeLimit(Protocol):
-        """Tells a realm that the time of its work is up, as the alarm of a worker does."""
-
-        rang: bool
-        """Whether it is up, so that the realm is being stopped."""
-
-        def interrupts(self) -> Interrupts | None:
-            """What can stop code in the engine; None where that is not possible."""
-
-        def sleep(self, seconds: float) -> bool:
-            """Waits this many seconds, and returns whether the end of the time cut that short."""
 
 
 MEMORY_LIMIT = 256 * 1024 * 1024
@@ -91,9 +73,10 @@ class Engine:
         context.add_callable("$bridge", host_bridge)
         if parts.counters is not None:
             parts.counters.give(context)
-        self._context = context
-        self._parts = parts
-        self._bytecode: Bytecode | None = parts.bytecode()
+        self._context, self._parts = context, parts
+        self.run_job: Callable[[], bool] = context.execute_pending_job
+        """Runs a promise job, and returns whether there was one. Raises EngineError when it throws."""
+        self._bytecode: Interface | None = parts.bytecode()
         self._dispatched: Value | None = None
         self.dispatch: Dispatch
         """The function that `bindings/src/core.ts` describes."""
@@ -116,38 +99,31 @@ class Engine:
         return self._parts.text(name)
 
     def look(self) -> str:
-        """What an object is that scripts hold in the property `part` of `dispatch`, see `Looks`. Where nobody can tell,
-        every object is a proxy."""
-        looks = self._parts.looks()
-        return "proxy" if looks is None else looks.look(self._context, self.dispatch)
+        """What an object is that scripts hold in the property `part` of `dispatch`, see `Interface.look`. Where nobody
+        can tell, every object is a proxy."""
+        known = interface()
+        return "proxy" if known is None else known.look(self._context, self.dispatch)
 
-    def stop(self, interrupts: Interrupts) -> None:
-        """Stops the code in this context, from any thread: EngineError is raised, even if the code catches
-        everything."""
-        interrupts.stop(self._context)
+    def stop(self) -> None:
+        """Stops the code in this context, from any thread: EngineError is raised, even if the code catches everything.
+        Does nothing where code in the engine cannot be stopped."""
+        if (known := interface()) is not None:
+            known.stop(self._context)
 
-    def allow(self, interrupts: Interrupts) -> None:
+    def allow(self) -> None:
         """Lets its code run again after `stop`."""
-        interrupts.allow(self._context)
+        if (known := interface()) is not None:
+            known.allow(self._context)
 
-    def lend_error(self, interrupts: Interrupts) -> None:
-        """Sets an error that no code can catch as the property `part` of `dispatch`."""
-        interrupts.lend_error(self._context, self.dispatch)
+    def lend_error(self) -> bool:
+        """Sets an error that no code can catch as the property `part` of `dispatch`, if there can be one."""
+        if (known := interface()) is not None:
+            known.lend_error(self._context, self.dispatch)
+        return known is not None
 
     def eval(self, source: str) -> None:
         """Evaluates a script in global scope. Raises EngineError."""
         self._context.eval(source)
-
-    def drain(self, alarm: TimeLimit) -> bool:
-        """Runs promise jobs until none is queued, and returns whether there was any. Raises EngineError when a job
-        throws, after which it has to be called again, and when the alarm rings."""
-        run = self._context.execute_pending_job
-        ran = False
-        while run():
-            ran = True
-            if alarm.rang:
-                raise EngineError("the alarm rang between two jobs")
-        return ran
 
 
 class ScriptParts:
@@ -160,17 +136,9 @@ class ScriptParts:
         self._read = {name[:-3]: _content(f"{folder}/{name}") for name in os.listdir(folder) if name.endswith(".js")}
         self._texts: dict[str, str] = {}
         self._compiled: dict[str, bytes] = {}
-        self._realms = 0
-        self._bytecode: Bytecode | None = None
-        self._looks: Looks | None = None
-
-    def looks(self) -> Looks | None:
-        """Looks at objects; None where the engine is another than the one that is known."""
-        try:
-            self._looks = self._looks or Looks()
-        except UnsupportedError:
-            return None
-        return self._looks
+        self._left = FEW_REALMS - 1
+        """How many realms are still made from text."""
+        self._compiles = not is_off("bytecode")
 
     def text(self, name: str) -> str:
         """The source of a part, which is an expression. Raises ValueError for an unknown name."""
@@ -181,7 +149,7 @@ class ScriptParts:
             text = self._texts[name] = self._read[name].decode()
         return text
 
-    def compiled(self, name: str, bytecode: Bytecode, prefix: str = "") -> bytes:
+    def compiled(self, name: str, bytecode: Interface, prefix: str = "") -> bytes:
         """The bytecode of the expression after a prefix, which must be the same for each call with this name. Raises
         BytecodeError."""
         code = self._compiled.get(name)
@@ -189,15 +157,10 @@ class ScriptParts:
             code = self._compiled[name] = bytecode.compile(prefix + self.text(name))
         return code
 
-    def bytecode(self) -> Bytecode | None:
+    def bytecode(self) -> Interface | None:
         """Runs bytecode in the next realm; None when that realm is made from text."""
-        self._realms += 1
-        if self._realms == FEW_REALMS and not is_off("bytecode"):
-            try:
-                self._bytecode = Bytecode()
-            except UnsupportedError:
-                self._bytecode = None
-        return self._bytecode
+        self._left -= 1
+        return interface() if self._compiles and self._left < 0 else None
 
 
 def _content(path: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The C interface of the engine, `quickjs.h`: bytecode, and stopping code that runs.
+"""The C interface of the engine, `quickjs.h`: bytecode, stopping code, and what scripts cannot see of objects.
 
 The engine's Python package has no calls for these. But its library exports the interface, which works on the runtime
 and the context in the package's object. The package is pinned to one version; if its library or its objects are not as
@@ -29,16 +29,44 @@ import _quickjs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 
-__all__ = ["Int", "Library", "Pointer", "Size", "Text", "UnsignedInt", "Value", "byref", "content", "sizeof"]
+class Value(Structure):
+    """A `JSValue` of a 64-bit engine."""
 
-Pointer, Text, Size, Int, UnsignedInt = c_void_p, c_char_p, c_size_t, c_int, c_uint
-"""An address, where None is the null pointer; bytes that end with a zero; `size_t`; `int`; `unsigned int`."""
-_OBJECT_SIZE = 80
-"""Bytes of the package's `Context`, which begins with the runtime and the context of the engine."""
+    _fields_ = (("content", c_size_t), ("tag", c_longlong))
+
+
+_FUNCTIONS: dict[str, tuple[Any, ...]] = {
+    "JS_DefinePropertyValueStr": (c_int, c_void_p, Value, c_char_p, Value, c_int),
+    "JS_Eval": (Value, c_void_p, c_char_p, c_size_t, c_char_p, c_int),
+    "JS_EvalFunction": (Value, c_void_p, Value),
+    "JS_FreeValue": (None, c_void_p, Value),
+    "JS_GetClassID": (c_uint, Value),
+    "JS_GetException": (Value, c_void_p),
+    "JS_GetGlobalObject": (Value, c_void_p),
+    "JS_GetPropertyStr": (Value, c_void_p, Value, c_char_p),
+    "JS_GetRuntime": (c_void_p, c_void_p),
+    "JS_GetRuntimeOpaque": (c_void_p, c_void_p),
+    "JS_IsProxy": (c_bool, Value),
+    "JS_NewArrayBuffer": (Value, c_void_p, c_void_p, c_size_t, c_size_t, c_void_p, c_void_p, c_int),
+    "JS_NewError": (Value, c_void_p),
+    "JS_NewObjectClass": (Value, c_void_p, c_uint),
+    "JS_PromiseResult": (Value, c_void_p, Value),
+    "JS_PromiseState": (c_int, c_void_p, Value),
+    "JS_ReadObject": (Value, c_void_p, c_char_p, c_size_t, c_int),
+    "JS_SetInterruptHandler": (None, c_void_p, c_void_p, c_void_p),
+    "JS_SetUncatchableError": (None, c_void_p, Value),
+    "JS_WriteObject": (c_void_p, c_void_p, c_void_p, Value, c_int),
+    "js_free": (None, c_void_p, c_void_p),
+    "labs": (None,),
+}
+"""Function → the types of its result and of its arguments; `labs`, of the C library, takes a number and does
+nothing."""
+_CONTEXT_SIZE, _OBJECT_SIZE = 80, 40
+"""Bytes of the package's `Context`, which begins with the runtime and the context of the engine, and of its `Object`,
+which ends with a value of the engine."""
 _ADDRESS_SIZE = 8
 """Bytes of an address; other engines lay out a value in another way."""
 # names of `quickjs.h`
@@ -48,50 +76,10 @@ _WITHOUT_SOURCE = 1 << 4  # JS_WRITE_OBJ_STRIP_SOURCE
 _WITHOUT_LINES = 1 << 5  # JS_WRITE_OBJ_STRIP_DEBUG
 _READ_BYTECODE = 1 << 0  # JS_READ_OBJ_BYTECODE
 _EXCEPTION = 6  # JS_TAG_EXCEPTION
-_CONFIGURABLE, _WRITABLE, _ENUMERABLE = 1 << 0, 1 << 1, 1 << 2  # JS_PROP_...
-PLAIN = _CONFIGURABLE | _WRITABLE | _ENUMERABLE
-"""A property that can be read, replaced and deleted."""
+_PLAIN = 1 << 0 | 1 << 1 | 1 << 2  # JS_PROP_C_W_E
 _DEFINED = 1
 """What defining a property answers when it is done; 0 and -1 when it is not."""
 _STATES = {0: "pending", 1: "fulfilled", 2: "rejected"}  # JS_PROMISE_...
-_CALLABLE_SIZE = 40
-"""Size in bytes of the package's `Object`, which ends with a value of the engine."""
-
-
-class Value(Structure):
-    """A `JSValue` of a 64-bit engine."""
-
-    _fields_ = (("content", c_size_t), ("tag", c_longlong))
-
-
-class Library:
-    """The functions of a library that the interpreter has loaded."""
-
-    def __init__(self, path: str) -> None:
-        """Raises OSError."""
-        self._library = PyDLL(path)
-
-    def address(self, name: str) -> int:
-        """Where a function is. Raises OSError when there is none of this name."""
-        return cast(self._find(name), c_void_p).value or 0
-
-    def function(self, name: str, result: type | None, *arguments: type) -> Callable[..., Any]:
-        """A function with the types of its result and its arguments. Raises OSError when there is none of this name."""
-        function = self._find(name)
-        function.restype, function.argtypes = result, arguments
-        called: Callable[..., Any] = function
-        return called
-
-    def _find(self, name: str) -> Any:
-        try:
-            return self._library[name]
-        except AttributeError as error:
-            raise OSError(str(error)) from error
-
-
-def content(address: int, size: int) -> bytes:
-    """The bytes at an address."""
-    return bytes((c_char * size).from_address(address))
 
 
 class UnsupportedError(Exception):
@@ -102,62 +90,108 @@ class BytecodeError(Exception):
     """The engine could not run a piece of code."""
 
 
-class Bytecode:
-    """Compiles code, and runs it in any context of this process."""
+class Interface:
+    """Calls the functions for contexts of the package, in this process."""
 
     def __init__(self) -> None:
         """Raises UnsupportedError."""
-        if _quickjs.Context.__basicsize__ != _OBJECT_SIZE or sizeof(Pointer) != _ADDRESS_SIZE:
+        sizes = _quickjs.Context.__basicsize__, _quickjs.Object.__basicsize__, sizeof(c_void_p)
+        if sizes != (_CONTEXT_SIZE, _OBJECT_SIZE, _ADDRESS_SIZE):
             raise UnsupportedError
         try:
-            engine = Library(_quickjs.__file__)
-            self._runtime_of = engine.function("JS_GetRuntime", Pointer, Pointer)
-            self._eval = engine.function("JS_Eval", Value, Pointer, Text, Size, Text, Int)
-            self._write = engine.function("JS_WriteObject", Pointer, Pointer, Pointer, Value, Int)
-            self._read = engine.function("JS_ReadObject", Value, Pointer, Text, Size, Int)
-            self._run = engine.function("JS_EvalFunction", Value, Pointer, Value)
-            self._define = engine.function("JS_DefinePropertyValueStr", Int, Pointer, Value, Text, Value, Int)
-            self._exception = engine.function("JS_GetException", Value, Pointer)
-            self._free = engine.function("JS_FreeValue", None, Pointer, Value)
-            self._free_memory = engine.function("js_free", None, Pointer, Pointer)
-        except OSError as error:
+            self._library: Any = PyDLL(_quickjs.__file__)
+            for name, (result, *arguments) in _FUNCTIONS.items():
+                function = getattr(self._library, name)
+                function.restype, function.argtypes = result, arguments
+        except (OSError, AttributeError) as error:
             raise UnsupportedError from error
-        self._compiler = _quickjs.Context()
-        runtime, context = pointers(self._compiler)
-        if self._runtime_of(context) != runtime:
+        self._compiler: _quickjs.Context | None = None
+        """Made by the first thread that compiles, since a context belongs to a thread."""
+        holder = _quickjs.Context()
+        runtime, context = _pointers(holder)
+        if self._library.JS_GetRuntime(context) != runtime:
             raise UnsupportedError
 
     def compile(self, source: str) -> bytes:
         """The bytecode of a script. Raises BytecodeError."""
-        context = pointers(self._compiler)[1]
+        self._compiler = self._compiler or _quickjs.Context()
+        context, library = _pointers(self._compiler)[1], self._library
         text = source.encode()
-        function = self._sound(context, self._eval(context, text, len(text), b"<input>", _COMPILE_ONLY))
-        size = Size()
-        written = self._write(context, byref(size), function, _WRITE_BYTECODE | _WITHOUT_SOURCE | _WITHOUT_LINES)
-        self._free(context, function)
+        function = self._sound(context, library.JS_Eval(context, text, len(text), b"<input>", _COMPILE_ONLY))
+        size, kinds = c_size_t(), _WRITE_BYTECODE | _WITHOUT_SOURCE | _WITHOUT_LINES
+        written = library.JS_WriteObject(context, byref(size), function, kinds)
+        library.JS_FreeValue(context, function)
         if not written:
             raise BytecodeError
-        code = content(written, size.value)
-        self._free_memory(context, written)
+        code = bytes((c_char * size.value).from_address(written))
+        library.js_free(context, written)
         return code
 
     def run(self, holder: _quickjs.Context, code: bytes) -> Value:
         """Runs bytecode in a context. The value is valid while something in that context refers to it. Raises
         BytecodeError."""
-        context = pointers(holder)[1]
+        context = _pointers(holder)[1]
         value = self._evaluated(context, code)
-        self._free(context, value)
+        self._library.JS_FreeValue(context, value)
         return value
 
     def define(self, holder: _quickjs.Context, target: Value, name: bytes, code: bytes) -> None:
         """Makes the value of bytecode a property of an object. Raises BytecodeError."""
-        context = pointers(holder)[1]
-        if self._define(context, target, name, self._evaluated(context, code), PLAIN) != 1:
+        context = _pointers(holder)[1]
+        if self._set(context, target, name, self._evaluated(context, code)) != _DEFINED:
             self._failed(context)
 
+    def look(self, holder: _quickjs.Context, callable: object) -> str:
+        """What the property `part` of a function is: `proxy`; of a promise `pending`, `fulfilled` or `rejected`, and
+        then its result takes its place; empty: something else. No code of scripts runs."""
+        context, target, library = _pointers(holder)[1], _value_of(callable), self._library
+        value = library.JS_GetPropertyStr(context, target, b"part")
+        said = "proxy" if library.JS_IsProxy(value) else _STATES.get(library.JS_PromiseState(context, value), "")
+        if said in ("fulfilled", "rejected"):
+            self._set(context, target, b"part", library.JS_PromiseResult(context, value))
+        library.JS_FreeValue(context, value)
+        return said
+
+    def stop(self, holder: _quickjs.Context) -> None:
+        """Stops the code of a context from now on, from any thread, so that neither `catch` nor `finally` in it runs.
+
+        The engine calls an interrupt handler from time to time: at jumps backwards, at calls, and in regular
+        expressions. The handler is one pointer, so it may be set while another thread runs code. Code that never calls
+        it, such as sorting a long list, continues."""
+        # This function answers an address, which is never 0: the engine takes that for "stop".
+        stop = cast(self._library.JS_GetRuntimeOpaque, c_void_p)
+        self._library.JS_SetInterruptHandler(_pointers(holder)[0], stop, None)
+
+    def allow(self, holder: _quickjs.Context) -> None:
+        """Lets code run again."""
+        self._library.JS_SetInterruptHandler(_pointers(holder)[0], None, None)
+
+    def lend_error(self, holder: _quickjs.Context, callable: object) -> None:
+        """Makes an error that no code can catch the property `part` of a function. It has no stack before it is
+        thrown."""
+        context, library = _pointers(holder)[1], self._library
+        model = library.JS_NewError(context)  # which has a stack already
+        error = library.JS_NewObjectClass(context, library.JS_GetClassID(model))
+        library.JS_FreeValue(context, model)
+        library.JS_SetUncatchableError(context, error)
+        self._set(context, _value_of(callable), b"part", error)
+
+    def share(self, holder: _quickjs.Context, name: bytes, address: int, size: int) -> None:
+        """Makes memory of the process a global of a context, as an `ArrayBuffer`; nobody frees it."""
+        context, library = _pointers(holder)[1], self._library
+        nothing = cast(library.labs, c_void_p)  # what frees it must not be a Python function
+        memory = library.JS_NewArrayBuffer(context, address, size, 0, nothing, None, 0)
+        target = library.JS_GetGlobalObject(context)
+        self._set(context, target, name, memory)
+        library.JS_FreeValue(context, target)
+
+    def _set(self, context: int, target: Value, name: bytes, value: Value) -> int:
+        answer: int = self._library.JS_DefinePropertyValueStr(context, target, name, value, _PLAIN)
+        return answer
+
     def _evaluated(self, context: int, code: bytes) -> Value:
-        function = self._sound(context, self._read(context, code, len(code), _READ_BYTECODE))
-        return self._sound(context, self._run(context, function))
+        function = self._sound(context, self._library.JS_ReadObject(context, code, len(code), _READ_BYTECODE))
+        return self._sound(context, self._library.JS_EvalFunction(context, function))
 
     def _sound(self, context: int, value: Value) -> Value:
         if value.tag == _EXCEPTION:
@@ -165,90 +199,29 @@ class Bytecode:
         return value
 
     def _failed(self, context: int) -> None:
-        self._free(context, self._exception(context))
+        self._library.JS_FreeValue(context, self._library.JS_GetException(context))
         raise BytecodeError
 
 
-def pointers(holder: _quickjs.Context) -> tuple[int, int]:
+_found: list[Interface | None] = []
+
+
+def interface() -> Interface | None:
+    """The interface of the engine; None where it is another engine than this module knows. From any thread."""
+    if not _found:
+        try:
+            _found.append(Interface())
+        except UnsupportedError:
+            _found.append(None)
+    return _found[0]
+
+
+def _pointers(holder: _quickjs.Context) -> tuple[int, int]:
     """The runtime and the context of the engine that a context of the package holds."""
     begin = id(holder) + object.__basicsize__
-    return Size.from_address(begin).value, Size.from_address(begin + _ADDRESS_SIZE).value
-
-
-class Looks:
-    """Tells what scripts cannot see of an object without running its code."""
-
-    def __init__(self) -> None:
-        """Raises UnsupportedError when the installed engine does not fit."""
-        if _quickjs.Object.__basicsize__ != _CALLABLE_SIZE:
-            raise UnsupportedError
-        try:
-            engine = Library(_quickjs.__file__)
-            self._get = engine.function("JS_GetPropertyStr", Value, Pointer, Value, Text)
-            self._define = engine.function("JS_DefinePropertyValueStr", Int, Pointer, Value, Text, Value, Int)
-            self._free = engine.function("JS_FreeValue", None, Pointer, Value)
-            self._is_proxy = engine.function("JS_IsProxy", c_bool, Value)
-            self._state = engine.function("JS_PromiseState", Int, Pointer, Value)
-            self._result = engine.function("JS_PromiseResult", Value, Pointer, Value)
-        except OSError as error:
-            raise UnsupportedError from error
-
-    def look(self, context: _quickjs.Context, callable: object) -> str:
-        """What the property `part` of a function is: `proxy`; of a promise `pending`, `fulfilled` or `rejected`, and
-        then its result takes its place; empty: something else."""
-        holder, target = pointers(context)[1], _value_of(callable)
-        value = self._get(holder, target, b"part")
-        said = "proxy" if self._is_proxy(value) else _STATES.get(self._state(holder, value), "")
-        if said in ("fulfilled", "rejected"):
-            self._define(holder, target, b"part", self._result(holder, value), PLAIN)
-        self._free(holder, value)
-        return said
+    return c_size_t.from_address(begin).value, c_size_t.from_address(begin + _ADDRESS_SIZE).value
 
 
 def _value_of(callable: object) -> Value:
     """The value of the engine in the package's `Object`."""
-    return Value.from_address(id(callable) + _CALLABLE_SIZE - sizeof(Value))
-
-
-class Interrupts:
-    """Stops code in engine contexts, so that neither `catch` nor `finally` in it runs, and lets it run again.
-
-    The engine calls an interrupt handler from time to time: at jumps backwards, at calls, and in regular expressions.
-    The handler is one pointer, so it may be set while another thread runs code. Code that never calls the handler, such
-    as sorting a long list, continues."""
-
-    def __init__(self) -> None:
-        """Raises UnsupportedError when the installed engine does not fit."""
-        if _quickjs.Object.__basicsize__ != _CALLABLE_SIZE:
-            raise UnsupportedError
-        try:
-            engine = Library(_quickjs.__file__)
-            # It answers an address, which is never 0: the engine takes that for "stop".
-            self._stop = engine.address("JS_GetRuntimeOpaque")
-            self._handle = engine.function("JS_SetInterruptHandler", None, Pointer, Pointer, Pointer)
-            self._new_error = engine.function("JS_NewError", Value, Pointer)
-            self._class_of = engine.function("JS_GetClassID", UnsignedInt, Value)
-            self._new_of_class = engine.function("JS_NewObjectClass", Value, Pointer, UnsignedInt)
-            self._free = engine.function("JS_FreeValue", None, Pointer, Value)
-            self._uncatchable = engine.function("JS_SetUncatchableError", None, Pointer, Value)
-            self._define = engine.function("JS_DefinePropertyValueStr", Int, Pointer, Value, Text, Value, Int)
-        except OSError as error:
-            raise UnsupportedError from error
-
-    def stop(self, context: _quickjs.Context) -> None:
-        """Stops the code of a context from now on, whenever the engine calls the handler. From any thread."""
-        self._handle(pointers(context)[0], self._stop, None)
-
-    def allow(self, context: _quickjs.Context) -> None:
-        """Lets code run again."""
-        self._handle(pointers(context)[0], None, None)
-
-    def lend_error(self, context: _quickjs.Context, callable: object) -> None:
-        """Makes an error that no code can catch the property `part` of a function. It has no stack before it is
-        thrown."""
-        holder = pointers(context)[1]
-        model = self._new_error(holder)  # which has a stack already
-        error = self._new_of_class(holder, self._class_of(model))
-        self._free(holder, model)
-        self._uncatchable(holder, error)
-        self._define(holder, _value_of(callable), b"part", error, PLAIN)
+    return Value.from_address(id(callable) + _OBJECT_SIZE - sizeof(Value))

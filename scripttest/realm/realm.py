@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import _thread
 
+from scripttest.realm.channel import broken_outcome, failure_envelope
 from scripttest.realm.engine import Engine, EngineError
-from scripttest.realm.limits import has_room
-from scripttest.realm.quickjs import Interrupts, UnsupportedError
+from scripttest.realm.quickjs import interface
+from scripttest.walls.confinement import has_room
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scripttest.realm.engine import HostBridge, ScriptParts, TimeLimit
+    from scripttest.realm.engine import HostBridge, ScriptParts
 
 
 DEADLOCK = "deadlock: the test waits for a promise that can never settle"
@@ -30,20 +31,13 @@ MOST = 100
 class Realm:
     """A fresh engine with a module's scripts evaluated in it."""
 
-    def __init__(self, parts: ScriptParts, host_bridge: HostBridge, alarm: TimeLimit) -> None:
+    def __init__(self, parts: ScriptParts, host_bridge: HostBridge, alarm: Alarm, noted: list[str]) -> None:
+        """`noted` are the failures of the running test, as JSON, for the case that the realm cannot report them."""
         self._engine = Engine(parts, host_bridge)
-        self._alarm = alarm
-        self.dispatch = self._engine.dispatch
-        self.part = self._engine.part
-        self.look = self._engine.look
-
-    def stop(self, interrupts: Interrupts) -> None:
-        """Stops its code, from any thread; see `Engine.stop`."""
-        self._engine.stop(interrupts)
-
-    def allow(self, interrupts: Interrupts) -> None:
-        """Lets its code run again after `stop`."""
-        self._engine.allow(interrupts)
+        self._alarm, self._noted = alarm, noted
+        self.dispatch, self._run_job = self._engine.dispatch, self._engine.run_job
+        self.part, self.look = self._engine.part, self._engine.look
+        self.stop, self.allow = self._engine.stop, self._engine.allow
 
     def load(self, scripts: list[str]) -> None:
         """Evaluates scripts in order. Raises EngineError."""
@@ -71,19 +65,22 @@ class Realm:
     def _deadlock(self) -> None:
         """Fails what waits for something that cannot happen any more, and lets cleanups run; the second time, ends the
         work."""
-        if interrupts := self._alarm.interrupts():
-            self._name_waits(interrupts)
+        self._name_waits()
         self.dispatch("abandon", DEADLOCK)
 
     def run_jobs(self) -> bool:
         """Runs promise jobs until none is queued, and returns whether there was any."""
-        failed = False
+        ran = False
         while True:
             try:
-                return self._engine.drain(self._alarm) or failed
+                while self._run_job():
+                    ran = True
+                    if self._alarm.rang:
+                        raise EngineError(RANG)
+                return ran
             except EngineError as error:
                 self._uncaught(error)
-                failed = True
+                ran = True
 
     def _uncaught(self, error: Exception) -> None:
         if self._alarm.rang:
@@ -92,23 +89,60 @@ class Realm:
 
     def test(self, plan: str) -> str:
         """Runs one test, and returns its outcome as JSON."""
-        outcome = self.dispatch("start", plan)
-        if isinstance(outcome, str) and not self.run_jobs():
-            return outcome
-        self.settle()
-        return str(self.dispatch("result"))
+        try:
+            outcome = self.dispatch("start", plan)
+            if not isinstance(outcome, str) or self.run_jobs():
+                self.settle()
+                outcome = self.dispatch("result")
+            return self._closed("") if self._alarm.rang else str(outcome)
+        except EngineError as error:
+            return self._closed(str(error)) if self._alarm.rang else self.broken(str(error))
 
-    def close(self, trace: str, interrupts: Interrupts) -> None:
-        """Fails the running test because its time is up, and runs its cleanups and After hooks; `trace` is the engine's
-        stack where code was stopped. Raises EngineError when the alarm rings again."""
-        self._name_waits(interrupts)
+    def _closed(self, trace: str) -> str:
+        """The outcome of a test whose time is up, after those cleanups for which there was time. `trace` is the
+        engine's stack where code was stopped."""
+        trace, cleans_up = self._alarm.placed(trace), True
+        while True:
+            self._alarm.silence()
+            try:
+                if cleans_up:
+                    self._close(trace)
+                else:
+                    self.dispatch("quit", trace)
+                outcome = str(self.dispatch("result"))
+                if not self._alarm.rang:
+                    return outcome
+            except EngineError as error:
+                trace = str(error)
+                if not self._alarm.rang:
+                    return self.expired(trace)
+            cleans_up = False
+
+    def _close(self, trace: str) -> None:
+        """Fails what runs because its time is up, and runs the cleanups and After hooks of a test. Raises EngineError
+        when the alarm rings again."""
+        self._name_waits()
         self.dispatch("expire", trace)
         self.settle()
 
-    def _name_waits(self, interrupts: Interrupts) -> None:
+    def expired(self, trace: str) -> str:
+        """The outcome of a test whose time is up where the realm cannot report anything."""
+        self._alarm.silence()
+        return broken_outcome("", "timeout", self._alarm.stopped + trace, self._noted)
+
+    def broken(self, text: str) -> str:
+        """The outcome of what broke this realm; `text` is what it still reported."""
+        try:
+            return str(self.dispatch("broken", text))
+        except EngineError as error:
+            reason = str(error).partition("\n")[0].removeprefix("InternalError: ")
+            reason = "out of memory" if reason == "null" else reason
+            text = f"{reason}: the test left its realm unable to report the failure"
+            return broken_outcome(text, "error", "", self._noted)
+
+    def _name_waits(self) -> None:
         """Tells the core of the bindings where each asynchronous function of the test waits."""
-        while self.dispatch("waiting"):
-            self._engine.lend_error(interrupts)
+        while self.dispatch("waiting") and self._engine.lend_error():
             try:
                 self.dispatch("wake")
             except EngineError as error:
@@ -123,9 +157,23 @@ class Realm:
 
     def invoke(self, function: str, arguments: str) -> str:
         """Calls a function of the loaded scripts for the host, and returns its result as JSON."""
-        self.dispatch("invoke", function, arguments)
-        self.settle()
-        return str(self.dispatch("invoked"))
+        try:
+            self.dispatch("invoke", function, arguments)
+            self.settle()
+            answer = str(self.dispatch("invoked"))
+            return self.given_up("") if self._alarm.rang else answer
+        except EngineError as error:
+            return self.given_up(str(error)) if self._alarm.rang else self.broken(str(error))
+
+    def given_up(self, trace: str) -> str:
+        """The answer of a function whose time is up: an error that says where it was, if the realm can tell."""
+        self._alarm.silence()
+        try:
+            self._close(self._alarm.placed(trace))
+            return str(self.dispatch("invoked"))
+        except EngineError as error:
+            frames = trace.partition("\n")[2]
+            return failure_envelope(str(error), stack=self._alarm.stopped + frames)
 
 
 class SpareRealms:
@@ -185,27 +233,33 @@ class Alarm:
         self.patience: float | None = None
         """Seconds that the current work may still wait, by what its timers say and not by a clock; None: as long as it
         likes."""
+        self.stopped = ""
+        """Where scripts that the current work had called were stopped, innermost first, as stacks of the engine."""
         self._work = ""
         self._heard = 0
         """The number of the last message."""
         self._lock = _thread.allocate_lock()
         self._bell = _thread.allocate_lock()
         self._bell.acquire()
-        self._interrupts: Interrupts | None = None
 
     def begin(self, work: str) -> None:
         """Begins work, which is identified by a text."""
         with self._lock:
-            self._work = work
+            self._work, self.stopped = work, ""
             if self.rang:
                 self._reset()
+
+    def placed(self, trace: str) -> str:
+        """The stack where the current work was stopped, with where the scripts were that it had called."""
+        head, _, frames = trace.partition("\n")
+        return f"{head}\n{self.stopped}{frames}"
 
     def enter(self, realm: Realm) -> None:
         """Adds a realm, inside the running ones."""
         with self._lock:
             self.realms.append(realm)
-            if self.rang and self._interrupts:
-                realm.stop(self._interrupts)
+            if self.rang:
+                realm.stop()
 
     def leave(self) -> None:
         """Removes the innermost realm, which has ended."""
@@ -221,31 +275,20 @@ class Alarm:
             if int(number) <= self._heard:
                 return
             self._heard = int(number)
-            if work != self._work or self.rang or not self.interrupts():
+            if work != self._work or self.rang or interface() is None:
                 return
             self.rang = True
             self._bell.release()
             for realm in self.realms:
-                realm.stop(self._interrupts)  # type: ignore[arg-type]
+                realm.stop()
 
-    def interrupts(self) -> Interrupts | None:
-        """What can stop code in the engine; None where that is not possible."""
-        if self._interrupts is None:
-            try:
-                self._interrupts = Interrupts()
-            except UnsupportedError:
-                return None
-        return self._interrupts
-
-    def silence(self) -> Interrupts | None:
-        """Lets realms run again until the next alarm, and returns what stops them."""
+    def silence(self) -> None:
+        """Lets realms run again until the next alarm."""
         with self._lock:
             if self.rang:
                 self._reset()
-            if self._interrupts:
-                for realm in self.realms:
-                    realm.allow(self._interrupts)
-            return self._interrupts
+            for realm in self.realms:
+                realm.allow()
 
     def sleep(self, seconds: float) -> bool:
         """Waits this many seconds, and returns whether the alarm cut that short, or patience ended."""

@@ -13,17 +13,17 @@ import os
 import sys
 from time import localtime
 
-from scripttest.realm.channel import Channel, Output, broken_outcome, failure_envelope
+from scripttest.realm.channel import Channel, Output, failure_envelope
 from scripttest.realm.engine import EngineError, Formatting, ScriptParts
-from scripttest.realm.limits import MAX_INHERITED, give_way, limit_files, limit_processes, limit_resources
 from scripttest.realm.realm import Alarm, Realm, SpareRealms, put_back
 from scripttest.shortcuts import declares_built_in
+from scripttest.walls.confinement import MAX_INHERITED, close_files, close_system, give_way, limit_resources
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from scripttest.realm.counting import Counters
+    from scripttest.realm.counting import Counters, Mutants
     from scripttest.realm.story import Story
 
 THREAD_STACK = 160 * 1024 * 1024
@@ -32,53 +32,20 @@ DEPTH_LIMIT = 8
 """How deep `Process("scripts...")` calls may nest."""
 CHUNK = 1 << 16
 _GUARDED = '"guarded": false', '"guarded": true'
-ROUNDS = 999_999_999
-"""How many rounds loops and functions may go where nothing else is said."""
-_SWITCHES = (
-    "const $yaoM={},$yaoR=n=>{{$yaoHits[n]=1;if(n>$yaoHits[1])$yaoHits[1]=n}},"
-    "$yaoE=()=>{{$yaoHits[0]=1;throw new Error('a loop, or functions that call each other, did not end')}},$yaoV={};"
-)
-_VALUE = "(n,v)=>v"
-_NOTED = r"""(() => {
-const json = JSON.stringify, {getPrototypeOf} = Object, plain = [Object.prototype, Array.prototype, null];
-const place = %d, notes = $yaoHits.subarray(%d);
-const text = value => {
-  let told = '=';
-  const made = json(value, (_, v) => {
-    const kind = typeof v;
-    if (kind === 'function' || (kind === 'object' && v && !plain.includes(getPrototypeOf(v)))) told = '?';
-    const isJson = kind === 'number' ? isFinite(v) && !Object.is(v, -0) : kind !== 'undefined' && kind !== 'bigint';
-    return told === '?' ? null : isJson ? v : `\0${Object.is(v, -0) ? '-0' : String(v)}`;
-  });
-  return told + made.replace(/"\\u0000(.*?)"/g, '$1').slice(0, 1000);
-};
-return (n, v) => {
-  if (n === place && notes[0] < notes.length - 1010) {
-    let noted = '?';
-    try { noted = text(v) } catch {}
-    for (const letter of noted) {
-      const code = letter.codePointAt(0);
-      notes[++notes[0]] = code >> 11 === 27 ? 63 : code;  // half a pair, where it was cut
-    }
-    notes[++notes[0]] = 10;
-  }
-  return v;
-};
-})()"""
-"""What scripts with mutants name, see `syntax/src/mutants/planted.ts`."""
 
 
-def main(counters: Counters | None = None, story: Story | None = None) -> None:
+def main(counters: Counters | None = None, mutants: Mutants | None = None, story: Story | None = None) -> None:
     """Entry point of the process. `sys.argv` has the core's folder and the descriptors for incoming frames, outgoing
-    frames and the lifeline. `counters` are used in all realms; `story` takes in what scripts tell."""
+    frames and the lifeline. `counters` are used in all realms, also as `mutants` where scripts have some; `story` takes
+    in what scripts tell."""
     folder, incoming, outgoing, lifeline = sys.argv[1], *map(int, sys.argv[2:5])
     os.closerange(max(2, incoming, outgoing, lifeline) + 1, MAX_INHERITED)
     give_way()
     limit_resources()
     _thread.stack_size(THREAD_STACK)
-    worker = Worker(folder, incoming, outgoing, counters, story)
+    worker = Worker(folder, incoming, outgoing, counters, mutants, story)
     localtime()  # reads the time zone of this machine, once
-    limit_files()
+    close_files()
     _thread.start_new_thread(run, (worker,))
     while heard := os.read(lifeline, CHUNK):
         for expired in heard.decode().split():
@@ -89,7 +56,7 @@ def main(counters: Counters | None = None, story: Story | None = None) -> None:
 def run(worker: Worker) -> None:
     """The main function of the script thread: it handles frames until the supervisor closes its end. Any error ends the
     process."""
-    limit_processes()
+    close_system()
     try:
         worker.serve()
     except BaseException as error:
@@ -102,27 +69,24 @@ class Worker:
     """Runs the work of one supervisor."""
 
     def __init__(
-        self, folder: str, incoming: int, outgoing: int, counters: Counters | None, story: Story | None
+        self,
+        folder: str,
+        incoming: int,
+        outgoing: int,
+        counters: Counters | None,
+        mutants: Mutants | None,
+        story: Story | None,
     ) -> None:
-        self._story = story
+        self._mutants, self._story = mutants, story
         self._settings = ""
         """What the recorder of the next realms is told, see `bindings/src/realm/story.ts`."""
         self._channel = Channel(incoming, outgoing, self._meanwhile)
         self._send, self._ask = self._channel.send, self._channel.ask
         self._output = Output(self._send)
         self._parts = ScriptParts(folder, counters)
-        self._counters = counters if counters is not None and counters.is_own else None
-        """Counts where scripts with mutants get to; None: there are no such scripts."""
-        self._mutant, self._noted, self._rounds = 0, 0, ROUNDS
-        """The mutant that is switched on; the place whose values are noted, 0 for none; how many rounds the test may
-        go."""
-        self._limits: list[int] = []
-        """For each of the next tests, how many rounds it may go and how many milliseconds it may wait."""
         self._formatting = Formatting(folder)
         self._libraries: dict[str, tuple[list[str], bool]] = {}
         self.alarm = Alarm()
-        self._stopped = ""
-        """Where scripts that the test had called were stopped, innermost first, as stacks of the engine."""
         self._listed: Realm | None = None
         """The realm in which the module was listed, for its first test. Not kept when its top-level code has made host
         calls, whose effects belong to the world of each test."""
@@ -155,18 +119,14 @@ class Worker:
                 self._base, self._end = parts[0], len(parts[0].rstrip("\n"))
             elif kind == "run":
                 self._run(parts)
-            elif kind == "switch":
-                self._mutant, self._noted, *self._limits = map(int, parts)
-                self._rounds, self.alarm.patience = ROUNDS, None
+            elif kind == "switch" and self._mutants is not None:
+                self._mutants.switch(*parts)
             elif kind == "tell":
                 self._settings = parts[0]
             elif kind == "invoke":
                 self._send("start")
-                self._take_limits()
-                self._count_again()
                 answer = self._worked("call", self._invoke, *parts)
-                self._tell_reached()
-                self._tell()
+                self._report()
                 self._send("returned", answer)
                 self._make_ready()
             elif kind == "spare":
@@ -218,7 +178,7 @@ class Worker:
         except EngineError as error:
             self.alarm.leave()
             self._tell()
-            self._send("broken", self._expired(str(error)) if self.alarm.rang else self._why(str(error)))
+            self._send("broken", realm.expired(str(error)) if self.alarm.rang else self._why(str(error)))
             return
         self.alarm.leave()
         if self._has_called:
@@ -232,40 +192,30 @@ class Worker:
         self._send("start", indexes[0])
         following = [*indexes[1:], ""]
         for index, plan, pieces, next in zip(indexes, parts[1::3], parts[2::3], following, strict=True):
-            self._take_limits()
             outcome = self._worked(index, self._test, plan, pieces)
-            endless = self._tell_reached()
-            if self._mutant and (endless or outcome.partition('"status":"')[2].startswith("failed")):
-                next = ""
-            self._tell()
+            is_endless = self._report()
+            if self._mutants is not None and self._mutants.is_on:
+                next = "" if is_endless or outcome.partition('"status":"')[2].startswith("failed") else next
             self._send("result", index, outcome, next)
             if not next:
                 return
 
+    def _report(self) -> bool:
+        """Sends where scripts with mutants got to, and the story of what has ended; returns whether a limit was met."""
+        self._tell()
+        if self._mutants is None:
+            return False
+        reached = self._mutants.reached(self.alarm.patience)
+        self._send("reached", *reached)
+        return bool(reached[2])
+
     def _tell(self) -> None:
-        """Sends the story of what has ended."""
         if self._story is not None:
             self._send("story", self._story.lines())
 
-    def _take_limits(self) -> None:
-        """Takes those of the next test, or function."""
-        if self._limits:
-            self._rounds, patience, *self._limits = self._limits
-            self.alarm.patience = patience / 1000
-
-    def _tell_reached(self) -> bool:
-        """Sends where scripts with mutants got to; returns whether they met a limit."""
-        if self._counters is None:
-            return False
-        left, reached = self._counters.read()
-        endless = left <= 1 or (self.alarm.patience or 0) < 0
-        said = " ".join(map(str, reached)), "endless" * endless, self._counters.noted()
-        self._send("reached", str(self._rounds - left), *said)
-        return endless
-
     def _count_again(self) -> None:
-        if self._counters is not None:
-            self._counters.begin(self._rounds)
+        if self._mutants is not None:
+            self._mutants.restart()
 
     def _worked(self, work: str, run: Callable[..., str], *arguments: str) -> str:
         """The outcome of work during which time may run out."""
@@ -277,84 +227,54 @@ class Worker:
 
     def _begin(self, work: str) -> None:
         """Begins work, which sees nothing of what was before it."""
-        self._stopped = self._world = ""
+        self._world = ""
         self._output.noted.clear()
         self._has_called = False
+        if self._mutants is not None:
+            self.alarm.patience = self._mutants.take_limits()
         self.alarm.begin(work)
 
     def _test(self, plan: str, pieces: str) -> str:
         realm = self._listed
-        if realm is None:
-            self._count_again()
         if realm is not None:
             self._listed = None
             self.alarm.realms.append(realm)
         else:
-            realm = self._enter()
+            self._count_again()
+            realm, scripts = self._enter(), self._scripts
+            if pieces:  # the last one is reduced to what the test needs
+                scripts = [*scripts[:-1], self._lead + put_back(self._base, self._end, self._entry, pieces)]
             try:
-                realm.load(self._restored(pieces))
+                realm.load(scripts)
             except EngineError as error:
                 self.alarm.leave()
                 if self.alarm.rang:
-                    return self._expired(str(error))
+                    return realm.expired(str(error))
                 return self._test(plan, "") if pieces else self._why(str(error))
         if self._story is not None:
             self._story.loaded()
-        try:
-            outcome = realm.test(plan)
-            return self._closed(realm, "") if self.alarm.rang else outcome
-        except EngineError as error:
-            return self._closed(realm, str(error)) if self.alarm.rang else self._broken(realm, str(error))
-        finally:
-            self.alarm.leave()
-            self._spares.put_aside(realm)
-
-    def _closed(self, realm: Realm, trace: str) -> str:
-        """The outcome of a test whose time is up, after those cleanups for which there was time."""
-        head, _, frames = trace.partition("\n")
-        trace, said = f"{head}\n{self._stopped}{frames}", "expire"
-        while True:
-            interrupts = self.alarm.silence()
-            try:
-                if said == "expire" and interrupts:
-                    realm.close(trace, interrupts)
-                else:
-                    realm.dispatch("quit", trace)
-                outcome = str(realm.dispatch("result"))
-                if not self.alarm.rang:
-                    return outcome
-            except EngineError as error:
-                trace = str(error)
-                if not self.alarm.rang:
-                    return self._expired(trace)
-            said = "quit"
-
-    def _expired(self, trace: str) -> str:
-        """The outcome of a test whose time is up and whose realm cannot report anything."""
-        self.alarm.silence()
-        return broken_outcome("", "timeout", self._stopped + trace, self._output.noted)
+        outcome = realm.test(plan)
+        self.alarm.leave()
+        self._spares.put_aside(realm)
+        return outcome
 
     def _invoke(self, boot: str, nested_boot: str, context: str, function: str, arguments: str) -> str:
         """Calls a function of the scripts for the host, and returns JSON: see `invoke.ts` in the bindings, or
         `{unloaded}` with the outcome of a script that throws while it is loaded."""
         self._boot, self._nested_boot, self._context = boot, nested_boot, context
+        self._count_again()
         ready, self._ready = self._ready, None
         realm = self._over = self._enter(made=ready)
         try:
-            try:
-                realm.load(self._scripts)
-            except EngineError as error:
-                if self.alarm.rang:
-                    raise
-                return f'{{"unloaded":{self._why(str(error))}}}'
+            realm.load(self._scripts)
+        except EngineError as error:
+            answer = realm.given_up(str(error)) if self.alarm.rang else f'{{"unloaded":{self._why(str(error))}}}'
+        else:
             if self._story is not None:
                 self._story.loaded()
             answer = realm.invoke(function, arguments)
-            return self._given_up(realm, "") if self.alarm.rang else answer
-        except EngineError as error:
-            return self._given_up(realm, str(error)) if self.alarm.rang else self._broken(realm, str(error))
-        finally:
-            self.alarm.leave()
+        self.alarm.leave()
+        return answer
 
     def _make_ready(self) -> None:
         """Prepares the realm of the next function in a pause, as far as it is the same for all functions."""
@@ -365,33 +285,6 @@ class Worker:
         self.alarm.leave()
         self._ready, self._over = realm, None
 
-    def _given_up(self, realm: Realm, trace: str) -> str:
-        """The answer of a function whose time is up: an error that says where it was, if the realm can tell."""
-        head, _, frames = trace.partition("\n")
-        interrupts = self.alarm.silence()
-        try:
-            if interrupts:
-                realm.close(f"{head}\n{self._stopped}{frames}", interrupts)
-            return str(realm.dispatch("invoked"))
-        except EngineError as error:
-            return failure_envelope(str(error), stack=self._stopped + frames)
-
-    def _broken(self, realm: Realm, text: str) -> str:
-        """The outcome of a test whose realm broke; `text` is what the realm still reported."""
-        try:
-            return str(realm.dispatch("broken", text))
-        except EngineError as error:
-            reason = str(error).partition("\n")[0].removeprefix("InternalError: ")
-            reason = "out of memory" if reason == "null" else reason
-            text = f"{reason}: the test left its realm unable to report the failure"
-            return broken_outcome(text, "error", "", self._output.noted)
-
-    def _restored(self, pieces: str) -> list[str]:
-        """The module's scripts; the last one is reduced to what one test needs."""
-        if not pieces:
-            return self._scripts
-        return [*self._scripts[:-1], self._lead + put_back(self._base, self._end, self._entry, pieces)]
-
     def _why(self, engine_text: str, before: int = 0) -> str:
         """The outcome of work that broke: loads the scripts again. The one behind the first `before` is evaluated in a
         way that shows what it throws, but keeps what it declares from others."""
@@ -401,9 +294,9 @@ class Worker:
             if failure := realm.dispatch("load", self._scripts[before]):
                 return str(failure)
             if before + 1 == len(self._scripts):
-                return self._broken(realm, engine_text)
+                return realm.broken(engine_text)
         except EngineError as error:
-            return self._broken(realm, str(error))
+            return realm.broken(str(error))
         finally:
             self.alarm.leave()
         return self._why(engine_text, before + 1)
@@ -419,13 +312,12 @@ class Worker:
             if not nested:
                 self._story.begin()
             realm.dispatch("story", self._settings, "")
-        if self._counters is not None:
-            noted = _NOTED % (self._noted, self._counters.notes) if self._noted else _VALUE
-            realm.load([_SWITCHES.format(self._mutant, noted)])
+        if self._mutants is not None:
+            realm.load([self._mutants.script])
         return realm
 
     def _new_realm(self) -> Realm:
-        return Realm(self._parts, self._host_bridge, self.alarm)
+        return Realm(self._parts, self._host_bridge, self.alarm, self._output.noted)
 
     def _host_bridge(self, op: str, a: str, b: str) -> str | None:
         """Answers `$bridge` calls of scripts. None when time is up: the caller then waits until it is stopped. Never
@@ -500,7 +392,7 @@ class Worker:
         except EngineError as error:
             message, _, stack = str(error).partition("\n")
             if self.alarm.rang:
-                self._stopped += stack.replace("<input>", f"<{script}>")
+                self.alarm.stopped += stack.replace("<input>", f"<{script}>")
                 return None
             return failure_envelope(f"Cannot call {name}: {message}", stack=stack)
         finally:

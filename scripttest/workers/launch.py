@@ -17,8 +17,8 @@ INHERITED = (PLAIN, "TZ")
 """Environment variables that a worker gets; no others."""
 _BOOTSTRAP = "import sys; sys.path += sys.argv[5:]; from scripttest.realm.worker import main; main()"
 _COUNTING = (
-    "import sys; sys.path += sys.argv[6:]; from scripttest.realm.counting import Counters;"
-    " from scripttest.realm.worker import main; main(Counters(sys.argv[5]))"
+    "import sys; sys.path += sys.argv[6:]; from scripttest.realm.counting import counters;"
+    " from scripttest.realm.worker import main; main(*counters(sys.argv[5]))"
 )
 _TELLING = (
     "import sys; sys.path += sys.argv[5:]; from scripttest.realm.story import Story;"

@@ -55,11 +55,12 @@ def install(path: str) -> None:
     """Makes every context of the worker in this process a timed one."""
     import _quickjs
 
-    from scripttest.realm import engine, limits, quickjs
+    from scripttest.realm import engine, quickjs
+    from scripttest.walls import confinement
 
     descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     os.closerange = lambda first, last: None  # type: ignore[assignment]  # which would close that one
-    limits.FILE_SIZE = 1 << 30
+    confinement.FILE_SIZE = 1 << 30
 
     class Context:
         def __init__(self) -> None:
@@ -86,7 +87,7 @@ def install(path: str) -> None:
         def execute_pending_job(self) -> Any:
             return self._realm.timed("jobs", self._realm.context.execute_pending_job)
 
-    class TimedBytecode(quickjs.Bytecode):
+    class TimedInterface(quickjs.Interface):
         def run(self, holder: Any, code: bytes) -> Any:
             return holder._realm.timed("core", super().run, holder._realm.context, code)
 
@@ -98,7 +99,7 @@ def install(path: str) -> None:
             return Context if name == "Context" else getattr(_quickjs, name)
 
     engine._quickjs = Timed()  # type: ignore[assignment]
-    engine.Bytecode = TimedBytecode  # type: ignore[misc]
+    quickjs.Interface = TimedInterface  # type: ignore[misc]
 
 
 def _run_command(path: str) -> None:

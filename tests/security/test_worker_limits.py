@@ -67,7 +67,7 @@ ROOT_ATTEMPTS = {
 """What only root may do at all."""
 PROGRAM = """
 import ctypes, fcntl, os, resource, socket, sys, threading
-from scripttest.realm.limits import limit_files, limit_processes
+from scripttest.walls.confinement import close_files, close_system
 if sys.argv[2] == "nobody":
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 library = ctypes.CDLL(None, use_errno=True)
@@ -77,9 +77,9 @@ def call(name, *arguments):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result
 if "files" in sys.argv[1]:
-    limit_files()
+    close_files()
 if "calls" in sys.argv[1]:
-    limit_processes()
+    close_system()
 for code in sys.argv[3:]:
     try:
         eval(code)
@@ -159,7 +159,7 @@ def test_landlock_alone_opens_no_file(place: Path, user: str) -> None:
 
 LOOP = """
 import sys, time
-from scripttest.realm import limits
+from scripttest.walls import confinement as limits
 limits.PROCESSOR_SECONDS = 1
 if sys.argv[1] == "limited":
     limits.limit_resources()
