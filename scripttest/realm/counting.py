@@ -96,7 +96,7 @@ class Mutants(Counters):
         self._rounds = ROUNDS
 
     def take_limits(self) -> float | None:
-        """Takes those of the next test, or function. Returns how many seconds it may wait; None: as long as it likes."""
+        """Takes those of the next test; returns how many seconds it may wait, None: as long as it likes."""
         if not self._limits:
             return None
         self._rounds, patience, *self._limits = self._limits
