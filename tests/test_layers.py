@@ -138,8 +138,8 @@ ROOMS = {
     "runner/doctor": "runner runner/security runner/application runner/connectors runner/agents runner/agents/mcp",
     "runner/view": "runner runner/security runner/statistics runner/options runner/application runner/record runner/compare"
     " runner/judging runner/store runner/reporters/console runner/reporters runner/reporters/html",
-    "runner/mcp_server": "runner runner/security runner/options runner/application runner/record runner/compare runner/reporters/console runner/store"
-    " runner/planning runner/execution runner/mutation runner/view",
+    "runner/mcp_server": "runner runner/security runner/options runner/application runner/record runner/compare runner/reporters/console"
+    " runner/reporters runner/store runner/planning runner/execution runner/mutation runner/view",
     "runner/commands": "runner runner/security runner/statistics runner/options runner/application runner/connectors runner/doctor"
     " runner/cases runner/store runner/planning runner/execution runner/reporters runner/record runner/compare"
     " runner/judging runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster runner/mutation runner/weak_cases"
@@ -186,8 +186,8 @@ DOORS = {
     "runner/modes": "base interactive mode tracing transcripts",
     "runner/store": "baseline database history places run_writer store stored upkeep",
     "runner/planning": "case_planning case_source generators inputs last_failed nearest plan planner regrading resume saved_run selection still_valid test_functions",
-    "runner/reporters/console": "change_lines console rerun_command style table terminal trust_lines verdict_lines",
-    "runner/reporters": "__init__ agent document github markdown_pieces opening stream variants",
+    "runner/reporters/console": "console rerun_command style table terminal verdict_lines",
+    "runner/reporters": "__init__ agent change_lines document github markdown_pieces opening stream",
     "runner/reporters/html": "__init__ compared data",
     "runner/execution": "attempts ending outcome outcome_schema repetition run scripts services start status stopping suite_run",
     "runner/cluster": "cluster messages worker_side",

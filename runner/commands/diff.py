@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -11,20 +10,22 @@ import click
 from runner import exit_codes
 from runner.commands import tables
 from runner.commands.inputs import RUN, check_outputs, read_report, store_folder, understanding, write_text
-from runner.compare.change_report import ChangeReport, ChangeVerdict, Noise, verdict_record
-from runner.compare.comparison import KINDS, Comparison, ResultChange, Side, Thresholds, compare
+from runner.compare.change_report import ChangeVerdict, Noise, verdict_record
+from runner.compare.comparison import KINDS, Comparison, ResultChange, Thresholds, compare
 from runner.compare.variants import VariantsCompared, matrix, part_of, side_by_side, variants_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.record.events import ONCE
 from runner.record.fingerprint_changes import described
 from runner.record.report import Report
-from runner.reporters.console.change_lines import (
+from runner.reporters.change_lines import (
     LEAST,
     WITH_ERROR,
+    answers_text,
     changed_parts,
     changes_text,
     fact_of,
+    matrix_text,
     overview,
     verdict_line,
     verdicts_text,
@@ -34,7 +35,6 @@ from runner.reporters.console.table import columns_of, table
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
 from runner.reporters.markdown_pieces import block, details, inline
 from runner.reporters.markdown_pieces import table as markdown_table
-from runner.reporters.variants import answers_text, matrix_text
 from scripttest.typing_names import Record
 
 
@@ -42,7 +42,7 @@ def diff(environment: Environment, given: tables.Diff) -> int:
     """Prints the changes and returns the exit code."""
     thresholds = Thresholds(slower_factor=given.slower_factor, slower_by=given.slower_by * 1000)
     paths = check_outputs(environment, given.outputs, (*FORMATS, ".html"))
-    names, (before, *others) = _sides(environment, given.a, given.b, given.more, given.baseline, given.store)
+    names, (before, *others) = _sides(environment, given)
     is_of_variants = given.baseline is None and given.b is None
     with understanding(f"the comparison of {names[0]} with {', '.join(names[1:])}"):
         compared = side_by_side(
@@ -62,13 +62,12 @@ def diff(environment: Environment, given: tables.Diff) -> int:
         rows = matrix([before, *others])
         text += matrix_text(rows, names, room) + answers_text(rows, names, style) + "\n"
     if len(others) > 1 or is_of_variants:
-        text += table(
-            overview(verdicts, names, "Variant" if is_of_variants else "Report", given.verbose), room, least=LEAST
-        )
+        what = "Variant" if is_of_variants else "Report"
+        text += table(overview(verdicts, names, what, given.verbose), room, least=LEAST)
     else:
         text += changes_text(found, style)
     if given.as_json:
-        environment.stdout.write(FORMATS[".json"](found, verdicts, names, is_of_variants))
+        environment.stdout.write(as_json(found, compared, is_of_variants))
     else:
         environment.stdout.write(text)
     for path in paths:
@@ -82,27 +81,20 @@ def diff(environment: Environment, given: tables.Diff) -> int:
     return exit_codes.FAILED if given.fail_on_regression and found.is_worse else exit_codes.PASSED
 
 
-def _sides(
-    environment: Environment,
-    a: str | None,
-    b: str | None,
-    more: tuple[str, ...],
-    baseline: str | None,
-    store: str | None,
-) -> tuple[list[str], list[Report]]:
-    """The names of the reports that are compared, and the reports; the older one first. With `count` these have
-    summaries. Raises ConfigurationError."""
-    if baseline is not None:
+def _sides(environment: Environment, given: tables.Diff) -> tuple[list[str], list[Report]]:
+    """The names of the reports that are compared, and the reports; the older one first. Raises ConfigurationError."""
+    a, b = given.a, given.b
+    if given.baseline is not None:
         if b is not None:
             raise ConfigurationError(
                 "--baseline replaces A: pass one report only", "Or pass both reports without --baseline"
             )
-        return _with_baseline(environment, a, baseline, store)
-    if store is not None:
+        return _with_baseline(environment, a, given.baseline, given.store)
+    if given.store is not None:
         raise ConfigurationError("--store needs --baseline", "Refer to a run in a store as run:ID")
     if a is None:
         raise click.UsageError("yao-test diff needs A: the older report, or --baseline with a run of the store")
-    names = [a, *([b] if b else []), *more]
+    names = [a, *([b] if b else []), *given.more]
     reports = [read_report(environment, name) for name in names]
     return (names, reports) if b else _variants(reports[0], a)
 
@@ -135,24 +127,23 @@ def _variants(report: Report, name: str) -> tuple[list[str], list[Report]]:
 
 
 def _document(path: Path, compared: VariantsCompared, found: Comparison, is_of_variants: bool) -> str:
-    names, (before, after, *_), verdicts = compared.names, compared.parts, compared.verdicts
     if path.suffix.lower() == ".html":
         from runner.reporters.html import render
         from runner.reporters.html.compared import variants_record
 
+        before, after, *_ = compared.parts
         variants = variants_record(compared) if is_of_variants else None
-        return render(after, before, found, list(zip(names[1:], verdicts, strict=True)), variants)
-    return FORMATS[path.suffix.lower()](found, verdicts, names, is_of_variants)
+        return render(after, before, found, list(zip(compared.names[1:], compared.verdicts, strict=True)), variants)
+    return FORMATS[path.suffix.lower()](found, compared, is_of_variants)
 
 
 COMMAND = ": yao-test "
 """Matches the command at the end of a sentence."""
 
 
-def as_markdown(
-    found: Comparison, verdicts: Sequence[ChangeReport], names: Sequence[str], is_of_variants: bool = False
-) -> str:
+def as_markdown(found: Comparison, compared: VariantsCompared, is_of_variants: bool) -> str:
     """The verdicts and the changes as a document, such as a comment on a pull request."""
+    names, verdicts = compared.names, compared.verdicts
     text = "# Variants\n\n" if is_of_variants else "# Changes\n\n"
     if len(verdicts) > 1 or is_of_variants:
         head, *rows = overview(verdicts, names, "Variant" if is_of_variants else "Report")
@@ -162,25 +153,22 @@ def as_markdown(
         text += f"## {inline(name)}\n\n" if len(verdicts) > 1 or is_of_variants else ""
         text += f"**{inline(first)}**\n\n"
         text += markdown_table(HEAD, [tuple(map(inline, row)) for row in measure_rows(verdict)])
-        if cases := case_rows(verdict):
-            text += markdown_table(CASE_HEAD, [tuple(map(inline, row)) for row in cases])
+        text += markdown_table(CASE_HEAD, [tuple(map(inline, row)) for row in case_rows(verdict)])
         text += "".join(map(_point, rest)) + ("\n" if rest else "")
     if len(verdicts) > 1:
         return text
     rows = [(kind.title, str(number)) for kind in KINDS if (number := len(found.of(kind.key)))]
-    text += f"{verdict_line(found)}\n\n" + (markdown_table(("Kind", "Results"), rows) if rows else "")
+    text += f"{verdict_line(found)}\n\n" + markdown_table(("Kind", "Results"), rows)
     if parts := changed_parts(found):
         text += f"Changed since the baseline: {inline(parts)}\n\n"
     for kind in KINDS:
         changes = found.of(kind.key)
-        if not changes:
-            continue
-        text += f"## {kind.title}\n\n"
+        text += f"## {kind.title}\n\n" if changes else ""
         for change in changes:
             fact = fact_of(kind.key, change)
             parts = f"; changed: {inline(described(change.parts))}" if change.parts else ""
             text += f"- {inline(change.suite)} › **{inline(change.id)}**{': ' if fact else ''}{inline(fact)}{parts}\n"
-        text += "\n"
+        text += "\n" if changes else ""
         for change in changes:
             if kind.key == "changed":
                 text += details(f"{change.suite} › {change.id}", block("\n".join(change.diff)))
@@ -198,27 +186,23 @@ def _point(sentence: str) -> str:
     return f"- {inline(said)}:\n\n" + "".join(f"  {line}\n" for line in lines)
 
 
-def as_json(
-    found: Comparison, verdicts: Sequence[ChangeReport], names: Sequence[str], is_of_variants: bool = False
-) -> str:
+def as_json(found: Comparison, compared: VariantsCompared, is_of_variants: bool) -> str:
     """The changes as a JSON document: a list for each kind, the number of `regressions`, whether the run is `worse`,
     `changed_parts`: `{part: results}`, and `measures`: `{name: {before, after}}`, means of one run over the results
     that were judged in both."""
     document: Record = {kind.key: [_record(change) for change in found.of(kind.key)] for kind in KINDS}
-    document["regressions"] = len(found.regressions)
-    document["worse"] = found.is_worse
-    document["compared"] = found.compared
+    document |= {"regressions": len(found.regressions), "worse": found.is_worse, "compared": found.compared}
     document["changed_parts"] = found.parts
     document["measures"] = {
         measure.key: {"before": round(measure.before, 6), "after": round(measure.after, 6)}
         for measure in found.measures
     }
-    if len(verdicts) == 1 and not is_of_variants:
-        document["verdict"] = verdict_record(verdicts[0])
+    first, *others = compared.names
+    records = list(map(verdict_record, compared.verdicts))
+    if len(records) == 1 and not is_of_variants:
+        document["verdict"] = records[0]
     else:
-        document["verdicts"] = [
-            {"a": names[0], "b": name, **verdict_record(one)} for name, one in zip(names[1:], verdicts, strict=True)
-        ]
+        document["verdicts"] = [{"a": first, "b": b, **one} for b, one in zip(others, records, strict=True)]
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -234,8 +218,9 @@ def _record(change: ResultChange) -> Record:
         record["regression"] = True
     if change.is_repeated:
         record |= {f"{name}_runs": {"passed": side.passed, "count": side.judged} for name, side in sides}
-    for key, of in FIGURES.items():
-        record |= {f"{name}_{key}": round(figure, 6) for name, side in sides if (figure := of(side)) is not None}
+    for key in ("score", "tokens", "cost"):
+        figures = {f"{name}_{key}": getattr(side, key) for name, side in sides}
+        record |= {name: round(figure, 6) for name, figure in figures.items() if figure is not None}
     if change.error:
         record["error"] = change.error
     if change.parts:
@@ -245,10 +230,5 @@ def _record(change: ResultChange) -> Record:
     return record
 
 
-FIGURES: dict[str, Callable[[Side], float | None]] = {
-    "score": lambda side: side.score,
-    "tokens": lambda side: side.tokens,
-    "cost": lambda side: side.cost,
-}
 FORMATS = {".md": as_markdown, ".json": as_json}
 """Extension of a file of `-o` → the function that makes the text of it."""

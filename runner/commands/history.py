@@ -23,11 +23,6 @@ from runner.store.stored import CUT_SHORT, StoredRun
 from runner.store.upkeep import join, prune, size_of
 from scripttest.typing_names import Record
 
-RUNS = 100
-"""How many runs are read where no number is given."""
-MOST = 1_000_000
-"""The largest number that can be given."""
-
 
 def history(environment: Environment, given: tables.History) -> int:
     """Prints the history and returns the exit code, which does not depend on the results."""
@@ -98,7 +93,7 @@ def history_text(
 ) -> str:
     """The runs of one test as text, the newest first; with intervals and p-values if `detailed`."""
     text = f"{in_line(one.suite)} › {style.paint(in_line(one.test), 'bold')}\n"
-    before = "" if one.rate_before is None else f", {_percent(one.rate_before)} before"
+    before = "" if one.rate_before is None else f", {one.rate_before:.1%} before"
     asks = f" with {one.asked[-1]}" if len(set(one.asked)) > 1 else ""
     if one.judged:
         text += f"  Run pass rate: {rate_of(one, detailed)} of {count(one.judged, 'run')}{asks}{before}\n"
@@ -188,7 +183,7 @@ def rate_of(one: TestHistory, detailed: bool = True) -> str:
     """A pass rate, if `detailed` with its interval, such as `91.7% (64.6-98.5%)`."""
     if not one.judged:
         return ""
-    rate = _percent(one.passed / one.judged)
+    rate = f"{one.passed / one.judged:.1%}"
     return rate if not detailed else f"{rate} ({one.interval.low * 100:.1f}-{one.interval.high * 100:.1f}%)"
 
 
@@ -223,9 +218,8 @@ def _said(one: TestHistory, trend: Trend, detailed: bool) -> str:
         return f"x{one.duration.ratio:.2g}, {before} → {after}, {since_text(one.duration.since)}"
     if trend in (Trend.DEARER, Trend.CHEAPER) and one.price is not None:
         show = dollars if one.cost is not None else lambda tokens: f"{tokens:.0f} tokens"
-        return (
-            f"x{one.price.ratio:.2g}, {show(one.price.before)} → {show(one.price.after)}, {since_text(one.price.since)}"
-        )
+        price = one.price
+        return f"x{price.ratio:.2g}, {show(price.before)} → {show(price.after)}, {since_text(price.since)}"
     if trend is Trend.FLAKY:
         return f"{one.judged - one.passed} of {count(one.judged, 'run')} failed, and its pass rate did not change"
     return ""
@@ -268,10 +262,6 @@ def _since_record(since: Since) -> Record:
     return {"run": run.id, "previous": since.before.id, **about, "changed": list(since.parts), "p": round(since.p, 6)}
 
 
-def _percent(rate: float) -> str:
-    return f"{rate * 100:.1f}%"
-
-
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 1)
 
@@ -305,14 +295,10 @@ def merge(environment: Environment, given: tables.StoreMerge) -> int:
             raise ConfigurationError(f"Cannot merge {name} into itself", "Pass two stores, the target first")
         found = join(target, source)
         said = [f"{count(found.added, 'run')} added"]
-        said += [
-            f"{number} {word}" for number, word in ((found.completed, "completed"), (found.known, "known")) if number
-        ]
-        said += [
-            f"{count(number, 'label')} {word}"
-            for number, word in ((found.labels, "added"), (found.removed, "removed"))
-            if number
-        ]
+        said += [f"{found.completed} completed"] if found.completed else []
+        said += [f"{found.known} known"] if found.known else []
+        said += [f"{count(found.labels, 'label')} added"] if found.labels else []
+        said += [f"{count(found.removed, 'label')} removed"] if found.removed else []
         environment.stdout.write(f"{name}: {', '.join(said)}\n")
         damaged += [f"{count(found.unread, 'run')} of {name}"] if found.unread else []
     if damaged:

@@ -13,12 +13,12 @@ import click
 from runner.application.application import find_root, repository_of
 from runner.commands import tables
 from runner.commands.inputs import writing
-from runner.commands.types import CONFIG, TSCONFIG, lacks, type_files
+from runner.commands.types import CONFIG, TSCONFIG, content_of, lacks, type_files
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.options import absolute
 from runner.planning.last_failed import STORE
-from runner.security.files import check_target, read_text
+from runner.security.files import check_target
 from scripttest.values import Value
 
 CI_SYSTEMS = ("github", "gitlab", "none")
@@ -113,7 +113,7 @@ class _Maker:
         path = self._root / file.path
         others = [other for other in file.goes_with if other in self._foreign]
         if os.path.lexists(path):
-            if not _has(path, file.text):
+            if content_of(path) != file.text:
                 self._foreign.add(file.path)
             self._say("Kept", path)
         elif others:
@@ -161,17 +161,11 @@ def _asked(environment: Environment) -> str:
     return answer
 
 
-def _has(path: Path, text: str) -> bool:
-    try:
-        return read_text(path, "replace") == text
-    except OSError:
-        return False
-
-
 def _ignore(root: Path, repository: Path, environment: Environment) -> None:
     """Adds to `.gitignore` what is to be ignored and is not yet, there or in that of the repository."""
     path = root / ".gitignore"
-    ignored = {line.strip().strip("/") for folder in {root, repository} for line in _lines(folder / ".gitignore")}
+    texts = (content_of(folder / ".gitignore") or "" for folder in {root, repository})
+    ignored = {line.strip().strip("/") for text in texts for line in text.splitlines()}
     lines = [line for line in IGNORED if line.strip("/") not in ignored]
     if not lines:
         return
@@ -193,13 +187,6 @@ def _say_what_is_left(root: Path, system: str, environment: Environment) -> None
     if system in CI_FILES and not (root / REQUIREMENTS).exists():
         requirements = _shown(root / REQUIREMENTS, environment)
         write(f"Add a wheel or Git URL of yao-test to {requirements} so that CI can install it\n")
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return read_text(path, "replace").splitlines()
-    except OSError:
-        return []
 
 
 def _shown(path: Path, environment: Environment) -> str:

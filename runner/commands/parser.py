@@ -119,13 +119,16 @@ def _refused(error: click.ClickException, program: str, command: click.Command) 
     program = context.command_path if context is not None else program
     said, hint = error.format_message().rstrip("."), f"See {program} --help"
     if isinstance(error, click.NoSuchOption | click.exceptions.NoSuchCommand):
-        is_flag = isinstance(error, click.NoSuchOption)
-        name = error.option_name if isinstance(error, click.NoSuchOption) else error.command_name
+        kind, name = "command", error.command_name if isinstance(error, click.exceptions.NoSuchCommand) else ""
+        if isinstance(error, click.NoSuchOption):
+            kind, name = "flag", error.option_name
         close = get_close_matches(name, error.possibilities or (), n=1, cutoff=0.7)
-        said = f"Unknown {'flag' if is_flag else 'command'} {name}"
+        said = f"Unknown {kind} {name}"
         hint = f"Did you mean {close[0]}?" if close else hint
     elif isinstance(error, click.MissingParameter) and error.param is not None:
-        said = f"{program} needs {_name_of(error.param)}"
+        is_flag = isinstance(error.param, click.Option)
+        name = error.param.opts[0] if is_flag else error.param.metavar or error.param.human_readable_name
+        said = f"{program} needs {name}"
     elif isinstance(error, click.BadOptionUsage):
         lacks = said.endswith("requires an argument")
         said = f"{error.option_name} {'needs a value' if lacks else 'takes no value'}"
@@ -136,14 +139,6 @@ def _refused(error: click.ClickException, program: str, command: click.Command) 
     elif said.startswith("Got unexpected extra argument"):
         said = f"Cannot use {said.partition('(')[2].rstrip(')')}: {program} takes no more arguments"
     return ConfigurationError(said, hint)
-
-
-def _name_of(parameter: click.Parameter) -> str:
-    return (
-        parameter.opts[0]
-        if isinstance(parameter, click.Option)
-        else (parameter.metavar or parameter.human_readable_name)
-    )
 
 
 def click_command(commands: Iterable[str] = ()) -> click.Command:

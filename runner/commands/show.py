@@ -19,7 +19,7 @@ from runner.errors import ConfigurationError
 from runner.options.options import absolute
 from runner.record.model import TestResult
 from runner.record.report import Report
-from runner.record.result_texts import name_of
+from runner.record.result_texts import as_text, name_of
 from runner.reporters.markdown_pieces import body, heading
 from runner.security.walk import TABLES
 from scripttest import Status
@@ -70,6 +70,7 @@ def extract(environment: Environment, given: tables.Extract) -> int:
     """Writes the files and prints how many."""
     saved = read_report(environment, given.report)
     kind = given.kind.replace("markdown", "md")
+    chosen = [result for result in saved.results if not given.statuses or result.status in given.statuses]
     path = absolute(given.report, environment.directory)
     folder = absolute(given.directory, environment.directory) if given.directory else path.with_suffix("")
     if folder == path:
@@ -77,8 +78,7 @@ def extract(environment: Environment, given: tables.Extract) -> int:
     if folder.exists() and not folder.is_dir() and folder.suffix.lower() not in TABLES:
         raise ConfigurationError(f"Cannot write results into {folder}: it is not a folder")
     if folder.suffix.lower() in TABLES:
-        results = [result for result in saved.results if result.case is not None]
-        chosen = [result for result in results if not given.statuses or result.status in given.statuses]
+        chosen = [result for result in chosen if result.case is not None]
         cases = [result for result in chosen if result.line.get("input") is not None or _stored(result)]
         left = len(chosen) - len(cases)
         without = f", without {left} with several turns, which only a .jsonl report has in full" if left else ""
@@ -86,7 +86,6 @@ def extract(environment: Environment, given: tables.Extract) -> int:
         environment.stdout.write(f"Wrote {len(cases)} case{'' if len(cases) == 1 else 's'} to {folder}{without}\n")
         return 0
     suites = {suite.id: suite for suite in saved.suites}
-    chosen = [result for result in saved.results if not given.statuses or result.status in given.statuses]
     for name, result in named(chosen, several=len(suites) > 1):
         file = folder / f"{name}.{kind}"
         suite = suites[result.suite]
@@ -106,9 +105,8 @@ def table_of(results: Iterable[TestResult], between: str) -> str:
         line = result.line
         case = _case_of(result, line)
         row = row_of({name: line.get(name) for name in ("id", "name", "input")} | case)
-        rows.append(
-            row | {f"x-{name}": _text(value) for name in ("status", "output", "error") if (value := line.get(name))}
-        )
+        told = {f"x-{name}": as_text(value) for name in ("status", "output", "error") if (value := line.get(name))}
+        rows.append(row | told)
     fields = dict.fromkeys([*("id", "name", "input"), *sorted({name for row in rows for name in row})])
     table = io.StringIO(newline="")
     used = [name for name in fields if any(name in row for row in rows)]
@@ -134,10 +132,6 @@ def _case_of(result: TestResult, line: Record) -> Record:
 
 def _stored(result: TestResult) -> Mapping[str, Any] | None:
     return None if result.regradable is None else result.regradable.case
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def named(results: list[TestResult], several: bool) -> Iterator[tuple[str, TestResult]]:

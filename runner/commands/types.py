@@ -50,7 +50,7 @@ def types(environment: Environment, given: tables.Types) -> int:
     if not root.is_dir():
         raise ConfigurationError(f"Cannot install declarations into {root}: it is not a folder")
     files = type_files(root)
-    old = [path for path, text in files.items() if _content(root / path) != text]
+    old = [path for path, text in files.items() if content_of(root / path) != text]
     left = [path for path in _made(root) if path not in files]
     if given.check:
         for path in [*old, *left]:
@@ -83,7 +83,7 @@ def type_files(root: Path) -> dict[str, str]:
 
 def lacks(root: Path, files: dict[str, str], shown: str) -> list[str]:
     """Says what the owner of a `tsconfig.json` has to add to it; `shown` is its path for people."""
-    text = _content(root / CONFIG) or ""
+    text = content_of(root / CONFIG) or ""
     lines = []
     if TARGET not in text.replace(PROJECTS, ""):
         lines.append(f'Add "{TARGET}" to "include" in {shown} so that editors complete t.assert and ctx')
@@ -111,11 +111,12 @@ def _made(root: Path) -> list[str]:
 
 def _is_made(path: Path) -> bool:
     """Whether a file is missing, or was written by this command."""
-    content = _content(path)
+    content = content_of(path)
     return content.startswith(MADE) if content is not None else not path.exists()
 
 
-def _content(path: Path) -> str | None:
+def content_of(path: Path) -> str | None:
+    """The text of a file; None when it is not there or cannot be read."""
     try:
         return read_text(path, "replace")
     except OSError:
@@ -127,7 +128,7 @@ def projects(application: Application) -> dict[str, str]:
     root = application.root
     apart: dict[str, TestModule] = {}
     for module in application.modules():
-        if module.script is not None and not _imports(_text(module.test), module.script):
+        if module.script is not None and not _imports(content_of(module.test) or "", module.script):
             apart.setdefault(module.id.partition(".")[2], module)
     tests = [_UP + os.path.relpath(module.test, root) for module in apart.values()]
     references = [{"path": f"./{name}.json"} for name in apart]
@@ -166,11 +167,11 @@ def _project(name: str, test: str, module: TestModule) -> dict[str, object]:
 def _declarations(script: Path, test: Path, root: Path) -> str:
     """The declarations of the script beside a test, as the text of a declaration file."""
     path = _UP + os.path.relpath(script, root)
-    text = _content(script) or ""
+    text = content_of(script) or ""
     lines = ['/// <reference path="../index.d.ts" />']
     if not _SYNTAX.search(text):
         return "\n".join([*lines, f'/// <reference path="{path}" />', ""])
-    own = {name for _, _, _, name in _DECLARED.findall(_text(test))}
+    own = {name for _, _, _, name in _DECLARED.findall(content_of(test) or "")}
     exported = {name: of for name, of in _exported(script, text, set()).items() if name not in own}
     beside = dumps(os.path.splitext(path)[0])
     lines += [f"import * as beside from {beside};", "", "declare global {"]
@@ -200,7 +201,7 @@ def _exported(script: Path, text: str, seen: set[Path]) -> dict[str, str]:
                 found[match[1]] = match[2] or match[1]
     for other in _others(script, text):
         if other not in seen:
-            found = {**_exported(other, _text(other), seen), **found}
+            found = {**_exported(other, content_of(other) or "", seen), **found}
     found.pop("default", None)
     return found
 
@@ -215,10 +216,6 @@ def _imports(text: str, script: Path) -> bool:
     """Whether a test imports the script beside it for more than its types."""
     path = rf"""["'][^"']*/{re.escape(script.stem)}(?:\.[jt]s)?["']"""
     return bool(re.search(rf"""^[ \t]*(?:import|export)\s(?!type\s)[^;"']*{path}""", text, re.MULTILINE))
-
-
-def _text(path: Path) -> str:
-    return _content(path) or ""
 
 
 def _json(value: object) -> str:

@@ -189,11 +189,8 @@ class _Line:
 
     def _is_input(self, word: str) -> bool:
         path = _path(word)
-        return bool(path) and (
-            word.startswith("scripts.")
-            or is_generator(word)
-            or os.path.exists(self._directory / Path(path).expanduser())
-        )
+        is_named = word.startswith("scripts.") or is_generator(word)
+        return bool(path) and (is_named or os.path.exists(self._directory / Path(path).expanduser()))
 
     def _agent(self, word: str) -> AgentFolder | None:
         if self._application is None or "/" in word or any(map(str.isspace, word)) or len(word) > 200:
@@ -211,11 +208,8 @@ class _Line:
         """The flags for a word that names an agent, or what `-i` takes; `before` stands before it. Raises
         ConfigurationError."""
         if word and self._folder_of_agent(word) is None and (agent := self._agent(word)) is not None:
-            return (
-                ["-n", word]
-                if alone and not self._value("-n", "--name")
-                else ["-i", os.path.relpath(agent.folder, self._directory)]
-            )
+            by_name = alone and not self._value("-n", "--name")
+            return ["-n", word] if by_name else ["-i", os.path.relpath(agent.folder, self._directory)]
         if self._is_input(word):
             return ["-i", _path(word)]
         is_text = not word or any(map(str.isspace, word))
@@ -314,7 +308,8 @@ def refuse_habits(arguments: Sequence[str], is_agent: Callable[[str], bool]) -> 
             del rest[: takes and not equals]
             continue
         line, _, numbered = row[0].partition(" | ")
-        if not equals and (_has_value(line) or (numbered and rest and rest[0].isdecimal())):
+        needs_value = _VALUE in line or _DROPPED in line
+        if not equals and (needs_value or (numbered and rest and rest[0].isdecimal())):
             value = rest.pop(0) if rest else ""
         foreign.append(spelling if flag is None or _UPDATE in line else f"{spelling} {value}")
         reasons += [row[1]] if row[1] else []
@@ -323,10 +318,6 @@ def refuse_habits(arguments: Sequence[str], is_agent: Callable[[str], bool]) -> 
     if foreign:
         why = f": {reasons[0]}" if reasons else ""
         raise ConfigurationError(f"Unknown flag {foreign[0]}{why}", f"Type: {join(['yao-test', *words])}")
-
-
-def _has_value(line: str) -> bool:
-    return _VALUE in line or _DROPPED in line
 
 
 def _row_of_value(flag: Flag, value: str, is_agent: Callable[[str], bool]) -> tuple[str, str] | None:
@@ -369,10 +360,7 @@ def _written(line: str, value: str, arguments: Sequence[str]) -> list[str]:
     if flag is None or flag.read is None or _VALUE not in line or len(words) != 2 or not value:
         return words
     try:
-        return (
-            words
-            if flag.value({flag.field: (words[1],) if flag.kind == "repeated" else words[1]}) != flag.default
-            else []
-        )
+        read = flag.value({flag.field: (words[1],) if flag.kind == "repeated" else words[1]})
     except ConfigurationError:
         return []
+    return words if read != flag.default else []

@@ -99,7 +99,7 @@ def write_comparison(plan: RunPlan, write: Callable[[str], object]) -> None:
     from runner.compare.change_report import BeforeAfter
     from runner.compare.change_verdict import change_between
     from runner.compare.comparison import compare
-    from runner.reporters.console.change_lines import changes_text, verdicts_text
+    from runner.reporters.change_lines import changes_text, verdicts_text
     from runner.reporters.console.style import DOUBLE, Style, count
     from runner.reporters.console.table import columns_of
     from runner.store.baseline import baseline_of

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
-from itertools import groupby
+from functools import partial
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 
 from bindings.processes import knows
@@ -82,8 +84,8 @@ class Actions:
         said = [error["message"] for error in document["errors"]] + document["warnings"]
         items: list[Record] = [
             {"input": name, "tests": part}
-            for name, tests in groupby(document["tests"], _suite)
-            for part in _in_parts([test["test"] for test in tests])
+            for name, tests in groupby(document["tests"], itemgetter("suite"))
+            for part in iter(partial(_next_names, tests), [])
         ]
         total, inputs = len(document["tests"]), len({item["input"] for item in items})
         modules = all(item["input"].startswith("scripts.") for item in items)
@@ -180,8 +182,7 @@ class Actions:
             files = [one for one in files if one["file"] == self.inside(file)]
             if not files:
                 raise ConfigurationError(f"{file} is not a covered handler", nearest(file, known, "handlers"))
-        failed = len(run.failures)
-        whole = totals_of(run.coverage)
+        failed, whole = len(run.failures), totals_of(run.coverage)
         lines = whole["lines"]
         title = f"{lines['covered']} of {count(lines['total'], 'line')} covered, {lines['percent']} %"
         return Answer(
@@ -195,12 +196,13 @@ class Actions:
     async def survivors(self, call: Call, file: str | None = None) -> Answer:
         """What no test noticed in the last run of `mutate` of each kind."""
         kept: dict[str, Record] = {}
-        for name in (LAST, LAST_OF_CASES, LAST_OF_PROMPTS):
+        names = (LAST, LAST_OF_CASES, LAST_OF_PROMPTS)
+        for name in names:
             with suppress(FileNotFoundError):
                 kept[name] = json.loads((self.store / name).read_text("utf-8"))
         if not kept:
             raise ConfigurationError("No run of mutate is stored", "Run yao-test mutate -i INPUT first")
-        files, found = survivors_in(*(kept.get(name) for name in (LAST, LAST_OF_CASES, LAST_OF_PROMPTS)))
+        files, found = survivors_in(*map(kept.get, names))
         if file is not None and file not in files and self.inside(file) not in files:
             raise ConfigurationError(f"{file} had no mutants", nearest(file, files, "files"))
         items = [bounded(one, DETAIL) for one in found if file is None or one["file"] in (file, self.inside(file))]
@@ -262,16 +264,18 @@ class Actions:
         )
 
     def _known(self, test: str, input: str | None) -> KeptResult | None:
-        try:
+        with suppress(MissingError):
             return self.kept.result(test, self._named(input), None)
-        except MissingError:
-            return None
+        return None
 
     async def _listed(self, call: Call, words: Sequence[str]) -> Record:
         ended = await self.calls.command(
             [*words, *self._limits.flags, "--dry-run", "--json", "--no-models"], call, is_alone=False
         )
-        document = _document_in(ended)
+        try:
+            document: Record = json.loads(ended.output)
+        except ValueError as error:
+            raise _error_in([], ended) from error
         if document["status"] == "configuration_error":
             raise _error_in(document["errors"], ended)
         return document
@@ -356,20 +360,8 @@ def _id_in(given: str) -> str:
     return given
 
 
-def _suite(test: Record) -> str:
-    return str(test["suite"])
-
-
-def _in_parts(names: list[str]) -> list[list[str]]:
-    return [names[at : at + 50] for at in range(0, len(names), 50)]
-
-
-def _document_in(ended: Ended) -> Record:
-    try:
-        document: Record = json.loads(ended.output)
-    except ValueError as error:
-        raise _error_in([], ended) from error
-    return document
+def _next_names(tests: Iterator[Record]) -> list[str]:
+    return [test["test"] for test in islice(tests, 50)]
 
 
 def _error_in(errors: Sequence[Record], ended: Ended) -> ConfigurationError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from runner.errors import ConfigurationError, beside_missing
@@ -63,57 +63,32 @@ async def read(actions: Actions, uri: str) -> tuple[str, str]:
 
 
 class Prompt(Value):
-    """Something that a person asks for."""
+    """Something that a person asks for, about a part of a file. What the model is told is in `prompts`, by the name."""
 
     name: str
     title: str
     description: str
     takes: Mapping[str, str]
-    """Argument, all of which are required → what it is."""
-    make: Callable[[Actions, Mapping[str, str]], Awaitable[str]]
+    """Argument → what it is: the file, then its part. All are required."""
+    of: tuple[str, ...]
+    """How the name of the file ends."""
+    hint: str
+    """What to do where the file does not have the part."""
 
     async def text(self, actions: Actions, given: Mapping[str, str]) -> str:
         """What the model is told. Raises ConfigurationError."""
         if missing := [name for name in self.takes if not given.get(name)]:
             raise ConfigurationError(f"{self.name} needs {' and '.join(missing)}: {self.takes[missing[0]]}")
-        return await self.make(actions, given)
-
-
-async def _test_for(actions: Actions, given: Mapping[str, str]) -> str:
-    path, text = _file(actions, given["file"], CODE)
-    function = given["function"]
-    if function not in text:
-        raise ConfigurationError(f"{path} has no {function}", "Name a function of this file")
-    test = path.with_name(f"{path.stem}_test{path.suffix}")
-    module = actions.application.module_at(actions.application.root / test)
-    return (
-        f"Write script tests for the function {function} of {path} in {test}, next to the existing ones: functions "
-        "`export function TestSomething(t: testing.T, ctx: agent.Context)` with t.assert. Test what callers rely on: "
-        "each branch, the boundaries of comparisons, empty and missing values, errors. Mock processes, the clock and "
-        "web services with t.mock (describe_api tells how); do not mock what is tested. Then\n"
-        f"1. run_tests with input {module.id}; explain_failure for each failure. If the function is wrong, say so, and "
-        "do not adapt the test to it.\n"
-        f"2. uncovered_lines with input {module.id} and file {path}: test what is left, or say why not.\n"
-        f"3. Break the function in one place, see a test fail, and undo it.\n\n```ts\n{bounded(text, LONGEST)}\n```\n"
-    )
-
-
-async def _stricter(actions: Actions, given: Mapping[str, str]) -> str:
-    path, text = _file(actions, given["file"], CASE_FILES)
-    case = given["case"]
-    if case not in text:
-        raise ConfigurationError(f"{path} has no case {case}", "list_tests names the cases")
-    return (
-        f"Make the case {case} of {path} stricter: it should fail for each answer that a user would not accept, and "
-        "still pass for every good one.\n"
-        f"1. run_tests with input {path}, then read_result of {case}: what did the agent answer, with which calls?\n"
-        "2. Think of bad answers: an apology, a part of the answer, other numbers, dates and names, another language, "
-        "a tool call that is missing, repeated or has other arguments. Which of them pass now?\n"
-        "3. Add the cheapest assertions that notice them: `equals`, `json_path`, `regex`, `tool_called` before a judge "
-        f"(the resource {ADDRESS}schemas/case has all). Do not assert details that may change.\n"
-        f"4. run_tests again; `yao-test mutate -i {path}` shows which changes of answers no case notices.\n\n"
-        f"```\n{bounded(text, LONGEST)}\n```\n"
-    )
+        path, text = _file(actions, given["file"], self.of)
+        part = list(self.takes)[1]
+        if given[part] not in text:
+            raise ConfigurationError(f"{path} has no {f'{part} ' * (part == 'case')}{given[part]}", self.hint)
+        told = {"part": given[part], "path": path, "address": ADDRESS}
+        if self.of == CODE:
+            test = path.with_name(f"{path.stem}_test{path.suffix}")
+            told |= {"test": test, "module": actions.application.module_at(actions.application.root / test).id}
+        template = (Path(__file__).parent / "prompts" / f"{self.name}.md").read_text("utf-8")
+        return template.format(text=bounded(text, LONGEST), **told)
 
 
 PROMPTS: Mapping[str, Prompt] = {
@@ -124,14 +99,16 @@ PROMPTS: Mapping[str, Prompt] = {
             title="Write a test for this function",
             description="Script tests for a function of a handler, and what they have to notice.",
             takes={"file": "Path of the handler in the application.", "function": "Its name."},
-            make=_test_for,
+            of=CODE,
+            hint="Name a function of this file",
         ),
         Prompt(
             name="stricter_case",
             title="Make this case stricter",
             description="Assertions that notice what a case lets pass.",
             takes={"file": "Path of the case file in the application.", "case": "The id of the case."},
-            make=_stricter,
+            of=CASE_FILES,
+            hint="list_tests names the cases",
         ),
     )
 }

@@ -21,7 +21,7 @@ from runner.record.fold import Execution
 from runner.record.model import Suite, suite_in
 from runner.record.report import Report, events_of
 from runner.record.story import shown_lines
-from runner.reporters.console.change_lines import fact_of
+from runner.reporters.change_lines import fact_of
 from runner.reporters.console.verdict_lines import sentences
 from runner.store.places import FILE
 from runner.store.store import Store

@@ -8,27 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runner.errors import ConfigurationError
+from runner.options import readers
 from runner.options.flags import Carried, Changes, File, Flag, FlagTable, Regrade, flag
-from runner.options.readers import (
-    amount,
-    collector,
-    count,
-    duration,
-    filled,
-    growth,
-    hosts,
-    json_form,
-    one_of,
-    percent,
-    policy,
-    programs,
-    samples,
-    search,
-    share,
-    shuffle_seed,
-    story_form,
-    value_read_by,
-)
 from scripttest import BENCHMARK, EVERY_RUN, FUZZ
 from scripttest.values import Value
 
@@ -55,7 +36,7 @@ class RunOptions(FlagTable):
     name: str | None = flag("Agent to test. Default: found from the tests or the working directory.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.TEST, regrade=Regrade.YES, mutate=True, short="n", metavar="ID", every_day="Choose tests")
     outputs: tuple[str, ...] = flag("Report file; its extension decides the format. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.TYPED, short="o", name="output", kind="repeated", metavar="FILE", every_day="See results")
     connector: str | None = flag("Connector for the tested agent. Default: its own.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, mutate=True, short="c", metavar="ID", every_day="Run them", repl=True)
-    variants: tuple[Variant, ...] = flag("Also run the cases with these settings, and compare: NAME=SETTING,... where a setting is connector:ID, prompts:FILE or env:NAME=VALUE. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, name="variant", kind="repeated", metavar="VARIANT", read=value_read_by("read_variant"))
+    variants: tuple[Variant, ...] = flag("Also run the cases with these settings, and compare: NAME=SETTING,... where a setting is connector:ID, prompts:FILE or env:NAME=VALUE. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, name="variant", kind="repeated", metavar="VARIANT", read=readers.value_read_by("read_variant"))
     until_decided: bool = flag("Run the variants round by round and stop as soon as one is clearly better; at most --runs rounds, 5 by default.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, kind="switch", needs="variant", excludes=("repeat",))
     app: str | None = flag("Application root. Default: the nearest one at or above the working directory.", changes=Changes.NONE, file=File.APPLICATION, carried=Carried.TEST, regrade=Regrade.YES, mutate=True, short="a", metavar="DIR", repl=True)
     profile: str | None = flag("Profile of yao-test.toml to use.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.TEST, regrade=Regrade.YES, mutate=True, metavar="NAME", repl=True)
@@ -65,98 +46,98 @@ class RunOptions(FlagTable):
     ctx: str | None = flag("JSON file with the context. Overrides --user, --team and --locale.", changes=Changes.CONTEXT, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, mutate=True, metavar="FILE", repl=True)
     env_files: tuple[str, ...] = flag(".env file with environment variables, which override the environment. Repeatable.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.TYPED, mutate=True, short="e", name="env-file", kind="repeated", metavar="FILE", repl=True)
     reporter: str | None = flag("Reporter for the first --output: report.json, report.markdown, report.html, report.summary, or an agent.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.TYPED, short="r", metavar="ID")
-    run: str | None = flag("Run only tests and cases whose name matches; a part after a slash selects subtests.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, regrade=Regrade.TYPED, mutate=True, metavar="REGEX", read=search, aliases=("-run",), every_day="Choose tests")
+    run: str | None = flag("Run only tests and cases whose name matches; a part after a slash selects subtests.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, regrade=Regrade.TYPED, mutate=True, metavar="REGEX", read=readers.search, aliases=("-run",), every_day="Choose tests")
     tags: tuple[str, ...] = flag("Run only tests and cases with this tag. Repeatable: any one of the tags is enough.", changes=Changes.NONE, file=File.RUN, carried=Carried.RUN, mutate=True, name="tag", kind="repeated", metavar="TAG")
     last_failed: bool = flag("Run only tests that failed last time; all tests if none did.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, kind="switch", excludes=("failed-first",), every_day="Choose tests")
     failed_first: bool = flag("Run tests that failed last time first.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="switch", excludes=("shuffle",))
-    shuffle: int | None = flag("Run in random order and print the seed; pass SEED to repeat that order.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="maybe", metavar="SEED", read=shuffle_seed)
+    shuffle: int | None = flag("Run in random order and print the seed; pass SEED to repeat that order.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="maybe", metavar="SEED", read=readers.shuffle_seed)
     """The seed of the random order; None: tests are not shuffled."""
-    timeout: float | None = flag("Time limit of each test, such as 500ms, 30s, 1m30s. Default: 30s for script tests, 5m for cases.", changes=Changes.NONE, file=File.AGENT, carried=Carried.OPEN, regrade=Regrade.YES, mutate=True, metavar="DURATION", read=duration, repl=True)
+    timeout: float | None = flag("Time limit of each test, such as 500ms, 30s, 1m30s. Default: 30s for script tests, 5m for cases.", changes=Changes.NONE, file=File.AGENT, carried=Carried.OPEN, regrade=Regrade.YES, mutate=True, metavar="DURATION", read=readers.duration, repl=True)
     """Seconds."""
-    parallel: int | None = flag("Number of test modules or cases to run at the same time. Default: the number of CPUs for modules, 1 for cases.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, metavar="N", read=count)
-    runs: int = flag("Run each test and case N times to measure how stable it is. Default: 1.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, mutate=True, default=1, metavar="N", read=count, every_day="Run them")
+    parallel: int | None = flag("Number of test modules or cases to run at the same time. Default: the number of CPUs for modules, 1 for cases.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, metavar="N", read=readers.count)
+    runs: int = flag("Run each test and case N times to measure how stable it is. Default: 1.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, mutate=True, default=1, metavar="N", read=readers.count, every_day="Run them")
     """How often each test runs."""
-    min_pass_rate: float = flag("Required pass rate over the runs of a test or case, in percent. Default: 100.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, default=100, metavar="PERCENT", read=percent, needs="runs")
+    min_pass_rate: float = flag("Required pass rate over the runs of a test or case, in percent. Default: 100.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, default=100, metavar="PERCENT", read=readers.percent, needs="runs")
     """Percent of its runs that have to pass for a test to pass."""
-    repeat: str | None = flag("Required passes per case, such as \"4 of 5\", for cases without `repeat`; a case stops as soon as the outcome is certain.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="POLICY", read=policy, excludes=("runs",))
-    threshold: float | None = flag("Minimum score of a graded case, 0 to 1. Default: 0.8.", changes=Changes.GRADED, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="SCORE", read=share)
+    repeat: str | None = flag("Required passes per case, such as \"4 of 5\", for cases without `repeat`; a case stops as soon as the outcome is certain.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="POLICY", read=readers.policy, excludes=("runs",))
+    threshold: float | None = flag("Minimum score of a graded case, 0 to 1. Default: 0.8.", changes=Changes.GRADED, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="SCORE", read=readers.share)
     """0 to 1."""
     require_judge: bool = flag("Fail assertions that no judge could grade. Default: they pass and are counted.", changes=Changes.JUDGED, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, mutate=True, kind="switch")
-    judge_samples: int = flag("Number of votes per judge, 1 to 9. Default: 1.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, mutate=True, metavar="N", read=samples, default=1)
+    judge_samples: int = flag("Number of votes per judge, 1 to 9. Default: 1.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, mutate=True, metavar="N", read=readers.samples, default=1)
     """Votes of each judge on an answer."""
     judge_connector: str | None = flag("Connector for all judges. Default: their own.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, mutate=True, metavar="ID")
     embedding_connector: str | None = flag("Connector for the embeddings of `similar`. Default: that of the agent's connector.", changes=Changes.JUDGED, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="ID")
-    on_inconclusive: str | None = flag("Result when the votes are inconclusive: pass, fail or skip. Default: an error.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="WHAT", read=one_of("pass", "fail", "skip"))
+    on_inconclusive: str | None = flag("Result when the votes are inconclusive: pass, fail or skip. Default: an error.", changes=Changes.JUDGED, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, metavar="WHAT", read=readers.one_of("pass", "fail", "skip"))
     simulator: str | None = flag("Simulator for cases without one: agents:<id> or scripts:<module>.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="ID")
     interactive: bool = flag("Ask at the terminal when an agent waits for input.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, kind="switch", excludes=("skip-interactive",))
     skip_interactive: bool = flag("Never ask at the terminal, not even for cases with `interactive`.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, kind="switch")
-    on_missing_input: str | None = flag("What to do when an agent waits for input and there is none: skip, fail or end. Default: skip.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="WHAT", read=one_of("skip", "fail", "end"))
+    on_missing_input: str | None = flag("What to do when an agent waits for input and there is none: skip, fail or end. Default: skip.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, regrade=Regrade.YES, metavar="WHAT", read=readers.one_of("skip", "fail", "end"))
     before: str | None = flag("Hook to run before the cases of each input, such as env_test.BeforeAll.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, metavar="HOOK", aliases=("--before-all",))
     after: str | None = flag("Hook to run after the cases of each input.", changes=Changes.ALL, file=File.AGENT, carried=Carried.TEST, metavar="HOOK", aliases=("--after-all",))
-    record: str | None = flag("Record model responses in this folder, one file per case.", changes=Changes.NONE, file=File.RUN, carried=Carried.TYPED, regrade=Regrade.TYPED, mutate=True, metavar="DIR", read=filled("Pass the folder of the recordings"), excludes=("replay", "record-missing"))
-    replay: str | None = flag("Replay recorded model responses from this folder; no model is called.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.TYPED, mutate=True, metavar="DIR", read=filled("Pass the folder of the recordings"), excludes=("record-missing", "retry-errors"), repl=True)
-    record_missing: str | None = flag("Replay recorded model responses from this folder; call models for the rest and record their responses.", changes=Changes.ALL, file=File.RUN, carried=Carried.TYPED, regrade=Regrade.TYPED, mutate=True, metavar="DIR", read=filled("Pass the folder of the recordings"), repl=True)
-    store: str | None = flag("Folder where runs are stored for history, --last-failed and baselines. Default: .yao-test, if it exists.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, mutate=True, metavar="DIR", read=filled("Pass the folder of the store"), excludes=("dry-run",))
-    store_keep: tuple[StoreKeep, ...] = flag("Age or size beyond which the oldest runs are deleted from the store, such as 90d or 500MB. Repeatable. Default: 1GB.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="repeated", metavar="LIMIT", read=value_read_by("read_store_keep"))
-    baseline: str | None = flag("Compare with the newest runs of this branch, commit or run in the store; with --bench, with the results in this file.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="NAME", read=filled("Pass a revision, such as origin/main"), excludes=("dry-run", "json", "watch"))
+    record: str | None = flag("Record model responses in this folder, one file per case.", changes=Changes.NONE, file=File.RUN, carried=Carried.TYPED, regrade=Regrade.TYPED, mutate=True, metavar="DIR", read=readers.filled("Pass the folder of the recordings"), excludes=("replay", "record-missing"))
+    replay: str | None = flag("Replay recorded model responses from this folder; no model is called.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.TYPED, mutate=True, metavar="DIR", read=readers.filled("Pass the folder of the recordings"), excludes=("record-missing", "retry-errors"), repl=True)
+    record_missing: str | None = flag("Replay recorded model responses from this folder; call models for the rest and record their responses.", changes=Changes.ALL, file=File.RUN, carried=Carried.TYPED, regrade=Regrade.TYPED, mutate=True, metavar="DIR", read=readers.filled("Pass the folder of the recordings"), repl=True)
+    store: str | None = flag("Folder where runs are stored for history, --last-failed and baselines. Default: .yao-test, if it exists.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, mutate=True, metavar="DIR", read=readers.filled("Pass the folder of the store"), excludes=("dry-run",))
+    store_keep: tuple[StoreKeep, ...] = flag("Age or size beyond which the oldest runs are deleted from the store, such as 90d or 500MB. Repeatable. Default: 1GB.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="repeated", metavar="LIMIT", read=readers.value_read_by("read_store_keep"))
+    baseline: str | None = flag("Compare with the newest runs of this branch, commit or run in the store; with --bench, with the results in this file.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="NAME", read=readers.filled("Pass a revision, such as origin/main"), excludes=("dry-run", "json", "watch"))
     resume: str | None = flag("Continue the run in this .jsonl report: run only tests without a valid result in it.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="FILE", excludes=("dry-run",))
-    shard: Shard | None = flag("Run one part of the tests, such as the second of four: 2/4.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, metavar="I/N", read=value_read_by("read_shard"))
-    cluster: ClusterAddress | None = flag("Run the tests on the workers of a Dask cluster: the address tls://HOST:PORT of its scheduler, or local, or local:N.", changes=Changes.NONE, file=File.SECURITY, carried=Carried.NO, mutate=True, metavar="ADDRESS", read=value_read_by("read_cluster_address"), excludes=("watch", "coverage", "dry-run", "db", "interactive", "update-snapshots", "fuzz", "bench"))
+    shard: Shard | None = flag("Run one part of the tests, such as the second of four: 2/4.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, metavar="I/N", read=readers.value_read_by("read_shard"))
+    cluster: ClusterAddress | None = flag("Run the tests on the workers of a Dask cluster: the address tls://HOST:PORT of its scheduler, or local, or local:N.", changes=Changes.NONE, file=File.SECURITY, carried=Carried.NO, mutate=True, metavar="ADDRESS", read=readers.value_read_by("read_cluster_address"), excludes=("watch", "coverage", "dry-run", "db", "interactive", "update-snapshots", "fuzz", "bench"))
     """The scheduler that distributes the tests; None: this machine runs them."""
-    max_cost: float | None = flag("Stop starting tests and model calls once they have cost this many US dollars.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, metavar="USD", read=amount, repl=True)
+    max_cost: float | None = flag("Stop starting tests and model calls once they have cost this many US dollars.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, metavar="USD", read=readers.amount, repl=True)
     """US dollars."""
-    max_tokens: int | None = flag("Stop starting tests and model calls once they have used this many tokens.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, metavar="N", read=count, repl=True)
+    max_tokens: int | None = flag("Stop starting tests and model calls once they have used this many tokens.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, metavar="N", read=readers.count, repl=True)
     no_models: bool = flag("Call no real model: tests that need one end with an error.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, kind="switch", repl=True)
-    max_duration: float | None = flag("Stop starting tests after this time, such as 30m.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, metavar="DURATION", read=duration)
+    max_duration: float | None = flag("Stop starting tests after this time, such as 30m.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, metavar="DURATION", read=readers.duration)
     """Seconds."""
-    retry_errors: int = flag("Re-run tests that ended with an error (such as a model host being down) up to N times at the end. Default: 0.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count, default=0)
+    retry_errors: int = flag("Re-run tests that ended with an error (such as a model host being down) up to N times at the end. Default: 0.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=readers.count, default=0)
     """How many further passes run the tests that broke."""
-    max_errors: Allowance | None = flag("Tolerate this many errors, such as 3 or 2%. Default: 0.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=value_read_by("read_allowance"))
+    max_errors: Allowance | None = flag("Tolerate this many errors, such as 3 or 2%. Default: 0.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=readers.value_read_by("read_allowance"))
     """How many tests may break."""
-    trace: str | None = flag("Detail of model and tool calls kept in results: off, summary or full. Default: summary.", changes=Changes.NONE, file=File.RUN, carried=Carried.OPEN, regrade=Regrade.YES, metavar="HOW", read=one_of("off", "summary", "full"))
-    story: str | None = flag("Run failed script tests again (with -v also hooks and tools of failed cases) and show step by step what happened: for up to three of them, for all, or off. Default: for up to three on a terminal.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="maybe", metavar="HOW", read=story_form)
+    trace: str | None = flag("Detail of model and tool calls kept in results: off, summary or full. Default: summary.", changes=Changes.NONE, file=File.RUN, carried=Carried.OPEN, regrade=Regrade.YES, metavar="HOW", read=readers.one_of("off", "summary", "full"))
+    story: str | None = flag("Run failed script tests again (with -v also hooks and tools of failed cases) and show step by step what happened: for up to three of them, for all, or off. Default: for up to three on a terminal.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="maybe", metavar="HOW", read=readers.story_form)
     story_hide: tuple[str, ...] = flag("Hide the values of variables and properties with this name in stories; * stands for any characters. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, name="story-hide", kind="repeated", metavar="NAME")
-    otlp: str | None = flag("Send the run as spans to an OpenTelemetry collector, such as http://localhost:4318.", changes=Changes.NONE, file=File.SECURITY, carried=Carried.NO, kind="maybe", metavar="ENDPOINT", read=collector, excludes=("dry-run",))
+    otlp: str | None = flag("Send the run as spans to an OpenTelemetry collector, such as http://localhost:4318.", changes=Changes.NONE, file=File.SECURITY, carried=Carried.NO, kind="maybe", metavar="ENDPOINT", read=readers.collector, excludes=("dry-run",))
     """The address of a collector; empty: the variables `OTEL_*` name it."""
     strict: bool = flag("Fail results that have warnings, such as unfinished work.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, mutate=True, kind="switch")
     """Whether a warning of a test makes it fail."""
-    seed: int | None = flag("Seed for random numbers: with the same seed, a test gets the same numbers in every run.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, mutate=True, metavar="N", read=count, repl=True)
+    seed: int | None = flag("Seed for random numbers: with the same seed, a test gets the same numbers in every run.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, mutate=True, metavar="N", read=readers.count, repl=True)
     """The seed of the random numbers of each test, together with its name."""
     lenient: bool = flag("Warn about unknown fields in case files instead of rejecting them.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, regrade=Regrade.YES, kind="switch")
     db: str | None = flag("Save the test's database to this file; with several tests, to a folder of this name.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, metavar="FILE", excludes=("dry-run",), repl=True)
     strict_db: bool = flag("Reject rows that MySQL would reject even if SQLite accepts them.", changes=Changes.ALL, file=File.RUN, carried=Carried.TEST, mutate=True, kind="switch", repl=True)
-    allow_net: tuple[str, ...] = flag("Hosts that scripts may reach: host or host:port; * is every public host.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.YES, mutate=True, kind="optional", metavar="HOST", read=hosts, repl=True)
-    allow_exec: tuple[str, ...] = flag("Programs that sandbox agents may run in a jail, such as echo,ls. Repeatable.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.YES, mutate=True, kind="repeated", metavar="NAME", read=programs, repl=True)
+    allow_net: tuple[str, ...] = flag("Hosts that scripts may reach: host or host:port; * is every public host.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.YES, mutate=True, kind="optional", metavar="HOST", read=readers.hosts, repl=True)
+    allow_exec: tuple[str, ...] = flag("Programs that sandbox agents may run in a jail, such as echo,ls. Repeatable.", changes=Changes.ALL, file=File.SECURITY, carried=Carried.TYPED, regrade=Regrade.YES, mutate=True, kind="repeated", metavar="NAME", read=readers.programs, repl=True)
     require_trust: bool = flag("Reject connectors, prompts and hooks that yao-test.trust does not approve as they are.", changes=Changes.NONE, file=File.CHECKS, carried=Carried.GUARD, regrade=Regrade.YES, mutate=True, kind="switch", repl=True)
-    trust_from: str | None = flag("Like --require-trust, but with yao-test.trust from another revision, such as origin/main.", changes=Changes.NONE, file=File.CHECKS, carried=Carried.GUARD, regrade=Regrade.YES, mutate=True, metavar="REF", read=filled("Pass a revision, such as origin/main"), repl=True)
+    trust_from: str | None = flag("Like --require-trust, but with yao-test.trust from another revision, such as origin/main.", changes=Changes.NONE, file=File.CHECKS, carried=Carried.GUARD, regrade=Regrade.YES, mutate=True, metavar="REF", read=readers.filled("Pass a revision, such as origin/main"), repl=True)
     """A revision of the repository, from which the approvals are read."""
-    sandbox: str | None = flag("With require, run only on machines that have every sandbox wall in yao-test doctor.", changes=Changes.NONE, file=File.RUN, carried=Carried.GUARD, regrade=Regrade.YES, mutate=True, metavar="WHAT", read=one_of("require"), repl=True)
+    sandbox: str | None = flag("With require, run only on machines that have every sandbox wall in yao-test doctor.", changes=Changes.NONE, file=File.RUN, carried=Carried.GUARD, regrade=Regrade.YES, mutate=True, metavar="WHAT", read=readers.one_of("require"), repl=True)
     update_snapshots: bool = flag("Update stored snapshots and remove obsolete ones.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.RUN, kind="switch", every_day="Run them")
     no_writes: bool = flag("Write no files except the store given by --store and, with --update-snapshots, snapshots.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("output", "record", "record-missing", "db", "fuzz"), repl=True)
     dry_run: bool = flag("List tests and cases without running them.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("durations",))
     forbid_only: bool = flag("Fail tests that call `t.only`, and run all others too. Default: on in CI.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, kind="switch")
     fail_fast: bool = flag("Stop at the first failure.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, kind="switch", excludes=("max-failures",), every_day="Run them")
-    max_failures: int | None = flag("Stop after this many failures or errors.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
+    max_failures: int | None = flag("Stop after this many failures or errors.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=readers.count)
     """After how many failed or broken tests the run stops."""
     coverage: bool = flag("Measure coverage of handlers: statements, branches, functions and lines.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="switch")
-    coverage_thresholds: tuple[CoverageThreshold, ...] = flag("Minimum coverage, such as lines=90 or FOLDER:lines=90. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, name="coverage-threshold", kind="repeated", metavar="METRIC=PERCENT", read=value_read_by("read_coverage_threshold"))
-    fuzz: str | None = flag("Search for inputs that make the matching Fuzz functions fail; no other tests run.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=filled("{} . names all"), excludes=("run", "runs", "watch", "resume", "shard", "bench"))
-    fuzz_time: float = flag("Search time per Fuzz function. Default: 30s.", changes=Changes.NONE, file=File.RUN, carried=Carried.OPEN, default=30, metavar="DURATION", read=duration, needs="fuzz")
+    coverage_thresholds: tuple[CoverageThreshold, ...] = flag("Minimum coverage, such as lines=90 or FOLDER:lines=90. Repeatable.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, name="coverage-threshold", kind="repeated", metavar="METRIC=PERCENT", read=readers.value_read_by("read_coverage_threshold"))
+    fuzz: str | None = flag("Search for inputs that make the matching Fuzz functions fail; no other tests run.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=readers.filled("{} . names all"), excludes=("run", "runs", "watch", "resume", "shard", "bench"))
+    fuzz_time: float = flag("Search time per Fuzz function. Default: 30s.", changes=Changes.NONE, file=File.RUN, carried=Carried.OPEN, default=30, metavar="DURATION", read=readers.duration, needs="fuzz")
     """Seconds."""
-    bench: str | None = flag("Run the matching Benchmark functions; no other tests run. Only results go to standard output.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=filled("{} . names all"), excludes=("run", "runs", "watch", "resume", "shard", "coverage", "reporter", "store"))
-    bench_time: float = flag("Minimum time per Benchmark function. Default: 1s.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, default=1, metavar="DURATION", read=duration, needs="bench")
+    bench: str | None = flag("Run the matching Benchmark functions; no other tests run. Only results go to standard output.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, metavar="REGEX", read=readers.filled("{} . names all"), excludes=("run", "runs", "watch", "resume", "shard", "coverage", "reporter", "store"))
+    bench_time: float = flag("Minimum time per Benchmark function. Default: 1s.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, default=1, metavar="DURATION", read=readers.duration, needs="bench")
     """Seconds."""
-    repetitions: int = flag("Number of measurements per Benchmark function. Default: 1.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, name="count", default=1, metavar="N", read=count, needs="bench")
+    repetitions: int = flag("Number of measurements per Benchmark function. Default: 1.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, name="count", default=1, metavar="N", read=readers.count, needs="bench")
     """How often each benchmark runs."""
-    bench_threshold: float = flag("Allowed slowdown against the baseline, beyond noise. Default: 10%.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, default=10, metavar="PERCENT", read=growth, needs="baseline")
+    bench_threshold: float = flag("Allowed slowdown against the baseline, beyond noise. Default: 10%.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, default=10, metavar="PERCENT", read=readers.growth, needs="baseline")
     """Percent."""
-    watch_expr: tuple[WatchExpr, ...] = flag("Print an expression each time after a line of a script: FILE:LINE:EXPRESSION. Repeatable.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="repeated", metavar="WATCH", read=value_read_by("read_watch_expr"), excludes=("cluster", "dry-run", "bench"))
-    durations: int | None = flag("List the N slowest tests at the end.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=count)
+    watch_expr: tuple[WatchExpr, ...] = flag("Print an expression each time after a line of a script: FILE:LINE:EXPRESSION. Repeatable.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="repeated", metavar="WATCH", read=readers.value_read_by("read_watch_expr"), excludes=("cluster", "dry-run", "bench"))
+    durations: int | None = flag("List the N slowest tests at the end.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, metavar="N", read=readers.count)
     watch: bool = flag("Watch files and re-run affected tests on every save.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, kind="switch", excludes=("dry-run", "resume", "json", "interactive"), every_day="Run them")
     verbose: int = flag("Show the output of passing tests, and the statistics behind verdicts; -v -v adds Python tracebacks to errors.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, short="v", kind="count", every_day="See results")
     quiet: bool = flag("Show only failures and the summary.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, short="q", kind="switch", excludes=("verbose",))
     brief: bool = flag("Print only failures, with short stories. Default: on when a coding agent runs the command.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, kind="switch", excludes=("verbose", "json", "watch", "interactive"))
-    json: str | None = flag("Print one JSON document and nothing else, for tools and coding agents; --json=lines prints one line per result as it ends.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, mutate=True, kind="maybe", metavar="lines", read=json_form, excludes=("interactive", "quiet", "reporter"))
+    json: str | None = flag("Print one JSON document and nothing else, for tools and coding agents; --json=lines prints one line per result as it ends.", changes=Changes.NONE, file=File.ONE_RUN, carried=Carried.NO, mutate=True, kind="maybe", metavar="lines", read=readers.json_form, excludes=("interactive", "quiet", "reporter"))
     no_color: bool = flag("Turn colours off, like the variable NO_COLOR.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, kind="switch", repl=True)
     # fmt: on
 

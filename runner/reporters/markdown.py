@@ -17,7 +17,17 @@ from runner.record.summary import cost_of, in_words, judges_text, part_rows, rat
 from runner.record.texts import utf8
 from runner.record.verdict import Verdict
 from runner.reporters.document import DocumentReporter
-from runner.reporters.markdown_pieces import LINE_LIMIT, MARKS, block, body, duration, heading, inline, table
+from runner.reporters.markdown_pieces import (
+    LINE_LIMIT,
+    MARKS,
+    block,
+    body,
+    duration,
+    heading,
+    inline,
+    narrow_table,
+    table,
+)
 from scripttest import Status
 
 LIMIT = 1_000_000
@@ -107,13 +117,9 @@ def _head(report: Report, limit: int) -> str:
 
 
 def _parts(report: Report) -> str:
-    rows = [row for row in part_rows(report.certainty, PART_ROWS) if row.kind != "suite"]
-    if not rows:
-        return ""
-    cells = [(f"{row.kind} {inline(row.name)}", row.cases, row.rate, row.score) for row in rows]
-    heads = ("Part", "Cases", *RATES)
-    used = [at for at in range(len(heads)) if any(row[at] for row in cells)]
-    return "## Rates\n\n" + table([heads[at] for at in used], [[row[at] for at in used] for row in cells])
+    parts = (row for row in part_rows(report.certainty, PART_ROWS) if row.kind != "suite")
+    rows = [(f"{row.kind} {inline(row.name)}", row.cases, row.rate, row.score) for row in parts]
+    return "## Rates\n\n" + narrow_table(("Part", "Cases", *RATES), rows) if rows else ""
 
 
 def _title(report: Report) -> str:

@@ -77,14 +77,22 @@ def block(value: Any, language: str = "") -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells that are Markdown; the columns are aligned if the cells are short."""
+    """A table of cells that are Markdown, empty without rows; the columns are aligned if the cells are short."""
     lines = [list(heads), *map(list, rows)]
+    if len(lines) == 1:
+        return ""
     widths = [min(max(3, *(len(line[column]) for line in lines)), 40) for column in range(len(heads))]
     lines.insert(1, ["-" * width for width in widths])
     text = "".join(
         f"| {' | '.join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))} |\n" for line in lines
     )
     return text + "\n"
+
+
+def narrow_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The same without empty columns."""
+    used = [at for at in range(len(heads)) if any(row[at] for row in rows)]
+    return table([heads[at] for at in used], [[row[at] for at in used] for row in rows])
 
 
 def details(title: str, content: str) -> str:
@@ -211,8 +219,7 @@ def _trace(trace: Any) -> str:
         )
         for step in shown
     ]
-    used = [at for at in range(len(heads)) if any(row[at] for row in rows)]
-    text = "**Trace**\n\n" + table([heads[at] for at in used], [[row[at] for at in used] for row in rows])
+    text = "**Trace**\n\n" + narrow_table(heads, rows)
     if len(steps) > len(shown):
         text += f"... and {len(steps) - len(shown)} more\n\n"
     for number, step in enumerate(shown, 1):
@@ -275,8 +282,6 @@ def _turn(turn: TurnResult) -> str:
 
 
 def _tools(items: Sequence[ToolUse]) -> str:
-    if not items:
-        return ""
     rows = [
         (
             _cell(item.name),
@@ -289,8 +294,6 @@ def _tools(items: Sequence[ToolUse]) -> str:
 
 
 def _checkpoints(items: Sequence[CheckpointResult]) -> str:
-    if not items:
-        return ""
     rows = [
         (
             _mark(item) if item.passed or item.required else MARKS["skipped"],
@@ -310,14 +313,14 @@ def _scores(case: CaseResult) -> str:
     shown = case.scores[:ITEMS]
     rows = [(_cell(item.name), _cell(item.score), _cell(item.verdict)) for item in shown]
     score = "none" if case.score is None else f"{case.score:.2f}{threshold}"
-    text = f"**Score**: {score}\n\n" + (table(("Part", "Score", "Verdict"), rows) if rows else "")
+    text = f"**Score**: {score}\n\n" + table(("Part", "Score", "Verdict"), rows)
     unjudged = [
         (_mark(item), _cell(item.text), _cell(_why(item.reason, item.judged)))
         for part in shown
         for item in part.assertions[:ITEMS]
         if not item.judged
     ]
-    return text + (table(("", "Criterion", "Message"), unjudged) if unjudged else "")
+    return text + table(("", "Criterion", "Message"), unjudged)
 
 
 def _step(step: Outcome, depth: int) -> str:

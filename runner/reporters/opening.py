@@ -66,9 +66,9 @@ def open_reporters(
     reporters: list[Reporter] = [console.progress] if console.progress else []
     reporters.append(Ordered(ConsoleReporter(options, environment, console.write), as_they_end=options.reorders))
     if options.variants:
+        from runner.reporters.change_lines import VariantReporter
         from runner.reporters.console.style import Style
         from runner.reporters.console.table import columns_of
-        from runner.reporters.variants import VariantReporter
 
         reporters.append(
             VariantReporter(

@@ -34,11 +34,10 @@ class SummaryReporter(DocumentReporter):
         interrupted = "interrupted: " if end.status == RunStatus.INTERRUPTED else ""
         lines = [f"{interrupted}{counts_text(counts)} in {end.milliseconds / 1000:.2f}s{_more(report)}"]
         lines += _rates(report)
-        lines += [
-            f"{WORDS[result.verdict]} {_line(result.suite)} {_line(result.name)}: {_line(_error(result))}"
-            for result in report.results
-            if result.status == Status.FAILED
-        ]
+        for result in report.results:
+            if result.status == Status.FAILED:
+                error = error_text(result.outcome.decisive) if result.outcome.decisive else "it failed"
+                lines.append(f"{WORDS[result.verdict]} {_line(result.suite)} {_line(result.name)}: {_line(error)}")
         lines += [
             f"WARNING {_line(result.suite)} {_line(result.name)}: {_line(message)}"
             for result in report.results
@@ -48,11 +47,6 @@ class SummaryReporter(DocumentReporter):
         if end.snapshots is not None:
             lines += map(visible, in_lines(end.snapshots))
         return "\n".join([*lines, *(f"ERROR {_line(error)}" for error in report.errors)]) + "\n"
-
-
-def _error(result: TestResult) -> str:
-    decisive = result.outcome.decisive
-    return (decisive and error_text(decisive)) or "it failed"
 
 
 def _rates(report: Report) -> list[str]:

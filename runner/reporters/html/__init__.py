@@ -115,22 +115,17 @@ def render(
     ]
     blocks = list(blocks_of(report, ""))
     if baseline is not None:
+        from runner.compare.comparison import compare
+        from runner.reporters.html.compared import comparison_record
+
         blocks += blocks_of(baseline, "baseline-")
-        blocks.append(("comparison", _compared(report, baseline, found, verdicts)))
+        record = comparison_record(found or compare(baseline, report), report, baseline, verdicts)
+        blocks.append(("comparison", packed(json_line(record))))
     if variants is not None:
         blocks.append(("variants", packed(json_line(variants))))
     parts += [f'<script type="text/plain" id="{name}">{text}</script>\n' for name, text in blocks]
     parts.append(f"<script>{script}</script>\n</body>\n</html>\n")
     return "".join(parts)
-
-
-def _compared(
-    report: Report, baseline: Report, found: Comparison | None, verdicts: Sequence[tuple[str, ChangeReport]]
-) -> str:
-    from runner.compare.comparison import compare
-    from runner.reporters.html.compared import comparison_record
-
-    return packed(json_line(comparison_record(found or compare(baseline, report), report, baseline, verdicts)))
 
 
 def _verdict(report: Report) -> str:

@@ -16,9 +16,8 @@ from runner.record.fingerprint_changes import described
 from runner.record.lines import result_of
 from runner.record.model import ResultKey, TestResult, key_of
 from runner.record.report import Report
-from runner.reporters.console.change_lines import changed_parts, fact_of, measures_of, overview, verdict_line
+from runner.reporters.change_lines import cells_of, changed_parts, fact_of, measures_of, overview, verdict_line
 from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
-from runner.reporters.variants import cells_of
 from runner.statistics.change import MeanDifference
 from runner.statistics.intervals import Estimate, Interval
 from scripttest.typing_names import Record

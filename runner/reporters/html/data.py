@@ -173,11 +173,7 @@ def _row(record: Record) -> Record:
         "suite": 0,
         "mode": record.get("mode") or ("standard" if "input" in record else "script"),
     }
-    for key in ("name", "cause", "tags"):
-        if value := record.get(key):
-            row[key] = value
-    if number := record.get("not_judged"):
-        row["not_judged"] = number
+    row |= {key: value for key in ("name", "cause", "tags", "not_judged") if (value := record.get(key))}
     if record.get("checks_nothing"):
         row["checks_nothing"] = True
     if (score := record.get("score")) is not None:
@@ -246,12 +242,8 @@ def _flags(suite: Suite, start: RunStart) -> Sequence[str]:
     """The flags that its results may depend on; where the report does not say, those that its results show."""
     if start.flags:
         return start.flags
-    environment = start.environment
-    shown = {
-        "--connector": suite.connector,
-        "--user": environment.get("user_id"),
-        "--team": environment.get("team_id"),
-    }
+    who = start.environment
+    shown = {"--connector": suite.connector, "--user": who.get("user_id"), "--team": who.get("team_id")}
     return [word for flag, value in shown.items() if value and value != DEFAULTS.get(flag) for word in (flag, value)]
 
 
@@ -269,26 +261,21 @@ class Frames:
         """Location → `{file, line, column, first, lines}`, for a result and its steps; lines count from 1."""
         found = {}
         for location in _locations(record):
-            file, _, rest = location.rpartition(":")[0].rpartition(":")
-            column = location.rpartition(":")[2]
-            if not (rest.isdigit() and column.isdigit()):
+            file, *place = location.rsplit(":", 2)
+            if len(place) < 2 or not all(map(str.isdigit, place)):
                 continue
-            lines = self._lines(file)
-            line = int(rest)
-            if not 0 < line <= len(lines):
-                continue
-            first = max(1, line - AROUND)
-            shown = [text[:WIDEST] for text in lines[first - 1 : line + AROUND]]
-            found[location] = {"file": file, "line": line, "column": int(column), "first": first, "lines": shown}
+            line, column = map(int, place)
+            if 0 < line <= len(lines := self.lines(file)):
+                first = max(1, line - AROUND)
+                shown = lines[first - 1 : line + AROUND]
+                found[location] = {"file": file, "line": line, "column": column, "first": first, "lines": shown}
         return found
 
     def lines(self, file: str) -> list[str]:
         """The lines of a source, cut where they are wide; none where it cannot be read."""
-        return [text[:WIDEST] for text in self._lines(file)]
-
-    def _lines(self, file: str) -> list[str]:
         if file not in self._files:
-            self._files[file] = self._clean(_read((self._root or Path()) / file, self._root)).splitlines()
+            text = self._clean(_read((self._root or Path()) / file, self._root))
+            self._files[file] = [line[:WIDEST] for line in text.splitlines()]
         return self._files[file]
 
 
