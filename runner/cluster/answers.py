@@ -21,7 +21,7 @@ from runner.cluster.messages import RunnerMessage
 from runner.connectors.limits import Limits
 from runner.connectors.timing import Timing
 from runner.errors import RunnerError
-from runner.record.verdict import Verdict
+from runner.record.outcomes import Verdict
 
 if TYPE_CHECKING:
     from runner.execution.services import RunServices

@@ -15,8 +15,16 @@ from runner.commands.inputs import check_outputs, results_in, write_text
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.judging.calibration import Trust, Trusted, trust_in, trust_record
-from runner.judging.judgements import Judgement, JudgementKey, judgements_in, prices_in
-from runner.judging.labels import Label, drawn, read_labels, text_of_labels
+from runner.judging.judgements import (
+    Judgement,
+    JudgementKey,
+    Label,
+    drawn,
+    judgements_in,
+    prices_in,
+    read_labels,
+    text_of_labels,
+)
 from runner.reporters.console.style import count
 from runner.reporters.console.table import columns_of, table
 from runner.reporters.console.verdict_lines import Row, percent

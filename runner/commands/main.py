@@ -120,7 +120,7 @@ def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) ->
     if typed.app is None and (root := environment.variables.get("YAO_ROOT")):
         typed = typed.replace(app=root)
     if typed.resume is not None:
-        from runner.planning.saved_run import with_saved_options
+        from runner.planning.resume import with_saved_options
 
         typed = with_saved_options(typed, environment.directory)
     from runner.planning.inputs import resolve_application

@@ -11,8 +11,8 @@ import click
 from runner import exit_codes
 from runner.commands import tables
 from runner.commands.inputs import is_journal, read_report, write_reports
-from runner.compare import histories
-from runner.compare.histories import PooledRuns
+from runner.compare import judged_cases
+from runner.compare.judged_cases import PooledRuns
 from runner.environment import Environment
 from runner.errors import ConfigurationError, listed
 from runner.options.carried import spelled
@@ -45,7 +45,7 @@ def merge(environment: Environment, given: tables.Merge) -> int:
     reports = [read_report(environment, part) for part in parts]
     if given.as_runs and given.partial:
         raise click.UsageError("--as-runs combines complete runs, --partial is for the parts of one run")
-    joined = histories.as_runs(reports, parts) if given.as_runs else merged(reports, parts)
+    joined = judged_cases.as_runs(reports, parts) if given.as_runs else merged(reports, parts)
     whole, misses = joined.report, []
     if given.thresholds:
         if whole.end.coverage is None:
@@ -235,7 +235,7 @@ def _runs_left(result: TestResult, runs: int) -> list[int]:
         return [run for run in range(1, runs + 1) if run not in made] if made else []
     if repeat.verdict is not None:
         return []
-    from runner.record.repeating import needs_more
+    from runner.record.stability import needs_more
 
     return needs_more(repeat.policy, made)
 

@@ -20,7 +20,7 @@ from runner.options.flags import Regrade
 from runner.options.options import FLAGS, absolute, options_from
 from runner.planning.inputs import resolve_application
 from runner.planning.regrading import saved_options
-from runner.planning.saved_run import OTHER_APPLICATION, check_application, check_walls
+from runner.planning.resume import OTHER_APPLICATION, check_application, check_walls
 from runner.reporters.console.style import count
 from runner.security.terminal import in_line
 

@@ -77,7 +77,7 @@ def schema(environment: Environment, given: tables.Schema) -> int:
     """Writes the schema to standard output, or into the file."""
     from runner.application.configuration_schema import configuration_schema
     from runner.cases.json_schema import case_schema, file_schema
-    from runner.execution.outcome_schema import outcome_schema
+    from runner.record.outcome_schema import outcome_schema
 
     makers = {"file": file_schema, "case": case_schema, "result": outcome_schema, "config": configuration_schema}
     text = json.dumps(makers[given.of](), indent=2) + "\n"

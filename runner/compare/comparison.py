@@ -12,10 +12,10 @@ from runner.amounts import mean
 from runner.assertions.values import difference, equal, line_difference
 from runner.record.fingerprint_changes import changed_in
 from runner.record.model import ResultKey, TestResult, by_key
+from runner.record.outcomes import Verdict
 from runner.record.report import Report
 from runner.record.result_texts import as_text, as_value, errors_of
 from runner.record.stability import judged_of
-from runner.record.verdict import Verdict
 from runner.record.votes import score_in
 from scripttest import Status
 from scripttest.values import Value

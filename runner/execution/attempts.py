@@ -15,7 +15,7 @@ from runner.agents.chat import FunctionRun
 from runner.amounts import in_words
 from runner.connectors.timing import CaseTime
 from runner.errors import RunnerError
-from runner.execution.external_calls import with_external_calls
+from runner.execution.services import with_external_calls
 from runner.execution.suite_run import HookError, call_hook, told_of_case, told_of_result
 from runner.modes.base import CaseAttempt
 from runner.modes.mode import Mode

@@ -2,7 +2,7 @@
 
 It is one JSON document with what they need to act: every result with its answer, calls and assertions, and what failed,
 where, why, and the command to run it again. `--json=lines` prints the same while the run goes on, a line for each
-result as it ends. `outcome_schema.py` describes both."""
+result as it ends. `runner.record.outcome_schema` describes both."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from heapq import nlargest
 from runner import exit_codes
 from runner.record.events import Event, RunEnd, RunError, RunStart, RunStatus, TestEnd, Warned
 from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite, TestResult
+from runner.record.outcomes import Verdict
 from runner.record.report import end_record, start_line
 from runner.record.result_texts import errors_of, place_of, warnings_of
 from runner.record.texts import json_line, path_below, plain, without_halves, without_root
-from runner.record.verdict import Verdict
 from runner.reporters.console.rerun_command import command_of, has_failed_step
 from runner.reporters.document import taken
-from runner.version import VERSION
+from runner.version import FORMAT, VERSION
 from scripttest import Status
 from scripttest.typing_names import Record
 
@@ -44,8 +44,6 @@ ELSEWHERE = frozenset(
     )
 )
 """What reports have of a result and documents have otherwise, or not at all."""
-FORMAT = 1
-"""Version of the format of the documents. It changes when a field is removed or gets another meaning."""
 _STATUSES = {
     exit_codes.PASSED: "passed",
     exit_codes.FAILED: "failed",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStatus, TestEnd, TestStart, Warned
 from runner.record.model import TestResult
-from runner.record.verdict import Verdict
+from runner.record.outcomes import Verdict
 from runner.reporters.stream import Multiplexer, describe
 from scripttest import Cause, Failure, Status
 from scripttest.typing_names import TypeVar

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 
 from runner.agents.chat import JudgeUse
 from runner.execution.attempts import CaseRun
-from runner.execution.repetition import Repetition, RetryPasses
+from runner.execution.repetition import Repetition, RetryPasses, interleave
 from runner.execution.suite_run import HookError, SuiteRun
-from runner.execution.tally import interleave
 from runner.modes.base import CaseAttempt
 from runner.planning.case_source import CaseSource, PlacedCase
 from runner.record.events import SuiteEnd, SuiteStart, TestStart, TurnStart, Warned

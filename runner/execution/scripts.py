@@ -12,6 +12,7 @@ from pathlib import Path
 from bindings import DATABASE
 from runner.errors import shown_path
 from runner.execution.repetition import RetryPasses
+from runner.execution.services import with_external_calls
 from runner.record.events import SuiteEnd, SuiteStart, TestStart
 from runner.record.model import TestPlace, TestResult
 from scripttest import (
@@ -286,8 +287,6 @@ class ScriptModules:
             result = result.replace(calls=self._calls(key))
         world = run.services.worlds.end(key)
         if world is not None or outcome.mocked:
-            from runner.execution.external_calls import with_external_calls
-
             result = with_external_calls(result, world)
         calls = run.router.kept.take(key) if run.router.kept is not None else ()
         began = self._began.pop(self._place(record), 0.0) if self._began else 0.0

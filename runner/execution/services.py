@@ -1,17 +1,20 @@
 """What a run needs in addition to its tests: agents, recordings, budgets. Each is created on first use, because a
-passing script test needs few of them."""
+passing script test needs few of them. And what a world has noted, in the result of its test."""
 
 from __future__ import annotations
 
+import os
+
 from bindings import SCRIPT_GLOBALS, SCRIPT_PARTS, HostProcesses, Worlds
 from runner.errors import ConfigurationError
+from scripttest import Cause, ResultWarning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from pathlib import Path
 
-    from bindings import Policy
+    from bindings import Policy, World
     from runner.agents.runtime import Runtime, UsageCounter
     from runner.agents.service import AgentService
     from runner.answers.journal import Journal
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from runner.options.options import RunOptions
     from runner.parts import Dependency
     from runner.planning.plan import RunRequest
+    from runner.record.model import TestResult
     from scripttest import Coverage, FunctionPool, FunctionServices, Instrument, Switches, TestKey, Watching
 
 
@@ -197,19 +201,28 @@ class RunServices:
             from runner.application.context import variables_of
             from runner.fingerprints.fingerprints import AgentSettings, Fingerprints
             from runner.fingerprints.parts import PartDigests
-            from runner.planning.saved_run import key_of
 
             request, options, directory = self._request, self._request.options, self._request.environment.directory
             root, recording = request.application.root, self.recording
             variables = variables_of(root, request.environment.variables).every
             folder = recording.folder if recording is not None and recording.mode == "replay" else None
-            parts = PartDigests(request.application, variables, self._key or key_of(options, directory), folder)
+            parts = PartDigests(request.application, variables, self._key or self._key_of_report(), folder)
             agents = {
                 agent: AgentSettings(options=own.placed(root, directory), context=request.contexts[agent])
                 for agent, own in request.settings.agents.items()
             }
             self._fingerprints = Fingerprints(parts, options.placed(root, directory), request.context, agents)
         return self._fingerprints
+
+    def _key_of_report(self) -> str:
+        """The key for digests of variables: that of the report that is resumed, else a new one."""
+        options, found = self._request.options, None
+        if options.resume is not None:
+            from runner.options.options import absolute
+            from runner.planning.resume import key_in
+
+            found = key_in(absolute(options.resume, self._request.environment.directory))
+        return found or os.urandom(8).hex()
 
     def parts_of(self, test: TestKey) -> Mapping[Dependency, str]:
         """The parts of the agents that a run of a script test has used so far."""
@@ -254,3 +267,33 @@ class RunServices:
         from runner.application.context import all_variables
 
         return all_variables(self._request.application.root, self._request.environment)
+
+
+def with_external_calls(result: TestResult, world: World | None) -> TestResult:
+    """A result with the external calls and the judgements of its test, and the warnings of its world: also one for each
+    call that nothing answered, but none that says what a failure already does."""
+    from bindings import AnsweredBy, OutsideCall
+
+    own = [OutsideCall(name=one.name, answered=AnsweredBy.MOCKED, count=one.count) for one in result.outcome.mocked]
+    if world is None:
+        return result.replace(outside=tuple(own)) if own else result
+    calls, outcome = (*own, *world.ledger.calls), result.outcome
+    noted = [*world.warnings, *_of_clock(result, world)]
+    said = [failure.message for failure in outcome.failures]
+    for call in calls:
+        if call.answered is AnsweredBy.MISSING and not any(call.message in message for message in said):
+            noted.append(ResultWarning(kind="missing", message=call.warning))
+    outcome = outcome.replace(warnings=(*outcome.warnings, *noted)) if noted else outcome
+    return result.replace(outcome=outcome, outside=calls, judgements=tuple(world.judgements))
+
+
+def _of_clock(result: TestResult, world: World) -> list[ResultWarning]:
+    """A warning for a test that timed out while it had stopped its clock."""
+    said = any(warning.kind == "clock" for warning in result.outcome.warnings)
+    is_late = any(failure.cause is Cause.TIMEOUT for failure in result.outcome.failures)
+    if said or not is_late or world.clock.stopped_at is None:
+        return []
+    from bindings import CLOCK_STANDS
+
+    message = f"The test timed out while its clock was stopped: {CLOCK_STANDS}"
+    return [ResultWarning(kind="clock", message=message)]

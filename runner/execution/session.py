@@ -124,7 +124,7 @@ class Session:
             self._budgets = Budgets(options, run.stop)
             run.services.count_usage(self._budgets)
         if options.until_decided:
-            from runner.execution.tally import Rounds
+            from runner.execution.repetition import Rounds
 
             self._repetition.rounds = Rounds(options.runs, self._plan.sources, self._repetition.open_results)
         if run.remote is not None:

@@ -19,7 +19,7 @@ from runner.options.options import FLAGS, RunOptions, absolute
 from runner.planning.inputs import is_generator, resolve_application
 from runner.planning.plan import RunRequest
 from runner.planning.planner import make_plan, with_contexts
-from runner.planning.saved_run import read_saved, with_saved_options
+from runner.planning.resume import differences, read_saved, with_saved_options
 from runner.planning.still_valid import Reason, Rerun, Retained, retain
 from scripttest import Listed, start_processes
 from scripttest.values import Value
@@ -69,9 +69,9 @@ def state_of(report: str, typed: RunOptions, environment: Environment) -> Report
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
         run = Run(plan, services, Stop())
         results = [result for result in saved.results if result.suite not in generated]
-        retained = retain(saved.replace(results=results), options, plan.sources, plan.suites, services.fingerprints())
+        retained = retain(results, saved.subject, options, plan.sources, plan.suites, services.fingerprints())
         listed = dict(_listed(run))
-    said = [warning for warning in retained.warnings if warning not in {rerun.text for rerun in retained.reruns}]
+    said = list(differences(saved, options))
     if again := {name: value for name in TYPED if (value := getattr(options, name)) and not getattr(typed, name)}:
         said.append(f"to resume it, run: yao-test --resume {quote(report)} {taken_over(again)}")
     if generated:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from runner.judging.judgements import Judgement, JudgementKey, Prices, noise_of
-from runner.judging.labels import Label
+from runner.judging.judgements import Judgement, JudgementKey, Label, Prices, noise_of
 from runner.statistics import agreement
 from runner.statistics.agreement import Calibration, Components, CorrectedRate, ScoreCalibration
 from scripttest.typing_names import Record

@@ -36,7 +36,7 @@ from runner.mcp_server.script_api import declarations, named
 from runner.mcp_server.tools import Answer, nearest, pieces
 from runner.mutation.documents import LAST, LAST_OF_CASES, LAST_OF_PROMPTS
 from runner.planning.inputs import is_generator
-from runner.record.verdict import Verdict
+from runner.record.outcomes import Verdict
 from runner.reporters.console.rerun_command import pattern_of
 from runner.reporters.console.style import count
 from scripttest import Status

@@ -357,7 +357,7 @@ def _resumed(options: RunOptions, environment: Environment) -> Mapping[str, list
     """Suite key → its tests that `--last-failed` selected in the run that is resumed; empty: all. None: no such run."""
     if options.resume is None or not options.last_failed:
         return None
-    from runner.planning.saved_run import read_saved
+    from runner.planning.resume import read_saved
 
     saved = read_saved(absolute(options.resume, environment.directory))
     return saved.start["resume"].get("failed", {}) if saved.start else None

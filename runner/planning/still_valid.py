@@ -9,8 +9,7 @@ from runner.errors import ConfigurationError, listed
 from runner.parts import dependency_in
 from runner.record.fingerprint_changes import described
 from runner.record.lines import with_members
-from runner.record.verdict import Verdict
-from runner.version import VERSION
+from runner.record.outcomes import Verdict
 from scripttest import Status, kind_of
 from scripttest.values import Value
 
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.options.options import RunOptions
     from runner.planning.case_source import CaseSource
-    from runner.planning.saved_run import SavedRun
     from runner.record.model import Suite, TestResult
 
 UNDECIDED = "as many runs as needed"
@@ -71,7 +69,6 @@ class Retained(Value):
     """Suite id → its cases of which no run is repeated, with their statuses."""
     reruns: tuple[Rerun, ...] = ()
     """As far as they are known before modules are loaded."""
-    warnings: tuple[str, ...] = ()
 
     def statuses(self, suite: str) -> dict[str, dict[int, Status]]:
         """Test → the status of each of its runs that has a result; 0 is the only run of a test that runs once."""
@@ -100,27 +97,29 @@ class Retained(Value):
 
 
 def retain(
-    saved: SavedRun,
+    saved: Iterable[TestResult],
+    subject: str,
     options: RunOptions,
     sources: Iterable[CaseSource],
     suites: Iterable[Suite],
     fingerprints: Fingerprints,
 ) -> Retained:
-    """Finds the results of a report that are still valid. Which tests of a module have no result is known only when the
-    module is listed. Blocks: compiles the scripts that results depend on. Raises ConfigurationError when there are
-    results of inputs that this run does not have."""
+    """Finds those of the saved results that are still valid. Which tests of a module have no result is known only when
+    the module is listed. Blocks: compiles the scripts that results depend on. Raises ConfigurationError, which begins
+    with `subject`, when there are results of inputs that this run does not have."""
     from runner.fingerprints.parts import take_scripts
 
     known = {suite.name: suite for suite in suites}
     by_suite: dict[str, list[TestResult]] = {name: [] for name in known}
-    for result in saved.results:
+    keys: set[str] = set()
+    for result in saved:
         if result.suite not in known:
             raise ConfigurationError(
-                f"{saved.subject}: it has results of {result.suite}, which are not part of this run",
+                f"{subject}: it has results of {result.suite}, which are not part of this run",
                 "Run it from the same folder, with the same -i",
             )
         by_suite[result.suite].append(result)
-    keys = {key for result in saved.results for key in result.fingerprint or ()}
+        keys.update(result.fingerprint or ())
     take_scripts(filter(None, map(dependency_in, sorted(keys))), fingerprints.root, fingerprints.parts)
     of_cases = {source.suite.name: source for source in sources}
     found = [_Suite(suite, by_suite[name], options, fingerprints) for name, suite in known.items()]
@@ -129,27 +128,11 @@ def retain(
             each.sort_cases(source)
         else:
             each.sort_tests()
-    reruns = tuple(rerun for each in found for rerun in each.reruns())
     return Retained(
         results={each.suite.id: each.kept for each in found},
         ended={each.suite.id: each.ended for each in found},
-        reruns=reruns,
-        warnings=(*_differences(saved, options), *(rerun.text for rerun in reruns)),
+        reruns=tuple(rerun for each in found for rerun in each.reruns()),
     )
-
-
-def _differences(saved: SavedRun, options: RunOptions) -> Iterator[str]:
-    """Warnings about kept results that were made with other options."""
-    if not saved.start:
-        return
-    then, now = (
-        "the default" if value is None else f"{value:g}s" for value in (saved.options.get("timeout"), options.timeout)
-    )
-    if then != now:
-        yield f"--timeout differs from that of the kept results: {now}, not {then}"
-    version = saved.start.get("version")
-    if version != VERSION:
-        yield f"{saved.path.name} was started by yao-test {version}, but this is {VERSION}"
 
 
 class _Suite:
@@ -268,7 +251,7 @@ def _status(policy: Any, count: int, results: Sequence[TestResult]) -> Status | 
         return None
     if policy is None or not results[0].run:
         return min(result.status for result in results)  # FAILED comes before PASSED
-    from runner.record.repeating import repeat_of
+    from runner.record.stability import repeat_of
 
     ordered = sorted(results, key=lambda result: result.run)
     verdict = repeat_of(policy, [result.verdict for result in ordered]).verdict

@@ -13,15 +13,15 @@ from collections.abc import Sequence
 from runner.assertions.results import shorten
 from runner.record.case_result import CriterionResult, ScoreResult, ScoreVerdict, TrialResult, TrialsNoise
 from runner.record.model import TestResult
-from runner.record.stability import answer_of_run, shown_of, stability_of
-from runner.record.verdict import Verdict
+from runner.record.outcomes import Verdict
+from runner.record.stability import answer_of_run, repeat_of, shown_of, shown_of_repeat, stability_of
 from scripttest import Cause, Failure, ResultWarning, Status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from runner.record.repeating import Repeat
+    from runner.record.stability import Repeat
 
 
 DIGITS = 6
@@ -35,8 +35,6 @@ def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:
     if policy is None:
         shown = results[shown_of(attempts, min_pass_rate)]
     else:
-        from runner.record.repeating import repeat_of, shown_of_repeat
-
         verdicts = [attempt.verdict for attempt in attempts]
         repeat = repeat_of(policy, verdicts)
         shown = _ended_by(repeat, results[shown_of_repeat(repeat, verdicts)])
@@ -133,9 +131,6 @@ def _is_unjudged(result: TestResult) -> bool:
 
 def _score(result: TestResult) -> float:
     return result.case.score or 0.0 if result.case else 0.0
-
-
-_USED = ("model_calls", "input_tokens", "output_tokens")
 
 
 def usage_of(results: Sequence[TestResult]) -> dict[str, Any]:

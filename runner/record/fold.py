@@ -10,7 +10,7 @@ from bindings import AnsweredBy
 from runner.record import events
 from runner.record.events import Event, RunEnd, RunError, RunStart, RunStatus, SuiteStart
 from runner.record.model import Suite, TestResult, key_of
-from runner.record.verdict import DECIDED, Verdict
+from runner.record.outcomes import DECIDED, Verdict
 from runner.record.votes import SUITE, TAG, Group, groups_of, score_in
 from runner.statistics import PassCount
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.record.case_result import CaseResult
-    from runner.record.repeating import Repeat
+    from runner.record.stability import Repeat
 
 _HEAD = "type suite position id name script status input output expected duration_ms error response messages_count"
 _TAIL = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import Enum
 
-from runner.record.verdict import Verdict, verdict_of
+from runner.record.outcomes import Verdict, verdict_of
 from runner.shapes.json_value import JsonValue
 from scripttest import Cause, Failure, LogLine, Outcome, Status, TestKey
 from scripttest.values import Value, fields_of
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from bindings import OutsideCall
     from runner.assertions.base import AssertionResult
     from runner.record.case_result import CaseResult, Regradable
-    from runner.record.repeating import Repeat
-    from runner.record.stability import Attempt, RunStatistics
+    from runner.record.stability import Attempt, Repeat, RunStatistics
     from scripttest.typing_names import Record
 
 
@@ -270,7 +269,7 @@ class TestResult(JsonValue):
         "logs": _read_by("outcomes", "logs_in"),
         "attempts": _read_by("stability", "attempts_in"),
         "stability": _read_by("stability", "stability_in"),
-        "repeat": _read_by("repeating", "repeat_in"),
+        "repeat": _read_by("stability", "repeat_in"),
         "regradable": _regradable_in,
         "calls": lambda _: None,
         "is_resumed": lambda _: False,

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from runner.amounts import cost_record
 from runner.record.events import SnapshotCounts
+from runner.record.outcomes import DECIDED, Verdict
 from runner.record.stability import pass_rate
-from runner.record.verdict import DECIDED, Verdict
 from runner.record.votes import GROUPS, SUITE, TAG, JudgesNoise, noise_of
 from runner.security.terminal import in_line
 from scripttest.typing_names import Record, TypeVar

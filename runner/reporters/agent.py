@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from runner.errors import RunnerError
+from runner.record.outcomes import verdict_in
 from runner.record.report import Report
 from runner.record.result_texts import cut
-from runner.record.verdict import verdict_in
 from runner.reporters.document import DocumentReporter, write_whole
 from runner.reporters.json_report import custom_report, json_document, json_text
 from scripttest import Status

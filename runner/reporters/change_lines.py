@@ -15,8 +15,8 @@ from runner.errors import ConfigurationError
 from runner.record.events import Event, RunEnd
 from runner.record.fingerprint_changes import described
 from runner.record.fold import Execution
+from runner.record.outcomes import shown
 from runner.record.report import Report
-from runner.record.verdict import shown
 from runner.record.votes import SCORE
 from runner.reporters.console.style import CASE_RATE, DOUBLE, Style, count, in_milliseconds
 from runner.reporters.console.table import grouped, table

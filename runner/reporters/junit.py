@@ -16,7 +16,7 @@ from runner.record.case_result import json_of
 from runner.record.fold import Counts
 from runner.record.lines import sizes
 from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite, TestResult
-from runner.record.outcomes import error_text, log_members, stack_trace
+from runner.record.outcomes import Verdict, error_text, log_members, stack_trace
 from runner.record.report import Report
 from runner.record.result_texts import (
     FilePlace,
@@ -31,7 +31,6 @@ from runner.record.result_texts import (
     warnings_of,
 )
 from runner.record.summary import certainty_of, counts_record, in_lines, usage_record
-from runner.record.verdict import Verdict
 from runner.reporters.document import DocumentReporter
 from runner.reporters.json_report import MARKS
 from runner.security.terminal import inert

@@ -10,12 +10,12 @@ from runner.amounts import dollars
 from runner.record.events import RunStatus
 from runner.record.fold import Counts
 from runner.record.model import Suite, TestResult
+from runner.record.outcomes import Verdict
 from runner.record.report import Report
 from runner.record.result_texts import agents_of, connectors_of
 from runner.record.stability import pass_rate
 from runner.record.summary import cost_of, in_words, judges_text, part_rows, rate_text, remarks, savings, score_text
 from runner.record.texts import utf8
-from runner.record.verdict import Verdict
 from runner.reporters.document import DocumentReporter
 from runner.reporters.markdown_pieces import (
     LINE_LIMIT,

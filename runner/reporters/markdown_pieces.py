@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from runner.amounts import cost_in, dollars
 from runner.record.lines import sizes
-from runner.record.outcomes import error_text, log_members, place, stack_trace
+from runner.record.outcomes import Verdict, error_text, log_members, place, stack_trace
 from runner.record.result_texts import (
     HEAD,
     as_text,
@@ -18,7 +18,6 @@ from runner.record.result_texts import (
     remarks_of,
     told_of,
 )
-from runner.record.verdict import Verdict
 from runner.reporters.console.style import first_and_last
 from runner.security.terminal import spelled
 from scripttest import Status

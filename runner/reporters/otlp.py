@@ -39,7 +39,7 @@ from runner.record.events import (
     TestEnd,
     TestStart,
 )
-from runner.record.verdict import Verdict
+from runner.record.outcomes import Verdict
 from runner.reporters import span_attributes as attributes
 from runner.reporters.span_attributes import EVENT, evaluations_of
 from runner.reporters.stream import IncompleteError

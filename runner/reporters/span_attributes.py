@@ -14,7 +14,7 @@ from typing import Any
 
 from runner.amounts import cost_record
 from runner.record.case_result import ScoreVerdict
-from runner.record.verdict import Verdict
+from runner.record.outcomes import Verdict
 from scripttest import Cause
 
 TYPE_CHECKING = False

@@ -5,11 +5,10 @@ from __future__ import annotations
 from runner.amounts import dollars
 from runner.record.events import RunStatus
 from runner.record.model import Suite, TestResult
-from runner.record.outcomes import error_text
+from runner.record.outcomes import Verdict, error_text
 from runner.record.report import Report
 from runner.record.result_texts import counts_text, cut, warnings_of
 from runner.record.summary import cost_of, in_lines, judges_text, part_rows, rate_text, remarks, score_text
-from runner.record.verdict import Verdict
 from runner.reporters.document import DocumentReporter, taken
 from runner.reporters.markdown_pieces import LINE_LIMIT, visible
 from scripttest import Status

@@ -16,9 +16,9 @@ from runner.compare.judged_cases import judged_case
 from runner.record.checks import result_problem
 from runner.record.events import RunStart
 from runner.record.model import KINDS, Suite, TestResult
+from runner.record.outcomes import Verdict
 from runner.record.saved import start_in
 from runner.record.texts import json_line
-from runner.record.verdict import Verdict
 from runner.record.votes import score_in
 from runner.store.database import TABLES, damaged, understood
 from scripttest.typing_names import Record

@@ -17,9 +17,9 @@ from runner.record.case_result import json_of
 from runner.record.fold import Counts, add_usage, count_result
 from runner.record.model import Suite, TestResult, suite_in
 from runner.record.model import key_of as result_key
+from runner.record.outcomes import Verdict
 from runner.record.report import Report
 from runner.record.texts import json_line
-from runner.record.verdict import Verdict
 from runner.reporters.html.compared import variants_of
 from runner.reporters.html.data import Rows, entry_of, index_of
 from runner.store.store import Store

@@ -25,7 +25,7 @@ from runner.planning.case_source import CaseSource
 from runner.planning.inputs import resolve_application
 from runner.planning.plan import RunRequest
 from runner.planning.planner import make_plan
-from runner.planning.saved_run import read_saved, with_saved_options
+from runner.planning.resume import read_saved, with_saved_options
 from runner.planning.still_valid import retain
 from runner.record import saved
 from runner.record.model import Suite, suite_in
@@ -157,7 +157,9 @@ def test_a_report_that_is_cut_off_at_any_byte_can_be_resumed(tmp_path: Path, rep
         if found.start:
             read = repr((found.start, [result.line for result in found.results]))
             if read not in retained:
-                retained[read] = retain(found, report.options, report.sources, report.suites, report.fingerprints)
+                retained[read] = retain(
+                    found.results, found.subject, report.options, report.sources, report.suites, report.fingerprints
+                )
             kept = retained[read]
             again = report.all - {key(result.line) for results in kept.results.values() for result in results}
             assert again >= report.all - done, length

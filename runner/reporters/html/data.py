@@ -21,11 +21,11 @@ from runner.record.case_result import json_of
 from runner.record.coverage import METRICS, CoverageReport, Figure, figures, lines, totals, uncovered
 from runner.record.events import RunStart
 from runner.record.model import Suite, TestResult
+from runner.record.outcomes import Verdict, verdict_in, verdict_of
 from runner.record.report import Report
 from runner.record.result_texts import difference_in, message_text
 from runner.record.stability import normalised
 from runner.record.texts import json_line
-from runner.record.verdict import Verdict, verdict_in, verdict_of
 from runner.reporters.console.rerun_command import command_of, has_failed_step
 from runner.security.files import read_bytes, read_named
 from runner.security.walk import CODE

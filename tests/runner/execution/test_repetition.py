@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from runner.execution import repetition
-from runner.execution.repetition import Repetition, RetryPasses
+from runner.execution.repetition import Repetition, RetryPasses, Tally, interleave
 from runner.execution.stopping import Stop
-from runner.execution.tally import Tally, interleave
 from runner.options.options import RunOptions
 from runner.record import events, model
 from runner.record.events import AttemptEnd, Event, Warned

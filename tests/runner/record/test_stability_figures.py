@@ -10,6 +10,7 @@ from table_tests import each
 from runner.record.combining import of_runs
 from runner.record.lines import as_in_seed, from_seed, line_of, result_of
 from runner.record.model import Suite, SuiteKind, TestResult
+from runner.record.outcomes import Verdict
 from runner.record.stability import (
     Attempt,
     answer_of_run,
@@ -24,7 +25,6 @@ from runner.record.stability import (
     stability_of,
 )
 from runner.record.summary import stability_summary
-from runner.record.verdict import Verdict
 from scripttest.values import fields_of
 
 P, F, S = "passed", "failed", "skipped"

@@ -12,9 +12,9 @@ import pytest
 from runner.errors import ConfigurationError
 from runner.record.case_result import ScoreVerdict
 from runner.record.events import RunStatus
+from runner.record.outcomes import Verdict
 from runner.record.report import events_of
 from runner.record.saved import load
-from runner.record.verdict import Verdict
 from scripttest import Cause, Status
 
 ROOT = Path(__file__).parents[3]

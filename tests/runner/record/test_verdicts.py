@@ -15,10 +15,10 @@ from runner.environment import Environment
 from runner.record.fold import counted
 from runner.record.lines import result_of
 from runner.record.model import TestResult
+from runner.record.outcomes import Verdict, verdict_of
 from runner.record.report import Report
 from runner.record.saved import end_in, start_in
 from runner.record.summary import counts_record, usage_record
-from runner.record.verdict import Verdict, verdict_of
 from runner.reporters import maker_for_file
 from runner.reporters.html import render
 from runner.security.secrets import Secrets

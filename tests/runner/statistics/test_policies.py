@@ -6,8 +6,8 @@ import itertools
 
 from table_tests import each
 
-from runner.record.repeating import repeat_of
-from runner.record.verdict import Verdict
+from runner.record.outcomes import Verdict
+from runner.record.stability import repeat_of
 from runner.statistics.policies import read_policy
 
 WORDS = {"p": Verdict.PASSED, "f": Verdict.FAILED, "b": Verdict.BROKEN, "i": Verdict.INCONCLUSIVE}

@@ -19,10 +19,10 @@ from table_tests import each
 
 from runner.record.fold import counted
 from runner.record.lines import result_of
+from runner.record.outcomes import verdict_in
 from runner.record.report import Report
 from runner.record.saved import load
 from runner.record.summary import counts_record
-from runner.record.verdict import verdict_in
 from runner.reporters.html.data import blocks_of
 
 
