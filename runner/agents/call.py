@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,7 +20,6 @@ from runner.assertions.results import show
 from runner.connectors.load import RUNNER
 from runner.errors import ConfigurationError, RunnerError, sentences
 from runner.parts import part
-from scripttest import FunctionCall
 
 if TYPE_CHECKING:
     from runner.agents.runtime import Runtime
@@ -179,16 +177,8 @@ class Call:
         script = self._assistant.script
         if script is None or name not in await self._runtime.hooks(self._assistant):
             return None
-        call = FunctionCall(
-            script=script,
-            function=name,
-            arguments=json.dumps([None, *arguments]),
-            context=json.dumps(self._scope.context),
-            mocks=self._scope.chat.world.surroundings(),
-            context_at=0,
-        )
-        returned = await self._runtime.function(call, self._scope, f"{name} of {self._assistant.id}")
-        return returned.value
+        what = f"{name} of {self._assistant.id}"
+        return await self._runtime.function(self._scope, script, name, [None, *arguments], what, context_at=0)
 
 
 async def call_agent(runtime: Runtime, request: AgentRequest) -> Answer:

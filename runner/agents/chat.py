@@ -63,9 +63,7 @@ class ModelCall(Value):
     agent: str
     """Who asked; empty for `ctx.llm`."""
     connector: str
-    model: str
     usage: Usage
-    milliseconds: float
     warnings: tuple[str, ...] = ()
     """What is odd about the answer."""
     free: bool = False

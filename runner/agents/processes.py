@@ -4,7 +4,6 @@ stores; everything else goes to the host functions of the bindings."""
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -193,20 +192,13 @@ class AgentProcesses:
         return await self.process(context, name, args, with_context=True)
 
     async def _call_script(self, given: _ProcessCall) -> Any:
-        from scripttest import FunctionCall
-
-        scope, args = given.scope, given.args
+        args, at = given.args, None
         script, _, function = given.name.rpartition(".")
-        call = FunctionCall(
-            script=self._host.library(script),
-            function=function,
-            arguments=json.dumps([*args, None] if given.with_context else args),
-            context=json.dumps(scope.context),
-            mocks=scope.chat.world.surroundings(),
-            context_at=len(args) if given.with_context else None,
-        )
+        if given.with_context:
+            args, at = [*args, None], len(args)
         try:
-            return (await self._agents.runtime.function(call, scope)).value
+            library = self._host.library(script)
+            return await self._agents.runtime.function(given.scope, library, function, args, context_at=at)
         except AgentError as error:
             if not error.missing:
                 raise

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from runner.application.application import Application, tested_by
 from runner.errors import RunnerError, did_you_mean, meant_or_listed, shown_path
 from runner.security.walk import SUFFIXES, files_below, is_test, no_packages
-from scripttest import FunctionCall, FunctionError, ScriptError
+from scripttest import FunctionError, ScriptError
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -104,16 +103,9 @@ async def call_function(
         context_at: position of the context among the arguments."""
     folder = scope.assistant.folder if scope.assistant else None
     found = await find_function(reference, roles, folder, application, runtime.functions)
-    call = FunctionCall(
-        script=found.script,
-        function=found.function,
-        arguments=json.dumps(arguments),
-        context=json.dumps(scope.context),
-        mocks=scope.chat.world.surroundings(),
-        module=found.module,
-        context_at=context_at,
+    return await runtime.function(
+        scope, found.script, found.function, arguments, what, module=found.module, context_at=context_at
     )
-    return (await runtime.function(call, scope, what)).value
 
 
 def _scripts(module: str, folder: Path | None, application: Application) -> Iterator[Path]:

@@ -189,23 +189,28 @@ class Runtime:
         evaluated = assistant.id, scope.chat.world.key.mutant
         if evaluated in self._evaluated:
             return
-        call = FunctionCall(
-            script=assistant.script,
-            function="",
-            arguments="[]",
-            context=json.dumps(scope.context),
-            mocks=scope.chat.world.surroundings(),
-        )
         try:
-            await self._called(call, scope)
+            await self._called(self._call(scope, assistant.script, "", []), scope)
         except MissingFunctionError:
             self._evaluated.add(evaluated)
         except FunctionError as error:
             scope.chat.logs += error.logs
             raise _script_error(assistant.id, error) from error
 
-    async def function(self, call: FunctionCall, scope: Scope, what: str = "") -> Returned:
-        """Calls a function of a script on behalf of a chat. Raises AgentError, which starts with `what`."""
+    async def function(
+        self,
+        scope: Scope,
+        script: Path,
+        name: str,
+        arguments: list[Any],
+        what: str = "",
+        *,
+        module: Path | None = None,
+        context_at: int | None = None,
+    ) -> Any:
+        """Calls a function of a script on behalf of a scope; its result, a JSON value. Raises AgentError, which starts
+        with `what`. `module`, `context_at`: see `FunctionCall`."""
+        call = self._call(scope, script, name, arguments, module, context_at)
         try:
             try:
                 returned = await self._called(call, scope)
@@ -221,7 +226,21 @@ class Runtime:
             raise _script_error(what, error) from error
         scope.chat.logs += returned.logs
         scope.chat.sent += returned.sent
-        return returned
+        return returned.value
+
+    @staticmethod
+    def _call(
+        scope: Scope, script: Path, name: str, arguments: list[Any], module: Path | None = None, at: int | None = None
+    ) -> FunctionCall:
+        return FunctionCall(
+            script=script,
+            function=name,
+            arguments=json.dumps(arguments),
+            context=json.dumps(scope.context),
+            mocks=scope.chat.world.surroundings(),
+            module=module,
+            context_at=at,
+        )
 
     async def _called(self, call: FunctionCall, scope: Scope) -> Returned:
         if not self.keeps_functions or scope.chat.role != AGENT:
@@ -262,21 +281,26 @@ class Runtime:
         """Asks a model on behalf of a scope. Raises AgentError and ConfigurationError."""
         chat = scope.chat
         started, began = case_now(), time.time()
-        scripted = []
+        scripted, failed, answer = [], None, None
         connectors = self.connectors_of(chat)
         is_scripted = connectors.is_scripted(connector)
-        free = is_scripted or (self._recording is not None and self._recording.mode == "replay")
-        """Whether no real model answers."""
+        is_replayed = self._recording is not None and self._recording.mode == "replay"
+        free = is_scripted or is_replayed
         if is_scripted:
             scripted = [part("runner" if connector == RUNNER else "replies", request.agent)]
         elif chat.framed:
             request = request.replace(messages=[_framed(message, chat.framed) for message in request.messages])
         self.note(chat, part("model", connector), part("connector", connector), *scripted)
-        if self._recording is not None and self._recording.mode == "replay":
+        if self._recording is not None and is_replayed:
             self.note(chat, part("recording", self._recording.file(chat.origin)))
-
-        def step(milliseconds: float, completion: Completion | None, error: str = "") -> ModelStep:
-            return ModelStep(
+        try:
+            answer = await self._complete(connector, request, chat, free)
+            if answer.completion.ending == "error":
+                raise ConnectorError(f"{connector} ended its response with finish_reason error")
+        except ConnectorError as error:
+            failed, answer = error, None
+        chat.steps.append(
+            ModelStep(
                 role=chat.role,
                 turn=chat.turn,
                 agent=request.agent,
@@ -285,46 +309,35 @@ class Runtime:
                 asked=connectors.model(connector),
                 parameters={**connectors.settings(connector), **request.parameters},
                 messages=request.messages,
-                milliseconds=milliseconds,
+                milliseconds=(case_now() - started) * 1000,
                 span=chat.span(began, scope.call),
-                completion=completion,
-                error=error,
+                completion=None if answer is None else answer.completion,
+                error=failed.message if failed else "",
                 endpoint=connectors.endpoint(connector),
             )
-
-        try:
-            answer = await self._complete(connector, request, chat, free)
-            if answer.completion.ending == "error":
-                raise ConnectorError(f"{connector} ended its response with finish_reason error")
-        except ConnectorError as error:
-            chat.steps.append(step((case_now() - started) * 1000, None, error.message))
-            broke = error.status not in REFUSALS
-            missing = error.unreached
+        )
+        if failed is not None:
             raise AgentError(
-                error.message,
-                hint=error.hint,
-                infrastructure=broke,
-                missing=missing,
-                finish_reason=error.finish_reason,
-            ) from error
-        milliseconds = (case_now() - started) * 1000
+                failed.message,
+                hint=failed.hint,
+                infrastructure=failed.status not in REFUSALS,
+                missing=failed.unreached,
+                finish_reason=failed.finish_reason,
+            ) from failed
+        assert answer is not None
         completion = answer.completion
-        chat.steps.append(step(milliseconds, completion))
-        usage = completion.usage
         chat.model_calls.append(
             ModelCall(
                 agent=request.agent,
                 connector=connector,
-                model=completion.model,
-                usage=usage,
-                milliseconds=milliseconds,
+                usage=completion.usage,
                 warnings=completion.warnings,
                 free=free,
                 embeds=request.embeds,
             )
         )
         if self.usage is not None and not answer.journaled:
-            self.usage.spend(connector, usage, free)
+            self.usage.spend(connector, completion.usage, free)
         return completion
 
     def now(self, chat: Chat) -> datetime:

@@ -176,14 +176,15 @@ class Journal:
         key = self._written(origin.key)
         of_case = self._case(key)
         described = describe(request, connector, connectors.model(connector))
-        keys = keys_of(described, connectors.settings(connector))
-        exact, loose = (_digest(self._clean(key)) for key in keys)
+        exact, loose = keys_of(described, connectors.settings(connector))
+        is_steady, exact = loose is exact, _digest(self._clean(exact))
+        loose = exact if is_steady else _digest(self._clean(loose))
         kept = of_case.kept and of_case.kept.take(Keys(exact=lambda: exact, loose=lambda: loose, model=""))
         if kept:
             chunks = pieces_of(kept.completion.content, kept.lengths)
             say(chunks, request)
             count_in(kept.milliseconds / 1000)
-            return ModelAnswer(completion=kept.completion, chunks=chunks, asked=False, journaled=True)
+            return ModelAnswer(completion=kept.completion, chunks=chunks, journaled=True)
         if self._gate is not None:
             await self._gate.begin()
         self._flush()

@@ -140,7 +140,7 @@ class Recording:
             call = self._find(replay, origin, connector, request, model)
             if call is not None:
                 say(call.chunks, request)
-                return ModelAnswer(completion=call.completion, chunks=call.chunks, asked=False)
+                return ModelAnswer(completion=call.completion, chunks=call.chunks)
         place = replay.reserve()
         described = describe(request, connector, model, self._clean)
         if journal is None:

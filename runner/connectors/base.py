@@ -302,8 +302,6 @@ class ModelAnswer(Value):
     completion: Completion
     chunks: tuple[str, ...]
     """The pieces in which the text came."""
-    asked: bool = True
-    """Whether the model was asked; else the answer had been kept."""
     journaled: bool = False
     """Whether the run that this one continues has stored it, and paid for it."""
 

@@ -85,7 +85,7 @@ class Connectors:
         self._made: dict[str, Connector] = {}
         self._named: dict[str, str] = {}
         """Id that came from an environment variable → that variable's name."""
-        self._models: dict[str, str] = {}
+        self._descriptions: dict[str, Definition | None] = {}
         self._settings: dict[str, Mapping[str, Any]] = {}
         self._types: dict[str, str | None] = {}
         """Id → type of the file; of one without a file, its id."""
@@ -158,19 +158,15 @@ class Connectors:
     def model(self, id: str) -> str:
         """The name of the model that a connector asks, for which no key is needed; empty when its file does not say it,
         or names a variable that is not set. Raises ConfigurationError."""
-        if id not in self._models:
-            path = self.find(id)
-            definition = path and read_definition(id, path, self._root, self._variables, replayed=True)
-            if definition and definition.type not in TYPES:
-                raise self._unusable(definition)
-            self._models[id] = str(definition.options.get("model", "")) if definition else ""
-        return self._models[id]
+        definition = self._described(id)
+        if definition and definition.type not in TYPES:
+            raise self._unusable(definition)
+        return str(definition.options.get("model", "")) if definition else ""
 
     def embedding(self, id: str) -> str:
         """The connector for embeddings that the file of a connector names; empty when it names none. Raises
         ConfigurationError."""
-        path = self.find(id)
-        definition = path and read_definition(id, path, self._root, self._variables, replayed=True)
+        definition = self._described(id)
         return str(definition.options.get("embedding", "")) if definition else ""
 
     def check_embeds(self, id: str) -> None:
@@ -187,8 +183,9 @@ class Connectors:
         if id not in self._vendors:
             from runner.connectors.http import vendor_of
 
-            host = str(self.settings(id).get("host", ""))
-            self._vendors[id] = id if self.find(id) is None else vendor_of(self._type(id) or "", host)
+            known = self._described(id)
+            host = str(known.options.get("host", "")) if known else ""
+            self._vendors[id] = vendor_of(known.type, host) if known else id
         return self._vendors[id]
 
     def endpoint(self, id: str) -> Endpoint | None:
@@ -199,8 +196,7 @@ class Connectors:
         """The settings in a connector's file that affect answers, without its key and its limits. Raises
         ConfigurationError."""
         if id not in self._settings:
-            path = self.find(id)
-            definition = path and read_definition(id, path, self._root, self._variables, replayed=True)
+            definition = self._described(id)
             options = definition.options if definition else {}
             self._settings[id] = {key: value for key, value in options.items() if key not in BOUNDS}
         return self._settings[id]
@@ -250,6 +246,16 @@ class Connectors:
             definition = definition.replace(options={**definition.options, "price": self._prices[id]})
         connector: Connector = kind(definition, self._http(), self._clocks(), self._shared_limit())
         return connector
+
+    def _described(self, id: str) -> Definition | None:
+        """A connector without what its file takes from variables that are not set; None for one without a file. Raises
+        ConfigurationError."""
+        if id not in self._descriptions:
+            path = self.find(id)
+            self._descriptions[id] = (
+                None if path is None else read_definition(id, path, self._root, self._variables, replayed=True)
+            )
+        return self._descriptions[id]
 
     def _type(self, id: str) -> str | None:
         if id not in self._types:

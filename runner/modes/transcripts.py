@@ -141,7 +141,7 @@ class SavedTalk:
         chat.agents += [use.replace(after=use.after + before) for use in (said and said.agents) or ()]
         known = said.model_calls if said is not None else None
         calls = int(self._case.in_turns or bool(self._case.model_calls)) if known is None else known
-        of_one = ModelCall(agent="", connector=self._case.connector, model="", usage=usage, milliseconds=0)
+        of_one = ModelCall(agent="", connector=self._case.connector, usage=usage)
         free = of_one.replace(usage=Usage(), free=True)
         chat.model_calls += [of_one, *[free] * (calls - 1)] if calls else []
 

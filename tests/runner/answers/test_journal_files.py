@@ -41,7 +41,7 @@ class Kept:
         """For each text, whether the model was asked."""
 
         async def work(connectors: Connectors) -> list[bool]:
-            return [(await journal.complete(origin, "test", asks(text), connectors)).asked for text in texts]
+            return [not (await journal.complete(origin, "test", asks(text), connectors)).journaled for text in texts]
 
         self.bench.write()
         return self.bench.run(work)
