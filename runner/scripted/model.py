@@ -9,31 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from runner.connectors.base import ENDINGS, Completion, ConnectorError, ModelRequest, ToolCall, Usage, message_text
 from runner.errors import ConfigurationError, did_you_mean
-from runner.scripted.rules import (
-    Rule,
-    RuleConnector,
-    conditions_in,
-    duration_in,
-    fields_in,
-    first_rule,
-    listed,
-    read_rules,
-    used_before,
-)
-from runner.scripted.templates import (
-    Situation,
-    TemplateError,
-    as_json,
-    as_text,
-    compile_templates,
-    names_in,
-    render,
-)
+from runner.scripted import rules, templates
 from scripttest.values import Value
 
 FILE = "replies.yml"
@@ -99,13 +79,13 @@ class Reply(Value):
     """Whether there is a text, JSON or a tool call in it."""
 
 
-class ReplyRule(Rule):
+class ReplyRule(rules.Rule):
     """One entry of the file."""
 
     reply: Reply
 
 
-class ScriptedConnector(RuleConnector[ReplyRule]):
+class ScriptedConnector(rules.RuleConnector[ReplyRule]):
     """Answers by the rules in `replies.yml`."""
 
     id = "scripted"
@@ -115,13 +95,13 @@ class ScriptedConnector(RuleConnector[ReplyRule]):
         and when a rule says so: what may pass is tried again, as with a real model."""
         path = (request.folder or self._root / "agent") / FILE
         label = self._label(path)
-        rules = self._rules(path, _read, lambda: _missing(label, request))
-        situation = Situation(request)
-        used = used_before(rules, situation)
+        found = self._rules(path, _rule, "- reply: some text", lambda: _missing(label, request))
+        situation = templates.Situation(request)
+        used = rules.used_before(found, situation)
         for attempt in range(_RETRIES + 1):
-            rule = first_rule(rules, situation, used)
+            rule = rules.first_rule(found, situation, used)
             if rule is None:
-                raise _no_rule(rules, situation, label)
+                raise _no_rule(found, situation, label)
             if rule.reply.delay:
                 await asyncio.sleep(rule.reply.delay)
             if rule.reply.error is None:
@@ -146,10 +126,10 @@ def _missing(label: str, request: ModelRequest) -> ConnectorError:
     return ConnectorError(f"Cannot answer {who} with the connector scripted: there is no {label}", hint=hint)
 
 
-def _answer(rule: ReplyRule, situation: Situation, request: ModelRequest, label: str) -> Completion:
+def _answer(rule: ReplyRule, situation: templates.Situation, request: ModelRequest, label: str) -> Completion:
     try:
         completion = _completion(rule, situation, request)
-    except TemplateError as error:
+    except templates.TemplateError as error:
         hint = "The template needs a value; add a condition to the rule that requires it"
         raise ConnectorError(f"Cannot answer with rule {rule.number} of {label}: {error}", hint=hint) from error
     if not (rule.reply.says or completion.refusal):
@@ -163,14 +143,14 @@ def _answer(rule: ReplyRule, situation: Situation, request: ModelRequest, label:
     return completion
 
 
-def _completion(rule: ReplyRule, situation: Situation, request: ModelRequest) -> Completion:
+def _completion(rule: ReplyRule, situation: templates.Situation, request: ModelRequest) -> Completion:
     lookup = rule.lookup(situation)
 
     def text(value: Any) -> str:
-        return value if isinstance(value, str) else as_text(render(value, lookup))
+        return value if isinstance(value, str) else templates.as_text(templates.render(value, lookup))
 
     reply = rule.reply
-    content = as_json(render(reply.json, lookup)) if reply.has_json else text(reply.text)
+    content = templates.as_json(templates.render(reply.json, lookup)) if reply.has_json else text(reply.text)
     number = situation.answers + 1
     calls = tuple(
         ToolCall(
@@ -178,7 +158,7 @@ def _completion(rule: ReplyRule, situation: Situation, request: ModelRequest) ->
             name=_offered(call.name, request),
             arguments=text(call.arguments)
             if not isinstance(call.arguments, dict)
-            else as_json(render(call.arguments, lookup)),
+            else templates.as_json(templates.render(call.arguments, lookup)),
         )
         for index, call in enumerate(reply.tool_calls, 1)
     )
@@ -225,13 +205,13 @@ def _failure(error: ScriptedError, rule: ReplyRule, label: str, attempt: int) ->
     return ConnectorError(f"The model scripted failed: {said}{tried}", error.status, retryable, hint)
 
 
-def _no_rule(rules: tuple[ReplyRule, ...], situation: Situation, label: str) -> ConnectorError:
+def _no_rule(found: tuple[ReplyRule, ...], situation: templates.Situation, label: str) -> ConnectorError:
     said = str(situation.value(("input",)))
-    quoted = as_json(said if len(said) <= 300 else f"{said[:300]}...")
+    quoted = templates.as_json(said if len(said) <= 300 else f"{said[:300]}...")
     tool = situation.value(("tool",))
     after = f"the result of {tool['name']}, after the message {quoted}" if tool else f"the message {quoted}"
     return ConnectorError(
-        f"No rule of {label} applies to {after} (turn {situation.value(('turn',))}):\n{listed(rules)}",
+        f"No rule of {label} applies to {after} (turn {situation.value(('turn',))}):\n{rules.listed(found)}",
         hint=f"Add a rule whose conditions match, or end {label} with a rule without conditions: - reply: some text",
     )
 
@@ -239,18 +219,14 @@ def _no_rule(rules: tuple[ReplyRule, ...], situation: Situation, label: str) -> 
 # reading the file
 
 
-def _read(path: Path, label: str) -> tuple[ReplyRule, ...]:
-    return read_rules(path, label, "- reply: some text", _rule)
-
-
 def _rule(number: int, entry: Any, last: bool) -> ReplyRule:
-    fields = fields_in(entry, "a rule", _RULE)
+    fields = rules.fields_in(entry, "a rule", _RULE)
     if "reply" not in fields:
         raise ConfigurationError('"reply" is missing', "It sets the answer of the model")
     reply = _reply(fields["reply"])
     texts = [reply.text, reply.json, reply.reasoning, reply.refusal, reply.input_hint]
-    used = names_in(texts + [call.arguments for call in reply.tool_calls])
-    rule = ReplyRule(number=number, reply=reply, **conditions_in(fields, used))
+    used = templates.names_in(texts + [call.arguments for call in reply.tool_calls])
+    rule = ReplyRule(number=number, reply=reply, **rules.conditions_in(fields, used))
     if not rule.conditions and rule.times is None and not last:
         raise ConfigurationError("it always matches, so later rules are never used", "Make it the last one")
     return rule
@@ -258,8 +234,8 @@ def _rule(number: int, entry: Any, last: bool) -> ReplyRule:
 
 def _reply(value: Any) -> Reply:
     if isinstance(value, str):
-        return Reply(text=compile_templates(value))
-    fields = fields_in(value, '"reply"', _REPLY)
+        return Reply(text=templates.compile_templates(value))
+    fields = rules.fields_in(value, '"reply"', _REPLY)
     if not fields:
         raise ConfigurationError('"reply" is empty', 'An empty answer is reply: ""')
     for name in _TEXTS:
@@ -281,13 +257,13 @@ def _reply(value: Any) -> Reply:
         delay = {"delay": fields["delay"]} if "delay" in fields else {}
         fields = {"error": {"status": 502, "message": "finish_reason error"}, **delay}
     return Reply(
-        **{name: compile_templates(fields[name]) for name in (*_TEXTS, "json") if name in fields},
+        **{name: templates.compile_templates(fields[name]) for name in (*_TEXTS, "json") if name in fields},
         has_json="json" in fields,
         tool_calls=_tool_calls(fields.get("tool_calls", [])),
         finish_reason=finish,
         awaiting_input=awaiting,
         usage=_usage(fields["usage"]) if "usage" in fields else None,
-        delay=duration_in(fields, "delay") or 0,
+        delay=rules.duration_in(fields, "delay") or 0,
         error=_error(fields["error"]) if "error" in fields else None,
         says=not fields.keys().isdisjoint(("text", "json")) or bool(fields.get("tool_calls")),
     )
@@ -298,19 +274,21 @@ def _tool_calls(value: Any) -> tuple[ScriptedCall, ...]:
         raise ConfigurationError('"tool_calls" must be a list', "Each item is a name, or {  name, arguments }")
     calls = []
     for item in value:
-        fields = {"name": item} if isinstance(item, str) else fields_in(item, "a tool call", ("name", "arguments"))
+        fields = (
+            {"name": item} if isinstance(item, str) else rules.fields_in(item, "a tool call", ("name", "arguments"))
+        )
         name: Any = fields.get("name")
         arguments: Any = fields.get("arguments", {})
         if not isinstance(name, str) or not name:
             raise ConfigurationError('the "name" of a tool call is missing')
         if not isinstance(arguments, dict | str):
             raise ConfigurationError(f'"arguments" of {name} must be an object, or text that is sent unchanged')
-        calls.append(ScriptedCall(name=name, arguments=compile_templates(arguments)))
+        calls.append(ScriptedCall(name=name, arguments=templates.compile_templates(arguments)))
     return tuple(calls)
 
 
 def _usage(value: Any) -> Mapping[str, Any]:
-    fields = fields_in(value, '"usage"', _USAGE)
+    fields = rules.fields_in(value, '"usage"', _USAGE)
     for name, number in fields.items():
         kinds = (int, float) if name == "cost" else (int,)
         if not isinstance(number, kinds) or isinstance(number, bool) or number < 0:
@@ -321,7 +299,7 @@ def _usage(value: Any) -> Mapping[str, Any]:
 def _error(value: Any) -> ScriptedError:
     if isinstance(value, str):
         return ScriptedError(message=value)
-    fields = fields_in(value, '"error"', _ERROR)
+    fields = rules.fields_in(value, '"error"', _ERROR)
     status, message = fields.get("status"), fields.get("message")
     if status is not None and (not isinstance(status, int) or isinstance(status, bool) or not 400 <= status <= 599):
         raise ConfigurationError('"status" of "error" must be an HTTP status from 400 to 599')
@@ -329,4 +307,4 @@ def _error(value: Any) -> ScriptedError:
         raise ConfigurationError('"message" of "error" must be text', "Put it in quotes")
     if status is None and message is None:
         raise ConfigurationError('"error" is empty', "Write it as { status: 429, message: text }")
-    return ScriptedError(message=message or "", status=status, retry_after=duration_in(fields, "retry_after"))
+    return ScriptedError(message=message or "", status=status, retry_after=rules.duration_in(fields, "retry_after"))

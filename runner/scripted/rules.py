@@ -156,6 +156,8 @@ class Rule(Value):
 
 
 R = TypeVar("R", bound=Rule)
+MakeRule = Callable[[int, Any, bool], R]
+"""(number, value in the file, whether it is the last one) → the rule. Raises ConfigurationError."""
 
 
 class RuleConnector(Generic[R]):
@@ -178,13 +180,14 @@ class RuleConnector(Generic[R]):
         return shown_path(path, self._root)
 
     def _rules(
-        self, path: Path, read: Callable[[Path, str], tuple[R, ...]], missing: Callable[[], ConnectorError]
+        self, path: Path, rule: MakeRule[R], example: str, missing: Callable[[], ConnectorError]
     ) -> tuple[R, ...]:
-        """The rules of a file; `missing` makes the error for when it is not there. Raises ConnectorError."""
+        """The rules of a file, see `_read`; `missing` makes the error for when it is not there. Raises
+        ConnectorError."""
         found = self._files.get(path)
         if found is None:
             try:
-                found = read(path, self._label(path)) if path.is_file() else missing()
+                found = _read(path, self._label(path), rule, example) if path.is_file() else missing()
             except ConfigurationError as error:
                 found = ConnectorError(error.message, hint=error.hint)
             self._files[path] = found
@@ -222,10 +225,9 @@ def first_rule(rules: Sequence[R], situation: Situation, used: Mapping[int, int]
     )
 
 
-def read_rules(path: Path, label: str, example: str, rule: Callable[[int, Any, bool], R]) -> tuple[R, ...]:
+def _read(path: Path, label: str, rule: MakeRule[R], example: str) -> tuple[R, ...]:
     """The rules in a file, which messages call `label`. Raises ConfigurationError, with the line of the rule that is
-    wrong. `example`: a rule, for those who have written none. `rule`: makes one of its number, counted from 1, its
-    value in the file, and whether it is the last one. It raises ConfigurationError."""
+    wrong. `example`: a rule, for those who have written none."""
     entries = read_yaml(path, path.stem)
     if not isinstance(entries, list) or not entries:
         raise ConfigurationError(f"Cannot use {label}: it must be a list of rules", f"A rule is {example}")

@@ -9,31 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.errors import ConfigurationError, did_you_mean
-from runner.scripted.rules import (
-    Rule,
-    RuleConnector,
-    conditions_in,
-    duration_in,
-    fields_in,
-    first_rule,
-    listed,
-    read_rules,
-    used_before,
-)
-from runner.scripted.templates import (
-    Situation,
-    TemplateError,
-    as_json,
-    as_text,
-    compile_templates,
-    names_in,
-    render,
-)
+from runner.scripted import rules, templates
 from scripttest.values import Value, fields_of
 
 FILE = "runner.yml"
@@ -60,7 +40,7 @@ class Product(Value):
         return "".join(event["text"] for event in self.events if event["type"] == "text")
 
 
-class RunnerRule(Rule):
+class RunnerRule(rules.Rule):
     """One entry of the file."""
 
     files: Any
@@ -70,20 +50,20 @@ class RunnerRule(Rule):
     error: str
     delay: float
 
-    def product(self, situation: Situation) -> Product:
+    def product(self, situation: templates.Situation) -> Product:
         """The result of the rule. Raises TemplateError."""
         lookup = self.lookup(situation)
-        files = {as_text(path): content for path, content in render(self.files, lookup).items()}
+        files = {templates.as_text(path): content for path, content in templates.render(self.files, lookup).items()}
         return Product(
-            files={path: None if content is None else as_text(content) for path, content in files.items()},
-            events=tuple(render(self.events, lookup)),
+            files={path: None if content is None else templates.as_text(content) for path, content in files.items()},
+            events=tuple(templates.render(self.events, lookup)),
             exit=self.exit,
             error=self.error,
             delay=self.delay,
         )
 
 
-class ScriptedRunner(RuleConnector[RunnerRule]):
+class ScriptedRunner(rules.RuleConnector[RunnerRule]):
     """Answers by the rules in `runner.yml`."""
 
     id = "runner"
@@ -93,18 +73,18 @@ class ScriptedRunner(RuleConnector[RunnerRule]):
         assert request.folder is not None
         path = request.folder / FILE
         label = self._label(path)
-        rules = self._rules(path, _read, lambda: _missing(label, request.agent))
-        situation = Situation(request)
-        rule = first_rule(rules, situation, used_before(rules, situation))
+        found = self._rules(path, _rule, "- files: { a.txt: text }", lambda: _missing(label, request.agent))
+        situation = templates.Situation(request)
+        rule = rules.first_rule(found, situation, rules.used_before(found, situation))
         if rule is None:
-            said = as_json(str(situation.value(("input",)))[:300])
+            said = templates.as_json(str(situation.value(("input",)))[:300])
             raise ConnectorError(
-                f"No rule of {label} applies to the message {said}:\n{listed(rules)}",
+                f"No rule of {label} applies to the message {said}:\n{rules.listed(found)}",
                 hint=f"Add a rule whose conditions match, or end {label} with one without conditions",
             )
         try:
             product = rule.product(situation)
-        except TemplateError as error:
+        except templates.TemplateError as error:
             raise ConnectorError(f"Cannot answer with rule {rule.number} of {label}: {error}") from error
         if request.on_chunk is not None:
             for event in product.events:
@@ -123,12 +103,8 @@ def _missing(label: str, agent: str) -> ConnectorError:
     return ConnectorError(f'Cannot run the sandbox of agent "{agent}": there is no {label}', hint=hint)
 
 
-def _read(path: Path, label: str) -> tuple[RunnerRule, ...]:
-    return read_rules(path, label, "- files: { a.txt: text }", _rule)
-
-
 def _rule(number: int, entry: Any, _: bool) -> RunnerRule:
-    fields = fields_in(entry, "a rule", _RULE)
+    fields = rules.fields_in(entry, "a rule", _RULE)
     if fields.keys().isdisjoint(("files", "events", "exit", "error")):
         raise ConfigurationError("it does nothing", "Add files, events, exit or error")
     when = fields.get("when")
@@ -139,16 +115,16 @@ def _rule(number: int, entry: Any, _: bool) -> RunnerRule:
         raise ConfigurationError('"exit" must be a whole number')
     if error is not None and not isinstance(error, str):
         raise ConfigurationError('"error" must be text', "Put it in quotes")
-    files = compile_templates(_files(fields.get("files") or {}))
-    events = compile_templates([_event(event) for event in _list(fields.get("events") or [])])
+    files = templates.compile_templates(_files(fields.get("files") or {}))
+    events = templates.compile_templates([_event(event) for event in _list(fields.get("events") or [])])
     return RunnerRule(
         number=number,
-        **conditions_in(fields, names_in([*files.values(), *events])),
+        **rules.conditions_in(fields, templates.names_in([*files.values(), *events])),
         files=files,
         events=events,
         exit=code,
         error=error or "",
-        delay=duration_in(fields, "delay") or 0,
+        delay=rules.duration_in(fields, "delay") or 0,
     )
 
 
@@ -174,7 +150,7 @@ def _event(given: Any) -> dict[str, Any]:
     if kind not in _EVENTS:
         hint = did_you_mean(str(kind), _EVENTS) or f"Types are {', '.join(_EVENTS)}"
         raise ConfigurationError(f'unknown type "{kind}" of an event', hint)
-    fields = fields_in(given, f"an event of type {kind}", _EVENTS[kind])
+    fields = rules.fields_in(given, f"an event of type {kind}", _EVENTS[kind])
     needed = "text" if kind == "text" else "name"
     if not isinstance(fields.get(needed), str):
         raise ConfigurationError(f'an event of type {kind} needs "{needed}", a string')

@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from runner.connectors.base import message_text
@@ -77,34 +78,30 @@ class Situation:
 
     def _named(self, name: str) -> Any:
         if name not in self._known:
-            self._known[name] = getattr(self, f"_find_{name}")()
+            self._known[name] = self._found(name)
         return self._known[name]
 
-    def _find_input(self) -> str:
-        for message in reversed(self._messages):
-            if role_of(message) == "user":
-                return message_text(message)
-        return ""
+    def _found(self, name: str) -> Any:
+        request, messages = self._request, self._messages
+        match name:
+            case "input":
+                return next((message_text(one) for one in reversed(messages) if role_of(one) == "user"), "")
+            case "system":
+                return "\n".join(message_text(one) for one in messages if role_of(one) in ("system", "developer"))
+            case "turn":
+                return request.turn - sum(role_of(one) == "user" for one in request.messages[len(messages) :])
+            case "call":
+                since = takewhile(lambda one: role_of(one) != "user", reversed(messages))
+                return 1 + sum(role_of(one) == "assistant" for one in since)
+            case "tool":
+                return self._last_tool()
+            case "tools":
+                return [bare_name(tool["name"]) for tool in request.tools]
+            case "messages":
+                return messages
+        return getattr(request, name)
 
-    def _find_system(self) -> str:
-        texts = [message_text(message) for message in self._messages if role_of(message) in ("system", "developer")]
-        return "\n".join(texts)
-
-    def _find_turn(self) -> int:
-        later = self._request.messages[len(self._messages) :]
-        spoken: int = self._request.turn
-        return spoken - sum(role_of(message) == "user" for message in later)
-
-    def _find_call(self) -> int:
-        count: int = 1
-        for message in reversed(self._messages):
-            if role_of(message) == "user":
-                break
-            if role_of(message) == "assistant":
-                count += 1
-        return count
-
-    def _find_tool(self) -> dict[str, Any] | None:
+    def _last_tool(self) -> dict[str, Any] | None:
         result = None
         for message in reversed(self._messages):
             role = role_of(message)
@@ -113,18 +110,6 @@ class Situation:
             elif role in ("user", "assistant"):
                 return _tool_use(message, result) if result else None
         return _tool_use({}, result) if result else None
-
-    def _find_tools(self) -> list[str]:
-        return [bare_name(tool["name"]) for tool in self._request.tools]
-
-    def _find_metadata(self) -> Mapping[str, Any]:
-        return self._request.metadata
-
-    def _find_agent(self) -> str:
-        return self._request.agent
-
-    def _find_messages(self) -> list[Message]:
-        return self._messages
 
 
 def role_of(message: Message) -> str:
