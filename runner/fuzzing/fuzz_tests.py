@@ -33,19 +33,13 @@ SHOWN = 300
 class FuzzTests:
     """Controls the fuzz tests of a run: a `TestKind` of `bindings`. Threads may share it."""
 
-    def __init__(
-        self,
-        fuzzing: Fuzzing,
-        files: Mapping[str, Path],
-        root: Path,
-        stopped: Callable[[], bool],
-    ) -> None:
+    def __init__(self, fuzzing: Fuzzing, files: Mapping[str, Path], root: Path, stopped: Callable[[], bool]) -> None:
         """Reads nothing yet. `fuzzing`: the settings from the flags. `files`: module → its test file. `stopped`:
         whether the run shall end."""
-        self._fuzzing = fuzzing
+        self.fuzzing = fuzzing
         self._files = files
-        self._root = root
-        self._stopped = stopped
+        self.root = root
+        self.stopped = stopped
         self._tests: dict[TestKey, FuzzTest] = {}
         self._code: dict[str, list[str]] = {}
         self.summaries: list[str] = []
@@ -90,20 +84,11 @@ class FuzzTests:
 
     def _test(self, test: TestKey) -> FuzzTest:
         if test not in self._tests:
-            folder = self.corpus_of(test.suite, test.test)
-            shown = shown_path(folder, self._root)
-            self._tests[test] = FuzzTest(
-                module=test.suite,
-                name=test.test,
-                fuzzing=self._fuzzing,
-                folder=folder,
-                shown=str(shown),
-                literals=self._literals,
-                stopped=self._stopped,
-            )
+            self._tests[test] = FuzzTest(test, self)
         return self._tests[test]
 
-    def _literals(self) -> Literals:
+    def literals(self) -> Literals:
+        """The literals in the tested code."""
         return literals_in("\n".join(code for codes in self._code.values() for code in codes))
 
 
@@ -121,35 +106,14 @@ class Fuzzing(Value):
 class FuzzTest:
     """A running test."""
 
-    def __init__(
-        self,
-        *,
-        module: str,
-        name: str,
-        fuzzing: Fuzzing,
-        folder: Path,
-        shown: str,
-        literals: Callable[[], Literals],
-        stopped: Callable[[], bool],
-    ) -> None:
-        """Reads nothing yet.
-
-        Args:
-            module: id of the module.
-            name: name of the function.
-            fuzzing: the settings from the flags.
-            folder: folder of the corpus.
-            shown: this folder as messages name it.
-            literals: returns the literals in the tested code.
-            stopped: whether the run shall end."""
-        self._module = module
-        self.name = name
-        self._fuzzing = fuzzing
-        self._folder = folder
-        self._shown = shown
-        self._literals = literals
-        self._stopped = stopped
-        self._seeds: list[str] = []
+    def __init__(self, test: TestKey, run: FuzzTests) -> None:
+        """Reads nothing yet."""
+        self._module, self.name = test.suite, test.test
+        self._run = run
+        self._fuzzing = run.fuzzing
+        self._folder = run.corpus_of(test.suite, test.test)
+        self._shown = str(shown_path(self._folder, run.root))
+        """The folder of the corpus as messages name it."""
         self._schemas: list[Any] = []
         self._size: int | None = None
         """How many arguments it takes, if that is known."""
@@ -176,7 +140,6 @@ class FuzzTest:
         of the arguments of `f.schema`. `parameters`: number of parameters of the function."""
         if self._realms is not None and self._found is None:
             return
-        self._seeds = seeds
         self._size = len(json.loads(seeds[0])) if seeds else None
         if schemas:
             from runner.fuzzing.inputs import schemas_of_arguments
@@ -193,7 +156,7 @@ class FuzzTest:
         self._asked = True
         if self._realms is not None and self._found is None:
             self.allowed = self._fuzzing.limit
-            if self._stopped():
+            if self._run.stopped():
                 self._realms.is_over = True
                 return None
             if result is not None and (silence := self._silence(1)):
@@ -216,7 +179,7 @@ class FuzzTest:
         """The outcome of the test, of whose realms one has ended; None: it goes on in another one."""
         asked, self._asked = self._asked, False
         if self._realms is None:
-            may_search = self._fuzzing.seconds is not None and not self._stopped()
+            may_search = self._fuzzing.seconds is not None and not self._run.stopped()
             if not may_search or not asked or outcome.status != Status.PASSED:
                 return self._explained(outcome)
             self._passed = outcome
@@ -239,7 +202,7 @@ class FuzzTest:
         plan = SearchPlan(
             examples=examples,
             schemas=self._schemas,
-            literals=self._literals(),
+            literals=self._run.literals(),
             seed=self._fuzzing.seed,
             seconds=seconds,
         )
@@ -250,9 +213,9 @@ class FuzzTest:
         """After the search: None where what was found is to be seen."""
         assert self._realms is not None and self._passed is not None
         self._realms.close()
-        search = self._realms.search
-        if search is None:
+        if self._realms.search is None:
             return self._passed
+        search = self._realms.search.progress
         count = f"{search.tried} input{'' if search.tried == 1 else 's'} ({search.seconds:.2f}s)"
         seed = f"--seed {self._fuzzing.seed}"
         self.summary = f"{self.name}: {count}, nothing found ({seed})"
@@ -273,7 +236,7 @@ class FuzzTest:
         except OSError as error:
             self._kept = f"not saved: {error.strerror or error}"
         self.summary = f"{self.name}: found after {count}, {self._kept} ({seed})"
-        if self._stopped() or self._kept.startswith("not saved"):
+        if self._run.stopped() or self._kept.startswith("not saved"):
             return self._with_found(self._passed)
         return None
 

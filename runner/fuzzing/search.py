@@ -52,11 +52,10 @@ class SearchPlan(Value):
     seconds: float
 
 
-class Search:
-    """One search. To be closed."""
+class Progress:
+    """How far a search has come. Its process writes it as JSON with each request."""
 
-    def __init__(self, plan: SearchPlan) -> None:
-        """Begins. Raises OSError."""
+    def __init__(self) -> None:
         self.found: list[Any] | None = None
         """The smallest input so far that failed."""
         self.tried = 0
@@ -71,22 +70,20 @@ class Search:
         """What broke last."""
         self.problem = ""
         """Why it could not continue, unless nearly all inputs broke."""
+
+
+class Search:
+    """One search. To be closed."""
+
+    def __init__(self, plan: SearchPlan) -> None:
+        """Begins. Raises OSError."""
+        self.progress = Progress()
         pipe = subprocess.PIPE
         command = [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, *sys.path]
         self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
         self._home = tempfile.mkdtemp(prefix="yao-test-fuzz-")
         """The folder for what the library writes."""
-        self._send(
-            {
-                "examples": plan.examples,
-                "schemas": plan.schemas,
-                "numbers": plan.literals.numbers,
-                "texts": plan.literals.texts,
-                "seed": plan.seed,
-                "seconds": plan.seconds,
-                "home": self._home,
-            }
-        )
+        self._send({**vars(plan), "literals": vars(plan.literals), "home": self._home})
         self._is_first = True
 
     def next(self, result: InputsResult) -> Request | None:
@@ -98,12 +95,10 @@ class Search:
         line = self._process.stdout.readline()
         if not line:
             errors = self._process.stderr.read().decode(errors="replace")
-            self.problem = f"its process has ended: {errors[-SHOWN:].strip()}"
+            self.progress.problem = f"its process has ended: {errors[-SHOWN:].strip()}"
             return None
         state = json.loads(line)
-        self.found, self.tried, self.seconds = state["found"], state["tried"], state["seconds"]
-        self.unsteady, self.problem = state["unsteady"], state["problem"]
-        self.broken, self.broke = state["broken"], state["broke"]
+        vars(self.progress).update(state["progress"])
         return None if state["over"] else Request(inputs=state["inputs"], fresh=state["fresh"])
 
     def close(self) -> None:

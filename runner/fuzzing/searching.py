@@ -19,7 +19,7 @@ from hypothesis.errors import NoSuchExample, Unsatisfiable
 
 from runner.errors import RunnerError
 from runner.fuzzing.inputs import Literals, name_of
-from runner.fuzzing.search import MOST_BROKEN
+from runner.fuzzing.search import MOST_BROKEN, Progress
 from runner.fuzzing.strategies import Shapes, Strategy
 
 SHRINKING = 20.0
@@ -44,13 +44,7 @@ def main() -> None:
 class _Searching:
     def __init__(self, plan: dict[str, Any]) -> None:
         self._plan = plan
-        self._found: list[Any] | None = None
-        self._tried = 0
-        self._unsteady = 0
-        self._broken = 0
-        self._broke = ""
-        self._problem = ""
-        self._seconds = 0.0
+        self._progress = Progress()
         self._began = self._until = 0.0
         self._waiting: list[list[Any]] = []
         """Inputs that were made and have not run."""
@@ -67,9 +61,9 @@ class _Searching:
         except _EndError:
             pass
         except RunnerError as error:
-            self._problem = error.message
+            self._progress.problem = error.message
         except Exception as error:  # of the library: what was found until then counts
-            self._problem = "" if self._found is not None else f"{type(error).__name__}: {error}"
+            self._progress.problem = "" if self._progress.found is not None else f"{type(error).__name__}: {error}"
         self._write(over=True)
 
     def _look(self) -> None:
@@ -87,11 +81,11 @@ class _Searching:
                 count += 1
                 if count < self._again:
                     return False
-                return args == self._found if count == self._again else self._is_smaller(args)
+                return args == self._progress.found if count == self._again else self._is_smaller(args)
 
             self._find(strategy, fails)
         finally:
-            self._seconds = self._seconds or time.monotonic() - self._began
+            self._progress.seconds = self._progress.seconds or time.monotonic() - self._began
 
     def _find(self, strategy: Strategy, fails: Any) -> None:
         chosen = settings(
@@ -106,11 +100,11 @@ class _Searching:
         except NoSuchExample:
             return  # there are no more inputs
         except Unsatisfiable:
-            self._problem = "no value could be generated that matches the schema"
+            self._progress.problem = "no value could be generated that matches the schema"
 
     def _strategy(self) -> Strategy:
         plan = self._plan
-        shapes = Shapes(Literals(numbers=tuple(plan["numbers"]), texts=tuple(plan["texts"])))
+        shapes = Shapes(Literals(**plan["literals"]))
         if not plan["schemas"]:
             return shapes.arguments(plan["examples"])
         from runner.fuzzing.strategies import by_schemas
@@ -139,9 +133,9 @@ class _Searching:
                 self._alone = len(given)
                 continue
             ran = len(given) if result is None else result.get("at", 0) + 1
-            self._tried += ran
+            self._progress.tried += ran
             if result is not None and self._is_find(waiting[ran - 1], result):
-                self._again = self._tried
+                self._again = self._progress.tried
                 raise _FoundError
             del waiting[:ran]
             self._alone = max(self._alone - ran, 0)
@@ -153,17 +147,17 @@ class _Searching:
     def _is_find(self, args: list[Any], result: dict[str, Any]) -> bool:
         """Whether an input that has failed after others fails by itself."""
         if result["kind"] == "infrastructure":
-            self._broken += 1
-            self._broke = result["message"]
-            if self._broken == MOST_BROKEN:
+            self._progress.broken += 1
+            self._progress.broke = result["message"]
+            if self._progress.broken == MOST_BROKEN:
                 raise _EndError
             return False
         if not self._alone and not self._fails_alone(args):
-            self._unsteady += 1
+            self._progress.unsteady += 1
             return False
-        self._found = args
+        self._progress.found = args
         now = time.monotonic()
-        self._seconds, self._until = now - self._began, now + SHRINKING
+        self._progress.seconds, self._until = now - self._began, now + SHRINKING
         return True
 
     def _is_smaller(self, args: list[Any]) -> bool:
@@ -171,8 +165,8 @@ class _Searching:
         if time.monotonic() >= self._until:
             raise _EndError
         fails = self._fails_alone(args)
-        if fails and _size(args) < _size(self._found):
-            self._found = args
+        if fails and _size(args) < _size(self._progress.found):
+            self._progress.found = args
         return fails
 
     def _fails_alone(self, args: list[Any]) -> bool:
@@ -189,17 +183,7 @@ class _Searching:
         return result
 
     def _write(self, over: bool = False, **request: Any) -> None:
-        state = {
-            "over": over,
-            "found": self._found,
-            "tried": self._tried,
-            "seconds": self._seconds,
-            "unsteady": self._unsteady,
-            "broken": self._broken,
-            "broke": self._broke,
-            "problem": self._problem,
-        }
-        sys.stdout.write(json.dumps({**state, **request}) + "\n")
+        sys.stdout.write(json.dumps({"over": over, "progress": vars(self._progress), **request}) + "\n")
         sys.stdout.flush()
 
 

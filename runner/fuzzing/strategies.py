@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from math import ceil, floor, inf, nextafter
 from typing import Any
 
@@ -57,23 +58,26 @@ class Shapes:
 
     def arguments(self, examples: Sequence[Sequence[Any]]) -> Strategy:
         """Lists of arguments of the shapes of some."""
-        return self._tuple([list(values) for values in zip(*examples, strict=True)])
+        return st.tuples(*map(self.like, zip(*examples, strict=True))).map(list)
 
     def like(self, examples: Iterable[Any]) -> Strategy:
         """Values of the shapes of some; of any, when there are none."""
         values = list(examples)
-        choices = [
-            made
-            for made in (
-                st.none() if None in values else None,
-                st.booleans() if any(isinstance(value, bool) for value in values) else None,
-                self._number([value for value in values if _is_number(value)]),
-                self._text([value for value in values if isinstance(value, str)]),
-                self._list([value for value in values if isinstance(value, list)]),
-                self._object([value for value in values if isinstance(value, dict)]),
-            )
-            if made is not None
-        ]
+        numbers = [value for value in values if _is_number(value)]
+        kinds: tuple[type, ...] = (str, list, dict)
+        texts, lists, objects = ([value for value in values if isinstance(value, kind)] for kind in kinds)
+        choices: list[Strategy] = [st.none()] if None in values else []
+        if any(isinstance(value, bool) for value in values):
+            choices.append(st.booleans())
+        if numbers:
+            is_whole = all(isinstance(value, int) for value in numbers)
+            choices.append(self.whole_numbers() if is_whole else self.numbers())
+        if texts:
+            choices.append(self.texts(texts))
+        if lists:
+            choices.append(st.lists(self.like(chain(*lists))))
+        if objects:
+            choices.append(self._object(objects))
         return st.one_of(choices) if choices else self.anything()
 
     def whole_numbers(self, least: int = -LARGEST, most: int = LARGEST) -> Strategy:
@@ -119,23 +123,7 @@ class Shapes:
         optional = {key: value for key, value in keys.items() if key not in needs}
         return st.one_of(st.fixed_dictionaries(required, optional=optional), whole)
 
-    def _tuple(self, columns: list[list[Any]]) -> Strategy:
-        return st.tuples(*(self.like(values) for values in columns)).map(list)
-
-    def _number(self, values: list[float]) -> Strategy | None:
-        if not values:
-            return None
-        return self.whole_numbers() if all(isinstance(value, int) for value in values) else self.numbers()
-
-    def _text(self, values: list[str]) -> Strategy | None:
-        return self.texts(values) if values else None
-
-    def _list(self, values: list[list[Any]]) -> Strategy | None:
-        return st.lists(self.like(item for value in values for item in value)) if values else None
-
-    def _object(self, values: list[dict[str, Any]]) -> Strategy | None:
-        if not values:
-            return None
+    def _object(self, values: list[dict[str, Any]]) -> Strategy:
         keys = dict.fromkeys(key for value in values for key in value)
         if not keys:
             return st.dictionaries(self.texts(), self.anything(), max_size=3)
@@ -177,7 +165,7 @@ class _Schema:
             if word in schema:
                 rest = {key: value for key, value in schema.items() if key != word}
                 return st.one_of([self._made(_merged(rest, self._resolved(choice))) for choice in schema[word]])
-        return st.one_of([self._of_type(type, schema) for type in _types(schema)])
+        return st.one_of([getattr(self, f"_{type}")(schema) for type in _types(schema)])
 
     def _reference(self, reference: str) -> Strategy:
         if reference not in self._referred:
@@ -205,10 +193,6 @@ class _Schema:
         for part in schema["allOf"]:
             merged = _merged(merged, self._resolved(part))
         return merged
-
-    def _of_type(self, type: str, schema: Mapping[str, Any]) -> Strategy:
-        made: Strategy = getattr(self, f"_{type}")(schema)
-        return made
 
     def _null(self, schema: Mapping[str, Any]) -> Strategy:
         return st.none()
@@ -305,15 +289,15 @@ def _bounds(schema: Mapping[str, Any]) -> tuple[float, float]:
     least, most = schema.get("minimum", -inf), schema.get("maximum", inf)
     if "exclusiveMinimum" in schema:
         edge = schema["exclusiveMinimum"]
-        least = max(least, edge + 1 if schema.get("type") == "integer" and isinstance(edge, int) else _after(edge, inf))
+        least = max(
+            least, edge + 1 if schema.get("type") == "integer" and isinstance(edge, int) else nextafter(edge, inf)
+        )
     if "exclusiveMaximum" in schema:
         edge = schema["exclusiveMaximum"]
-        most = min(most, edge - 1 if schema.get("type") == "integer" and isinstance(edge, int) else _after(edge, -inf))
+        most = min(
+            most, edge - 1 if schema.get("type") == "integer" and isinstance(edge, int) else nextafter(edge, -inf)
+        )
     return least, most
-
-
-def _after(edge: float, towards: float) -> float:
-    return nextafter(edge, towards)
 
 
 def _merged(one: Any, other: Any) -> Any:
