@@ -1,12 +1,19 @@
-"""Which tool a file is of, and the cases in it."""
+"""Which tool a file is of, and the cases in it: samples of Inspect, goldens of DeepEval, samples of OpenAI evals. How
+answers are scored is in code there; here, `Scorer` says it.
+
+Sources: https://inspect.aisi.org.uk/datasets.html, https://deepeval.com/docs/evaluation-datasets,
+https://github.com/openai/evals/blob/main/docs/build-eval.md."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
-from runner.conversion.sources import Converted, Record, value_of
+from runner.conversion.sources import SAME_MEANING, Converted, Record, judged, one_of, value_of
 from runner.errors import ConfigurationError
 
 FORMATS = ("promptfoo", "inspect", "deepeval", "openai-evals")
@@ -16,17 +23,23 @@ _MARKS = {
     "openai-evals": ("ideal",),
     "inspect": ("target", "choices"),
     "promptfoo": ("vars", "__expected", "__expected1"),
-    "deepeval": (
-        "expected_output",
-        "actual_output",
-        "retrieval_context",
-        "context",
-        "scenario",
-        "expected_tools",
-        "turns",
-    ),
+    "deepeval": tuple("expected_output actual_output retrieval_context context scenario expected_tools turns".split()),
 }
 """Format → fields of its records that no other one has."""
+SCORERS = ("includes", "match", "exact", "pattern", "model_graded_qa")
+"""An answer contains the target, ends with it (of OpenAI evals: begins), is it, matches it, means it."""
+IN_CODE = "the scorer, which is code: pass --scorer with one of {}; the cases use {}"
+FIELDS = {
+    "inspect": ("input", "target", "id", "choices", "metadata"),
+    "deepeval": (
+        *("input", "expected_output", "name", "expected_tools", "turns", "scenario", "expected_outcome"),
+        *("user_description", "additional_metadata", "context", "comments"),
+    ),
+    "openai-evals": ("input", "ideal"),
+}
+"""Format → the fields that are read."""
+PARTS = ("image", "audio", "text", "image_url", "input_audio")
+MOST_TURNS = 10
 _SAID = ("prompt", "input", "question", "query", "message", "text", "user_input")
 """Variables that hold what is said, where a configuration has no prompts."""
 
@@ -37,7 +50,7 @@ def converted(path: Path, shown: str, format: str | None, scorer: str | None, si
     Args:
         shown: the name of the file in messages.
         format: one of `FORMATS`; None: the one that its fields speak of.
-        scorer: see `runner.conversion.datasets`.
+        scorer: one of `SCORERS`; None: the usual one of the format.
         simulator: plays the users of scenarios."""
     value = value_of(path, shown)
     format = format or _format_of(value)
@@ -50,14 +63,12 @@ def converted(path: Path, shown: str, format: str | None, scorer: str | None, si
         from runner.conversion.promptfoo import Promptfoo
 
         return format, Promptfoo(path, _configuration(value, path)).convert()
-    from runner.conversion import datasets
-
-    records = _records(value, shown)
-    if format == "inspect":
-        return format, datasets.inspect_samples(records, scorer)
-    if format == "openai-evals":
-        return format, datasets.openai_samples(records, scorer)
-    return format, datasets.goldens([_snake(record) for record in records], simulator)
+    made, records = Converted(), _records(value, shown)
+    if format == "deepeval":
+        _add_goldens(made, [_snake(record) for record in records], simulator)
+    else:
+        _add_samples(made, format, records, scorer)
+    return format, made
 
 
 def _format_of(value: Any) -> str | None:
@@ -98,3 +109,158 @@ def _configuration(value: Any, path: Path) -> Record:
     variables = [name for name in first.get("vars", first) if not str(name).startswith("__")]
     named = [name for name in _SAID if name in variables] or variables
     return {**config, "prompts": [f"{{{{ {named[0]} }}}}" if named else "{{ prompt }}"]}
+
+
+def _add_samples(converted: Converted, format: str, records: list[Record], scorer: str | None) -> None:
+    """Samples of Inspect or OpenAI evals. Without a scorer those of Inspect are scored by `includes`, or by their
+    choices, and the others by `match`."""
+    default, shown = ("includes", "includes()") if format == "inspect" else ("match", "Match")
+    if scorer is None and not (format == "inspect" and all(one.get("choices") for one in records)):
+        converted.lacks(IN_CODE.format(", ".join(SCORERS), shown))
+    for id, sample in _read(converted, format, "sample", records):
+        said = _said(sample.get("input"), converted, id)
+        if format == "openai-evals":
+            converted.add(id, said, _scored(_targets(sample.get("ideal")), scorer or default, begins=True))
+            continue
+        targets = _targets(sample.get("target"))
+        checks = list(_scored(targets, scorer or default, begins=False))
+        if choices := _list(sample.get("choices")):
+            letters = ascii_uppercase[: len(choices)]
+            options = "\n".join(f"{letter}) {choice}" for letter, choice in zip(letters, choices, strict=False))
+            ask = f"\n\n{options}\n\nThe last line of your answer is ANSWER: and the letters of all right choices."
+            said = _with_more(said, ask)
+            right = [letters[choices.index(one)] if one in choices and one not in letters else one for one in targets]
+            pattern = r"(?i)answer\s*:\s*\W*" + r"\W*(?:and\W*)?".join(map(re.escape, right)) + r"\b"
+            checks = [{"type": "regex", "value": pattern}] if right else []
+        converted.add(id, said, checks, metadata=_object(sample.get("metadata")))
+
+
+def _add_goldens(converted: Converted, records: list[Record], simulator: str) -> None:
+    """Goldens and conversational goldens of DeepEval. `simulator` plays the users of scenarios."""
+    converted.lacks("the metrics, which are code: cases use expected_output and expected_tools")
+    for id, golden in _read(converted, "deepeval", "golden", records):
+        metadata = _object(golden.get("additional_metadata"))
+        if context := _list(golden.get("context")):
+            metadata["context"] = context
+        more = {"name": golden.get("name") or golden.get("comments"), "metadata": metadata}
+        checks = [check for tool in golden.get("expected_tools") or () for check in _called(tool)]
+        if golden.get("scenario") or golden.get("turns"):
+            _conversation(converted, id, golden, simulator, more)
+            continue
+        if golden.get("expected_output"):
+            checks.insert(0, judged(SAME_MEANING.format(golden["expected_output"])))
+        converted.add(id, {"input": golden.get("input") or ""}, checks, **more)
+
+
+def _read(converted: Converted, format: str, noun: str, records: list[Record]) -> Iterator[tuple[str, Record]]:
+    """Each record with its id; takes note of its fields that are not read."""
+    for number, record in enumerate(records, 1):
+        id = str(("id" in FIELDS[format] and record.get("id")) or f"{noun}-{number}")
+        for name in sorted(record.keys() - FIELDS[format]):
+            if record[name] not in (None, "", [], {}):
+                converted.lacks(f"`{name}`", id)
+        yield id, record
+
+
+def _conversation(converted: Converted, id: str, golden: Record, simulator: str, more: Record) -> None:
+    outcome = golden.get("expected_outcome")
+    said = [one for one in golden.get("turns") or () if one.get("role", "user") == "user"]
+    wanted = [judged(outcome)] if outcome else []
+    if said:
+        turns = [{"input": one.get("content") or ""} for one in said]
+        converted.add(id, {"turns": turns}, wanted, **more)
+        return
+    persona = {"persona": golden["user_description"]} if golden.get("user_description") else {}
+    plays = {"use": simulator, "goal": golden["scenario"], **persona}
+    checkpoint = {"id": "outcome", "assert": wanted[0] if wanted else {"type": "type", "value": "string"}}
+    converted.add(id, {"simulator": plays, "checkpoints": [checkpoint]}, [], max_turns=MOST_TURNS, **more)
+
+
+def _called(tool: Any) -> Iterator[Record]:
+    name = tool if isinstance(tool, str) else tool.get("name")
+    given = None if isinstance(tool, str) else tool.get("input_parameters") or tool.get("inputParameters")
+    yield {"type": "tool_called", **({"value": {"name": name, "arguments": given}} if given else {"name": name})}
+
+
+def _scored(targets: list[str], scorer: str, begins: bool) -> Iterator[Record]:
+    """The assertions of a scorer; `begins`: to match means to begin with the target, and not to end with it."""
+    if not targets:
+        return
+    if scorer == "match" and not begins:
+        yield one_of("regex", (rf"(?i){re.escape(target)}\W*$" for target in targets))
+    elif scorer == "model_graded_qa":
+        yield judged(SAME_MEANING.format(" or: ".join(targets)))
+    else:
+        types = {"includes": "icontains", "match": "starts_with", "exact": "equals", "pattern": "regex"}
+        yield one_of(types[scorer], targets)
+
+
+def _said(given: Any, converted: Converted, id: str) -> Record:
+    """What is said to the agent: a text, or the messages of a chat."""
+    if not isinstance(given, list):
+        return {"input": given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)}
+    return {"messages": [_message(one, converted, id) for one in given]}
+
+
+def _message(given: Record, converted: Converted, id: str) -> Record:
+    message = {name: given[name] for name in ("role", "content", "name", "tool_call_id") if given.get(name) is not None}
+    if isinstance(given.get("content"), list):
+        message["content"] = [part for one in given["content"] for part in _part(one, converted, id)]
+    calls = given.get("tool_calls") or ()
+    if calls:
+        message["tool_calls"] = [one if "arguments" not in one else _call(one) for one in calls]
+    return message
+
+
+def _call(given: Record) -> Record:
+    arguments = given["arguments"]
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    return {"id": given.get("id", ""), "type": "function", "function": {"name": given["function"], "arguments": text}}
+
+
+def _part(given: Record, converted: Converted, id: str) -> Iterator[Record]:
+    type = given.get("type", "text")
+    if type not in PARTS:
+        converted.lacks(f"a part `{type}` of a message", id)
+        return
+    content = given.get(type)
+    if type in ("image", "audio") and isinstance(content, str):
+        source = content if re.match(r"[a-z]+:", content) else f"file://{content}"
+        yield {"type": type, "source": source}
+    else:
+        yield {"type": type, type: content}
+
+
+def _with_more(said: Record, more: str) -> Record:
+    """The same with a text behind the last message."""
+    if "input" in said:
+        return {"input": said["input"] + more}
+    *before, last = said["messages"]
+    content = last.get("content") or ""
+    parts = [*content, {"type": "text", "text": more.strip()}] if isinstance(content, list) else content + more
+    return {"messages": [*before, {**last, "content": parts}]}
+
+
+def _targets(given: Any) -> list[str]:
+    found = given if isinstance(given, list) else _list(given) if str(given).startswith("[") else [given]
+    return [one if isinstance(one, str) else json.dumps(one) for one in found if one not in (None, "")]
+
+
+def _list(given: Any) -> list[Any]:
+    """A list; a cell of a table has it as JSON, or with commas between its elements."""
+    if isinstance(given, str) and given:
+        try:
+            found = json.loads(given)
+        except ValueError:
+            return [part.strip() for part in given.split(",")]
+        return found if isinstance(found, list) else [found]
+    return given if isinstance(given, list) else []
+
+
+def _object(given: Any) -> Record:
+    if isinstance(given, str) and given:
+        try:
+            given = json.loads(given)
+        except ValueError:
+            return {"metadata": given}
+    return dict(given) if isinstance(given, dict) else {}

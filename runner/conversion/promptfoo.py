@@ -31,17 +31,7 @@ TOP = {
 """Field of the configuration → what there is instead."""
 OF_AGENT = frozenset(("tools", "tool_choice"))
 """Parameters that are the agent's own here."""
-READ = (
-    "description",
-    "prompts",
-    "tests",
-    "defaultTest",
-    "scenarios",
-    "assertionTemplates",
-    "metadata",
-    "tags",
-    "$schema",
-)
+READ = tuple("description prompts tests defaultTest scenarios assertionTemplates metadata tags $schema".split())
 OF_TEST = ("description", "vars", "assert", "metadata", "options", "threshold", "prompts", "providers", "provider")
 OF_OPTIONS = ("prefix", "suffix", "disableVarExpansion", "disableDefaultAsserts")
 BETWEEN_PROMPTS = re.compile(r"\n---\n")
@@ -98,7 +88,7 @@ class Promptfoo:
 
     def _add(self, id: str, default: Record, test: Record, variables: Record, prompt: str) -> None:
         lacks = partial(self.converted.lacks, case=id)
-        options = {**(default.get("options") or {}), **(test.get("options") or {})}
+        options = _joined(default, test, "options")
         for name in sorted((default | test).keys() - OF_TEST):
             lacks(f"`{name}` of a test")
         for name in sorted(options.keys() - OF_OPTIONS):
@@ -116,24 +106,15 @@ class Promptfoo:
         if threshold is not None and threshold < 1:
             lacks("`threshold` of a test: every assertion must pass; `rubrics` have a threshold")
         text = f"{options.get('prefix', '')}{prompt}{options.get('suffix', '')}"
-        metadata = {**(default.get("metadata") or {}), **(test.get("metadata") or {})}
-        self.converted.add(
-            id,
-            _said(render(text)),
-            found,
-            name=test.get("description"),
-            metadata=metadata,
-            options=self._parameters,
-            lost=checks.lost,
-        )
+        more = {"name": test.get("description"), "metadata": _joined(default, test, "metadata")}
+        self.converted.add(id, _said(render(text)), found, **more, options=self._parameters, lost=checks.lost)
 
-    def _prompts(self, given: Any) -> Iterator[tuple[str, str]]:
+    def _prompts(self, prompts: Any) -> Iterator[tuple[str, str]]:
         """Each prompt with the name by which tests choose it."""
-        for one in given if isinstance(given, list) else [given]:
-            label = one.get("label") or one.get("id") or "" if isinstance(one, dict) else str(one)
-            source = (
-                str(one.get("raw") or one.get("id") or one.get("file") or "") if isinstance(one, dict) else str(one)
-            )
+        for one in prompts if isinstance(prompts, list) else [prompts]:
+            given = one if isinstance(one, dict) else {"id": str(one)}
+            label = given.get("label") or given.get("id") or ""
+            source = str(given.get("raw") or given.get("id") or given.get("file") or "")
             name = source.removeprefix("file://")
             is_file = source.startswith("file://") or ("\n" not in name and (self._folder / name[:200]).is_file())
             if not is_file:
@@ -176,14 +157,13 @@ class Promptfoo:
             tests = list(self._tests(scenario.get("tests") or [{}]))
             for given, test in product(self._tests(scenario.get("config") or [{}]), tests):
                 joined = [*(given.get("assert") or []), *(test.get("assert") or [])]
-                merged = {**(given.get("vars") or {}), **(test.get("vars") or {})}
-                yield {**given, **test, "vars": merged, "assert": joined}
+                yield {**given, **test, "vars": _joined(given, test, "vars"), "assert": joined}
 
     def _expanded(self, default: Record, test: Record) -> Iterator[Record]:
         """The variables of a test; lists give one test for each of their elements."""
         variables = {**self._read(default.get("vars") or {}), **self._read(test.get("vars") or {})}
         variables = {name: self._content(value) for name, value in variables.items()}
-        options = {**(default.get("options") or {}), **(test.get("options") or {})}
+        options = _joined(default, test, "options")
         if options.get("disableVarExpansion"):
             yield variables
             return
@@ -265,6 +245,11 @@ class Promptfoo:
             raise ConfigurationError(f"Cannot convert {name}: {error.strerror}") from error
         except UnicodeDecodeError as error:
             raise ConfigurationError(f"Cannot convert {name}: it is not UTF-8 text") from error
+
+
+def _joined(default: Record, test: Record, field: str) -> Record:
+    """A field of a test that is an object, with what the default has besides."""
+    return {**(default.get(field) or {}), **(test.get(field) or {})}
 
 
 def _row(row: Record) -> Record:

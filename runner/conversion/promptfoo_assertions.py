@@ -124,11 +124,8 @@ def expected_in(cell: str) -> Record:
     type = found["type"] if found else ""
     bare = _ALIASES.get(type, type).removeprefix("not-")
     known = bare in (*PLAIN, *LISTS, *JUDGED, *LIMITS, *INSTEAD, "is-json", "contains-json", "similar")
-    if (
-        found is None
-        or not (known or ":" in type)
-        or (found["value"] is None and bare not in ("is-json", "contains-json"))
-    ):
+    needs_value = bare not in ("is-json", "contains-json")
+    if found is None or not (known or ":" in type) or (needs_value and found["value"] is None):
         return {"type": "equals", "value": cell.strip()}
     value: Any = found["value"]
     threshold = float(found["threshold"]) if found["threshold"] else None

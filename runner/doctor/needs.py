@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -72,23 +72,10 @@ class Needs:
         self._servers = servers
         self._server_files = server_files(application)
         self._reader = Reader(application)
-        self._kinds: dict[str, Callable[[str], Iterator[Need]]] = {
-            script_calls.PROCESS: self._process,
-            script_calls.HTTP: self._request,
-            script_calls.EXEC: self._command,
-            script_calls.AGENT: self._agent,
-            script_calls.HANDLER: self._handler,
-            script_calls.SERVER: self._server,
-            script_calls.TOOL: self._tool,
-            script_calls.CONNECTOR: self._connector,
-            script_calls.SCRIPT: self._script,
-            script_calls.TABLE: self._table,
-            script_calls.MADE: self._made,
-            script_calls.BROKEN: self._broken,
-        }
 
     def of(self, id: str, folder: Path) -> list[Need]:
-        """What an agent needs, by kind and name. Raises HostError when there is no compiler."""
+        """What an agent needs, by kind and name: for each kind of what is asked, a method says it. Raises HostError
+        when there is no compiler."""
         try:
             agent = self._assistants.get(id)
         except RunnerError as error:
@@ -102,7 +89,7 @@ class Needs:
                 "runner.yml", f"No file stands in for its runner {runner}", place
             )
         for one in self._asked(agent):
-            for need in self._kinds[one.kind](one.name):
+            for need in getattr(self, f"_{one.kind}")(one.name):
                 known = found.get((need.kind, need.name))
                 found[need.kind, need.name] = _joined(known, need.replace(places=(one.place,)))
         needs = [
@@ -198,10 +185,10 @@ class Needs:
         for problem in self._model_files.broken:
             yield _file(problem.partition(":")[0], problem)
 
-    def _request(self, name: str) -> Iterator[Need]:
+    def _http(self, name: str) -> Iterator[Need]:
         yield _mock("http", name, "A request needs a mock, or --allow-net and network access")
 
-    def _command(self, name: str) -> Iterator[Need]:
+    def _exec(self, name: str) -> Iterator[Need]:
         yield _mock("exec", name, "A command needs a mock, or --allow-exec")
 
     def _agent(self, name: str) -> Iterator[Need]:
@@ -366,18 +353,13 @@ def _joined(known: Need | None, need: Need) -> Need:
     """A need as all places name it that have it."""
     if known is None:
         return need
-    messages = [*known.message.split("; "), need.message]
-    return need.replace(
-        places=tuple(dict.fromkeys((*known.places, *need.places))), message="; ".join(dict.fromkeys(messages))
-    )
+    messages = dict.fromkeys([*known.message.split("; "), need.message])
+    return need.replace(places=tuple(dict.fromkeys((*known.places, *need.places))), message="; ".join(messages))
 
 
 def _writes(process: str) -> bool:
-    return (
-        process.rpartition(".")[2]
-        .lower()
-        .startswith(("create", "save", "insert", "update", "upsert", "each", "migrate"))
-    )
+    method = process.rpartition(".")[2].lower()
+    return method.startswith(("create", "save", "insert", "update", "upsert", "each", "migrate"))
 
 
 def _agents(root: Path, variables: Mapping[str, str], absent: Collection[str]) -> Iterator[AgentFindings]:

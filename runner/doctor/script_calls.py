@@ -37,6 +37,7 @@ _ARGUMENTS = (
     (r"(?:assistant_id|agent_id):", AGENT, 0),
     (r"server_id:", SERVER, 0),
 )
+"""Callee, or property → what its argument of that number names."""
 _CALLS_TOOL = r"(?:.*\.)?mcp\.CallTool"
 _OF_PLAN = ((r"(?:.*\.)?Add", 2), (r"(?:.*\.)?Subscribe", 1))
 """Callee → which of its arguments names a process, in scripts that have a `Plan`."""
@@ -47,7 +48,6 @@ _CALL_OPTIONS = frozenset(
     """.split()
 )
 """Properties of what a Create hook returns, and of the options of calls."""
-"""Callee, or property → what its argument of that number names."""
 _WITHIN = (
     (r"(?:.*\.)?agent\.(?:All|Any|Race)", "agent:", AGENT),
     (r"(?:.*\.)?mcp\.(?:All|Any|Race)", "mcp:", SERVER),
@@ -109,7 +109,9 @@ class Reader:
         while new or asked:
             for found in asked:
                 yield found
-                new += self._script(found)
+                if found.kind == SCRIPT and "*" not in found.name:
+                    path = self._application.script(found.name.rpartition(".")[0])
+                    new += [] if path is None else [path]
             seen.update(fresh := [path for path in dict.fromkeys(new) if path not in seen])
             new, asked = [], []
             for path, calls in self._written.of(fresh).items():
@@ -119,10 +121,7 @@ class Reader:
                 asked += [found for call in calls for found in _asked(call)]
                 if any(call.callee == "new Plan" for call in calls):
                     asked += [found for call in calls for found in _of_plan(call)]
-                asked += [
-                    ScriptCall(kind=TABLE, name=f"{query.process} {query.name}", place=query.place)
-                    for query in queried(calls)
-                ]
+                asked += _queried(calls)
             for found in list(asked):
                 if found.kind == SERVER:
                     asked += self._of_server(found.name, used)
@@ -168,13 +167,6 @@ class Reader:
         except ConfigurationError:  # reported where the server is used
             return {}
 
-    def _script(self, found: ScriptCall) -> list[Path]:
-        """The script that a process names."""
-        if found.kind != SCRIPT or "*" in found.name:
-            return []
-        path = self._application.script(found.name.rpartition(".")[0])
-        return [] if path is None else [path]
-
     def _of_server(self, id: str, used: set[str]) -> list[ScriptCall]:
         """The processes of the tools of an MCP server; None of one that is not in this application."""
         file = self._servers.get(id)
@@ -193,19 +185,9 @@ class Reader:
         return path.relative_to(self._application.root).as_posix()
 
 
-class Queried(Value):
-    """A table, or a model, of which a query asks."""
-
-    name: str
-    """Of the table; of the model, with `$` before it."""
-    process: str
-    """That answers the query; with `*` where its method is not known."""
-    place: str
-
-
-def queried(calls: Iterable[WrittenCall]) -> Iterator[Queried]:
-    """The tables of the queries in the calls of a script and of what it imports, without those that it makes."""
-    calls = list(calls)
+def _queried(calls: Sequence[WrittenCall]) -> Iterator[ScriptCall]:
+    """The tables, and models, of the queries in the calls of a script and of what it imports, without those that it
+    makes. The method of the process is `*` where it is not known."""
     engines = _engines(calls)
     every = {engine for known in engines.values() for engine in known}
     made = {name.lower() for call in calls for name in _made(call)}
@@ -216,7 +198,7 @@ def queried(calls: Iterable[WrittenCall]) -> Iterator[Queried]:
         for name in _named(call, is_query=method is not None):
             if name.lower() not in made and not name.lower().startswith(_OWN):
                 process = f"query.{ENGINE}.{method[1] if method else '*'}"
-                yield Queried(name=name, process=process, place=f"{call.file}:{call.line}")
+                yield ScriptCall(kind=TABLE, name=f"{process} {name}", place=f"{call.file}:{call.line}")
 
 
 def _asked(call: WrittenCall) -> Iterator[ScriptCall]:

@@ -64,8 +64,9 @@ class Shapes:
         """Values of the shapes of some; of any, when there are none."""
         values = list(examples)
         numbers = [value for value in values if _is_number(value)]
-        kinds: tuple[type, ...] = (str, list, dict)
-        texts, lists, objects = ([value for value in values if isinstance(value, kind)] for kind in kinds)
+        texts: list[Any] = [value for value in values if isinstance(value, str)]
+        lists: list[Any] = [value for value in values if isinstance(value, list)]
+        objects: list[Any] = [value for value in values if isinstance(value, dict)]
         choices: list[Strategy] = [st.none()] if None in values else []
         if any(isinstance(value, bool) for value in values):
             choices.append(st.booleans())
