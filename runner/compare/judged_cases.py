@@ -13,7 +13,7 @@ from runner.record.events import RunEnd
 from runner.record.fold import counted, status_of
 from runner.record.lines import as_read
 from runner.record.model import ResultKey, Suite, TestResult, by_key, key_of
-from runner.record.outcomes import DECIDED, Verdict
+from runner.record.outcomes import DECIDED, Verdict, outcome_in
 from runner.record.report import Report, in_order
 from runner.record.stability import Attempt, answer_of_run, normalised, shown_of, stability_of
 from runner.record.votes import PASSED, SCORE, score_in
@@ -179,11 +179,16 @@ def _pooled(results: Sequence[TestResult], least: float) -> TestResult:
     attempts = tuple(run.replace(run=number) for number, (_, run) in enumerate(owned, 1))
     stability = stability_of(attempts)
     at = shown_of(attempts, least)
-    verdict = attempts[at].verdict
+    run = attempts[at]
+    verdict = run.verdict
     shown = next((result for result in reversed(results) if result.verdict is verdict), owned[at][0])
-    milliseconds = stability.avg_duration_ms if stability is not None else shown.outcome.milliseconds
+    outcome = shown.outcome
+    if shown.verdict is not verdict:  # what its own runs came to is not what all come to
+        said = {"name": outcome.name, "status": run.status, "error": run.error, "cause": run.cause}
+        outcome = outcome_in(said).replace(warnings=outcome.warnings)
+    milliseconds = stability.avg_duration_ms if stability is not None else outcome.milliseconds
     return shown.replace(
-        outcome=shown.outcome.replace(status=verdict.status, milliseconds=milliseconds),
+        outcome=outcome.replace(milliseconds=milliseconds),
         case=shown.case and shown.case.replace(**usage_of(results) | {"model_calls": shown.case.model_calls}),
         run=0,
         policy=None,

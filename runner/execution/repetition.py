@@ -288,7 +288,7 @@ class Rounds:
         ended = [_ended(source.done.get(located.case.id, {})) for source in self._sources for located in source.cases()]
         known = [rounds for rounds in ended if rounds is not None]
         self.made = min([self.planned, *known])
-        if not self.made or max(known) > self.made:  # there was a look after these rounds, which did not decide
+        if not self.made or not known or max(known) > self.made:  # the look after these rounds did not decide
             self.made = min(self.made + 1, self.planned)
         else:
             self.goes_on()

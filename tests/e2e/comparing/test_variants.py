@@ -279,6 +279,16 @@ def test_rounds_of_an_earlier_run_are_counted(app: MakeApplication) -> None:
             assert (len(server.requests), len(lines_of(path))) == (asked, 4 * made)
 
 
+def test_rounds_of_cases_that_are_all_skipped_are_over_when_they_go_on(app: MakeApplication) -> None:
+    with ModelServer(good_or_bad) as server:
+        application = two_models(app, server, 0, DIFFERENT)
+        application.write({f"/{case_file()}": json.dumps(case("a", "hi", skip=True))})
+        assert application.run("-i", case_file(), "--until-decided", "-o", "r.jsonl").code == 0
+        again = application.run("--resume", "r.jsonl")
+
+        assert (again.code, again.stderr) == (0, "")
+
+
 def test_variants_and_rounds_may_be_said_in_different_places(app: MakeApplication) -> None:
     with ModelServer(good_or_bad) as server:
         application = two_models(app, server, 8, DIFFERENT)

@@ -52,6 +52,23 @@ def test_runs_of_reports_with_runs_are_counted_on(app: MakeApplication) -> None:
     assert load(here.root / "h2.jsonl").lines[0]["runs"]["count"] == 7
 
 
+def test_a_case_says_why_all_runs_fail_or_pass_where_those_of_each_report_did_not(app: MakeApplication) -> None:
+    passed = {"c": runs("pfpp", repeat="3 of 5")}, {"c": runs("ppp", repeat="3 of 5")}
+    failed = {"c": runs("ffpf", repeat="3 of 5")}, {"c": runs("ffpfp", repeat="3 of 5")}
+    least = {"runs_per_case": 5, "min_pass_rate": 30}
+    here = app({f"/p{at}.jsonl": written(one) for at, one in enumerate(passed)})
+    here.write({f"/f{at}.jsonl": written(one, **least) for at, one in enumerate(failed)})
+    found = {}
+    for name in "pf":
+        assert {load(here.root / f"{name}{at}.jsonl").lines[0]["status"] for at in (0, 1)} == {
+            {"p": "passed", "f": "failed"}[name]
+        }
+        assert here.run("merge", f"{name}0.jsonl", f"{name}1.jsonl", "--as-runs", "-o", "h.jsonl").code == 0
+        (line,) = load(here.root / "h.jsonl").lines
+        found[name] = line["status"], line["error"], line.get("cause")
+    assert found == {"p": ("failed", "no", "error"), "f": ("passed", None, None)}
+
+
 def test_runs_of_a_case_that_said_something_else_are_left_out(app: MakeApplication) -> None:
     old = {**cases(2, "p"), "x": runs("f", input="old")}
     here = app({"/1.jsonl": written(old), "/2.jsonl": written({**cases(2, "p"), "x": runs("p", input="new")})})
