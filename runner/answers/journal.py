@@ -200,12 +200,13 @@ class Journal:
         milliseconds = round((case_now() - started) * 1000, 1)
         lengths = lengths_of(chunks, completion.content)
         call = _Call(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, lengths=lengths)
-        of_case.calls.append(call)
-        of_case.of_suite = origin.of_suite
         with self._lock:
-            if not self._unwritten:
-                asyncio.get_running_loop().call_soon(self._flush)
-            self._unwritten.setdefault(key, []).append(call)
+            if self._cases.get(key) is of_case:  # else the case has ended, and nobody asks for it again
+                of_case.calls.append(call)
+                of_case.of_suite = origin.of_suite
+                if not self._unwritten:
+                    asyncio.get_running_loop().call_soon(self._flush)
+                self._unwritten.setdefault(key, []).append(call)
         if self._gate is not None:
             self._flush()
             self._gate.end()

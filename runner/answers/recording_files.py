@@ -22,7 +22,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,6 @@ _NAME = 80
 """Characters of a file's name that come from the id."""
 _STALE = 60.0
 """Seconds after which a file that was not written to its end belongs to nobody: writing takes milliseconds."""
-_TEXTS = ("model", "id", "reasoning", "refusal", "input_hint")
 _READ = {*Completion.__annotations__, "chunks", "content_lines", "reasoning_lines"}
 """The fields of an answer."""
 
@@ -178,105 +177,90 @@ def _call_from(value: Mapping[str, Any]) -> RecordedCall:
 # whether a file has the form of a recording, for people who edit one
 
 
-def _form_problem(value: dict[str, Any]) -> str | None:
-    """What is wrong with the content of a file, and where; None when it is a recording."""
-    for where, problem in _problems(value):
-        return f"{where} is not a valid recording: {problem}"
-    return None
-
-
-def _problems(value: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    whole = "the recording"
-    for name in ("calls", "suite", "case", "time"):
-        if name not in value:
-            yield whole, f"'{name}' is missing"
-    yield from ((whole, problem) for problem in _not_texts(value, ("suite", "case", "time"), ("zone",)))
-    if problem := _time_problem(value["time"]):
-        yield whole, problem
-    if not isinstance(value["calls"], list):
-        yield whole, "calls is not a list"
+def _form_problem(value: dict[str, Any]) -> str:
+    """What is wrong with the content of a file, and where; empty when it is a recording."""
+    if problem := _problem(value, _RECORDING) or _time_problem(value["time"]):
+        return f"the recording is not a valid recording: {problem}"
     for number, call in enumerate(value["calls"], 1):
-        yield from ((f"call {number}", problem) for problem in _of_call(call))
+        if problem := _problem(call, _CALL):
+            return f"call {number} is not a valid recording: {problem}"
+    return ""
 
 
-def _time_problem(text: str) -> str | None:
+def _problem(value: Any, form: Any, name: str = "it") -> str:
+    """What is wrong with a value, by a form: a type; `(form,)`, where null is fine; `[form]`, a list of strings or of
+    objects; `{name: form}`, an object, of which fields with `!` are needed; or a function that says it."""
+    if isinstance(form, tuple):
+        return "" if value is None else _problem(value, form[0], name)
+    if isinstance(form, list):
+        kind, kinds = (str, "strings") if form[0] is str else (dict, "objects")
+        if not isinstance(value, list) or not all(isinstance(item, kind) for item in value):
+            return f"{name} is not a list of {kinds}"
+        return next(filter(None, (_problem(item, form[0], name) for item in value)), "")
+    if isinstance(form, dict):
+        if not isinstance(value, dict):
+            return f"{name} is not an object"
+        for key, inner in form.items():
+            field = key.removesuffix("!")
+            if field not in value and field != key:
+                return f"'{field}' is missing"
+            if field in value and (problem := _problem(value[field], inner, field)):
+                return problem
+        return ""
+    if form in _KINDS:
+        return "" if isinstance(value, form) else f"{name} is not {_KINDS[form]}"
+    return str(form(value))
+
+
+def _time_problem(text: str) -> str:
     try:
         datetime.fromisoformat(text)
     except ValueError:
         return f'time is "{text}", not one such as 2025-01-31T10:00:00+01:00'
-    return None
+    return ""
 
 
-def _of_call(call: Any) -> Iterator[str]:
-    if not isinstance(call, dict):
-        yield "it is not an object"
-        return
-    for name in ("completion", "request"):
-        if name not in call:
-            yield f"'{name}' is missing"
-        elif not isinstance(call[name], dict):
-            yield f"{name} is not an object"
-    yield from _of_request(call["request"])
-    yield from _of_completion(call["completion"])
+def _parts_problem(content: Any) -> str:
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return _problem(parts, [{"text_lines": [str]}], "content")
 
 
-def _of_request(request: dict[str, Any]) -> Iterator[str]:
-    messages: Any = request.get("messages")
-    if not _is_objects(messages):
-        yield "messages is not a list of objects"
-        return
-    yield from _not_texts(request, (), ("connector", "model", "agent"))
-    if not _is_objects(request.get("tools") or []):
-        yield "tools is not a list of objects"
-    for name in ("parameters", "options"):
-        if not isinstance(request.get(name) or {}, dict):
-            yield f"{name} is not an object"
-    yield from _not_lines(messages, "content_lines")
-    for message in messages:
-        calls = message.get("tool_calls") or []
-        if not _is_objects(calls) or not all(isinstance(call.get("function", {}), dict) for call in calls):
-            yield "tool_calls of a message is not a list of calls"
-        parts = message.get("content")
-        yield from _not_lines(parts if isinstance(parts, list) else [], "text_lines")
+def _completion_problem(answer: Any) -> str:
+    unknown = sorted(answer.keys() - _READ) if isinstance(answer, dict) else []
+    return (
+        f"completion has unknown fields: {', '.join(unknown)}" if unknown else _problem(answer, _ANSWER, "completion")
+    )
 
 
-def _of_completion(answer: dict[str, Any]) -> Iterator[str]:
-    if unknown := sorted(answer.keys() - _READ):
-        yield f"completion has unknown fields: {', '.join(unknown)}"
-    yield from _not_texts(answer, ("content",), _TEXTS)
-    yield from _not_lines([answer], "content_lines", "reasoning_lines")
-    if not isinstance(answer.get("awaiting_input"), bool | None):
-        yield "awaiting_input is neither true nor false"
-    if not isinstance(answer.get("warnings", []), list):
-        yield "warnings is not a list"
-    chunks = answer.get("chunks")
-    if not isinstance(chunks, list | None) and not all(length.isdecimal() for length in str(chunks).split() or ["-"]):
-        yield "chunks is neither a list of strings nor their lengths"
-    calls = answer.get("tool_calls", [])
-    if not _is_objects(calls):
-        yield "tool_calls is not a list of objects"
-        return
-    yield from _not_lines(calls, "arguments_lines")
-    for call in calls:
-        named = {name.removesuffix("_lines") if name == "arguments_lines" else name for name in call}
-        if odd := sorted(named ^ ToolCall.__annotations__.keys()):
-            yield f"a tool call has missing or unknown fields: {', '.join(odd)}"
-        yield from _not_texts(call, ("id", "name", "arguments"))
+def _chunks_problem(chunks: Any) -> str:
+    fits = isinstance(chunks, list | None) or all(length.isdecimal() for length in str(chunks).split() or ["-"])
+    return "" if fits else "chunks is neither a list of strings nor their lengths"
 
 
-def _is_objects(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+def _tool_call_problem(call: Any) -> str:
+    named = {"arguments" if name == "arguments_lines" else name for name in call}
+    if odd := sorted(named ^ ToolCall.__annotations__.keys()):
+        return f"a tool call has missing or unknown fields: {', '.join(odd)}"
+    return _problem(call, {"arguments_lines": [str], **dict.fromkeys(ToolCall.__annotations__, str)})
 
 
-def _not_texts(value: dict[str, Any], names: tuple[str, ...], may_be_null: tuple[str, ...] = ()) -> Iterator[str]:
-    for name in (*names, *may_be_null):
-        if not isinstance(value.get(name, ""), str) and (value[name] is not None or name in names):
-            yield f"{name} is not a string"
-
-
-def _not_lines(values: list[Any], *names: str) -> Iterator[str]:
-    for value in values:
-        for name in names:
-            lines = value.get(name, []) if isinstance(value, dict) else []
-            if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-                yield f"{name} is not a list of strings"
+_KINDS = {str: "a string", bool: "true or false", list: "a list", dict: "an object"}
+_RECORDING = {"calls!": list, "suite!": str, "case!": str, "time!": str, "zone": (str,)}
+_REQUEST = {
+    "messages!": [{"content_lines": [str], "content": _parts_problem, "tool_calls": ([{"function": dict}],)}],
+    **dict.fromkeys(("connector", "model", "agent"), (str,)),
+    "tools": ([dict],),
+    "parameters": (dict,),
+    "options": (dict,),
+}
+_ANSWER = {
+    "content": str,
+    **dict.fromkeys(("model", "id", "reasoning", "refusal", "input_hint"), (str,)),
+    "content_lines": [str],
+    "reasoning_lines": [str],
+    "awaiting_input": (bool,),
+    "warnings": list,
+    "chunks": _chunks_problem,
+    "tool_calls": [_tool_call_problem],
+}
+_CALL = {"completion!": _completion_problem, "request!": _REQUEST}

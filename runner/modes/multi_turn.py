@@ -31,7 +31,7 @@ from collections.abc import Sequence
 
 from runner.assertions.model import Assertion
 from runner.cases.messages import as_written, described, message_of, messages_of, parts_of_said
-from runner.cases.other_cases import ConversationCase, DynamicCase, MultiTurnCase
+from runner.cases.other_cases import DynamicCase, MultiTurnCase
 from runner.cases.turns import Checkpoint, ConversationTurn, Turn
 from runner.connectors.timing import uncounted
 from runner.modes.awaiting import Awaiting, detect, question_in
@@ -57,9 +57,7 @@ def mode_of(attempt: CaseAttempt) -> Mode:
 class MultiTurn(TurnsMode):
     """A conversation."""
 
-    def __init__(
-        self, attempt: CaseAttempt, case: MultiTurnCase | ConversationCase, checkpoints: Sequence[Checkpoint] = ()
-    ) -> None:
+    def __init__(self, attempt: CaseAttempt, case: MultiTurnCase, checkpoints: Sequence[Checkpoint] = ()) -> None:
         super().__init__(attempt, checkpoints)
         self._case = case
         self._is_written = False
@@ -240,7 +238,6 @@ class MultiTurn(TurnsMode):
             self.skip_reason = reason
 
     async def _conclude(self) -> None:
-        assert isinstance(self._case, MultiTurnCase)
         await self._check_end(self._case.final_assertions)
 
 

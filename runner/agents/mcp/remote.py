@@ -19,27 +19,8 @@ from typing import Any, cast
 
 from anyio import BrokenResourceError, ClosedResourceError, EndOfStream
 from anyio.abc import ObjectReceiveStream, ObjectSendStream
-from mcp import ClientSession, McpError
+from mcp import ClientSession, McpError, types
 from mcp.shared.message import SessionMessage
-from mcp.types import (
-    INVALID_REQUEST,
-    METHOD_NOT_FOUND,
-    CallToolRequest,
-    CallToolRequestParams,
-    CallToolResult,
-    CancelledNotification,
-    CancelledNotificationParams,
-    ClientNotification,
-    ClientRequest,
-    ErrorData,
-    JSONRPCError,
-    JSONRPCMessage,
-    JSONRPCNotification,
-    JSONRPCRequest,
-    PaginatedRequestParams,
-    ServerNotification,
-    ServerRequest,
-)
 from pydantic import AnyUrl, ValidationError
 
 from runner.agents.mcp.http import FAILED, quoted, reason, reply_in
@@ -113,7 +94,7 @@ class Outgoing(ObjectSendStream[SessionMessage]):
 
     async def send(self, item: SessionMessage) -> None:
         """Sends a message."""
-        if isinstance(item.message.root, JSONRPCRequest):
+        if isinstance(item.message.root, types.JSONRPCRequest):
             self.requests[asyncio.current_task()] = item.message.root.id
         await self._stream.send(item)
 
@@ -159,16 +140,16 @@ class Incoming(ObjectReceiveStream[SessionMessage | Exception]):
 
     async def _is_known(self, item: SessionMessage) -> bool:
         message = item.message.root
-        if isinstance(message, JSONRPCRequest | JSONRPCNotification):
-            kind = ServerRequest if isinstance(message, JSONRPCRequest) else ServerNotification
+        if isinstance(message, types.JSONRPCRequest | types.JSONRPCNotification):
+            kind = types.ServerRequest if isinstance(message, types.JSONRPCRequest) else types.ServerNotification
             try:
                 kind.model_validate(message.model_dump(by_alias=True, mode="json", exclude_none=True))
                 return True
             except ValidationError:
-                if isinstance(message, JSONRPCRequest):
-                    unknown = ErrorData(code=METHOD_NOT_FOUND, message="Method not found")
-                    error = JSONRPCError(jsonrpc="2.0", id=message.id, error=unknown)
-                    await self._outgoing.send(SessionMessage(JSONRPCMessage(error)))
+                if isinstance(message, types.JSONRPCRequest):
+                    unknown = types.ErrorData(code=types.METHOD_NOT_FOUND, message="Method not found")
+                    error = types.JSONRPCError(jsonrpc="2.0", id=message.id, error=unknown)
+                    await self._outgoing.send(SessionMessage(types.JSONRPCMessage(error)))
                 return False
         return self._asked(message.id) is not None
 
@@ -189,8 +170,9 @@ class Incoming(ObjectReceiveStream[SessionMessage | Exception]):
             said = given if isinstance(given, str) else json.dumps(given)
             id = self._asked((reply_in(said) or {}).get("id"))
             if id is not None:
-                error = ErrorData(code=FAILED, message=f"its response does not follow the protocol: {quoted(said)}")
-                return SessionMessage(JSONRPCMessage(JSONRPCError(jsonrpc="2.0", id=id, error=error)))
+                why = f"its response does not follow the protocol: {quoted(said)}"
+                error = types.JSONRPCError(jsonrpc="2.0", id=id, error=types.ErrorData(code=FAILED, message=why))
+                return SessionMessage(types.JSONRPCMessage(error))
             self._ending.stray = self._ending.stray or said[:200].strip()
         return None
 
@@ -307,7 +289,7 @@ class Connection:
         except EndOfStream as error:
             lost = error
         except (RuntimeError, ValidationError) as error:
-            raise RefusedError(f"its response is invalid: {_odd(error)}", INVALID_REQUEST) from error
+            raise RefusedError(f"its response is invalid: {_odd(error)}", types.INVALID_REQUEST) from error
         self._ending.came.set()
         await asyncio.wait({self._task})
         raise ConnectionLostError(self._ending.explanation()) from lost
@@ -319,8 +301,8 @@ class Connection:
         """Tells the server, without waiting, that the answer is no longer needed."""
         if self.ended or id is None:
             return
-        params = CancelledNotificationParams(requestId=id, reason="the call was cancelled")
-        notification = ClientNotification(CancelledNotification(params=params))
+        params = types.CancelledNotificationParams(requestId=id, reason="the call was cancelled")
+        notification = types.ClientNotification(types.CancelledNotification(params=params))
         self._spawn(self._session.result().send_notification(notification))
 
 
@@ -343,13 +325,13 @@ def _odd(error: RuntimeError | ValidationError) -> str:
 
 async def _call(session: ClientSession, method: str, arguments: tuple[Any, ...]) -> dict[str, Any]:
     if method.startswith("list_"):
-        params = PaginatedRequestParams(cursor=arguments[0]) if arguments else None
+        params = types.PaginatedRequestParams(cursor=arguments[0]) if arguments else None
         result = await getattr(session, method)(params=params)
     elif method == "read_resource":
         result = await session.read_resource(AnyUrl(arguments[0]))
     elif method == "call_tool":  # the session's own method judges the answer by the server's schema, without a bound
-        request = CallToolRequest(params=CallToolRequestParams(name=arguments[0], arguments=arguments[1]))
-        result = await session.send_request(ClientRequest(request), CallToolResult)
+        request = types.CallToolRequest(params=types.CallToolRequestParams(name=arguments[0], arguments=arguments[1]))
+        result = await session.send_request(types.ClientRequest(request), types.CallToolResult)
     else:
         result = await getattr(session, method)(*arguments)
     return cast(dict[str, Any], result.model_dump(mode="json", by_alias=True, exclude_none=True))

@@ -159,3 +159,19 @@ def test_a_case_may_be_named_as_what_belongs_to_a_suite(kept: Kept) -> None:
     again = kept.open()
 
     assert kept.ask(again, "a", origin=case) == [False]
+
+
+def test_an_answer_to_a_case_that_has_ended_is_dropped_and_harms_no_other(kept: Kept) -> None:
+    journal, other = kept.open(), Origin(suite="suite", case="other")
+
+    async def work(connectors: Connectors) -> None:
+        late = asks("a").replace(on_chunk=lambda _: journal.end(CASE.key, broke=False))
+        await journal.complete(CASE, "test", late, connectors)
+        await journal.complete(other, "test", asks("b"), connectors)
+
+    kept.bench.write()
+    kept.bench.run(work)
+
+    again = kept.open()
+    assert kept.ask(again, "a") == [True]
+    assert kept.ask(again, "b", origin=other) == [False]
