@@ -18,7 +18,6 @@ from scripttest.compile.compiler import Compiled, Compiler, Instrument
 from scripttest.protocol import MessageError, encode
 from scripttest.results import Cause, CompileError, HostError, Location, LogLine, MockedCalls, StackFrame
 from scripttest.shortcuts.slicing import BootConfig
-from scripttest.values import Value
 from scripttest.workers.answers import (
     PLACES,
     Begun,
@@ -109,13 +108,9 @@ class FunctionPool:
             is_late: whether a call was cancelled because its time is up.
             instrument: changes the compiled code of files, to measure coverage.
             switches: of mutants, in a run that has some."""
-        self._root = root
-        self._services = services
+        self._root, self._services, self._switches = root, services, switches
+        self._workers, self._waiting, self._is_late = workers, waiting, is_late
         self._boots = BootConfig(names)
-        self._workers = workers
-        self._waiting = waiting
-        self._is_late = is_late
-        self._switches = switches
         self._running = asyncio.Semaphore(workers)
         self._unrested = 0
         """How often the only worker has begun a function without a pause before it."""
@@ -134,14 +129,14 @@ class FunctionPool:
         with self._waiting() if self._running.locked() else nullcontext():
             await self._running.acquire()
         try:
-            answer = None
-            while answer is None:
-                answer = await self._run(call, loaded, owner)
+            returned = None
+            while returned is None:
+                returned = await self._run(call, loaded, owner)
+            return returned
         finally:
             self._running.release()
-        return loaded.read(answer.record, call.function, answer.logs)
 
-    async def _run(self, call: FunctionCall, loaded: LoadedScript, owner: Owner) -> _Answered | None:
+    async def _run(self, call: FunctionCall, loaded: LoadedScript, owner: Owner) -> Returned | None:
         """The answer of a worker; None when it had been killed while it was idle."""
         key = str(call.script)
         slot = self._pool.idle(key)
@@ -161,7 +156,7 @@ class FunctionPool:
                 slot.work = None
                 slot.worked_until = time.monotonic()
                 self._services.returned(owner, event.record.get("world") or "", mocked_of(event.record))
-                return _Answered(record=event.record, logs=tuple(work.logs))
+                return loaded.read(event.record, call.function, tuple(work.logs))
             if was_idle and not work.began and event.cause == Cause.INFRASTRUCTURE:
                 return None
             error = FunctionError(event.message)
@@ -228,8 +223,8 @@ class FunctionPool:
         answer = self._services.at_once(work.owner, call.name, call.arguments, call.world)
         if answer is not None:
             slot.reply(call.number, answer)
-            return
-        work.events.put_nowait(call)
+        else:
+            work.events.put_nowait(call)
 
     def lost(self, slot: WorkerSlot[_Call], loss: Loss) -> None:
         """Tells the task that waits for the function that its worker is lost."""
@@ -289,19 +284,11 @@ class FunctionPool:
     def _loaded(self, source: Source, result: Compiled | CompileError) -> None:
         future = self._compiled[source.key]
         if isinstance(result, Compiled):
-            if self._libraries.told is not None:
-                self._libraries.told(result)
+            self._libraries.told(result)
             future.set_result(LoadedScript(result, self._root, self._boots, self._libraries.called))
         else:
             future.set_exception(compile_failure(result))
             future.exception()
-
-
-class _Answered(Value):
-    """What a worker has answered to a call of a function."""
-
-    record: dict[str, Any]
-    logs: tuple[LogLine, ...]
 
 
 class _Call:

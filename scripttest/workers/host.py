@@ -35,7 +35,7 @@ from scripttest.results import (
 from scripttest.shortcuts.slicing import BootConfig
 from scripttest.workers import answers
 from scripttest.workers.calls import HostCalls, WakeUp
-from scripttest.workers.module_run import Module, ModuleRun, broken_by, timeout_text
+from scripttest.workers.module_run import Module, ModuleRun
 from scripttest.workers.pool import Libraries, Loss, WorkerPool
 from scripttest.workers.services import Services
 from scripttest.workers.work import Assignment, Job, Slot, WorkQueue, start_clock
@@ -148,10 +148,8 @@ class ScriptHost:
         if self._closed:
             return
         self.kill()
-        self._workers.close()
-        self._compiler.close()
-        self._bell.close()
-        self._calls.close()
+        for one in (self._workers, self._compiler, self._bell, self._calls):
+            one.close()
         self._closed = True
 
     def begin(self, modules: list[Module]) -> None:
@@ -236,14 +234,13 @@ class ScriptHost:
 
     def _compiled(self, source: Source, result: Compiled | CompileError) -> None:
         if isinstance(result, CompileError):
-            self._out.append(broken_by(source.key, result))
-            self._open.discard(source.key)
+            from scripttest.workers.outcomes import broken_by
+
+            self._close_module(source.key, broken_by(source.key, result))
         else:
-            if self.libraries.told is not None:
-                self.libraries.told(result)
-            run = self._module_runs[source.key] = ModuleRun(
-                self._modules[source.key], result, self._root, self.libraries.called, self._timeout, self._runs
-            )
+            self.libraries.told(result)
+            module, called = self._modules[source.key], self.libraries.called
+            run = ModuleRun(module, result, self._root, called, self._timeout, self._runs)
             self._queue.add(run)
 
     def heard(self, slot: Slot, message: answers.Message) -> None:
@@ -284,8 +281,7 @@ class ScriptHost:
         work.running = index
         run = self._module_runs.get(work.job.key)
         start_clock(slot, run.timeout if run is not None else self._timeout)
-        if run is not None:
-            self._out += run.begun(index)
+        self._out += run.begun(index) if run is not None else ()
 
     def _result(self, slot: Slot, work: Assignment, ended: answers.Result) -> None:
         index = ended.index
@@ -337,8 +333,7 @@ class ScriptHost:
             self._close_module(key, None)
 
     def _close_module(self, key: str, record: Broken | None) -> None:
-        if record is not None:
-            self._out.append(record)
+        self._out += [record] if record is not None else []
         self._open.discard(key)
         self._module_runs.pop(key, None)
 
@@ -349,7 +344,7 @@ class ScriptHost:
         test = TestKey(suite=work.job.key, test="")
         run = self._module_runs.get(work.job.key)
         if run is not None and call.name == answers.PLACES:
-            slot.reply(call.number, run.mapper.written(call.arguments))
+            slot.reply(call.number, run.outcomes.mapper.written(call.arguments))
             return
         if run is not None and work.running is not None:
             name, (_, repeat) = run.tests[work.running].name, run.position(work.running)
@@ -363,12 +358,11 @@ class ScriptHost:
         assert work is not None
         if slot.worker.expire("module" if work.running is None else str(work.running)):
             return
-        if work.running is None:
-            run = self._module_runs.get(work.job.key)
-            message = timeout_text(run.timeout if run is not None else self._timeout, of_module=True)
-        else:
-            text = timeout_text(work.seconds, of_module=False)
-            message = f"{text}; the script could not be stopped, so cleanups and After hooks did not run"
+        from scripttest.workers.outcomes import timeout_text
+
+        message = timeout_text(work.seconds, of_module=work.running is None)
+        if work.running is not None:
+            message += "; the script could not be stopped, so cleanups and After hooks did not run"
         slot.end()
         work.abandon()
         self._blame(work, Failure(cause=Cause.TIMEOUT, message=message))
@@ -394,7 +388,7 @@ class ScriptHost:
         run = self._module_runs.get(job.key)
         if run is None:
             return
-        failure = run.placed(failure, work.running)
+        failure = run.outcomes.placed(failure, work.running)
         if job.tests is None:
             self._close_module(job.key, Broken(module=job.key, failure=failure))
             return
@@ -402,4 +396,4 @@ class ScriptHost:
             self._queue.jobs.appendleft(Job(key=job.key, tests=tuple(work.todo)))
         if work.running is not None:
             milliseconds = run.timeout * 1000 if failure.cause == Cause.TIMEOUT else 0
-            self._ended(run, work.running, run.cut_short(work.failed, work.running, failure, milliseconds))
+            self._ended(run, work.running, run.outcomes.cut_short(work.failed, work.running, failure, milliseconds))

@@ -232,7 +232,7 @@ class Libraries:
         self._waiting: dict[str, list[Answer]] = {}
         self._asked: dict[str, dict[str, Source]] = {}
         """Module → the scripts that it asked for."""
-        self.told: Callable[[Compiled], None] | None = None
+        self.told: Callable[[Compiled], None] = lambda _: None
         """Called with each script that was compiled."""
 
     def called_by(self, module: str) -> list[Source]:
@@ -270,7 +270,7 @@ class Libraries:
 
     def _compiled(self, source: Source, result: Compiled | CompileError) -> None:
         self._known[source.key] = result
-        if self.told is not None and isinstance(result, Compiled):
+        if isinstance(result, Compiled):
             self.told(result)
         for answer in self._waiting.pop(source.key):
             answer(_reply(result))

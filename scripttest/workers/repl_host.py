@@ -60,7 +60,7 @@ class ReplHost(ScriptHost):
         run = self._module_runs[slot.work.job.key]
         slot.worker.deadline = None
         said = json.loads(call.arguments)[0]
-        frames = run.mapper.frames(str(said.get("stack") or ""))
+        frames = run.outcomes.mapper.frames(str(said.get("stack") or ""))
         found = Said(
             value=said.get("value"),
             error=said.get("error"),

@@ -124,8 +124,10 @@ class WorkQueue:
             self._workers.start()
 
     def add(self, run: ModuleRun) -> None:
-        """Adds the job to list a module."""
-        self.jobs.append(Job(key=run.compiled.source.key, tests=None))
+        """Adds a module, and the job to list it."""
+        key = run.compiled.source.key
+        self._runs[key] = run
+        self.jobs.append(Job(key=key, tests=None))
         if run.is_big:
             self.reserve(self.limit)
 
@@ -145,7 +147,6 @@ class WorkQueue:
             frames.append(run.frame(self._boots))
         if job.tests is None:
             frames.append(encode("discover", *run.listed(self._kinds)))
-            slot.worker.start_clock(run.timeout)
         else:
             assert run.slices is not None
             if not slot.has_base:
@@ -158,6 +159,8 @@ class WorkQueue:
             frames.append(encode("run", *parts))
         slot.module = job.key
         slot.work = Assignment(job)
+        if job.tests is None:
+            start_clock(slot, run.timeout)
         slot.worker.send(*frames)
         run.frame(self._boots)
 

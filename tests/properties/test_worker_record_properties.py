@@ -122,7 +122,9 @@ def test_an_early_failure_that_is_accepted_can_be_shown(run: ModuleRun, record: 
     except MessageError:
         return
     assert isinstance(message, EarlyFailure)
-    shown = run.cut_short([message], 0, run.outcome({"failures": [], "steps": [], "status": "passed"}, "x", 0), 1)  # type: ignore[arg-type]
+    shown = run.outcomes.cut_short(
+        [message], 0, run.outcome({"failures": [], "steps": [], "status": "passed"}, "x", 0), 1
+    )  # type: ignore[arg-type]
     assert shown.name == "TestA"
 
 
