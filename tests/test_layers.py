@@ -165,7 +165,7 @@ DOORS = {
     "runner": "amounts cells environment errors exit_codes filters look_alikes parts version",
     "runner/security": "files keys secrets terminal walk",
     "runner/options": "carried flags options readers values",
-    "runner/statistics": "__init__ agreement change exact_tests intervals policies series",
+    "runner/statistics": "__init__ agreement change exact_tests intervals policies",
     "runner/fuzzing": "fuzz_tests",
     "runner/benchmarks": "benchmark_tests",
     "runner/commands": "__init__ main",

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from math import comb, sqrt
+from statistics import fmean
 
-from runner.statistics.intervals import Interval, Z, normal_probability, t_interval, variance, wilson
+from runner.statistics.intervals import NORMAL, Interval, Z, t_interval, variance, wilson
 from scripttest.values import Value
 
 MOST_SAMPLES = 9
@@ -96,11 +96,9 @@ class CorrectedRate(Value):
 
 def agreement_of(table: Sequence[Sequence[int]]) -> Agreement:
     """Agreement of votes: a row for each answer, with how many votes each verdict got."""
-    return Agreement(
-        agreement=_equal_pairs(table),
-        fleiss_kappa=_fleiss(table),
-        krippendorff_alpha=_krippendorff(table),
-    )
+    pairs = sum(math.comb(sum(row), 2) for row in table)
+    equal = sum(math.comb(votes, 2) for row in table for votes in row) / pairs if pairs else None
+    return Agreement(agreement=equal, fleiss_kappa=_fleiss(table), krippendorff_alpha=_krippendorff(table))
 
 
 def components_of(data: Sequence[Sequence[Sequence[float]]]) -> Components | None:
@@ -113,10 +111,10 @@ def components_of(data: Sequence[Sequence[Sequence[float]]]) -> Components | Non
     runs = [run for case in cases for run in case]
     votes_each = len(runs) / math.fsum(1 / len(run) for run in runs)
     runs_each = len(cases) / math.fsum(1 / len(case) for case in cases)
-    judge = _mean([variance(run) for run in runs])
-    means = [[_mean(run) for run in case] for case in cases]
-    of_runs = votes_each * _mean([variance(case) for case in means])
-    of_cases = runs_each * votes_each * variance([_mean(case) for case in means]) if len(cases) > 1 else of_runs
+    judge = fmean([variance(run) for run in runs])
+    means = [[fmean(run) for run in case] for case in cases]
+    of_runs = votes_each * fmean([variance(case) for case in means])
+    of_cases = runs_each * votes_each * variance([fmean(case) for case in means]) if len(cases) > 1 else of_runs
     agent = (of_runs - judge) / votes_each
     return Components(
         judge=judge,
@@ -145,6 +143,9 @@ def calibrated(human: Sequence[bool], judge: Sequence[bool], weights: Sequence[f
     for pair, weight in zip(pairs, weights or [1.0] * count, strict=True):
         table[pair] += weight * scale
     kappa, error = _cohen(table, count)
+    interval = None
+    if kappa is not None and error is not None:
+        interval = Interval(low=kappa - Z * error, high=kappa + Z * error)
     return Calibration(
         both_pass=both_pass,
         judge_too_strict=strict,
@@ -154,9 +155,7 @@ def calibrated(human: Sequence[bool], judge: Sequence[bool], weights: Sequence[f
         agreement_interval=wilson(both_pass + both_fail, count),
         kappa=kappa,
         kappa_error=error,
-        kappa_interval=None
-        if kappa is None or error is None
-        else Interval(low=kappa - Z * error, high=kappa + Z * error),
+        kappa_interval=interval,
         passes_found=both_pass / (both_pass + strict) if both_pass + strict else None,
         failures_found=both_fail / (both_fail + lenient) if both_fail + lenient else None,
     )
@@ -180,7 +179,7 @@ def calibrated_scores(human: Sequence[float], judge: Sequence[float]) -> ScoreCa
         spearman=correlation(ranks(human), ranks(judge)),
         bias=estimate.value,
         bias_interval=estimate.interval,
-        mean_absolute_error=_mean([abs(difference) for difference in differences]),
+        mean_absolute_error=fmean([abs(difference) for difference in differences]),
     )
 
 
@@ -218,7 +217,7 @@ def ranks(values: Sequence[float]) -> list[float]:
 
 def correlation(a: Sequence[float], b: Sequence[float]) -> float | None:
     """Pearson's; None when one of both does not vary."""
-    mean_a, mean_b = _mean(a), _mean(b)
+    mean_a, mean_b = fmean(a), fmean(b)
     of_a, of_b = (math.fsum((value - mean) ** 2 for value in values) for values, mean in ((a, mean_a), (b, mean_b)))
     if not of_a or not of_b:
         return None
@@ -236,18 +235,13 @@ def rank_sum_probability(a: Sequence[float], b: Sequence[float]) -> float:
     return _normal(places, len(a), total)
 
 
-def _equal_pairs(table: Sequence[Sequence[int]]) -> float | None:
-    pairs = sum(math.comb(sum(row), 2) for row in table)
-    return sum(math.comb(votes, 2) for row in table for votes in row) / pairs if pairs else None
-
-
 def _fleiss(table: Sequence[Sequence[int]]) -> float | None:
     sizes = {sum(row) for row in table}
     if len(sizes) != 1 or (votes := sizes.pop()) < 2:
         return None
     shares = [sum(column) / (len(table) * votes) for column in zip(*table, strict=True)]
     by_chance = math.fsum(share * share for share in shares)
-    seen = _mean([sum(count * (count - 1) for count in row) / (votes * (votes - 1)) for row in table])
+    seen = fmean([sum(count * (count - 1) for count in row) / (votes * (votes - 1)) for row in table])
     return None if max(shares) == 1 else (seen - by_chance) / (1 - by_chance)
 
 
@@ -291,10 +285,6 @@ def _rogan_gladen(calibration: Calibration, share: float) -> float | None:
     return min(1.0, max(0.0, (share + calibration.failures_found - 1) / told_apart))
 
 
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
 def _counted(places: list[int], size: int, total: int) -> float:
     """Of all ways to choose `size` places, twice the share of those whose sum is as far off, on the nearer side."""
     ways: list[dict[int, int]] = [{0: 1}, *({} for _ in range(size))]
@@ -304,15 +294,15 @@ def _counted(places: list[int], size: int, total: int) -> float:
                 ways[chosen][known + place] = ways[chosen].get(known + place, 0) + count
     low = sum(count for known, count in ways[size].items() if known <= total)
     high = sum(count for known, count in ways[size].items() if known >= total)
-    return min(1.0, 2 * min(low, high) / comb(len(places), size))
+    return min(1.0, 2 * min(low, high) / math.comb(len(places), size))
 
 
 def _normal(places: list[float], size: int, total: float) -> float:
     count = len(places)
     middle = size * (count + 1) / 2
     mean = sum(places) / count
-    spread = sqrt(size * (count - size) * sum((place - mean) ** 2 for place in places) / (count * (count - 1)))
+    spread = math.sqrt(size * (count - size) * sum((place - mean) ** 2 for place in places) / (count * (count - 1)))
     if spread == 0:
         return 1.0
     off = max(0.0, abs(total - middle) - 0.5) / spread
-    return min(1.0, 2 * (1 - normal_probability(off)))
+    return min(1.0, 2 * (1 - NORMAL.cdf(off)))

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import add
 
-from runner.statistics.intervals import ALPHA, EQUAL, SLACK, hypergeometric, normal_probability, variance
+from runner.statistics.intervals import ALPHA, EQUAL, NORMAL, SLACK, hypergeometric, variance
 from scripttest.values import Value
 
 DRAWS = 9999
@@ -308,7 +308,7 @@ def _tails(below: float, tie: float, above: float) -> Tails:
 
 def _normal(total: float, spread: float) -> Tails:
     z = total / math.sqrt(spread)
-    worse, better = normal_probability(z), normal_probability(-z)
+    worse, better = NORMAL.cdf(z), NORMAL.cdf(-z)
     return Tails(worse=worse, better=better, worse_exact=worse, better_exact=better)
 
 

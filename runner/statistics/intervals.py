@@ -14,6 +14,7 @@ from runner.statistics import PassCount
 from scripttest.values import Value
 
 NORMAL = NormalDist()
+"""The standard normal distribution."""
 _STEPS = 200
 """Steps of the continued fraction: a hundred are enough for a million runs."""
 _TINY = 1e-300
@@ -25,16 +26,6 @@ SLACK = 1e-12
 """A probability this far above a level is at it."""
 EQUAL = 1e-9
 """Sums of scores this close are equal."""
-
-
-def normal_quantile(probability: float) -> float:
-    """The point below which a standard normal value lies with this probability, between 0 and 1."""
-    return NORMAL.inv_cdf(probability)
-
-
-def normal_probability(value: float) -> float:
-    """The probability that a standard normal value lies below `value`."""
-    return NORMAL.cdf(value)
 
 
 def beta_probability(value: float, a: float, b: float) -> float:
@@ -115,9 +106,9 @@ def _bisect(rising: Callable[[float], float], wanted: float, low: float, high: f
             high = middle
 
 
-Z = normal_quantile(0.975)
+Z = NORMAL.inv_cdf(0.975)
 """Standard errors on each side of a 95 % interval."""
-SEEN = Z + normal_quantile(0.8)
+SEEN = Z + NORMAL.inv_cdf(0.8)
 """Standard errors of a difference that is seen four times in five."""
 
 
@@ -155,7 +146,7 @@ def wilson(passed: float, runs: float, level: float = LEVEL) -> Interval:
     """Wilson's score interval of a share. Without runs nothing is known: 0 to 1."""
     if not runs:
         return Interval(low=0.0, high=1.0)
-    z = normal_quantile(0.5 + level / 2)
+    z = NORMAL.inv_cdf(0.5 + level / 2)
     share, squared = passed / runs, z * z
     middle = share + squared / (2 * runs)
     width = z * math.sqrt(share * (1 - share) / runs + squared / (4 * runs * runs))
@@ -180,7 +171,7 @@ def t_interval(values: Sequence[float], level: float = LEVEL) -> Estimate:
     count = len(values)
     mean = math.fsum(values) / count
     if count < 2 or min(values) == max(values):
-        return Estimate(value=values[0] if count and min(values) == max(values) else mean)
+        return Estimate(value=values[0])
     width = t_quantile(0.5 + level / 2, count - 1) * math.sqrt(variance(values) / count)
     return Estimate(value=mean, interval=Interval(low=mean - width, high=mean + width))
 

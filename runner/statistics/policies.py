@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import count as count_from
 from typing import Any
 
 from scripttest.values import Value
@@ -64,15 +65,10 @@ class Policy(Value):
         if self.stops:
             return found
         judged = sum(outcome in "pf" for outcome in outcomes)
+        found = found.replace(judged=judged, passed=outcomes.count("p"))
         if judged < self.most:
-            return PolicyState(
-                verdict=None,
-                decided_after=None,
-                judged=judged,
-                passed=outcomes.count("p"),
-                next_wave=self.most - judged,
-            )
-        return found.replace(judged=judged, passed=outcomes.count("p"))
+            return found.replace(verdict=None, decided_after=None, next_wave=self.most - judged)
+        return found
 
 
 class PolicyState(Value):
@@ -88,11 +84,12 @@ class PolicyState(Value):
     """The fewest further runs that could decide; 0: it is decided."""
 
 
-class KOfN(Value):
-    """Passed at `need` passes of `of` judged runs, failed when these can no longer come."""
+class Rule(Value):
+    """When the runs of a case decide."""
 
-    need: int
-    of: int
+    def verdict(self, passed: int, failed: int) -> str | None:
+        """What so many runs say: `passed`, `failed`, `undecided`, or None: more runs are needed."""
+        raise NotImplementedError
 
     def after(self, outcomes: Iterable[str]) -> PolicyState:
         """What the outcomes say, in the order of the runs: `p` passed, `f` failed, anything else broke."""
@@ -100,13 +97,25 @@ class KOfN(Value):
         for count, outcome in enumerate(outcomes, 1):
             passed += outcome == "p"
             failed += outcome == "f"
-            if passed >= self.need or failed > self.of - self.need:
-                verdict = "passed" if passed >= self.need else "failed"
+            if (found := self.verdict(passed, failed)) is not None:
                 return PolicyState(
-                    verdict=verdict, decided_after=count, judged=passed + failed, passed=passed, next_wave=0
+                    verdict=found, decided_after=count, judged=passed + failed, passed=passed, next_wave=0
                 )
-        wave = min(self.need - passed, self.of - self.need + 1 - failed)
+        wave = next(
+            more for more in count_from(1) if self.verdict(passed + more, failed) or self.verdict(passed, failed + more)
+        )
         return PolicyState(verdict=None, decided_after=None, judged=passed + failed, passed=passed, next_wave=wave)
+
+
+class KOfN(Rule):
+    """Passed at `need` passes of `of` judged runs, failed when these can no longer come."""
+
+    need: int
+    of: int
+
+    def verdict(self, passed: int, failed: int) -> str | None:
+        """See `Rule`."""
+        return "passed" if passed >= self.need else "failed" if failed > self.of - self.need else None
 
 
 class RatesAt(Value):
@@ -120,7 +129,7 @@ class RatesAt(Value):
     mean_runs: float
 
 
-class Sequential(Value):
+class Sequential(Rule):
     """Wald's test whether a case passes as often as `good` rather than `bad`, cut after `most` runs."""
 
     good: float
@@ -151,22 +160,14 @@ class Sequential(Value):
         """The sum at which it has failed."""
         return math.log(self.beta / (1 - self.alpha))
 
-    def after(self, outcomes: Iterable[str]) -> PolicyState:
-        """What the outcomes say; see `KOfN.after`."""
-        passed = failed = 0
-        for count, outcome in enumerate(outcomes, 1):
-            passed += outcome == "p"
-            failed += outcome == "f"
-            verdict = self._verdict(passed, failed)
-            if verdict is not None:
-                return PolicyState(
-                    verdict=verdict, decided_after=count, judged=passed + failed, passed=passed, next_wave=0
-                )
-        left = self.most - passed - failed
-        to_pass = next(wave for wave in range(1, left + 1) if self._verdict(passed + wave, failed) is not None)
-        to_fail = next(wave for wave in range(1, left + 1) if self._verdict(passed, failed + wave) is not None)
-        wave = min(to_pass, to_fail)
-        return PolicyState(verdict=None, decided_after=None, judged=passed + failed, passed=passed, next_wave=wave)
+    def verdict(self, passed: int, failed: int) -> str | None:
+        """See `Rule`."""
+        total = passed * self.step_pass + (failed * self.step_fail if failed else 0.0)
+        if total >= self.pass_at - _SLACK:
+            return "passed"
+        if total <= self.fail_at + _SLACK:
+            return "failed"
+        return "undecided" if passed + failed >= self.most else None
 
     def rates_at(self, rate: float) -> RatesAt:
         """The exact ends of the test, by going through all its states."""
@@ -178,33 +179,18 @@ class Sequential(Value):
             after: dict[int, float] = {}
             for passed, chance in states.items():
                 for now, weight in ((passed + 1, chance * rate), (passed, chance * (1 - rate))):
-                    verdict = self._verdict(now, run - now)
+                    verdict = self.verdict(now, run - now)
                     if verdict is None:
                         after[now] = after.get(now, 0.0) + weight
                     else:
                         ends[verdict] += weight
                         mean_runs += run * weight
             states = after
-        return RatesAt(
-            rate=rate,
-            passed=ends["passed"],
-            failed=ends["failed"],
-            undecided=ends["undecided"],
-            mean_runs=mean_runs,
-        )
+        return RatesAt(rate=rate, mean_runs=mean_runs, **ends)
 
     def exact_errors(self) -> Sequence[RatesAt]:
         """The ends at the good rate, between both, and at the bad one."""
         return [self.rates_at(rate) for rate in (self.good, (self.good + self.bad) / 2, self.bad)]
-
-    def _bound(self, passed: int, failed: int) -> str | None:
-        total = passed * self.step_pass + (failed * self.step_fail if failed else 0.0)
-        if total >= self.pass_at - _SLACK:
-            return "passed"
-        return "failed" if total <= self.fail_at + _SLACK else None
-
-    def _verdict(self, passed: int, failed: int) -> str | None:
-        return self._bound(passed, failed) or ("undecided" if passed + failed >= self.most else None)
 
 
 def read_policy(written: Written) -> Policy:

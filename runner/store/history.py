@@ -13,8 +13,8 @@ from typing import Any
 from runner.compare.comparison import STANDARD
 from runner.record.fingerprint_changes import asked_by, changed
 from runner.record.outcomes import Verdict
+from runner.statistics.change import Break, level_break, rate_break
 from runner.statistics.intervals import Interval, wilson
-from runner.statistics.series import Break, level_break, rate_break
 from runner.store.store import Store
 from runner.store.stored import NOT_ENDED, StoredResult, StoredRun
 from scripttest.values import Value

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from runner.statistics import PassCount
+from runner.statistics.change import level_break, rate_break
 from runner.statistics.exact_tests import CaseRuns, single_case
-from runner.statistics.series import level_break, rate_break
 
 ONE = [PassCount(passed=1, judged=1)]
 NONE = [PassCount(passed=0, judged=1)]
