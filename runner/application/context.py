@@ -22,15 +22,23 @@ if TYPE_CHECKING:
 
 _KINDS: dict[type, str] = {str: "a string", bool: "true or false", dict: "an object"}
 _TEXTS = ("locale", "referer", "theme", "route", "accept", "chat_id", "assistant_id")
-_FIELDS: dict[str, type] = dict.fromkeys(("authorized", "metadata", "client"), dict) | dict.fromkeys(_TEXTS, str)
-_CLIENT: dict[str, type] = dict.fromkeys(("type", "user_agent", "ip"), str)
-_CONSTRAINTS: dict[str, type] = {
-    **dict.fromkeys(("owner_only", "creator_only", "editor_only", "team_only"), bool),
-    "extra": dict,
-}
 _NAMES = ("user_name", "team_name")
 _IDS = ("sub", "client_id", "scope", "session_id", "user_id", "team_id", "tenant_id")
-_AUTHORIZED: dict[str, type] = {**dict.fromkeys((*_IDS, *_NAMES), str), "remember_me": bool, "constraints": dict}
+Fields = Mapping[str, "type | Fields"]
+"""Key → the type of its value, or the keys of the object that it is."""
+_FIELDS: Fields = {
+    **dict.fromkeys(_TEXTS, str),
+    "metadata": dict,
+    "client": dict.fromkeys(("type", "user_agent", "ip"), str),
+    "authorized": {
+        **dict.fromkeys((*_IDS, *_NAMES), str),
+        "remember_me": bool,
+        "constraints": {
+            **dict.fromkeys(("owner_only", "creator_only", "editor_only", "team_only"), bool),
+            "extra": dict,
+        },
+    },
+}
 _QUOTED = r"""(?s)(?:"(.*?)"|'(.*?)')(?:\s+#.*)?"""
 """A value in quotation marks, and a comment behind it."""
 
@@ -142,31 +150,25 @@ def _read(ctx: str, directory: Path) -> dict[str, Any]:
         hint = beside_missing(path, lambda name: name.endswith((".json", ".jsonc")))
         raise ConfigurationError(f"Cannot read context file {path}: there is no such file", hint)
     given: dict[str, Any] = read_json(path, "context file", is_data=True)
-    where = f"context file {path}"
-    _check(given, _FIELDS, where, "")
-    authorized = _block(given, "authorized", _AUTHORIZED, where)
-    _block(authorized, "constraints", _CONSTRAINTS, where, "authorized.")
-    _block(given, "client", _CLIENT, where)
+    if not isinstance(given, dict):
+        raise ConfigurationError(f"Cannot use context file {path}: it must contain an object")
+    _check(given, _FIELDS, f"context file {path}")
     return given
 
 
-def _block(given: dict[str, Any], name: str, known: dict[str, type], where: str, prefix: str = "") -> dict[str, Any]:
-    block = given.get(name, {})
-    _check(block, known, where, f"{prefix}{name}.")
-    return dict(block)
-
-
-def _check(block: Any, known: dict[str, type], where: str, prefix: str) -> None:
-    if not isinstance(block, dict):
-        raise ConfigurationError(f"Cannot use {where}: it must contain an object")
+def _check(block: dict[str, Any], known: Fields, where: str, prefix: str = "") -> None:
     unknown = [key for key in block if key not in known]
     if unknown:
         names = ", ".join(f'"{prefix}{key}"' for key in unknown)
         hint = did_you_mean(unknown[0], known) or f"The keys are {', '.join(known)}"
         raise ConfigurationError(f"Cannot use {where}: unknown key{'s' if len(unknown) > 1 else ''} {names}", hint)
     for key, value in block.items():
-        if not isinstance(value, known[key]):
-            raise ConfigurationError(f"Cannot use {where}: {prefix}{key} must be {_KINDS[known[key]]}")
+        kind = known[key]
+        plain: Any = kind if isinstance(kind, type) else dict
+        if not isinstance(value, plain):
+            raise ConfigurationError(f"Cannot use {where}: {prefix}{key} must be {_KINDS[plain]}")
+        if isinstance(kind, Mapping):
+            _check(value, kind, where, f"{prefix}{key}.")
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, str]]:

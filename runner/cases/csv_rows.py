@@ -34,7 +34,7 @@ from runner.cases.entries import Entry
 from runner.cases.kinds import further_models
 from runner.cases.model import Case
 from runner.cases.problems import Problem, Problems
-from runner.cases.tables import VARS
+from runner.cases.tables import VARS, text_of
 from runner.cells import from_cell
 from runner.security.files import open_binary
 from runner.shapes.declared import Model, fields_of
@@ -132,18 +132,10 @@ def _encoding_of(raw: BinaryIO) -> str:
     except UnicodeDecodeError as error:
         raw.seek(0)
         while some := raw.read(1 << 16):
-            if not _has_text(some):
+            if "\ufffd" in some.decode(_ANSI, "replace"):
                 raise error
         return _ANSI
     return "utf-8-sig"
-
-
-def _has_text(some: bytes) -> bool:
-    try:
-        some.decode(_ANSI)
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def rows_of(file: TextIO, path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
@@ -157,7 +149,8 @@ def rows_of(file: TextIO, path: Path, problems: Problems) -> Iterator[tuple[int,
         head = first
         while head.count('"') % 2 and (more := file.readline()):
             head += more
-        between = "\t" if path.suffix.lower() == ".tsv" else max(_BETWEEN, key=_bare(head).count)
+        unquoted = "".join(head.split('"')[::2])
+        between = "\t" if path.suffix.lower() == ".tsv" else max(_BETWEEN, key=unquoted.count)
         lines = chain(io.StringIO(head, newline=""), file)
     number = begin - 1
     try:
@@ -165,11 +158,6 @@ def rows_of(file: TextIO, path: Path, problems: Problems) -> Iterator[tuple[int,
             yield number, [from_cell(cell.strip()) for cell in cells]
     except csv.Error as error:
         problems.add(Problem(position=Position(line=number + 1, column=1), text=f"broken CSV: {error}"))
-
-
-def _bare(head: str) -> str:
-    """A header without its quoted names."""
-    return "".join(head.split('"')[::2])
 
 
 def _columns(header: list[str], row: int, problems: Problems) -> Iterator[_Column | None]:
@@ -276,7 +264,7 @@ def row_of(case: Mapping[str, Any]) -> dict[str, str]:
         given["messages"] = said if isinstance(said, list) else [said]
     if not any("," in tag for tag in given.get("tags", ())):
         given |= {"tags": ", ".join(given["tags"])} if "tags" in given else {}
-    return {name: _text(value) for name, value in given.items()} | row | ({ASSERT: _text(left)} if left else {})
+    return {name: text_of(value) for name, value in given.items()} | row | ({ASSERT: text_of(left)} if left else {})
 
 
 def _cells_of(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -294,10 +282,6 @@ def _cells_of(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 continue
             if {**column.assertion, field: _read(cell, column)} == check:
                 yield f"{ASSERT}.{name}", cell
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _read(cell: str, column: _Column) -> Any:

@@ -23,7 +23,7 @@ from runner.errors import did_you_mean
 from runner.shapes.fast_validation import json_of
 from runner.shapes.fields import FREE
 from scripttest import habit
-from scripttest.values import Value
+from scripttest.values import Value, fields_of
 
 Places = dict[JsonPath, Position]
 """Where each key and element is."""
@@ -213,23 +213,14 @@ def list_of(keys: Mapping[str, Any]) -> str | None:
     return next((name for name in LISTS if name in keys), None)
 
 
-def _foreign(key: str) -> str | None:
-    """What to write for a field of a file of another tool."""
-    line = habit("field", key)
-    return f"Write: {line}" if line else None
-
-
 def check_beside(key: str, is_text: bool, place: Position, listed: str, problems: Problems) -> None:
     """Adds what is wrong with a field beside the list; `is_text` tells of its value, if that is not null."""
     if key in _TEXTS and not is_text:
         problems.add(Problem(position=place, text=f'"{key}" must be a string'))
     elif key not in (*_TEXTS, DEFAULTS) and not key.startswith(FREE):
         known = (*_TEXTS, DEFAULTS, listed)
-        hint = (
-            did_you_mean(key, known)
-            or _foreign(key)
-            or f'Besides "{listed}", the allowed fields are {", ".join(known[:-1])}, and x- fields'
-        )
+        hint = did_you_mean(key, known) or (f"Write: {line}" if (line := habit("field", key)) else None)
+        hint = hint or f'Besides "{listed}", the allowed fields are {", ".join(known[:-1])}, and x- fields'
         problems.add(Problem(position=place, text=f'unknown field "{key}"', hint=hint))
 
 
@@ -285,9 +276,8 @@ def with_defaults(entry: Entry, defaults: Entry | None) -> Entry:
             merged[name] = _joined(value, own[name], _BY_KEY[name])
         elif name not in given and value is not None and name != "id":
             merged[name] = value
-    return Entry(
-        line=entry.line, column=entry.column, text=json.dumps(merged, ensure_ascii=False), sources=(entry, defaults)
-    )
+    text = json.dumps(merged, ensure_ascii=False)
+    return Entry(line=entry.line, column=entry.column, text=text, sources=(entry, defaults))
 
 
 def _is_whole(text: str) -> bool:
@@ -320,5 +310,4 @@ def _joined(default: Any, own: Any, depth: int) -> Any:
 
 
 def _slice(around: Entry, text: str, part: JsonMember) -> Entry:
-    begin = around.at(part.value)
-    return Entry(line=begin.line, column=begin.column, text=text[part.value : part.end])
+    return Entry(**fields_of(around.at(part.value)), text=text[part.value : part.end])

@@ -33,12 +33,20 @@ _SHAPES = {
     "model_type": "an object",
 }
 """pydantic's complaint about a shape → the shape it wanted."""
-_BOUNDS = {
-    "greater_than": "more than {gt:g}",
-    "greater_than_equal": "at least {ge:g}",
-    "less_than_equal": "at most {le:g}",
+_SENTENCES = {
+    "string_pattern_mismatch": "{path} must not be empty",
+    "too_short": "{path} must not be empty",
+    "string_unicode": "{path} has a lone surrogate, which is not a character",
+    "finite_number": "{path} is too large for a number",
+    TOO_LARGE: "{path} is too large for a number",
+    "greater_than": "{path} must be more than {gt:g}, not {actual}",
+    "greater_than_equal": "{path} must be at least {ge:g}, not {actual}",
+    "less_than_equal": "{path} must be at most {le:g}, not {actual}",
+    WRONG_REPLY: 'the reply "{name}"{inside} cannot be used: {problem}',
+    NO_TIME: 'cannot read {name} "{actual}" as a time',
+    NO_DURATION: 'cannot read {name} "{actual}": {problem}',
 }
-"""pydantic's complaint about a number → what it has to be."""
+"""pydantic's other complaints → our sentences."""
 _OWNERS = {"Assertion": "assertion ", "Grader": "assertion ", "Message": "message ", "MessagePart": "part "}
 """Model → what its fields are said to be of."""
 _LARGEST = "The largest number is 1.8e308; put a larger one in quotes"
@@ -106,24 +114,14 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
         return Finding(path=path, text=f'"{name}" is missing{_inside(path[:-1])}', hint=hint)
     if kind == "literal_error":
         return _no_choice(path, str(actual), model_at(path, case), model, value)
-    if kind in ("string_pattern_mismatch", "too_short"):
-        return Finding(path=path, text=f"{as_source(path)} must not be empty")
-    if kind == "string_unicode":
-        return Finding(path=path, text=f"{as_source(path)} has a lone surrogate, which is not a character")
     if kind == UNKNOWN_PART:
         return Finding(
             path=path, text=f'unknown part "{name}"{_inside(path[:-1])}', hint=known_parts(str(path[-3]), name)
         )
-    if kind == WRONG_REPLY:
-        return Finding(path=path, text=f'the reply "{name}"{_inside(path[:-1])} cannot be used: {bounds["problem"]}')
-    if kind == NO_TIME:
-        return Finding(path=path, text=f'cannot read {name} "{actual}" as a time', hint=bounds["hint"])
-    if kind in (TOO_LARGE, "finite_number"):
-        return Finding(path=path, text=f"{as_source(path)} is too large for a number", hint=_LARGEST)
-    if kind == NO_DURATION:
-        return Finding(path=path, text=f'cannot read {name} "{actual}": {bounds["problem"]}', hint=bounds["hint"])
-    if kind in _BOUNDS:
-        return Finding(path=path, text=f"{as_source(path)} must be {_BOUNDS[kind].format(**bounds)}, not {actual}")
+    if kind in _SENTENCES:
+        parts = {"path": as_source(path), "name": name, "inside": _inside(path[:-1]), "actual": actual}
+        hint = _LARGEST if kind in (TOO_LARGE, "finite_number") else bounds.get("hint")
+        return Finding(path=path, text=_SENTENCES[kind].format(**bounds, **parts), hint=hint)
     return Finding(path=path, text=f"{as_source(path)}: {kind.replace('_', ' ')}")
 
 
@@ -132,11 +130,8 @@ def _unknown(path: JsonPath, value: dict[str, Any], model: type[Model] | None, c
     name, around = str(path[-1]), at(value, path[:-1])
     for other in same_fields(model, name) if model else ():
         if other in around:
-            return Finding(
-                path=path,
-                text=f'"{other}" and "{name}" set the same field{_inside(path[:-1])}',
-                hint="Keep one of them",
-            )
+            text = f'"{other}" and "{name}" set the same field{_inside(path[:-1])}'
+            return Finding(path=path, text=text, hint="Keep one of them")
     found = misplaced(path, case, value)
     if found:
         return found
@@ -161,11 +156,8 @@ def _no_choice(
         known = tuple(dict.fromkeys(name for model in (owner, *further_models()) for name in _choices(model, field)))
     if owner is Assertion and (actual == "rubrics" or " " in actual):
         return Finding(path=path, text=what, hint=f"Criteria in plain language need {CONVERSATION_MODE}")
-    hint = (
-        foreign_word("type", actual, at(value, path[:-1]), path)
-        if issubclass(owner, Assertion) and field == "type"
-        else None
-    )
+    is_type = issubclass(owner, Assertion) and field == "type"
+    hint = foreign_word("type", actual, at(value, path[:-1]), path) if is_type else None
     hint = hint or _closest(actual, known) or f"It is {'one of ' * (len(known) > 1)}{', '.join(known)}"
     return Finding(path=path, text=what, hint=hint)
 

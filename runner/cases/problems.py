@@ -67,7 +67,8 @@ class Problems:
 
     def lines(self) -> list[str]:
         """Each with its place, from the top of the file downward, and how many more there are."""
-        lines = [f"{self._place(problem)}: {problem}" for problem in sorted(self._shown, key=_order)]
+        ordered = sorted(self._shown, key=lambda one: (one.position.line, one.position.column))
+        lines = [f"{self._place(problem)}: {problem}" for problem in ordered]
         if self.count > SHOWN:
             lines.append(f"and {self.count - SHOWN} more")
         return lines
@@ -89,7 +90,3 @@ class Problems:
 
     def _place(self, problem: Problem) -> str:
         return f"{self.name}:{problem.position}" if problem.position.line else self.name
-
-
-def _order(problem: Problem) -> tuple[int, int]:
-    return problem.position.line, problem.position.column

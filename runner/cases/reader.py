@@ -7,7 +7,7 @@ second yields the cases while they run. Both have only a piece of the file in me
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,20 +43,6 @@ class LocatedCase(Value):
     line: int
     """The line where it begins, from 1; 0: it is in no file."""
     case: Case
-
-
-class _Found(Value):
-    """What the first pass finds in a file."""
-
-    lines: dict[str, int]
-    """Ids and the lines where the cases begin."""
-    waits: dict[str, list[str]]
-    """Ids and what the cases depend on."""
-    left_out: set[str]
-    several_turns: bool
-    refers: bool
-    lacking: set[str]
-    """Ids of cases that are left out and whose files do not exist."""
 
 
 class AbsentFilesError(ConfigurationError):
@@ -128,33 +114,14 @@ class CaseFile:
 
     def _check(self) -> None:
         problems, absent, warnings = Problems(self.name), Problems(self.name), Problems(self.name)
-        validator = Validator(problems, None)
-        found = self._found_in(self._batches(problems, warnings, CHECKED_AT_ONCE), validator, Validator(absent, None))
-        if found.waits:
-            self._check_dependencies(found.waits, found.lines, validator)
-        if problems.count > absent.count:
-            problems.raise_any()
-        if found.waits:
-            self.needs = needs_of(found.waits, frozenset(found.left_out))
-            self._check_files(found.lacking.intersection(self.needs.added), absent)
-        self.several_turns, self.refers = found.several_turns, found.refers
-        self.total = len(found.lines)
-        self.count = self.total - len(found.left_out) + len(self.needs.added)
-        if not self.total:
-            hint = _HINT_OF_TABLES if self.path.suffix.lower() in TABLES else _HINT
-            raise ConfigurationError(f"Cannot read cases from {self.name}: the file has no cases", hint)
-        self.warnings = warnings.lines()
-        if absent.count:
-            raise AbsentFilesError(absent, self)
-
-    def _found_in(self, batches: Iterable[Batch], validator: Validator, of_absent: Validator) -> _Found:
+        validator, of_absent = Validator(problems, None), Validator(absent, None)
         lines: dict[str, int] = {}
         waits: dict[str, list[str]] = {}
         left_out: set[str] = set()
         lacking: set[str] = set()
-        several_turns = refers = False
+        """Cases that are left out and whose files do not exist."""
         chosen = self._chosen
-        for batch in batches:
+        for batch in self._batches(problems, warnings, CHECKED_AT_ONCE):
             begins = dict(zip([case.id for case in batch.cases], batch.lines, strict=True))
             if len(begins) < len(batch.cases) or not lines.keys().isdisjoint(begins):
                 self._report_repeated(batch, lines, validator)
@@ -163,20 +130,30 @@ class CaseFile:
                 for finding in findings_of(case, self.folder):
                     if finding.absent and (case.skip or not (chosen is None or chosen(case))):
                         lacking.add(case.id)
-                    else:
-                        validator.report(batch.entry(index), {"id": case.id}, finding)
-                        if finding.absent:
-                            of_absent.report(batch.entry(index), {"id": case.id}, finding)
+                        continue
+                    for one in (validator, of_absent) if finding.absent else (validator,):
+                        one.report(batch.entry(index), {"id": case.id}, finding)
                 if case.depends_on:
                     waits[case.id] = case.depends_on
-                if case.in_turns:
-                    several_turns = True
-                refers = refers or any(case.references(simulator="any"))
+                self.several_turns = self.several_turns or case.in_turns
+                self.refers = self.refers or any(case.references(simulator="any"))
             if chosen is not None:
                 left_out.update([case.id for case in batch.cases if not chosen(case)])
-        return _Found(
-            lines=lines, waits=waits, left_out=left_out, several_turns=several_turns, refers=refers, lacking=lacking
-        )
+        if waits:
+            self._check_dependencies(waits, lines, validator)
+        if problems.count > absent.count:
+            problems.raise_any()
+        if waits:
+            self.needs = needs_of(waits, frozenset(left_out))
+            self._check_files(lacking.intersection(self.needs.added), absent)
+        self.total = len(lines)
+        self.count = self.total - len(left_out) + len(self.needs.added)
+        if not self.total:
+            hint = _HINT_OF_TABLES if self.path.suffix.lower() in TABLES else _HINT
+            raise ConfigurationError(f"Cannot read cases from {self.name}: the file has no cases", hint)
+        self.warnings = warnings.lines()
+        if absent.count:
+            raise AbsentFilesError(absent, self)
 
     def _report_repeated(self, batch: Batch, lines: dict[str, int], validator: Validator) -> None:
         known = dict(lines)
@@ -300,9 +277,8 @@ def _checked(
     if case.id in earlier:
         validator.report(_NOWHERE, value, Finding(path=(), text="the id is already used by an earlier case"))
     for finding in findings_of(case, folder):
-        if finding.absent and case.skip:
-            continue
-        validator.report(_NOWHERE, value, finding)
+        if not (finding.absent and case.skip):
+            validator.report(_NOWHERE, value, finding)
     return case
 
 

@@ -17,6 +17,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from math import prod
 from typing import Any
 
 from runner.application.documents import JsonPath
@@ -41,6 +42,11 @@ class TableError(Exception):
         self.finding = Finding(path=path, text=text, hint=hint)
 
 
+def text_of(value: Any) -> str:
+    """A text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def is_table(entry: Mapping[str, Any]) -> bool:
     """Whether an entry stands for several cases."""
     return entry.get(VARS) is not None or bool(_lists(entry))
@@ -51,9 +57,10 @@ def cases_of(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     rest = {key: value for key, value in entry.items() if key != VARS}
     rows = _rows(entry[VARS]) if entry.get(VARS) is not None else [{}]
     lists = _lists(entry)
-    if len(rows) * _size(lists.values()) > MOST:
+    if len(rows) * prod(map(len, lists.values())) > MOST:
         raise TableError((VARS,) if VARS in entry else (SIMULATOR,), f"this makes more than {MOST} cases")
-    labels = _labels([[row[name] for name in _telling(rows)] for row in rows])
+    varying = [name for name in rows[0] if any(row[name] != rows[0][name] for row in rows)]
+    labels = _labels([[row[name] for name in varying] for row in rows])
     names = [_labels([[item] for item in items]) for items in lists.values()]
     for row, label in zip(rows, labels, strict=True):
         filled = _filled(rest, row, ()) if entry.get(VARS) is not None else rest
@@ -79,13 +86,6 @@ def _lists(entry: Mapping[str, Any]) -> dict[str, list[Any]]:
     return {name: simulator[name] for name in LISTED if isinstance(simulator.get(name), list) and simulator[name]}
 
 
-def _size(lists: Any) -> int:
-    size = 1
-    for items in lists:
-        size *= len(items)
-    return size
-
-
 def _rows(table: Any) -> list[dict[str, Any]]:
     if isinstance(table, list):
         for at, row in enumerate(table):
@@ -103,14 +103,9 @@ def _rows(table: Any) -> list[dict[str, Any]]:
     empty = next((name for name, values in lists.items() if not values), None)
     if empty is not None:
         raise TableError((VARS, empty), f'"{empty}" in "vars" has no values')
-    if _size(lists.values()) > MOST:
+    if prod(map(len, lists.values())) > MOST:
         raise TableError((VARS,), f"this makes more than {MOST} cases")
     return [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
-
-
-def _telling(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The variables that are not the same in all rows."""
-    return [name for name in rows[0] if any(row[name] != rows[0][name] for row in rows)]
 
 
 def _labels(rows: Sequence[Sequence[Any]]) -> list[str]:
@@ -121,7 +116,7 @@ def _labels(rows: Sequence[Sequence[Any]]) -> list[str]:
 
 
 def _label(value: Any) -> str:
-    text = " ".join((value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)).split())
+    text = " ".join(text_of(value).split())
     return text if len(text) <= LABEL and not isinstance(value, dict | list) else ""
 
 
@@ -135,7 +130,7 @@ def _filled(value: Any, row: Mapping[str, Any], path: JsonPath) -> Any:
     whole = _VARIABLE.fullmatch(value.strip())
     if whole:
         return _look(whole[1], row, path)
-    return _VARIABLE.sub(lambda found: _text(_look(found[1], row, path)), value)
+    return _VARIABLE.sub(lambda found: text_of(_look(found[1], row, path)), value)
 
 
 def _look(name: str, row: Mapping[str, Any], path: JsonPath) -> Any:
@@ -147,7 +142,3 @@ def _look(name: str, row: Mapping[str, Any], path: JsonPath) -> Any:
             raise TableError(path, f'there is no variable "{name}" in "vars"', hint)
         found = found[part]
     return found
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -137,10 +137,11 @@ class Validator:
         try:
             value = json_of(text)
         except ValueError as error:
-            if "trailing characters" in str(error):
-                yield from self._several(entry)
-            else:
+            if "trailing characters" not in str(error):
                 self._problems.add(_broken(entry, str(error)))
+                return
+            for inner in Splitter(self._problems).objects_of(entry):
+                yield from self._one(inner)
             return
         repeated = repeated_keys(text) if entry.places is None else []
         for found in repeated:
@@ -173,10 +174,6 @@ class Validator:
                 yield entry, case
         except TableError as error:
             self.report(entry, value, error.finding)
-
-    def _several(self, entry: Entry) -> Iterator[tuple[Entry, Case]]:
-        for inner in Splitter(self._problems).objects_of(entry):
-            yield from self._one(inner)
 
 
 def _one_a_line(lines: list[str]) -> list[Case] | None:
@@ -319,16 +316,12 @@ def problem_with_repeat(case: Case) -> Finding | None:
 
 
 def _all_of(case: Case, folder: Path) -> list[Finding]:
-    if type(case) is not Case:
-        said = _of_said(case) if case.in_turns else _of_standard(case)
-        return [*said, *findings_of_parts(parts_of_case(case), folder), *case.findings(folder)]
-    if type(case.input) is str and case.messages is None and not case.attachments:
-        has_expected = case.expected is not None
-        for assertion in case.assertions or ():
-            if problem_with_assertion(assertion, has_expected=has_expected):
-                return list(_of_assertions(case))
-        return []
-    return [*_of_standard(case), *findings_of_parts(parts_of_case(case), folder), *_of_assertions(case)]
+    is_plain = type(case) is Case
+    own = _of_assertions(case) if is_plain else case.findings(folder)
+    if is_plain and type(case.input) is str and case.messages is None and not case.attachments:
+        return list(own)
+    said = _of_said(case) if case.in_turns else _of_standard(case)
+    return [*said, *findings_of_parts(parts_of_case(case), folder), *own]
 
 
 def _of_standard(case: Case) -> Iterator[Finding]:
@@ -343,4 +336,4 @@ def _of_said(case: Case) -> Iterator[Finding]:
 
 
 def _of_assertions(case: Case) -> Iterator[Finding]:
-    yield from findings_of_assertions(case.assertions or (), ("assert",), has_expected=case.expected is not None)
+    return findings_of_assertions(case.assertions or (), ("assert",), has_expected=case.expected is not None)

@@ -87,8 +87,6 @@ def _apart(text: str) -> tuple[str, str]:
 
 
 def _end_of_value(text: str, start: int) -> int | None:
-    import json
-
     try:
         return json.JSONDecoder().raw_decode(text, start)[1]
     except (ValueError, RecursionError):

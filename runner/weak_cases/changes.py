@@ -63,20 +63,25 @@ _NAMES = ("Alma", "Bodil", "Cedric", "Dunja")
 _GERMAN = re.compile(r"\b(?:und|der|die|das|nicht|ist|für)\b")
 
 
-class Change(Value):
-    """A changed talk."""
+class ChangeKind(Value):
+    """What has changed."""
 
     kind: str
     """One of the names above."""
     about: str = ""
     """The key, or the tool, that it concerns; empty where there is one change of its kind."""
-    result: TestResult
-    """The talk, with the changed answers."""
 
     @property
     def label(self) -> str:
         """`keys: total`"""
         return f"{self.kind}: {self.about}" if self.about else self.kind
+
+
+class Change(ChangeKind):
+    """A changed talk."""
+
+    result: TestResult
+    """The talk, with the changed answers."""
 
 
 class _Answer(Value):
@@ -124,7 +129,7 @@ def _changed(
     for kind, change in _OF_TEXTS.items():
         yield kind, "", [answer.replace(said=_in_texts(answer.said, change)) for answer in answers]
     yield "empty", "", [answer.replace(said=_empty(answer.said)) for answer in answers]
-    yield "half", "", [answer.replace(said=_half(answer)) for answer in answers]
+    yield "half", "", [answer.replace(said=_half(answer.said)) for answer in answers]
     last = answers[-1]
     for other in others:
         assert other.case is not None
@@ -302,13 +307,10 @@ def _empty(said: Any) -> Any:
     return said if said in ("", {}, []) else type(said)() if isinstance(said, str | dict | list) else ""
 
 
-def _half(answer: _Answer) -> Any:
-    said = answer.said
-    if isinstance(said, str):
-        return said[: len(said) // 2]
+def _half(said: Any) -> Any:
     if isinstance(said, dict):
         return dict(list(said.items())[: len(said) // 2])
-    return said[: len(said) // 2] if isinstance(said, list) else said
+    return said[: len(said) // 2] if isinstance(said, str | list) else said
 
 
 def _revealing(said: Any, prompt: str) -> Any:

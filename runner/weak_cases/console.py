@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 from runner.mutation.console import percent
 from runner.reporters.console.style import Style, count
 from runner.reporters.console.table import table
-from runner.weak_cases.grading import CaseVerdict, ChangeVerdict, FileVerdict, Noticed, WeakCases
+from runner.weak_cases.grading import CaseVerdict, FileVerdict, Noticed, WeakCases
 from runner.weak_cases.prompt_rules import Held, PromptRules, RuleVerdict
 
 LONGEST = 100
@@ -28,11 +27,13 @@ def text_of(found: WeakCases, style: Style, verbose: bool, room: int | None) -> 
     for file in found.files:
         if not (file.cases or file.left_out):
             continue  # --run and --tag have left out all
-        text += (
-            style.paint(file.label, "bold") + f"  {percent(file.share)}  {file.noticed} of {file.counted} noticed\n\n"
-        )
+        text += style.paint(file.label, "bold")
+        text += f"  {percent(file.share)}  {file.noticed} of {file.counted} noticed\n\n"
         rows = [_row(case, verbose) for case in file.cases]
-        for why, ids in _by_reason(file.left_out).items():
+        by_reason: dict[str, list[str]] = {}
+        for id, why in file.left_out.items():
+            by_reason.setdefault(why.splitlines()[0], []).append(id)
+        for why, ids in by_reason.items():
             rows.append((ids[0] if len(ids) == 1 else f"{len(ids)} cases", "", f"left out: {why}"))
         text += table([("Case", "Noticed", ""), *rows], room, paint=paint)
         text += "\n"
@@ -45,14 +46,6 @@ def text_of(found: WeakCases, style: Style, verbose: bool, room: int | None) -> 
     return text + f"{where}. Score {percent(found.share)}{said}\n"
 
 
-def _by_reason(left_out: Mapping[str, str]) -> dict[str, list[str]]:
-    """Why cases are left out → their ids."""
-    found: dict[str, list[str]] = {}
-    for id, why in left_out.items():
-        found.setdefault(why.splitlines()[0], []).append(id)
-    return found
-
-
 def _row(case: CaseVerdict, verbose: bool) -> tuple[str, str, str]:
     lines = ["checks nothing relevant: it passes with every changed answer"] if case.checks_nothing else []
     if not lines and (missed := case.kinds(Noticed.NO)):
@@ -61,13 +54,9 @@ def _row(case: CaseVerdict, verbose: bool) -> tuple[str, str, str]:
         why = next(one.reason for one in case.verdicts if one.noticed is Noticed.UNDECIDED)
         lines.append(f"undecided: {', '.join(unknown)} ({why.splitlines()[0] if why else 'no verdict'})")
     if verbose:
-        lines += [f"  {_kind(one)}: {_shown(one.answer)}" for one in case.verdicts if one.noticed is Noticed.NO]
+        lines += [f"  {one.label}: {_shown(one.answer)}" for one in case.verdicts if one.noticed is Noticed.NO]
         lines += [f"{check.label} notices {', '.join(check.noticed) or 'nothing'}" for check in case.checks]
     return case.id, f"{case.noticed} of {case.counted}", "\n".join(lines)
-
-
-def _kind(one: ChangeVerdict) -> str:
-    return f"{one.kind}: {one.about}" if one.about else one.kind
 
 
 def _shown(answer: object) -> str:

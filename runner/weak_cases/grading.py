@@ -21,7 +21,7 @@ from runner.modes.base import CaseAttempt
 from runner.modes.transcripts import Transcripts, problem_with_transcript
 from runner.planning.planner import looking, make_plan
 from runner.planning.regrading import alone
-from runner.weak_cases.changes import OF_TOOLS, Change, changes
+from runner.weak_cases.changes import OF_TOOLS, Change, ChangeKind, changes
 from runner.weak_cases.talks import Asking, Talks, newest_talks, without_talks
 from scripttest import Cause, Status, TestKey
 from scripttest.values import Value
@@ -60,11 +60,9 @@ class Check(Value):
     """The changes with which it fails."""
 
 
-class ChangeVerdict(Value):
+class ChangeVerdict(ChangeKind):
     """What a case says of a changed answer."""
 
-    kind: str
-    about: str
     noticed: Noticed
     answer: object
     """The changed answer of the last turn; the calls of tools, `{name, arguments}`, where these have changed."""
