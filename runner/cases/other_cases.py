@@ -46,6 +46,7 @@ class MultiTurnCase(Case):
     """A conversation in which the user's next words are given, simulated, or typed."""
 
     runs: ClassVar[str] = "multi_turn"
+    module: ClassVar[str] = "multi_turn"
     in_turns: ClassVar[bool] = True
     kind: ClassVar[CaseWords] = CaseWords(
         one="a multi-turn case", several="multi-turn cases", hint='Add "type": "multi_turn"'
@@ -134,6 +135,7 @@ class ConversationCase(MultiTurnCase):
     """A conversation whose turns are graded, and the whole of it."""
 
     runs: ClassVar[str] = "conversation"
+    module: ClassVar[str] = "conversation"
     scores_turns: ClassVar[bool] = True
     kind: ClassVar[CaseWords] = CaseWords(
         one="a conversation",
@@ -251,6 +253,7 @@ class DynamicCase(Case):
     """A conversation with a simulated user, until all checkpoints are reached."""
 
     runs: ClassVar[str] = "dynamic"
+    module: ClassVar[str] = "multi_turn"
     in_turns: ClassVar[bool] = True
     lists_checkpoints: ClassVar[bool] = True
     kind: ClassVar[CaseWords] = CaseWords(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -25,15 +24,6 @@ from scripttest import Cause, Failure, HostError, Outcome, ResultWarning, Script
 
 _LAST = {Cause.INFRASTRUCTURE: 1, Cause.INCONCLUSIVE: 2}
 """Cause → its rank among the failures of an attempt, after those that are verdicts."""
-
-
-_MODULES = {"standard": "mode", "dynamic": "multi_turn"}
-"""Mode → its module, where that has another name."""
-
-
-@cache
-def _mode_named(name: str) -> Callable[[CaseAttempt], Mode]:
-    return import_module(f"runner.modes.{_MODULES.get(name, name)}").mode_of  # type: ignore[no-any-return]
 
 
 class AttemptRun:
@@ -74,7 +64,7 @@ class AttemptRun:
                 if case.before:
                     data = await _hook(attempt, case.before, "before", [told_of_case(case)])
                 prepared = True
-                self.mode = _mode_named(case.runs)(attempt)
+                self.mode = import_module(f"runner.modes.{case.module}").mode_of(attempt)
                 await self.mode.run()
         except TimeoutError:
             frames = attempt.chat.stopped

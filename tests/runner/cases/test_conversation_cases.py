@@ -317,4 +317,4 @@ def test_what_a_chosen_case_depends_on_runs_too(tmp_path: Path) -> None:
 
 @each("model", [Case, *further_models()])
 def test_each_model_names_the_module_that_runs_its_cases(model: type[Case]) -> None:
-    assert callable(import_module(f"runner.modes.{model.runs}").mode_of)
+    assert callable(import_module(f"runner.modes.{model.module}").mode_of)
