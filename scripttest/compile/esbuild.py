@@ -1,4 +1,5 @@
-"""A client for esbuild's service mode: one process does many builds, over its standard streams; the flags of a build.
+"""A client for esbuild's service mode: one process does many builds, over its standard streams; the flags of a build;
+and what this version of esbuild puts around code, as realms have it.
 
 The protocol is the one that esbuild's JavaScript API uses with its binary (`cmd/esbuild/stdio_protocol.go`). It belongs
 to one version of esbuild, so the binary is part of this package. The first packet is the version that the binary has. A
@@ -8,6 +9,7 @@ tag byte (0 null, 1 boolean, 2 int32, 3 string, 4 bytes, 5 list, 6 object) and i
 from __future__ import annotations
 
 import os
+import re
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,10 +20,6 @@ from scripttest.results import HostError
 from scripttest.walls.confinement import confine_compiler
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-
 if TYPE_CHECKING:
     from typing import Any
 
@@ -251,3 +249,67 @@ def build_request(
         "context": False,
         "plugins": [plugin],
     }
+
+
+_EXPORT_CLAUSE = "\nexport {\n"
+_ASYNC = r"^var __async = \(__this, __arguments, \w+\) => \{\n  return new Promise\("
+"""How esbuild's helper for `async` functions begins; it ends with the first line that begins with a bracket. The names
+of its variables have a number where the script has the same at its top."""
+_OWN_ASYNC = "(self, args, body) => __yaoAsync(self, args, body)"
+"""The same by the bindings, which know who calls it and what has not ended."""
+_GENERATORS = r"^var __(?:asyncGenerator|forAwait) = .*?;\n(?=\S)(?!\};)"
+"""esbuild's helpers for asynchronous generators and `for await`."""
+_REQUIRE = r"^var __require = .*?\n\}\);$"
+"""esbuild's helper for a `require` whose file it does not know."""
+_REQUIRED = r"(?<![\w$\"'`.])__require(?![\w$\"'`])"
+_COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
+
+
+def with_own_async(code: str) -> str:
+    """A bundle whose `async` functions are those of the bindings; its lines stay where they are."""
+    if "\nvar __forAwait = " in code or "\nvar __asyncGenerator = " in code:
+        code = re.sub(_GENERATORS, _own_generators, code, flags=re.MULTILINE | re.DOTALL)
+    match = re.search(_ASYNC, code, re.MULTILINE) if "__async = " in code else None
+    end = code.find("\n};", match.end()) if match else -1
+    if match is None or end < 0:
+        return code
+    lines = "\n" * code.count("\n", match.start(), end + 1)
+    return f"{code[: match.start()]}var __async = {_OWN_ASYNC};{lines}{code[end + 3 :]}"
+
+
+def with_plain_require(code: str) -> str:
+    """A bundle in which `require` is not defined, as in Yao, where esbuild has a helper for it; all stays in place."""
+    if "var __require = " not in code:
+        return code
+    code = re.sub(_REQUIRE, lambda helper: "\n" * helper[0].count("\n"), code, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(_REQUIRED, "require  ", code)
+
+
+def _own_generators(helper: re.Match[str]) -> str:
+    text = helper[0].replace("Promise.resolve(", "__yaoAsync.wait(")
+    if text.startswith("var __forAwait"):
+        return text
+    text = text.replace("new Promise(", "__yaoAsync.next(")
+    return re.sub(r"\b(it\d*) = \{\};", r"\1 = __yaoAsync.iterator();", text)
+
+
+def without_exports(code: str) -> tuple[str, dict[str, str]]:
+    """A flat bundle as a script, and its exports. What a CommonJS entry point exports becomes global."""
+    start = code.rfind(_EXPORT_CLAUSE)
+    end = code.find("\n};", start)
+    if start >= 0 and not code[end + 3 :].strip():
+        exports = {}
+        for clause in code[start + len(_EXPORT_CLAUSE) : end].split(",\n"):
+            local, _, name = clause.strip().partition(" as ")
+            exports[plain(name or local)] = plain(local)
+        return code[: start + 1], exports
+    if match := re.search(_COMMONJS, code, re.MULTILINE):
+        return f"{code[: match.start()]}Object.assign(globalThis, {match[1]}());\n", {}
+    return code, {}
+
+
+def plain(identifier: str) -> str:
+    """An identifier without the escapes that esbuild writes for characters outside ASCII."""
+    if "\\" not in identifier:
+        return identifier
+    return re.sub(r"\\u\{?([0-9A-Fa-f]+)\}?", lambda match: chr(int(match[1], 16)), identifier)

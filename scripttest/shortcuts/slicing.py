@@ -19,7 +19,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
-from scripttest.compile.esbuild import RUNTIME_SOURCE
+from scripttest.compile.esbuild import RUNTIME_SOURCE, plain
 from scripttest.compile.linking import words_only
 from scripttest.results import BENCHMARK, EVERY_RUN, FUZZ, TEST, kind_of
 from scripttest.shortcuts import BUILT_INS, declares_built_in, is_off
@@ -103,7 +103,7 @@ def slice_module(
     aliases = {local: name for name, local in exports.items() if kind_of(name) in kinds}
     places: dict[str, list[int]] = {}
     for place, name in sorted(_declarations(code, entry_start)):
-        places.setdefault(_plain(name), []).append(place)
+        places.setdefault(plain(name), []).append(place)
     tests: list[_Found] = []
     others: dict[str, _Piece] = {}
     text = f"\n{code}"
@@ -183,13 +183,6 @@ def _other(text: str, name: str, source: str) -> _Piece | None:
         if declaration >= 0:
             return _Piece(declaration=declaration, start=start, end=start + len(source), stub="0" if head else "")
     return None
-
-
-def _plain(printed: str) -> str:
-    """An identifier as the engine names it."""
-    return (
-        re.sub(r"\\u\{?([0-9A-F]+)\}?", lambda match: chr(int(match[1], 16)), printed) if "\\" in printed else printed
-    )
 
 
 def as_printed(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from table_tests import each
 
-from scripttest.compile.linking import with_own_async, with_plain_require, without_exports
+from scripttest.compile.esbuild import with_own_async, with_plain_require, without_exports
 
 CODE = "function TestA() {\n}\n"
 EXPORTS = {
