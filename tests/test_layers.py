@@ -32,8 +32,7 @@ LIBRARIES = {
     },
     "dask": {"runner/cluster/local_cluster.py"},
     "httpx": {"bindings/processes/http.py", "runner/connectors/httpx_sender.py", "runner/agents/mcp/http.py"},
-    "pyqwest": {"runner/connectors/pyqwest_sender.py"},
-    "certifi": {"runner/connectors/pyqwest_sender.py"},
+    "httptools": {"runner/connectors/http_connection.py"},
     "mcp": {
         "runner/agents/mcp/remote.py",
         "runner/agents/mcp/client.py",

@@ -1,6 +1,5 @@
-"""What calls over HTTP share, of models and of MCP servers, whichever library makes them: where a server is and whose
-it is, the proxy on the way to it, an answer whose body is read as it arrives, or an error, and server-sent events
-(WHATWG HTML, section 9.2).
+"""What calls over HTTP share, of models and of MCP servers: where a server is and whose it is, the proxy on the way to
+it, the errors of calls, and server-sent events (WHATWG HTML, section 9.2).
 
 `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` name proxies. `NO_PROXY` is a list with commas: `*` for every
 host, or names of hosts, which include their subdomains, with or without a leading dot and a `:port`.
@@ -18,10 +17,12 @@ from __future__ import annotations
 
 import errno
 import os
+import re
+import socket
+import ssl
 from codecs import BOM_UTF8
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
-from typing import Protocol
 from urllib.parse import urlsplit
 
 from runner.errors import ConfigurationError
@@ -32,7 +33,7 @@ IDLE_SECONDS = 3.0
 CLOSED_EARLY = "it was closed before the response was complete"
 NO_SUCH_HOST = "there is no host with that name"
 _LOCAL = {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM}
-_PORTS = {"http": 80, "https": 443}
+PORTS = {"http": 80, "https": 443}
 _HOSTS = {
     "anthropic.com": "anthropic",
     "amazonaws.com": "aws.bedrock",
@@ -89,36 +90,36 @@ class AnswerTooLarge(HttpError):  # noqa: N818
     """The body of the answer is larger than the limit."""
 
 
-class Answer(Value):
-    """An answer whose head has come."""
-
-    status: int
-    headers: Mapping[str, str]
-    """By lower-case name."""
-    chunks: AsyncIterator[bytes]
-    """The pieces of the body as they arrive. Raises HttpError."""
-    close: Callable[[], Awaitable[None]]
-    """Gives the connection back if the body has been read, else closes it."""
-
-
-class Sender(Protocol):
-    """Sends POSTs by one library. For one event loop."""
-
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes, proxy: str | None) -> Answer:
-        """The answer to a POST, through a proxy if one is given. When it is cancelled, the connection is closed. Raises
-        HttpError."""
-        ...
-
-    async def close(self) -> None:
-        """Closes idle connections."""
-        ...
-
-
-def not_connected(host: str, number: int) -> HttpError:
-    """The error for an error number of the operating system while connecting."""
+def not_connected(host: str, error: Exception) -> HttpError:
+    """The error of a call for what the system or the TLS library raised while connecting."""
+    begin = f"cannot connect to {host}: "
+    match error:
+        case TimeoutError():
+            return ConnectTimeout(f"no connection to {host} in time")
+        case ssl.SSLCertVerificationError():
+            return CannotConnect(f"{begin}its certificate cannot be trusted: {error.verify_message}", lasting=True)
+        case UnicodeError() | socket.gaierror(errno=socket.EAI_NONAME):  # a name too long for DNS is a UnicodeError
+            return CannotConnect(begin + NO_SUCH_HOST, lasting=True)
+        case ssl.SSLError(reason=str(reason)):
+            return CannotConnect(begin + reason.replace("_", " ").lower())
+        case socket.gaierror():
+            return CannotConnect(begin + (error.strerror or str(error)))
+    # asyncio joins what failed at several addresses in one text
+    found = re.findall(r"\[Errno (\d+)\]", str(error)) or [getattr(error, "errno", None) or 0]
+    number = next((int(number) for number in found if int(number) in _LOCAL), int(found[-1]))
     if number in _LOCAL:
-        return LocalLimit(f"cannot connect to {host}: this machine has reached a limit: {os.strerror(number)}")
-    return CannotConnect(f"cannot connect to {host}: {os.strerror(number)}")
+        return LocalLimit(f"{begin}this machine has reached a limit: {os.strerror(number)}")
+    return CannotConnect(begin + (os.strerror(number) if number else str(error) or "it was closed"))
+
+
+def why_lost(error: Exception | None) -> str:
+    """The reason why a connection ended, in the words of the system or of TLS."""
+    match error:
+        case ssl.SSLError(reason=str(reason)):
+            return reason.replace("_", " ").lower()
+        case OSError(errno=int(number)):
+            return os.strerror(number)
+    return str(error or "") or CLOSED_EARLY
 
 
 class Endpoint(Value):
@@ -133,7 +134,7 @@ def endpoint_of(url: str) -> Endpoint | None:
     """The endpoint of an address; None if it is none of HTTP."""
     try:
         parts = urlsplit(url)
-        port = parts.port or _PORTS[parts.scheme]
+        port = parts.port or PORTS[parts.scheme]
     except (ValueError, KeyError):
         return None
     return Endpoint(address=parts.hostname, port=port) if parts.hostname else None
@@ -198,7 +199,7 @@ def is_http_address(url: str) -> bool:
     """Whether a text is an address that begins with http:// or https://."""
     try:
         parts = urlsplit(url)
-        return parts.scheme in _PORTS and bool(parts.hostname) and parts.port != 0 and url.isascii()
+        return parts.scheme in PORTS and bool(parts.hostname) and parts.port != 0 and url.isascii()
     except ValueError:
         return False
 

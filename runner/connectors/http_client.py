@@ -1,75 +1,48 @@
-"""The HTTP client for calls of models: one POST at a time, whose answer is read as it arrives.
+"""The HTTP client for calls of models: POSTs whose answers are read as they arrive, over connections that are kept.
 
-pyqwest makes the calls. httpx makes them where pyqwest is not installed (its wheels are for Linux, macOS and Windows),
-and to hosts whose certificate only OpenSSL accepts."""
+It is asyncio with a parser: libraries that do more take three to twenty times the processor time for a call
+(`docs/performance.md`)."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
-from importlib.util import find_spec
-from urllib.parse import urlsplit
+from base64 import b64encode
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
 
-from runner.connectors.http import (
-    Answer,
-    AnswerTooLarge,
-    BadProtocol,
-    HttpError,
-    HttpTimeout,
-    Proxies,
-    Sender,
-)
+from runner.connectors.http import PORTS, BadProtocol, CannotConnect, Proxies, not_connected
+from runner.connectors.http_connection import Connection, Response
 from runner.security.keys import Credential
+from scripttest.values import Value
+
+if TYPE_CHECKING:
+    import ssl
+    from urllib.parse import SplitResult
 
 BODY_LIMIT = 64 << 20
 """Bytes of the largest body that is read."""
 CONNECT_SECONDS = 10.0
 READ_SECONDS = 300.0
-DRAIN_SECONDS = 0.25
+_OTHER_ADDRESS_SECONDS = 0.25
+"""After which the next address of a host is tried beside the first one (RFC 8305)."""
+_NOT_IN_URLS = re.compile(r"[^\x21-\x7e]")
 
 
-class Response:
-    """The answer to a call. Its body can be read once: by `chunks` or by `read`."""
+class Route(Value):
+    """The way to an address."""
 
-    def __init__(self, host: str, answer: Answer, limit: int, heard: Callable[[], None]) -> None:
-        """`heard` is called with each piece of the body."""
-        self.status = answer.status
-        self.headers = answer.headers
-        """By lower-case name."""
-        self._length = answer.headers.get("content-length")
-        self._is_whole = False
-        self._body = self._read(host, answer.chunks, limit, heard)
-
-    def chunks(self) -> AsyncIterator[bytes]:
-        """The pieces of the body as they arrive. Raises HttpError."""
-        return self._body
-
-    async def _read(
-        self, host: str, chunks: AsyncIterator[bytes], limit: int, heard: Callable[[], None]
-    ) -> AsyncIterator[bytes]:
-        size = 0
-        async for chunk in chunks:
-            heard()
-            size += len(chunk)
-            if size > limit:
-                raise AnswerTooLarge(f"the response from {host} is larger than {limit >> 20} MB")
-            self._is_whole = str(size) == self._length
-            yield chunk
-
-    async def read(self) -> bytes:
-        """Reads the rest of the body. Raises HttpError."""
-        return b"".join([chunk async for chunk in self._body])
-
-    async def drain(self) -> None:
-        """Reads what little may be left of the body, so that the connection can be used again."""
-        with suppress(TimeoutError, HttpError):
-            if self._is_whole:
-                await self.read()
-                return
-            async with asyncio.timeout(DRAIN_SECONDS):
-                await self.read()
+    host: str
+    """Its name and port as the address has them: named in errors, and sent as `Host`."""
+    name: str
+    port: int
+    secure: bool
+    proxy: str | None
+    target: str
+    """Begins the request: `POST ... HTTP/1.1`, and the headers that every request has."""
 
 
 class HttpClient:
@@ -82,20 +55,15 @@ class HttpClient:
         connect_seconds: float = CONNECT_SECONDS,
         limit: int = BODY_LIMIT,
         authorities: bytes | None = None,
-        library: str = "",
     ) -> None:
-        """`authorities` are certificates (PEM) that are trusted besides the usual ones; `library` is `pyqwest` or
-        `httpx`, by default the first of them that is installed."""
+        """`authorities` are certificates (PEM) that are trusted instead of the usual ones."""
         self._connect_seconds = connect_seconds
         self._limit = limit
         self._proxies = proxies or Proxies()
         self._authorities = authorities
-        self._library = library or ("pyqwest" if find_spec("pyqwest") else "httpx")
-        self._senders: dict[str, Sender] = {}
-        self._by_openssl: set[str] = set()
-        """The hosts whose certificates rustls does not accept, but OpenSSL may."""
-        self._routes: dict[str, tuple[str, str | None]] = {}
-        """Address → its host, and the proxy on the way."""
+        self._routes: dict[str, Route] = {}
+        self._idle = defaultdict[tuple[str, bool, str | None], deque[Connection]](deque)
+        """The connections that wait for a call, the last used at the end."""
 
     @asynccontextmanager
     async def post(
@@ -113,52 +81,21 @@ class HttpClient:
             headers: in addition to `Host` and `Content-Length`.
             read_seconds: how long the other side may send nothing.
             credential: is sent only to its own origin."""
-        host, proxy = self._routes.get(url) or self._route(url)
+        route = self._routes.get(url) or self._route(url)
         if credential is not None:
             headers = {**headers, **credential.headers_for(url)}
+        request = b"%scontent-length: %d\r\n%s\r\n%s" % (
+            route.target.encode("ascii"), len(body), _lines(headers, route.host), body
+        )  # fmt: skip
+        idle = self._idle[route.host, route.secure, route.proxy]
+        connection = _usable(idle) or await self._connect(route)
         try:
-            async with asyncio.timeout(None) as time:
-                silence = _Silence(time, read_seconds)
-                try:
-                    answer = await self._answer(url, headers, body, proxy, host)
-                    try:
-                        yield Response(host, answer, self._limit, silence.hear)
-                    finally:
-                        await answer.close()
-                finally:
-                    silence.close()
-        except TimeoutError as error:
-            if not time.expired():
-                raise
-            raise HttpTimeout(f"{host} sent nothing for too long") from error
-
-    def _route(self, url: str) -> tuple[str, str | None]:
-        host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
-        if re.search(r"[\x00-\x20\x7f]", url):
-            raise BadProtocol(f"the address of {host} cannot be used: it contains a space or a control character")
-        try:
-            parts = urlsplit(url)
-            parts.port  # noqa: B018 - looks whether it is one
-        except ValueError as error:
-            raise BadProtocol(f"the address of {host} cannot be used: {error}") from error
-        self._routes[url] = host, self._proxies.find(parts.scheme, host)
-        return self._routes[url]
-
-    async def _answer(self, url: str, headers: Mapping[str, str], body: bytes, proxy: str | None, host: str) -> Answer:
-        if self._library == "httpx" or host in self._by_openssl:
-            return await self._sender("httpx").post(url, headers, body, proxy)
-        from runner.connectors.pyqwest_sender import AuthorityAsHost
-
-        try:
-            return await self._sender("pyqwest").post(url, headers, body, proxy)
-        except AuthorityAsHost:
-            self._by_openssl.add(host)
-        return await self._sender("httpx").post(url, headers, body, proxy)
-
-    def _sender(self, library: str) -> Sender:
-        if library not in self._senders:
-            self._senders[library] = _new_sender(library, self._connect_seconds, self._authorities)
-        return self._senders[library]
+            response = connection.send(request, read_seconds, self._limit)
+            await response.head()
+            yield response
+        finally:
+            if connection.release():
+                idle.append(connection)
 
     def check(self, url: str) -> None:
         """Raises ConfigurationError when the proxy on the way to this address cannot be used."""
@@ -167,40 +104,110 @@ class HttpClient:
 
     async def close(self) -> None:
         """Closes idle connections."""
-        for sender in self._senders.values():
-            await sender.close()
+        for idle in self._idle.values():
+            for connection in idle:
+                connection.transport.abort()
+        self._idle.clear()
+        await asyncio.sleep(0)  # in which the event loop closes them
+
+    def _route(self, url: str) -> Route:
+        host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+        try:
+            if _NOT_IN_URLS.search(url):
+                raise ValueError("it contains a space or a control character, or one that is not ASCII")
+            parts = urlsplit(url)
+            port = parts.port or PORTS[parts.scheme]
+        except (ValueError, KeyError) as error:
+            raise BadProtocol(f"the address of {host} cannot be used: {error}") from error
+        proxy, secure = self._proxies.find(parts.scheme, host), parts.scheme == "https"
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        where, login = path, _login(parts, "authorization")
+        if proxy and not secure:
+            where, login = f"http://{host}{path}", login + _login(urlsplit(proxy), "proxy-authorization")
+        self._routes[url] = Route(
+            host=host,
+            name=parts.hostname or "",
+            port=port,
+            secure=secure,
+            proxy=proxy,
+            target=f"POST {where} HTTP/1.1\r\nhost: {host}\r\naccept: */*\r\n{login}",
+        )
+        return self._routes[url]
+
+    async def _connect(self, route: Route) -> Connection:
+        try:
+            async with asyncio.timeout(self._connect_seconds):
+                if route.proxy:
+                    return await self._connect_by_proxy(route, urlsplit(route.proxy))
+                return await self._open(route.host, route.name, route.port, route.secure)
+        except (OSError, UnicodeError) as error:
+            raise not_connected(route.host, error) from error
+
+    async def _connect_by_proxy(self, route: Route, proxy: SplitResult) -> Connection:
+        connection = await self._open(
+            route.host, proxy.hostname or "", proxy.port or PORTS[proxy.scheme], proxy.scheme == "https"
+        )
+        if not route.secure:
+            return connection
+        to = f"[{route.name}]:{route.port}" if ":" in route.name else f"{route.name}:{route.port}"
+        login = _login(proxy, "proxy-authorization")
+        try:
+            tunnel = connection.send(
+                f"CONNECT {to} HTTP/1.1\r\nhost: {to}\r\n{login}\r\n".encode(), self._connect_seconds, 0
+            )
+            await tunnel.head()
+            if tunnel.status != 200:
+                why = f"the proxy refused the connection: {tunnel.status} {tunnel.reason}".rstrip()
+                raise CannotConnect(f"cannot connect to {route.host}: {why}", lasting=True)
+            tunnel.end()
+            connection.transport = await asyncio.get_running_loop().start_tls(
+                connection.transport, connection, self._trusted(), server_hostname=route.name
+            )
+        except BaseException:
+            connection.release()
+            raise
+        return connection
+
+    async def _open(self, host: str, name: str, port: int, secure: bool) -> Connection:
+        _, connection = await asyncio.get_running_loop().create_connection(
+            lambda: Connection(host),
+            name,
+            port,
+            ssl=self._trusted() if secure else None,
+            happy_eyeballs_delay=_OTHER_ADDRESS_SECONDS,
+        )
+        return connection
+
+    def _trusted(self) -> ssl.SSLContext:
+        if self._authorities:
+            from ssl import create_default_context
+
+            return create_default_context(cadata=self._authorities.decode("ascii"))
+        from bindings.processes.http import trusted_authorities
+
+        return trusted_authorities()
 
 
-class _Silence:
-    """Ends the time of a call when nothing was heard for some seconds. What is heard sets no new timer."""
-
-    def __init__(self, time: asyncio.Timeout, seconds: float) -> None:
-        self._time = time
-        self._seconds = seconds
-        self._loop = asyncio.get_running_loop()
-        self._heard = self._loop.time()
-        self._timer = self._loop.call_at(self._heard + seconds, self._look)
-
-    def hear(self) -> None:
-        """Something was heard."""
-        self._heard = self._loop.time()
-
-    def close(self) -> None:
-        """The call is over."""
-        self._timer.cancel()
-
-    def _look(self) -> None:
-        if self._loop.time() < self._heard + self._seconds:
-            self._timer = self._loop.call_at(self._heard + self._seconds, self._look)
-        else:
-            self._time.reschedule(self._loop.time())
+def _usable(idle: deque[Connection]) -> Connection | None:
+    """The idle connection that was used last, without those that no longer can be."""
+    while idle:
+        if (connection := idle.pop()).is_usable():
+            return connection
+        connection.transport.abort()
+    return None
 
 
-def _new_sender(library: str, connect_seconds: float, authorities: bytes | None) -> Sender:
-    if library == "pyqwest":
-        from runner.connectors.pyqwest_sender import PyqwestSender
+def _lines(headers: Mapping[str, str], host: str) -> bytes:
+    lines = "".join([f"{name}: {value}\r\n" for name, value in headers.items()])
+    if lines.count("\r") != len(headers) or lines.count("\n") != len(headers) or "\0" in lines:
+        # quotes no header, which may be a key
+        raise BadProtocol(f"the request to {host} cannot be sent: a header contains a line break")
+    return lines.encode("utf-8", "replace")
 
-        return PyqwestSender(connect_seconds, authorities)
-    from runner.connectors.httpx_sender import HttpxSender
 
-    return HttpxSender(connect_seconds, authorities)
+def _login(parts: SplitResult, header: str) -> str:
+    """The header for the name and password in an address, if it has them."""
+    if parts.username is None:
+        return ""
+    login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+    return f"{header}: Basic {b64encode(login.encode()).decode()}\r\n"

@@ -1,16 +1,9 @@
-"""Calls by httpx: for MCP servers, whose SDK takes a client of httpx, and for models where pyqwest cannot serve.
-
-A call of a model has a connection of its own. An answer that is waiting in a connection before its request was sent is
-then never taken for the answer, and no pool looks at each of its connections before and after each call."""
+"""Requests by httpx, for MCP servers: their SDK takes a client of httpx."""
 
 from __future__ import annotations
 
-import os
-import socket
-import ssl
-from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterator
 from contextlib import contextmanager
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -18,8 +11,6 @@ from bindings.processes.http import trusted_authorities
 from runner.connectors.http import (
     CLOSED_EARLY,
     IDLE_SECONDS,
-    NO_SUCH_HOST,
-    Answer,
     BadProtocol,
     CannotConnect,
     ConnectionLost,
@@ -27,52 +18,13 @@ from runner.connectors.http import (
     HttpError,
     HttpTimeout,
     not_connected,
+    why_lost,
 )
 
 
-class HttpxSender:
-    """See `Sender`."""
-
-    def __init__(self, connect_seconds: float, authorities: bytes | None) -> None:
-        """`authorities` are certificates (PEM) that are trusted besides the usual ones."""
-        self._timeout = {"connect": connect_seconds}
-        self._trusted = trusted_authorities()
-        if authorities:
-            self._trusted = ssl.create_default_context(cadata=authorities.decode("ascii"))
-
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes, proxy: str | None) -> Answer:
-        """See `Sender`."""
-        host = urlsplit(url).netloc.rpartition("@")[2]
-        transport = transport_for(proxy, self._trusted)
-        try:
-            with errors_of(host):
-                fields = [(name.encode(), value.encode()) for name, value in headers.items()]
-                request = httpx.Request(
-                    "POST", url, headers=fields, content=body, extensions={"timeout": self._timeout}
-                )
-                response = await transport.handle_async_request(request)
-        except BaseException:
-            await transport.aclose()
-            raise
-
-        async def close() -> None:
-            await response.aclose()
-            await transport.aclose()
-
-        return Answer(
-            status=response.status_code,
-            headers={name.lower(): value for name, value in response.headers.items()},
-            chunks=body_of(response, host),
-            close=close,
-        )
-
-    async def close(self) -> None:
-        """There is nothing left: each call closes what it opened."""
-
-
-def transport_for(proxy: str | None, trusted: ssl.SSLContext | None = None) -> httpx.AsyncHTTPTransport:
-    """Sends requests directly, or through a proxy; `trusted` by default are the usual certificates."""
-    context = trusted or trusted_authorities()
+def transport_for(proxy: str | None) -> httpx.AsyncHTTPTransport:
+    """Sends requests directly, or through a proxy."""
+    context = trusted_authorities()
     return httpx.AsyncHTTPTransport(
         verify=context,
         limits=httpx.Limits(max_connections=None, keepalive_expiry=IDLE_SECONDS),
@@ -112,41 +64,21 @@ def _translated(error: httpx.TransportError | UnicodeError, host: str) -> HttpEr
         case httpx.ProxyError():
             return CannotConnect(f"cannot connect to {host}: the proxy refused the connection: {said}", lasting=True)
         case httpx.ConnectError() | UnicodeError():  # a name too long for DNS is a UnicodeError
-            cause = _origin(error)
-            if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError | socket.gaierror) and cause.errno:
-                return not_connected(host, cause.errno)
-            return CannotConnect(f"cannot connect to {host}: {_reason(cause)}", _lasts(cause))
+            return not_connected(host, _origin(error))
         case httpx.NetworkError():
-            return ConnectionLost(f"lost the connection to {host}: {_reason(_origin(error))}")
+            return ConnectionLost(f"lost the connection to {host}: {why_lost(_origin(error))}")
         case httpx.RemoteProtocolError() if "closed connection" in said or "disconnected" in said:
             return ConnectionLost(f"lost the connection to {host}: {CLOSED_EARLY}")
     return BadProtocol(f"{host} sent an invalid HTTP response: {said}")
 
 
-def _origin(error: BaseException) -> BaseException:
+def _origin(error: Exception) -> Exception:
     """What the system said: the first error with a number below one of httpx, or the last of all."""
     while not (isinstance(error, OSError) and error.errno):
         below = error.__cause__ or error.__context__
         if isinstance(error, BaseExceptionGroup):
             below = error.exceptions[0]
-        if below is None:
+        if not isinstance(below, Exception):
             break
         error = below
     return error
-
-
-def _reason(error: BaseException) -> str:
-    match error:
-        case ssl.SSLCertVerificationError():
-            return f"its certificate cannot be trusted: {error.verify_message}"
-        case UnicodeError() | socket.gaierror(errno=socket.EAI_NONAME):
-            return NO_SUCH_HOST
-        case OSError(errno=int(number)) if number > 0:
-            return os.strerror(number)
-    return getattr(error, "strerror", None) or str(error) or "it was closed"
-
-
-def _lasts(error: BaseException) -> bool:
-    return isinstance(error, ssl.SSLCertVerificationError | UnicodeError) or (
-        isinstance(error, socket.gaierror) and error.errno == socket.EAI_NONAME
-    )

@@ -23,7 +23,8 @@ from runner.connectors.http import (
     LocalLimit,
     endpoint_of,
 )
-from runner.connectors.http_client import READ_SECONDS, HttpClient, Response
+from runner.connectors.http_client import READ_SECONDS, HttpClient
+from runner.connectors.http_connection import Response
 from runner.connectors.limits import (
     LONGEST_WAIT,
     RETRIES,

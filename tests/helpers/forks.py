@@ -32,12 +32,10 @@ NOT_LOADED = (
     "runner.__main__",
     "runner.agents.mcp.guard",
     "runner.cluster",
-    "runner.connectors.pyqwest_sender",
     "runner.pytest_plugin",
     "scripttest.realm",
 )
-"""Modules that are programs of their own, run in workers, in Dask or in pytest, or have threads and no package for each
-system."""
+"""Modules that are programs of their own, run in workers, in Dask or in pytest."""
 REQUEST_SIZE = 1 << 17
 """Bytes of the longest command line with its environment."""
 

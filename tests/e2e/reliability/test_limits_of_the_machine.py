@@ -47,7 +47,7 @@ def test_a_run_fits_into_the_limit_of_open_files(app: MakeApplication, limit: st
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOMEM])
 def test_a_limit_of_this_machine_is_not_a_host_that_is_down(number: int) -> None:
-    error = not_connected("api.example.com", number)
+    error = not_connected("api.example.com", OSError(number, "no"))
     assert type(error) is LocalLimit
     assert str(error).startswith("cannot connect to api.example.com: this machine has reached a limit: ")
-    assert type(not_connected("api.example.com", errno.ECONNREFUSED)) is CannotConnect
+    assert type(not_connected("api.example.com", OSError(errno.ECONNREFUSED, "no"))) is CannotConnect
