@@ -194,7 +194,7 @@ DOORS = {
     "runner/view": "page_actions reruns runs server",
     "runner/doctor": "findings needs",
     "runner/mcp_server": "actions running server",
-    "runner/mutation": "chosen console documents on_cluster session verdicts",
+    "runner/mutation": "console documents on_cluster session trials verdicts",
     "runner/weak_cases": "console grading prompt_rules",
     "runner/conversion": "formats sources",
 }

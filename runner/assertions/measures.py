@@ -14,7 +14,7 @@ from runner.assertions.base import AssertionKind, NotEvaluated
 from runner.assertions.results import decide, show
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from runner.assertions.base import CheckResult, Evidence, Judges
     from runner.assertions.model import Assertion
@@ -29,33 +29,18 @@ _DIGITS = 4
 """Of a similarity: what rounding does comes behind them, so that equal texts have 1."""
 
 
-async def time_taken(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
-    """The answer took at most this number of milliseconds, or of seconds."""
-    if assertion.type == "seconds":
-        return within(assertion, evidence.milliseconds / 1000, "to take", "seconds")
-    return within(assertion, evidence.milliseconds, "to take", "ms")
-
-
-async def model_calls(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
-    """Agents asked models at most so often for the answer."""
-    if evidence.model_calls is None:
+async def measured(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
+    """The answer took, or its model calls cost, at most this much, or a number between both bounds."""
+    measure, verb, unit = _MEASURES[assertion.type]
+    actual = measure(evidence)
+    if actual is not None:
+        return within(assertion, actual, verb, unit)
+    if assertion.type == "model_calls":
         raise NotEvaluated("the number of model calls is unknown: the answer comes from a saved report")
-    return within(assertion, evidence.model_calls, "to take", "model calls")
-
-
-async def tokens(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
-    """The model calls of the answer took at most this many tokens, input and output together."""
-    if evidence.tokens is None:
+    if assertion.type == "tokens":
         raise NotEvaluated(f"the number of tokens is unknown: {_NO_TOKENS}")
-    return within(assertion, evidence.tokens, "to take", "tokens")
-
-
-async def cost(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
-    """The model calls of the answer cost at most this many US dollars."""
-    if evidence.cost is None:
-        why = _NO_TOKENS if evidence.tokens is None else "neither the provider nor the connector file gives a price"
-        raise NotEvaluated(f"the cost is unknown: {why}")
-    return within(assertion, evidence.cost, "to cost", "US dollars")
+    why = _NO_TOKENS if evidence.tokens is None else "neither the provider nor the connector file gives a price"
+    raise NotEvaluated(f"the cost is unknown: {why}")
 
 
 def within(
@@ -148,16 +133,17 @@ def _ngrams(text: str) -> Mapping[object, float]:
     return Counter(padded[at : at + _LENGTH] for at in range(len(padded) - _LENGTH + 1))
 
 
-_MEASURES = {
-    "latency_ms": time_taken,
-    "seconds": time_taken,
-    "model_calls": model_calls,
-    "tokens": tokens,
-    "cost": cost,
+_MEASURES: dict[str, tuple[Callable[[Evidence], float | None], str, str]] = {
+    "latency_ms": (lambda evidence: evidence.milliseconds, "to take", "ms"),
+    "seconds": (lambda evidence: evidence.milliseconds / 1000, "to take", "seconds"),
+    "model_calls": (lambda evidence: evidence.model_calls, "to take", "model calls"),
+    "tokens": (lambda evidence: evidence.tokens, "to take", "tokens"),
+    "cost": (lambda evidence: evidence.cost, "to cost", "US dollars"),
 }
+"""Type → its figure, which is None where it is not known, and the words for it."""
 ASSERTIONS = {
-    name: AssertionKind(check=check, problem=problem_with_bounds, fields=("value",), needs=("value",))
-    for name, check in _MEASURES.items()
+    name: AssertionKind(check=measured, problem=problem_with_bounds, fields=("value",), needs=("value",))
+    for name in _MEASURES
 } | {
     "similar": AssertionKind(
         check=similar,

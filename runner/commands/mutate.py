@@ -20,7 +20,6 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.execution.outcome import MutantLines, refusal
 from runner.execution.start import check_trust
-from runner.mutation.chosen import mutators_of
 from runner.mutation.console import Bar, below_text, failed_text, percent, summary_text, survivors_text
 from runner.mutation.documents import (
     FORMATS,
@@ -32,6 +31,7 @@ from runner.mutation.documents import (
     mutant_record,
 )
 from runner.mutation.session import MutationOptions, Outcome, Progress, keeping, run_mutants
+from runner.mutation.trials import mutators_of
 from runner.mutation.verdicts import Status, score_of
 from runner.options.options import absolute, texts_in
 from runner.options.readers import LINES, share_or_percent

@@ -17,8 +17,8 @@ from runner.errors import RunnerError
 from runner.execution.run import Run
 from runner.execution.services import RunServices
 from runner.execution.stopping import Signals, Stop
-from runner.mutation.chosen import text_of, texts_before
 from runner.mutation.session import MutationOptions, Outcome, Progress, Told, run_mutants
+from runner.mutation.trials import text_of, texts_before
 from runner.mutation.verdicts import Kept, Status
 from runner.options.values import Shard
 from runner.planning.plan import RunRequest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,8 +15,18 @@ from runner.execution.scripts import broken_failure, host_modules
 from runner.execution.services import RunServices
 from runner.execution.stopping import Budgets, Signals, Stop, woken
 from runner.fingerprints.parts import parts_of_database, parts_of_world
-from runner.mutation.chosen import OWN, STRYKER, Change, change_since, chosen, text_of, texts_before
-from runner.mutation.trials import Trials, Walk, points_of
+from runner.mutation.trials import (
+    OWN,
+    STRYKER,
+    Change,
+    Trials,
+    Walk,
+    change_since,
+    chosen,
+    points_of,
+    text_of,
+    texts_before,
+)
 from runner.mutation.verdicts import (
     NAME,
     Kept,
@@ -167,16 +177,11 @@ def _wanted(patterns: tuple[str, ...]) -> Callable[[str], bool]:
     """Whether a handler is among those of `--mutate`."""
     left_out = [one[1:] for one in patterns if one.startswith("!")]
     named = [one for one in patterns if not one.startswith("!")]
-
-    def wanted(name: str) -> bool:
-        is_named = not named or any(_matches(name, one) for one in named)
-        return is_named and not any(_matches(name, one) for one in left_out)
-
-    return wanted
+    return lambda name: (not named or _matches(name, named)) and not _matches(name, left_out)
 
 
-def _matches(name: str, pattern: str) -> bool:
-    return fnmatchcase(name, pattern) or name.startswith(f"{pattern.rstrip('/')}/")
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, one) or name.startswith(f"{one.rstrip('/')}/") for one in patterns)
 
 
 class _Session:
@@ -193,6 +198,7 @@ class _Session:
         self._kept, self._told = kept, told
         self._rows: Mapping[str, list[str]] | None = None
         self._plan: RunPlan = run.plan
+        self._agents = {module.id: module.agent for module in run.plan.modules}
         self._stop = run.stop
         self._seconds: dict[TestKey, float] = {}
         """Tests that have passed → their seconds."""
@@ -260,19 +266,16 @@ class _Session:
         )
 
     def _before(self, revision: str) -> Callable[[str], str | None]:
-        """What tells what a script was."""
         root, known = self._plan.application.root, self._options.before
         if known is None:
             return texts_before(revision, root, self._run.environment.variables)
         return lambda name: known[name] if name in known else text_of(root / name)
 
     def _nothing(self) -> ConfigurationError:
-        """The error for a run without a test."""
         selection = self._plan.selection
         return ConfigurationError(NO_TESTS, NO_TESTS_HINT) if selection is None else selection.nothing(self._known)
 
     def _add_handlers(self) -> None:
-        """Plants in handlers that no test has loaded, too."""
         for path in self._plan.application.files_of_scripts():
             with suppress(OSError):  # such as a link that leads nowhere
                 self._mutants.instrument(path, read_bytes(Path(path), None))
@@ -392,10 +395,6 @@ class _Session:
         common = f"{options.seed} {options.strict} {sorted(map(str, context.items()))}"
         code = self._host.code_of(walk.key.suite, walk.index)
         return digest_of(walk.key.suite, walk.key.test, used, common, *code)
-
-    @property
-    def _agents(self) -> dict[str, str]:
-        return {module.id: module.agent for module in self._plan.modules}
 
     def _walks(self) -> dict[TestKey, Walk]:
         """The tests that have passed, with the index that each has on the host."""

@@ -148,12 +148,6 @@ class Model:
         record = cls.__new__(cls)
         return record if _filled(record, value) else _validator(cls).validate_python(value)
 
-    @classmethod
-    def model_validate_json(cls, text: str) -> Self:
-        """The record of a JSON text. Raises pydantic's ValidationError."""
-        record: Self = _validator(cls).validate_json(text)
-        return record
-
     @property
     def model_fields_set(self) -> set[str]:
         """Names of the fields that were given."""

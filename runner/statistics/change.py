@@ -115,12 +115,6 @@ def change_of(cases: Sequence[CaseRuns], steps: int = STEPS) -> MeanDifference:
     )
 
 
-def error_of(cases: Sequence[CaseRuns]) -> float:
-    """The standard error of the difference. Where no case has runs that differ, that of a share never seen in all
-    pairs of runs."""
-    return _error_of(Counter(cases))
-
-
 def score_change_of(cases: Sequence[ScoredCase]) -> MeanDifference:
     """The same for scores: the relabelled runs keep their scores. Each case has a score on both sides."""
     if not cases:
@@ -162,7 +156,7 @@ def broken_runs(broken_a: int, runs_a: int, broken_b: int, runs_b: int) -> Broke
 
 def reach_of(cases: Sequence[CaseRuns], target: float = MARGIN) -> DetectableDifference:
     """What at least one case with these runs could have shown, and how many runs show a fall of `target`."""
-    detectable = SEEN * error_of(cases)
+    detectable = SEEN * _error_of(Counter(cases))
     spread = math.fsum(case.spread for case in cases)
     if not spread:
         runs = math.ceil(math.log(ALPHA) / math.log1p(-target) / len(cases) - EQUAL)
@@ -212,6 +206,8 @@ def benjamini_hochberg(probabilities: Sequence[float]) -> list[float]:
 
 
 def _error_of(kinds: Counter[CaseRuns]) -> float:
+    """The standard error of the difference. Where no case has runs that differ, that of a share never seen in all
+    pairs of runs."""
     spread = math.fsum(case.spread_of_fall * count for case, count in kinds.items())
     if not spread:
         pairs = sum(min(case.runs_a, case.runs_b) * count for case, count in kinds.items())

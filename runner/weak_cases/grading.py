@@ -334,7 +334,6 @@ class _Work:
         return result if isinstance(result, str) else problem_with_transcript(result) or result
 
     async def _graded(self, talk: _Talk, result: TestResult) -> TestResult:
-        """The result of a case with a talk."""
         source = talk.source
         key = TestKey(suite=source.suite.id, test=talk.case.id, run=1)
         transcripts = Transcripts(report="", suites=(), results={key: result}, refused={})
@@ -401,6 +400,5 @@ def _changed(change: Change) -> object:
 
 
 def _prompt(source: CaseSource) -> str:
-    """The text of the agent's own prompts."""
     texts = [prompt.get("content") for prompt in source.assistant.prompts if prompt.get("role") == "system"]
     return " ".join(text for text in texts if isinstance(text, str)).strip()

@@ -211,7 +211,6 @@ class _Work:
         await self._asking.finish()
 
     async def _results(self, agent: str, rule: Rule | None) -> list[TestResult]:
-        """The result of each case, with all rules or without one."""
         variant = _variant(agent, rule)
         waiting = [
             self._result(source, located.case, located.line, variant)
@@ -293,7 +292,6 @@ def _held(found: ChangeReport) -> Held:
 
 
 def _variant(agent: str, rule: Rule | None) -> AgentVariant:
-    """An agent without a rule."""
     prompts, tool = (rule.prompts, rule.tool) if rule is not None else (None, "")
     return AgentVariant(name="", agent=agent, connector="", prompts=prompts, env={}, digest="", undescribed=tool)
 
