@@ -98,7 +98,6 @@ class Helpers:
         return bool(assistant.connector) or self._runtime.connectors.has_role("default")
 
     def _tested(self, chat: Chat) -> str:
-        """The connector of the agent that the chat belongs to; empty when it has none."""
         id = chat.context.get("assistant_id")
         return self._runtime.assistants.get(id).connector if id else ""
 

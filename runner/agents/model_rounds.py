@@ -115,12 +115,14 @@ class ModelRounds:
             connectors.find(connector)
         except ConfigurationError as error:
             raise (error if chosen else _broken(error)) from error.__cause__
+        variant = chat.variant
+        undescribed = variant.undescribed if variant is not None and variant.agent == assistant.id else ""
         returned = {key: settings[key] for key in CREATE_PARAMETERS if settings.get(key) is not None}
         request = self._request(
             await self._seen(messages, connector),
             parameters=over(over(assistant.parameters, self._parameters), returned),
             chosen=self._parameters,
-            tools=tuple(box.tools(self._undescribed(assistant.id))) if box else (),
+            tools=tuple(box.tools(undescribed)) if box else (),
         )
         hooked = assistant.script is not None
         rounds = RETRIES if hooked else 1 + assistant.turns if assistant.loops else 1
@@ -156,11 +158,6 @@ class ModelRounds:
             return first
         self._scope.chat.note_once(f"{ended}, so {LOOP_FALLBACK} answered")
         return answer
-
-    def _undescribed(self, agent: str) -> str:
-        """The tool without a description in this variant of the agent."""
-        variant = self._scope.chat.variant
-        return variant.undescribed if variant is not None and variant.agent == agent else ""
 
     def _request(self, messages: Messages, **more: Any) -> ModelRequest:
         return ModelRequest(

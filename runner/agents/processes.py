@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,7 +24,7 @@ from bindings import (
 )
 from runner.agents.answer import AgentError, ask_test, completion_record, mocked_process
 from runner.agents.call import call_other
-from runner.agents.chat import AgentRequest, Chat, Messages, Scope, read_messages
+from runner.agents.chat import AgentRequest, Messages, Scope, read_messages
 from runner.agents.helpers import mocked_verdict, verdict_of
 from runner.agents.runtime import Runtime
 from runner.connectors.base import ModelRequest
@@ -172,7 +173,6 @@ class AgentProcesses:
         return value
 
     def _failure(self, call: _ProcessCall, noted: str, error: Any) -> ProcessError:
-        """The error that a script gets when a provider failed."""
         if isinstance(error, ProcessError) and not error.missing:
             return error
         of_test = call.scope.assistant is None and not call.with_context  # hooks have frames; models get no places
@@ -263,9 +263,8 @@ class AgentProcesses:
         if options.get("model") and "connector" not in own:
             own["connector"] = options["model"]
         if scope.context is not chat.context:
-            chat = _with_context(
-                chat, {**scope.context, **{k: options[k] for k in ("locale", "route") if k in options}}
-            )
+            chat = copy(chat)
+            chat.context = scope.context | {key: options[key] for key in ("locale", "route") if key in options}
         answer = await call_other(
             self._agents.runtime,
             AgentRequest(
@@ -338,15 +337,6 @@ def messages_from(value: Any) -> Messages:
     if messages is None:
         raise ProcessError("messages must be a string, a message, or a list of messages", 400)
     return messages
-
-
-def _with_context(chat: Chat, context: Mapping[str, Any]) -> Chat:
-    """The same chat, seen with other fields."""
-    from copy import copy
-
-    twin = copy(chat)
-    twin.context = dict(context)
-    return twin
 
 
 def _kept(owner: Scope, name: str, arguments: str, envelope: str) -> str:

@@ -164,7 +164,6 @@ class Runtime:
                     chat.parts |= self._parts.used_with(one)
 
     async def _note_scripts(self, call: FunctionCall, chat: Chat) -> None:
-        """Notes the script of a function, and those that it has called."""
         for source in await self.functions.used(call.script, call.module):
             if source.key not in self._shown:
                 kind = "script" if source.script is None else "module"

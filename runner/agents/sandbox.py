@@ -19,7 +19,6 @@ from runner.security.files import read_named
 from scripttest import RefusedFileError
 
 if TYPE_CHECKING:
-    from runner.agents.assistant import Assistant
     from runner.agents.chat import Scope
     from runner.agents.runtime import Runtime
     from runner.application.sandbox import Step
@@ -45,20 +44,16 @@ async def prepare(runtime: Runtime, scope: Scope) -> None:
         if step.once and workspace.exists(marker):
             continue
         try:
-            await _do(step, assistant, workspace, scope)
+            if step.action == "copy":
+                target = step.target.removeprefix("~/")
+                await asyncio.to_thread(_copy, assistant.folder, step.source, target, workspace)
+            elif step.action == "exec":
+                await _exec(step, scope)
         except (ProcessError, OSError) as error:
             if not step.ignores_errors:
                 raise AgentError(f"runner.Prepare: prepare step {number} ({step.action}): {error}") from error
         if step.once:
             workspace.write(marker, "")
-
-
-async def _do(step: Step, assistant: Assistant, workspace: Workspace, scope: Scope) -> None:
-    if step.action == "copy":
-        target = step.target.removeprefix("~/")
-        await asyncio.to_thread(_copy, assistant.folder, step.source, target, workspace)
-    elif step.action == "exec":
-        await _exec(step, scope)
 
 
 def _copy(folder: Path, source: str, target: str, workspace: Workspace) -> None:

@@ -213,7 +213,6 @@ class Journal:
         return answer
 
     def _flush(self) -> None:
-        """Writes the answers that have arrived."""
         with self._lock:
             unwritten, self._unwritten = self._unwritten, {}
             for key, calls in unwritten.items():

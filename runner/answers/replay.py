@@ -351,7 +351,6 @@ def _digest(url: str) -> str:
 
 
 def _shown(described: Mapping[str, Any]) -> list[str]:
-    """A request as lines for people."""
     lines = [f"{key}: {described[key]}" for key in ("connector", "model", "agent") if described.get(key)]
     if described.get("tools"):
         lines.append(f"tools: {', '.join(sorted(str(tool.get('name')) for tool in described['tools']))}")

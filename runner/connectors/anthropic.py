@@ -91,7 +91,11 @@ class AnthropicConnector(HttpConnector):
             role = message.get("role", "user")
             if role in ("system", "developer"):
                 continue
-            blocks = _tool_result(message) if role == "tool" else self._blocks(message, vision)
+            if role == "tool":
+                id, text = message.get("tool_call_id", ""), message_text(message)
+                blocks = [{"type": "tool_result", "tool_use_id": id, "content": text}]
+            else:
+                blocks = self._blocks(message, vision)
             role = "assistant" if role == "assistant" else "user"
             if not blocks:
                 continue
@@ -311,7 +315,3 @@ def _tool_use(call: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(arguments, dict):
         arguments = {"arguments": arguments}
     return {"type": "tool_use", "id": call.get("id", ""), "name": function.get("name", ""), "input": arguments}
-
-
-def _tool_result(message: Message) -> list[dict[str, Any]]:
-    return [{"type": "tool_result", "tool_use_id": message.get("tool_call_id", ""), "content": message_text(message)}]

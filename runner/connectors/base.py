@@ -20,32 +20,16 @@ if TYPE_CHECKING:
 
 Message = dict[str, Any]
 
-ENDINGS = {
-    "stop": "stop",
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "pause_turn": "stop",
-    "eos": "stop",
-    "tool_calls": "tool_calls",
-    "tool_use": "tool_calls",
-    "function_call": "tool_calls",
-    "length": "length",
-    "max_tokens": "length",
-    "max_output_tokens": "length",
-    "model_length": "length",
-    "model_context_window_exceeded": "length",
-    "content_filter": "content_filter",
-    "content_filtered": "content_filter",
-    "guardrail_intervened": "content_filter",
-    "safety": "content_filter",
-    "recitation": "content_filter",
-    "prohibited_content": "content_filter",
-    "blocklist": "content_filter",
-    "spii": "content_filter",
-    "sensitive": "content_filter",
+_MEANT = {
+    "stop": "stop end_turn stop_sequence pause_turn eos",
+    "tool_calls": "tool_calls tool_use function_call",
+    "length": "length max_tokens max_output_tokens model_length model_context_window_exceeded",
+    "content_filter": "content_filter content_filtered guardrail_intervened safety recitation prohibited_content"
+    " blocklist spii sensitive",
     "refusal": "refusal",
     "error": "error",
 }
+ENDINGS = {said: meant for meant, words in _MEANT.items() for said in words.split()}
 """Finish reason of a host, in lower case → what it means, in one word; others mean what they say."""
 CUTS = {
     "length": "cut at its token limit",
@@ -176,7 +160,8 @@ class Completion(Value):
 
 
 class Connector(Protocol):
-    """Sends requests to one model. One instance serves a whole run, on one event loop."""
+    """Sends requests to one model. One instance serves a whole run, on one event loop. What is not overridden does
+    nothing."""
 
     id: str
     endpoint: Endpoint | None
@@ -187,9 +172,11 @@ class Connector(Protocol):
 
     def forget_outage(self) -> None:
         """Lets the next call try the host again, if it was down."""
+        return None
 
     async def close(self) -> None:
         """Closes connections."""
+        return None
 
 
 class ConnectorError(Exception):
@@ -239,17 +226,7 @@ class DataUrl(Value):
             raise ConnectorError(said, hint="Attach it as file://<path>") from error
 
 
-_TEXTS = (
-    "application/json",
-    "application/xml",
-    "application/yaml",
-    "application/x-yaml",
-    "application/javascript",
-    "application/typescript",
-    "application/x-sh",
-    "application/sql",
-    "application/toml",
-)
+_TEXTS = {f"application/{kind}" for kind in "json xml yaml x-yaml javascript typescript x-sh sql toml".split()}
 
 
 def data_url(url: str) -> DataUrl | None:

@@ -15,24 +15,14 @@ from scripttest.values import Value
 
 _NUMBER = (int, float)
 _FIELDS: dict[str, tuple[tuple[type, ...], str]] = {
-    "host": ((str,), "a string"),
-    "proxy": ((str,), "a string"),
-    "key": ((str,), "a string"),
-    "model": ((str,), "a string"),
-    "version": ((str,), "a string"),
-    "assistant": ((str,), "a string"),
+    **dict.fromkeys("host proxy key model version assistant auth_mode".split(), ((str,), "a string")),
     "embedding": ((str,), "the id of a connector"),
-    "auth_mode": ((str,), "a string"),
     "temperature": (_NUMBER, "a number"),
     "max_tokens": ((int,), "a whole number"),
-    "capabilities": ((dict,), "an object"),
-    "extra_body": ((dict,), "an object"),
-    "price": ((dict,), "an object"),
-    "streaming": ((bool,), "true or false"),
-    "stream": ((bool,), "true or false"),
+    **dict.fromkeys(("capabilities", "extra_body", "price"), ((dict,), "an object")),
+    **dict.fromkeys(("streaming", "stream"), ((bool,), "true or false")),
     "max_concurrency": ((int,), "a whole number above 0"),
-    "requests_per_minute": (_NUMBER, "a number above 0"),
-    "tokens_per_minute": (_NUMBER, "a number above 0"),
+    **dict.fromkeys(("requests_per_minute", "tokens_per_minute"), (_NUMBER, "a number above 0")),
     "retries": ((int,), "a whole number from 0"),
     "timeout": (_NUMBER, "a number of seconds above 0"),
 }

@@ -32,28 +32,15 @@ SCRIPTED = "scripted"
 RUNNER = "runner"
 """The id of the connector that replaces the runners of sandbox agents. No agent names it."""
 _STAND_INS = {SCRIPTED: TYPES[SCRIPTED], RUNNER: "runner.scripted.runner:ScriptedRunner"}
-BOUNDS = (
-    "embedding",
-    "key",
-    "price",
-    "proxy",
-    "retries",
-    "timeout",
-    "max_concurrency",
-    "requests_per_minute",
-    "tokens_per_minute",
+BOUNDS = tuple(
+    "embedding key price proxy retries timeout max_concurrency requests_per_minute tokens_per_minute".split()
 )
 """Options of a connector that change no answer."""
 _SUFFIXES = (".conn.yao", ".conn.jsonc", ".conn.json")
 _OTHER_TYPES = {
-    "mysql": "a database",
-    "postgres": "a database",
-    "sqlite3": "a database",
-    "hdb": "a database",
-    "mongo": "a database",
+    **dict.fromkeys(("mysql", "postgres", "sqlite3", "hdb", "mongo"), "a database"),
     "redis": "a key-value store",
-    "weaviate": "a vector database",
-    "qdrant": "a vector database",
+    **dict.fromkeys(("weaviate", "qdrant"), "a vector database"),
     "fastembed": "for embeddings",
     "moapi": "a proxy for other APIs",
 }
@@ -244,7 +231,9 @@ class Connectors:
             raise ConfigurationError(f"{subject}: options.{kind.needs} is missing", kind.example)
         if id in self._prices and "price" not in definition.options:
             definition = definition.replace(options={**definition.options, "price": self._prices[id]})
-        connector: Connector = kind(definition, self._http(), self._clocks(), self._shared_limit())
+        from runner.connectors.timing import Timing
+
+        connector: Connector = kind(definition, self._http(), self._timing or Timing(), self._shared_limit())
         return connector
 
     def _described(self, id: str) -> Definition | None:
@@ -331,11 +320,6 @@ class Connectors:
 
             self._limit = GlobalLimit()
         return self._limit
-
-    def _clocks(self) -> Timing:
-        from runner.connectors.timing import Timing
-
-        return self._timing or Timing()
 
 
 def _block(content: dict[str, Any], name: str) -> dict[str, Any]:

@@ -348,7 +348,6 @@ def _tool_call(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def _usage(said: Any) -> tuple[Usage, tuple[str, ...]]:
-    """The tokens and cost of the call, and warnings about them."""
     figures = UsageReader(said)
     asked, answered = figures.count("prompt_tokens"), figures.count("completion_tokens")
     thought = figures.count("completion_tokens_details.reasoning_tokens") or 0

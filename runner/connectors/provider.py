@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from runner.amounts import Estimate
-from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
+from runner.connectors.base import Completion, Connector, ConnectorError, ModelRequest, Usage
 from runner.connectors.definition import Definition
 from runner.connectors.faults import BROKEN_OFF, Faults, ProviderError, message_in
 from runner.connectors.http import (
@@ -70,7 +70,7 @@ class Answer(Protocol):
         """The completion that was received; its warnings do not name the connector."""
 
 
-class HttpConnector:
+class HttpConnector(Connector):
     """Base of the connectors that speak HTTP; each says how to write a request and how to read an answer."""
 
     default_host = ""
@@ -118,7 +118,7 @@ class HttpConnector:
             "user-agent": "yao-test",
             **self.headers(request),
         }
-        listener = ResumableListener(request.on_chunk or _nobody)
+        listener = ResumableListener(request.on_chunk or (lambda _: None))
 
         call = object()
 
@@ -139,9 +139,6 @@ class HttpConnector:
     def forget_outage(self) -> None:
         """Lets the next call try the host again, if it was down."""
         self._circuit.reached()
-
-    async def close(self) -> None:
-        """Does nothing: connections belong to the client."""
 
     def write(self, request: ModelRequest) -> dict[str, Any]:
         """The body of the request. Raises ConnectorError when the provider has no form for a part of it."""
@@ -345,10 +342,6 @@ class ResumableListener:
         if len(text) > known:
             self._heard = self._position
             self._listener(text[known:])
-
-
-def _nobody(_: str) -> None:
-    pass
 
 
 def _is_json(text: str) -> bool:

@@ -134,7 +134,6 @@ class _GradedConversation(MultiTurn):
         )
 
     async def _conclude(self) -> None:
-        """Has the whole graded."""
         if self._grading.whole:
             evidence = self._evidence_of_talk() if self._is_written else self._evidence_of_all()
             evidence = evidence.replace(input=[for_graders(message) for message in self.transcript])

@@ -242,7 +242,9 @@ def _graded(criterion: Criterion, result: AssertionResult, threshold: float) -> 
     if not result.judged or result.inconclusive:
         score = None
     elif result.score is not None and 0 <= result.score <= 1:
-        if not result.passed and _is_asked(criterion) and reaches(result.score, threshold):
+        # a judge gives the verdict, and the score beside it; a measured score decides by itself
+        is_asked = criterion.type == RUBRICS or type_named(criterion.type).asks is not None
+        if not result.passed and is_asked and reaches(result.score, threshold):
             said = f"the verdict is no, so the score {result.score:g} does not count"
             reason = f"{reason} ({said})" if reason else said
         else:
@@ -261,11 +263,6 @@ def _graded(criterion: Criterion, result: AssertionResult, threshold: float) -> 
         not_judged=result.not_judged,
         **how_judged(result),
     )
-
-
-def _is_asked(criterion: Criterion) -> bool:
-    """Whether a judge gives the verdict, and the score beside it. A measured score decides by itself."""
-    return criterion.type == RUBRICS or type_named(criterion.type).asks is not None
 
 
 def _of(grader: str | Grader) -> Iterator[Criterion]:

@@ -153,7 +153,6 @@ def _terminal_of_input() -> int:
 
 
 def _shown(question: Question, seconds: float) -> str:
-    """The lines above the prompt."""
     said = _plain(question.text) or "(the agent said nothing)"
     lines = [f"► [{question.case}] turn {question.turn}: the agent is waiting for you", f"  Agent: {said}"]
     if question.hint:

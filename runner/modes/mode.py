@@ -207,7 +207,6 @@ class Mode:
         return Exchange(answer=answer, evidence=evidence, calls=made)
 
     def _fail(self, cause: Cause, message: str) -> None:
-        """Adds a failure that is not an assertion."""
         self.failures.append(Failure(cause=cause, message=message))
 
     def _judge(self, results: Sequence[AssertionResult], phase: str | None = None) -> None:

@@ -92,7 +92,6 @@ class MultiTurn(TurnsMode):
 
     @property
     def _broken_off(self) -> bool:
-        """Whether the conversation ended before its end."""
         return self.skip_reason is not None or any(not failure.type for failure in self.failures)
 
     @property
@@ -137,7 +136,6 @@ class MultiTurn(TurnsMode):
         )
 
     def _checks(self, turn: Turn | ConversationTurn) -> Sequence[Assertion]:
-        """The assertions on the answer of a turn."""
         assert isinstance(turn, Turn)
         return turn.assertions or ()
 
@@ -197,7 +195,6 @@ class MultiTurn(TurnsMode):
             return await self._person.ask(question, self._case.interactive.timeout.seconds)
 
     def _question(self) -> str:
-        """The agent's question."""
         last = self._exchanges[-1]
         return question_in(last.answer, last.evidence.tools, self._case.input_tools)
 

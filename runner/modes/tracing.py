@@ -133,15 +133,12 @@ class _Steps:
 
 def _summary(step: ModelStep | ToolStep) -> Record:
     role, turn, took = ROLES.get(step.role, step.role), step.turn or None, round(step.milliseconds)
+    is_tool = isinstance(step, ToolStep)
+    record: Record = {"kind": "tool" if is_tool else "model", "role": role, "agent": step.agent, "turn": turn}
     if isinstance(step, ToolStep):
-        named: Record = {"kind": "tool", "role": role, "agent": step.agent, "turn": turn, "name": step.use.name}
-        named |= {
-            "server": step.use.server,
-            "duration_ms": took,
-            "failed": True if step.use.error is not None else None,
-        }
-        return {name: value for name, value in named.items() if value is not None}
-    record: Record = {"kind": "model", "role": role, "agent": step.agent, "turn": turn}
+        failed = True if step.use.error is not None else None
+        record |= {"name": step.use.name, "server": step.use.server, "duration_ms": took, "failed": failed}
+        return {name: value for name, value in record.items() if value is not None}
     record |= {"connector": step.connector, "vendor": step.vendor, "asked": step.asked or None}
     completion = step.completion
     if completion is None:
@@ -157,7 +154,6 @@ def _summary(step: ModelStep | ToolStep) -> Record:
 
 
 def _has(**members: Any) -> Record:
-    """The members that are there."""
     return {name: value for name, value in members.items() if value}
 
 

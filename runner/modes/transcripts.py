@@ -158,7 +158,6 @@ class SavedTalk:
 
 
 def _spoken(case: CaseResult) -> list[TurnResult]:
-    """The turns with a message."""
     return [turn for turn in case.turns if turn.status != Status.SKIPPED and turn.source]
 
 

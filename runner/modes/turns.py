@@ -142,7 +142,6 @@ class Checkpoints:
         ]
 
     def _waits(self, ids: Iterable[str]) -> list[str]:
-        """Those that are not reached."""
         return [id for id in ids if not self._last[id].passed]
 
     def _may_be(self, id: str) -> bool:
@@ -217,11 +216,9 @@ class TurnsMode(Mode):
             self.turns.append(turn.replace(**{"milliseconds": (now - self._began) * 1000, **fields}))
 
     def _add_turn(self, input: Any, source: str, **fields: Any) -> None:
-        """Adds a turn that nobody answers."""
         self.turns.append(TurnResult(turn=len(self.turns) + 1, input=input, source=source, **fields))
 
     def _note(self, note: str) -> None:
-        """Adds a note to the last turn."""
         self.turns[-1] = self.turns[-1].replace(note=note)
 
     async def _take_turn(self, said: Spoken) -> Exchange:
@@ -266,7 +263,6 @@ class TurnsMode(Mode):
         return done
 
     def _detect(self, done: Exchange) -> Awaiting:
-        """Whether the agent waits for the user after an answer."""
         return detect(done.answer, done.evidence.tools)
 
     async def _check(self, said: Spoken, done: Exchange) -> dict[str, Any]:
@@ -301,12 +297,10 @@ class TurnsMode(Mode):
         return Spoken(message=messages[-1], input=last, source="initial", options=options, attachments=files)
 
     def _typed(self, text: str, source: str) -> Spoken:
-        """What a simulated user or a person says."""
         message = {"role": "user", "content": text}
         return Spoken(message=message, input=text, source=source, options=self.attempt.options_of())
 
     def _achieved(self, said: Simulation) -> None:
-        """Notes that a simulated user has achieved its goal."""
         if self.turns:
             self._note(f"Goal achieved: {said.reasoning}" if said.reasoning else "Goal achieved")
         else:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from runner.amounts import FORMS, seconds_of
 from runner.application.documents import line_in_yaml, read_yaml
-from runner.connectors.base import ConnectorError
+from runner.connectors.base import Connector, ConnectorError
 from runner.errors import ConfigurationError, did_you_mean, shown_path
 from runner.scripted.templates import (
     Lookup,
@@ -40,7 +40,6 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import Pattern
-    from runner.connectors.http import Endpoint
 
 _SHOWN_RULES = 20
 _CONTAINED = ("input", "system")
@@ -160,21 +159,15 @@ MakeRule = Callable[[int, Any, bool], R]
 """(number, value in the file, whether it is the last one) → the rule. Raises ConfigurationError."""
 
 
-class RuleConnector(Generic[R]):
+class RuleConnector(Connector, Generic[R]):
     """A connector that answers by the rules of files. Each file is read once, which blocks. Nothing is kept between
     calls: what a rule looks at, `times` included, is in the request."""
 
-    endpoint: Endpoint | None = None
+    endpoint = None
 
     def __init__(self, application_root: Path) -> None:
         self._root = application_root
         self._files: dict[Path, tuple[R, ...] | ConnectorError] = {}
-
-    def forget_outage(self) -> None:
-        """No host, no outage."""
-
-    async def close(self) -> None:
-        """Nothing to close."""
 
     def _label(self, path: Path) -> str:
         return shown_path(path, self._root)

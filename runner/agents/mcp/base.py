@@ -83,14 +83,19 @@ class Server(Protocol):
     """One MCP server, used from one event loop. Everything but `close` raises ToolError."""
 
     id: str
-    transport: str
-    """process, stdio, sse or http."""
-    endpoint: Endpoint | None
-    """Where it is reached; None: not over HTTP."""
     label: str
     description: str
-    warnings: tuple[str, ...]
+    transport: str
+    """process, stdio, sse or http."""
+    endpoint: Endpoint | None = None
+    """Where it is reached; None: not over HTTP."""
+    warnings: tuple[str, ...] = ()
     """What is odd in its files, a sentence each."""
+
+    def __init__(self, id: str, definition: Item) -> None:
+        self.id = id
+        self.label = str(definition.get("label") or definition.get("name") or id)
+        self.description = str(definition.get("description") or "")
 
     async def list_tools(self) -> list[Tool]:
         """Its tools, in its order."""
@@ -114,9 +119,11 @@ class Server(Protocol):
     def samples(self, kind: str, name: str) -> list[Item]:
         """Examples of a `tool` or `resource`: `{name, description?, input, output?, index}`, index from 0; empty
         when it has none."""
+        return []
 
     async def close(self) -> None:
         """Ends connections and processes, and waits until they have ended. The server may be used again."""
+        return None
 
 
 async def validate(value: Any, schema: Item, what: str, code: int = 400, lenient: bool = False) -> None:

@@ -19,7 +19,7 @@ from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, no_such_tool, validate
+from runner.agents.mcp.base import Item, Server, Tool, ToolAnswer, ToolError, no_such_tool, validate
 from runner.agents.mcp.http import client
 from runner.agents.mcp.remote import Connection, ConnectionLostError, Ending, NotSentError, Open, RefusedError, Streams
 from runner.amounts import seconds_of
@@ -47,11 +47,9 @@ LONGEST_LINE = 16 << 20
 line for every piece that arrives, which for a line of this length takes half a second."""
 
 
-class RemoteServer:
-    """Implements `runner.agents.mcp.base.Server`. Raises ConfigurationError for a definition that cannot be used.
+class RemoteServer(Server):
+    """Implements `Server`. Raises ConfigurationError for a definition that cannot be used.
     `shown`: the command or address as the definition has it, for messages: without values of environment variables."""
-
-    warnings: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -63,11 +61,9 @@ class RemoteServer:
         root: Path,
         variables: Mapping[str, str],
     ) -> None:
-        self.id = id
+        super().__init__(id, definition)
         self.transport = transport
         self.endpoint = endpoint_of(str(definition.get("url") or "")) if transport != "stdio" else None
-        self.label = str(definition.get("label") or definition.get("name") or id)
-        self.description = str(definition.get("description") or "")
         self._name = f"MCP server {id} ({shown})"
         self._timeout = _seconds(definition.get("timeout"), file)
         self._open = _opener(transport, definition, file, root, variables)
@@ -126,10 +122,6 @@ class RemoteServer:
 
         texts = {key: value if isinstance(value, str) else encode_json(value) for key, value in arguments.items()}
         return await self._ask("get_prompt", name, texts)
-
-    def samples(self, kind: str, name: str) -> list[Item]:
-        """See `Server`: real servers have none."""
-        return []
 
     async def close(self) -> None:
         """See `Server`."""
@@ -208,7 +200,6 @@ def _seconds(value: Any, file: Path) -> float | None:
 
 
 def _opener(transport: str, definition: dict[str, Any], file: Path, root: Path, variables: Mapping[str, str]) -> Open:
-    """How to connect to a server. Raises ConfigurationError."""
     if transport == "stdio":
         command = definition.get("command")
         arguments = definition.get("arguments") or definition.get("args") or []

@@ -201,7 +201,6 @@ def _is_reply(body: bytes, id: Any) -> bool:
 
 
 def _request_id(method: str, body: bytes) -> Any:
-    """Id of the protocol's request in an HTTP request; None if it contains something else."""
     if method != "POST":
         return None
     message = json.loads(body)

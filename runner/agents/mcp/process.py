@@ -17,17 +17,14 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from runner.agents.mcp.base import Item, Tool, ToolAnswer, ToolError, no_such_tool, text_content, validate
+from runner.agents.mcp.base import Item, Server, Tool, ToolAnswer, ToolError, no_such_tool, text_content, validate
 from runner.application.documents import KEEP_ONE, given_twice, read_json, repeated_keys
 from runner.errors import ConfigurationError, did_you_mean
 from runner.security.files import read_text
 from scripttest.values import Value
-
-if TYPE_CHECKING:
-    from runner.connectors.http import Endpoint
 
 CallProcess = Callable[[str, list[Any], Any], Awaitable[Any]]
 """(process name, arguments, context) → JSON value; raises `bindings.ProcessError`. The context is the caller's
@@ -54,16 +51,13 @@ class MatchedUri(Value):
     query: dict[str, str]
 
 
-class ProcessServer:
-    """Implements `runner.agents.mcp.base.Server`. Its files are read when it is made; raises ConfigurationError."""
+class ProcessServer(Server):
+    """Implements `Server`. Its files are read when it is made; raises ConfigurationError."""
 
     transport = "process"
-    endpoint: Endpoint | None = None
 
     def __init__(self, id: str, definition: Item, file: Path, folder: Path, call_process: CallProcess) -> None:
-        self.id = id
-        self.label = str(definition.get("label") or definition.get("name") or id)
-        self.description = str(definition.get("description") or "")
+        super().__init__(id, definition)
         self._call_process = call_process
         self._folder = folder
         self._samples: dict[tuple[str, str], list[Item]] = {}
@@ -204,9 +198,6 @@ class ProcessServer:
             folder = self._folder / ("schemes" if kind == "tool" else "resources")
             self._samples[key] = read_samples(folder / f"{name}.jsonl") if name in known else []
         return self._samples[key]
-
-    async def close(self) -> None:
-        """See `Server`: there is nothing to end."""
 
     async def _answer(self, process: str, arguments: list[Any], context: Any, what: str) -> Any:
         """The answer of a process. Raises ToolError, which begins with `what`."""

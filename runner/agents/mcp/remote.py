@@ -245,7 +245,7 @@ class Connection:
                     self._opened.set()
                     self._outgoing = Outgoing(sent)
                     self._incoming = Incoming(received, self._outgoing, self._ending)
-                    stack.callback(self._drain)
+                    stack.callback(lambda: self._spawn(self._incoming.drain()))  # what arrives after the session
                     streams: Any = (self._incoming, self._outgoing)
                     session = await stack.enter_async_context(ClientSession(*streams))
                     await session.initialize()
@@ -259,10 +259,6 @@ class Connection:
                 self._ending.reason = self._ending.reason or _why(cause)
         finally:
             self._ending.came.set()
-
-    def _drain(self) -> None:
-        """Reads and drops messages that arrive after the session has ended."""
-        self._spawn(self._incoming.drain())
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
