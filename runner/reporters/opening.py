@@ -58,7 +58,7 @@ def open_reporters(
     """All reporters of a run; those on the console come first. Raises ConfigurationError.
 
     Args:
-        case_folders: the folders of case files; without `-o`, a report is written into the first one.
+        case_folders: the folders of case files; without `-o` and `--no-writes`, a report is written into the first one.
         outputs: the paths of `-o`.
         resumed_report: the report of an earlier run that this run continues.
         chosen: returns the reporter of `--reporter` for a file or a stream."""
@@ -92,7 +92,7 @@ def open_reporters(
         from runner.reporters.jsonl import JsonlReporter
 
         makers.append(partial(JsonlReporter, resumed_report))
-    elif not options.outputs:
+    elif not (options.outputs or options.no_writes):
         stamp = environment.now().translate(str.maketrans("", "", "-:TZ"))
         makers += [partial(_default_report, folder, f"output-{stamp}") for folder in sorted(case_folders)[:1]]
     if options.reporter and (paths or console.is_error):
@@ -134,7 +134,8 @@ def _default_report(folder: Path, stem: str) -> FileReporter:
             path.open("x").close()
         except FileExistsError:
             continue
-        except OSError:
-            pass  # the reporter reports it
+        except OSError as error:
+            hint = "Name another file with -o, or write none with --no-writes"
+            raise ConfigurationError(f"Cannot write a report to {path}: {error.strerror}", hint) from error
         return maker_for_file(path)()
     raise AssertionError

@@ -224,8 +224,10 @@ def test_nothing_is_written_but_the_store(app: MakeApplication) -> None:
 
     before = files()
     assert app.run("--no-writes").code == 1  # also where there is no store
+    talks = "assistants/desk/tests/talks.jsonl"
+    assert app.run("--no-writes", "-i", talks).code == 1
     assert (files(), [*app.home.rglob("last-failed.json")]) == (before, [])
-    (run,) = asked(app, ("run_tests", {}))
+    run, _ = asked(app, ("run_tests", {}), ("run_tests", {"input": talks}))
     assert {name for name in files() - before if not name.startswith(".yao-test/")} == set()
     kept = next(one for one in told(run)["tests"] if one["test"] == "TestKept")
     assert "--update-snapshots" in kept["message"]

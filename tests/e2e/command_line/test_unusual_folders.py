@@ -36,7 +36,8 @@ def test_a_run_changes_nothing_in_the_application(app: MakeApplication) -> None:
 
 
 def test_a_read_only_application_can_be_tested(app: MakeApplication) -> None:
-    here = app({"a_test.ts": PASSING, "a.ts": "export const x = 1;\n"})
+    cases = {"/assistants/demo/package.yao": "{}", "/assistants/demo/tests/a.jsonl": '{"id": "a", "input": "a"}\n'}
+    here = app({"a_test.ts": PASSING, "a.ts": "export const x = 1;\n", **cases})
     folders = [here.root, *(path for path in here.root.rglob("*") if path.is_dir())]
     prefix = unprivileged()
     for folder in folders:
@@ -44,11 +45,16 @@ def test_a_read_only_application_can_be_tested(app: MakeApplication) -> None:
     try:
         run = here.spawn("-i", "scripts.demo.a", prefix=prefix)
         refused = here.spawn("-i", "scripts.demo.a", "-o", "out.json", prefix=prefix)
+        asked = [
+            here.spawn("-i", "assistants/demo/tests/a.jsonl", *flag, prefix=prefix) for flag in ((), ("--no-writes",))
+        ]
     finally:
         for folder in folders:
             folder.chmod(0o755)
     assert (run.code, run.stderr) == (0, "")
     assert (refused.code, refused.stderr) == (2, "Error: Cannot write a report to <app>/out.json: Permission denied\n")
+    assert [run.code for run in asked] == [2, 0], asked
+    assert "Permission denied\nHint: Name another file with -o, or write none with --no-writes\n" in asked[0].stderr
 
 
 def test_a_file_that_cannot_be_read_fails_its_module(app: MakeApplication) -> None:
