@@ -52,6 +52,8 @@ def problem_with_transcript(result: TestResult) -> str | None:
     case, outcome = result.case, result.outcome
     if case is None:
         return "it is a script test"
+    if len(result.attempts) > 1:
+        return "the report keeps one of its runs; regrade the reports that it was merged from"
     if case.trials:
         return "it has several trials, but the report keeps only one transcript"
     turns = _spoken(case)

@@ -327,6 +327,15 @@ def test_a_damaged_report_loses_no_case_in_silence(app: MakeApplication) -> None
         assert (run := here.run("regrade", "r.jsonl")).code == code and said in run.stdout + run.stderr, run
 
 
+def test_one_answer_does_not_stand_for_all_runs_of_a_merged_case(app: MakeApplication) -> None:
+    here = app(agent(package={"connector": "scripted"}, replies="- reply: Fine.", cases=[{"id": "a", "input": "a"}]))
+    assert here.run("-i", case_file(), "-o", "r.jsonl", "--repeat", "all of 2").code == 0
+    assert here.run("merge", "r.jsonl", "-o", "m.jsonl").code == 0
+    assert here.run("regrade", "r.jsonl").code == 0
+    run = here.run("regrade", "m.jsonl")
+    assert run.code == 2 and "regrade the reports that it was merged from" in run.stderr, run
+
+
 def test_no_secret_is_kept_for_it(app: MakeApplication) -> None:
     key = "sk-canary-0123456789abcdef"
     schema = {"type": "json_schema", "value": {"properties": {"type": {"const": key}}}, "negate": True}
