@@ -135,7 +135,7 @@ def _default_report(folder: Path, stem: str) -> FileReporter:
         except FileExistsError:
             continue
         except OSError as error:
-            hint = "Name another file with -o, or write none with --no-writes"
+            hint = "Choose another file with -o, or write none with --no-writes"
             raise ConfigurationError(f"Cannot write a report to {path}: {error.strerror}", hint) from error
         return maker_for_file(path)()
     raise AssertionError

@@ -54,7 +54,7 @@ def test_a_read_only_application_can_be_tested(app: MakeApplication) -> None:
     assert (run.code, run.stderr) == (0, "")
     assert (refused.code, refused.stderr) == (2, "Error: Cannot write a report to <app>/out.json: Permission denied\n")
     assert [run.code for run in asked] == [2, 0], asked
-    assert "Permission denied\nHint: Name another file with -o, or write none with --no-writes\n" in asked[0].stderr
+    assert "Permission denied\nHint: Choose another file with -o, or write none with --no-writes\n" in asked[0].stderr
 
 
 def test_a_file_that_cannot_be_read_fails_its_module(app: MakeApplication) -> None:

@@ -328,10 +328,11 @@ def test_a_damaged_report_loses_no_case_in_silence(app: MakeApplication) -> None
 
 
 def test_one_answer_does_not_stand_for_all_runs_of_a_merged_case(app: MakeApplication) -> None:
-    here = app(agent(package={"connector": "scripted"}, replies="- reply: Fine.", cases=[{"id": "a", "input": "a"}]))
-    assert here.run("-i", case_file(), "-o", "r.jsonl", "--repeat", "all of 2").code == 0
-    assert here.run("merge", "r.jsonl", "-o", "m.jsonl").code == 0
-    assert here.run("regrade", "r.jsonl").code == 0
+    cases: list[Record] = [{"id": "a", "input": "a"}, {"id": "b", "input": "b"}]
+    here = app(agent(package={"connector": "scripted"}, replies="- reply: Fine.", cases=cases))
+    for part in ("1", "2"):
+        here.run("-i", case_file(), "-o", f"{part}.jsonl", "--repeat", "all of 2", "--shard", f"{part}/2")
+    assert here.run("merge", "1.jsonl", "2.jsonl", "-o", "m.jsonl").code == here.run("regrade", "1.jsonl").code == 0
     run = here.run("regrade", "m.jsonl")
     assert run.code == 2 and "regrade the reports that it was merged from" in run.stderr, run
 
