@@ -65,31 +65,28 @@ def given_mocks(given: Mapping[str, Any]) -> Mocks:
         named = search if isinstance(search, dict) else dict.fromkeys(SEARCHES, search)
         processes = {SEARCHES[type]: items for type, items in named.items() if items is not None}
         given = {**given, "process": {**processes, **(given.get("process") or {})}}
-    return Mocks(
-        **{
-            kind: tuple(
-                Mock(pattern=_pattern(kind, pattern), value=value) for pattern, value in (given.get(kind) or {}).items()
-            )
-            for kind in KINDS
-        }
+    return _mocks(
+        {kind: [(pattern, {"value": value}) for pattern, value in (given.get(kind) or {}).items()] for kind in KINDS}
     )
 
 
 def told_mocks(told: Mapping[str, Any]) -> Mocks:
     """The mocks of a script test, as its realm sends them: kind → `[pattern, number]`. Raises ValueError."""
-    return Mocks(
-        **{
-            kind: tuple(
-                Mock(pattern=_pattern(kind, str(pattern)), number=int(number))
-                for pattern, number in told.get(kind) or ()
-            )
-            for kind in KINDS
-        }
+    return _mocks(
+        {kind: [(str(pattern), {"number": int(number)}) for pattern, number in told.get(kind) or ()] for kind in KINDS}
     )
 
 
-def _pattern(kind: str, written: str) -> str:
-    return agent_id(written) if kind == "agent" else written
+def _mocks(rows: Mapping[str, list[tuple[str, dict[str, Any]]]]) -> Mocks:
+    """Mocks by kind, of their patterns and other fields."""
+    return Mocks(
+        **{
+            kind: tuple(
+                Mock(pattern=agent_id(pattern) if kind == "agent" else pattern, **fields) for pattern, fields in given
+            )
+            for kind, given in rows.items()
+        }
+    )
 
 
 def _find(mocks: tuple[Mock, ...], name: str, flags: int = 0) -> Mock | None:

@@ -11,7 +11,7 @@ import os
 import stat
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bindings.errors import ProcessError
@@ -58,25 +58,22 @@ class Place(Value):
 
     def exists(self) -> bool:
         """Whether there is something, if only a link."""
-        try:
-            self.stat()
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-        return True
+        return self._mode() != 0
 
     def is_folder(self) -> bool:
         """Whether there is a folder, and not a link to one."""
-        try:
-            return stat.S_ISDIR(self.stat().st_mode)
-        except (FileNotFoundError, NotADirectoryError):
-            return False
+        return stat.S_ISDIR(self._mode())
 
     def is_link(self) -> bool:
         """Whether there is a link."""
+        return stat.S_ISLNK(self._mode())
+
+    def _mode(self) -> int:
+        """Type and permissions; 0 when there is nothing."""
         try:
-            return stat.S_ISLNK(self.stat().st_mode)
+            return self.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
-            return False
+            return 0
 
     def open(self, flags: int, mode: int = 0o666) -> int:
         """Opens the file and returns the descriptor. Only regular files open, so that a pipe cannot block. Raises
@@ -261,17 +258,9 @@ def _enter(folder: Folder, name: str, parts: tuple[str, ...], make: bool) -> Fol
         except FileNotFoundError:
             if not make:
                 raise
-            with _existing_is_fine():
+            with suppress(FileExistsError):
                 os.mkdir(name, dir_fd=folder.descriptor)
             return Folder(os.open(name, _WALK, dir_fd=folder.descriptor))
-
-
-@contextmanager
-def _existing_is_fine() -> Iterator[None]:
-    try:
-        yield
-    except FileExistsError:
-        return
 
 
 def _link_target(folder: Folder, name: str, parts: tuple[str, ...]) -> str | None:

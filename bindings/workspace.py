@@ -67,9 +67,7 @@ class Workspace:
         if len(data) > MOST_BYTES:
             raise ProcessError(f"WriteFile failed: write {path}: it has {len(data)} bytes, the limit is {MOST_BYTES}")
         with _told("WriteFile", "write", path):
-            descriptor = self._below(path, make=True).open(os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
+            _put(self._below(path, make=True), data)
 
     def exists(self, path: str) -> bool:
         """Whether there is something; of a path that is not clean it is true, as in Yao."""
@@ -116,8 +114,7 @@ class Workspace:
         """Removes a file or an empty folder. Raises ProcessError."""
         with _told("Remove", "remove", path):
             place = self._below(path, follow=False)
-            if not place.exists():
-                raise FileNotFoundError(2, "no such file or directory")
+            place.stat()
             place.remove()
 
     def remove_all(self, path: str) -> None:
@@ -134,8 +131,7 @@ class Workspace:
         """Puts a file or folder at another path. Raises ProcessError."""
         with _told("Rename", "rename", old):
             source = self._below(old, follow=False)
-            if not source.exists():
-                raise FileNotFoundError(2, "no such file or directory")
+            source.stat()
             source.rename(self._below(new, follow=False, make=True))
 
     def copy(self, source: str, target: str) -> None:
@@ -158,10 +154,7 @@ class Workspace:
 
     def _copied(self, source: Place, target: str) -> None:
         if not source.is_folder():
-            place = self._rooted.find(target, make=True)
-            descriptor = place.open(os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(self._bytes(source))
+            _put(self._rooted.find(target, make=True), self._bytes(source))
             return
         if target:
             self._rooted.find(target, make=True).make_folder(exist_ok=True)
@@ -188,6 +181,11 @@ class Workspace:
             return self._rooted.find(path, follow=follow, make=make)
         except ProcessError:
             raise PermissionError(13, "permission denied") from None
+
+
+def _put(place: Place, data: bytes) -> None:
+    with os.fdopen(place.open(os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), "wb") as file:
+        file.write(data)
 
 
 def workspace_of(world: World, scratch: Callable[[], Path]) -> Workspace:

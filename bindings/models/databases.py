@@ -169,7 +169,7 @@ def migrate(store: Store, model: Model, *, force: bool = False) -> None:
     if force:
         tables.drop(store.database, model.table)
     if tables.exists(store.database, model.table):
-        tables.adapt(store.database, model)
+        tables.adapt(store.database, model.table, model.columns, model.indexes)
         return
     tables.create(store.database, model)
     for index in model.indexes:

@@ -154,7 +154,7 @@ def read_definition(id: str, file: str, document: Json, table_prefix: str = "") 
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         columns = list({column.name: column for column in columns}.values())
-    indexes = tuple(_index(item) for item in elements(document.get("indexes")) if mapping(item).get("name"))
+    indexes = tuple(read_index(item) for item in elements(document.get("indexes")) if mapping(item).get("name"))
     table = str(mapping(document.get("table")).get("name") or "")
     if table and table_prefix and not table.startswith(table_prefix):
         table = table_prefix + table
@@ -223,9 +223,10 @@ def _added(option: Mapping[str, Json]) -> list[Column]:
     return [_column(document, "", 0) for document in documents]
 
 
-def _index(item: Json) -> Index:
+def read_index(item: Mapping[str, Json]) -> Index:
+    """An index as it is written in a file."""
     return Index(
-        name=str(item["name"]),
+        name=str(item.get("name")),
         columns=tuple(str(name) for name in elements(item.get("columns"))),
         type=str(item.get("type") or ""),
     )

@@ -14,8 +14,10 @@ from bindings.models.definition import (
     RESTORE_DATA,
     UPDATED_AT,
     Column,
+    Index,
     ModelFileError,
     read_definition,
+    read_index,
 )
 from bindings.models.methods import Method, arguments, method_of
 from bindings.models.store import Store
@@ -50,7 +52,7 @@ def blueprint_of(database: Database, table: str) -> dict[str, Json]:
     single, several = _indexes(database, table)
     columns = [
         _column_of(row, checks, single, is_counted="AUTOINCREMENT" in (found[0]["sql"] or "").upper())
-        for row in database.read(f"PRAGMA table_info({tables.quoted(table)})")
+        for row in tables.columns_of(database, table).values()
     ]
     names = [column["name"] for column in columns]
     option = {}
@@ -123,7 +125,7 @@ def _default(sql: str) -> Json:
             return sql
 
 
-def _columns(table: str, blueprint: Json) -> tuple[list[Column], list[Mapping[str, Json]]]:
+def _columns(table: str, blueprint: Json) -> tuple[list[Column], list[Index]]:
     """The columns and indexes that a blueprint asks for; `created_at` is added to every table."""
     if not isinstance(blueprint, Mapping):
         raise bad(f"the blueprint of {table} must be an object")
@@ -134,8 +136,7 @@ def _columns(table: str, blueprint: Json) -> tuple[list[Column], list[Mapping[st
     columns = list(model.columns)
     if CREATED_AT not in model.by_name:
         columns.append(_one_column({"name": CREATED_AT, "type": "timestamp", "default": "now()"}))
-    listed = blueprint.get("indexes")
-    return columns, [index for index in listed if isinstance(index, Mapping)] if isinstance(listed, list) else []
+    return columns, [index.replace(type=index.type or "index") for index in model.indexes]
 
 
 def _one_column(document: Json) -> Column:
@@ -146,43 +147,23 @@ def _one_column(document: Json) -> Column:
 
 
 def _create(database: Database, table: str, blueprint: Json) -> None:
-    columns, indexes = _columns(table, blueprint)
-    tables.make(database, table, columns)
-    for index in indexes:
-        _add_index(database, table, index)
+    tables.make(database, table, *_columns(table, blueprint))
 
 
 def _save(database: Database, table: str, blueprint: Json) -> None:
-    if not tables.exists(database, table):
-        _create(database, table, blueprint)
-        return
-    columns, indexes = _columns(table, blueprint)
-    there = _names(database, table)
-    for column in columns:
-        if column.name not in there:
-            tables.add_column(database, table, column)
-    wanted = {column.name for column in columns}
-    for name in there:
-        if name not in wanted and name != CREATED_AT and not name.startswith("__DEL__"):
-            tables.remove_column(database, table, name)
-    for index in indexes:
-        _add_index(database, table, index)
+    change = tables.adapt if tables.exists(database, table) else tables.make
+    change(database, table, *_columns(table, blueprint))
 
 
-def _names(database: Database, table: str) -> list[str]:
-    return [row["name"] for row in database.read(f"PRAGMA table_info({tables.quoted(table)})")]
-
-
-def _add_index(database: Database, table: str, index: Mapping[str, Json]) -> None:
-    columns = index.get("columns")
-    listed = [str(name) for name in columns] if isinstance(columns, list) else []
-    tables.make_index(database, table, f"{table}_{index.get('name')}", listed, str(index.get("type") or "index"))
+def _add_index(database: Database, table: str, document: Json) -> None:
+    index = read_index(document)
+    tables.add_indexes(database, table, [index.replace(type=index.type or "index")])
 
 
 def _alter(database: Database, table: str, document: Json) -> None:
     """Changes the indexes of a column; SQLite cannot change its type."""
     column = _one_column(document)
-    if column.name not in _names(database, table):
+    if column.name not in tables.columns_of(database, table):
         raise failed(f"the column {column.name} does not exist in the table {table}")
     for kind in ("index", "unique"):
         database.write(f"DROP INDEX IF EXISTS {tables.quoted(f'{table}_{column.name}_{kind}')}")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bindings.errors import ProcessError, bad, failed
 from bindings.models.database import Database
-from bindings.models.definition import Column, Model, bound, read, stored
+from bindings.models.definition import Column, Index, Model, bound, read, stored
 from scripttest import install_command
 from scripttest.typing_names import Json
 from scripttest.values import Value
@@ -47,27 +47,32 @@ def create(database: Database, model: Model) -> None:
     """Makes the table of a model and its indexes. Raises ProcessError."""
     if not model.table:
         raise failed("missing table name")
-    make(database, model.table, list(model.columns))
-    for index in model.indexes:
-        make_index(database, model.table, f"{model.table}_{index.name}", list(index.columns), index.type)
+    make(database, model.table, model.columns, model.indexes)
 
 
-def make(database: Database, table: str, columns: list[Column]) -> None:
-    """Makes a table with the indexes of its columns."""
+def make(database: Database, table: str, columns: Sequence[Column], indexes: Sequence[Index]) -> None:
+    """Makes a table with its indexes, and those of its columns."""
     database.write(f"CREATE TABLE {quoted(table)} ({', '.join(column_sql(column) for column in columns)})")
     for column in columns:
         index_column(database, table, column)
+    add_indexes(database, table, indexes)
+
+
+def add_indexes(database: Database, table: str, indexes: Sequence[Index]) -> None:
+    """Makes indexes that are declared beside the columns."""
+    for index in indexes:
+        make_index(database, table, f"{table}_{index.name}", index.columns, index.type)
 
 
 def index_column(database: Database, table: str, column: Column) -> None:
     """Makes the indexes that a column asks for."""
     if column.index:
-        make_index(database, table, f"{table}_{column.name}_index", [column.name], "index")
+        make_index(database, table, f"{table}_{column.name}_index", (column.name,), "index")
     if column.unique:
-        make_index(database, table, f"{table}_{column.name}_unique", [column.name], "unique")
+        make_index(database, table, f"{table}_{column.name}_unique", (column.name,), "unique")
 
 
-def make_index(database: Database, table: str, name: str, columns: list[str], type: str) -> None:
+def make_index(database: Database, table: str, name: str, columns: Sequence[str], type: str) -> None:
     """Makes an index; other types than `index` and `unique` make nothing."""
     if type in ("index", "unique") and columns:
         unique = "UNIQUE " if type == "unique" else ""
@@ -120,18 +125,22 @@ def drop(database: Database, table: str) -> None:
     database.write(f"DROP TABLE IF EXISTS {quoted(table)}")
 
 
-def adapt(database: Database, model: Model) -> None:
-    """Changes an existing table as the model says: adds new columns; columns that were removed get a name that
-    begins with `__DEL__`. Types are not changed."""
-    there = [row["name"] for row in database.read(f"PRAGMA table_info({quoted(model.table)})")]
-    for column in model.columns:
+def adapt(database: Database, table: str, columns: Sequence[Column], indexes: Sequence[Index]) -> None:
+    """Changes an existing table: adds new columns; columns that were removed get a name that begins with `__DEL__`.
+    Types are not changed."""
+    there, wanted = columns_of(database, table), {column.name for column in columns}
+    for column in columns:
         if column.name not in there:
-            add_column(database, model.table, column)
+            add_column(database, table, column)
     for name in there:
-        if name not in model.by_name and not name.startswith("__DEL__"):
-            remove_column(database, model.table, name)
-    for index in model.indexes:
-        make_index(database, model.table, f"{model.table}_{index.name}", list(index.columns), index.type)
+        if name not in wanted and not name.startswith("__DEL__"):
+            remove_column(database, table, name)
+    add_indexes(database, table, indexes)
+
+
+def columns_of(database: Database, table: str) -> dict[str, Row]:
+    """What SQLite says of the columns of a table, by name."""
+    return {row["name"]: row for row in database.read(f"PRAGMA table_info({quoted(table)})")}
 
 
 def add_column(database: Database, table: str, column: Column) -> None:

@@ -10,6 +10,8 @@ run."""
 
 from __future__ import annotations
 
+from functools import cache
+
 from scripttest.typing_names import Json
 
 TYPE_CHECKING = False
@@ -63,16 +65,12 @@ EXTRAS = {
 }
 """Process, in lower case, to the optional part of this package that it needs."""
 
-_found: dict[str, dict[str, HostFunction]] = {}
-"""Tables of the modules imported so far, by namespace; names in lower case."""
-
 
 def find(name: str) -> HostFunction | None:
     """Looks a process up, importing the module of its namespace on first use. Returns the function, or None when
     there is no such process."""
     namespace, _, rest = name.lower().partition(".")
-    functions = _functions(namespace)
-    return None if functions is None else functions.get(rest)
+    return _functions(namespace).get(rest)
 
 
 def knows(name: str) -> bool:
@@ -94,16 +92,11 @@ def call(name: str, args: Sequence[Json], host_call: HostCall) -> Json:
     return function(list(args), host_call)
 
 
-def _functions(namespace: str) -> dict[str, HostFunction] | None:
-    found = _found.get(namespace)
-    if found is not None:
-        return found
+@cache
+def _functions(namespace: str) -> dict[str, HostFunction]:
+    """The processes of a namespace, by names in lower case; none of one that is not here."""
     place = NAMESPACES.get(namespace)
-    if place is None:
-        return None
-    functions = _load(place)
-    _found[namespace] = {name.lower(): function for name, function in functions.items()}
-    return _found[namespace]
+    return {} if place is None else {name.lower(): function for name, function in _load(place).items()}
 
 
 def _load(place: str) -> dict[str, HostFunction]:
@@ -123,12 +116,8 @@ def _missing(name: str, args: Sequence[Json], world: World) -> Exception:
 
     namespace = name.lower().partition(".")[0]
     group, _, word = name.lower().rpartition(".")
-    known = {}
-    if namespace in NAMESPACES:
-        for key in _load(NAMESPACES[namespace]):
-            full = f"{namespace}.{key}"
-            if full.lower().rpartition(".")[0] == group:
-                known[full.lower().rpartition(".")[2]] = full
+    names = [f"{namespace}.{key}" for key in (_load(NAMESPACES[namespace]) if namespace in NAMESPACES else ())]
+    known = {name.lower().rpartition(".")[2]: name for name in names if name.lower().rpartition(".")[0] == group}
     close = get_close_matches(word, known, n=1, cutoff=LIKE)
     if close:
         return ProcessError(f'Process "{name}" does not exist (did you mean "{known[close[0]]}"?)', 404, missing=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from bindings.errors import ProcessError
 from bindings.policy import HostCall, HostFunction
@@ -110,6 +111,16 @@ class Arguments:
     def error(self, detail: str, code: int = 400) -> ProcessError:
         """An error that names this process."""
         return ProcessError(f"{self.process}: {detail}", code)
+
+    @contextmanager
+    def naming(self, before: str = "") -> Iterator[None]:
+        """In which errors of ours, and of values, get the name of the process, and what is `before` their text."""
+        try:
+            yield
+        except ProcessError as error:
+            raise self.error(before + error.message, error.code) from error
+        except ValueError as error:
+            raise self.error(f"{before}{error}") from error
 
     def needs(self, package: str, extra: str) -> ProcessError:
         """The error for a library that is not installed."""

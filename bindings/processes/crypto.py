@@ -64,12 +64,10 @@ def _encoded(value: bytes, encoding: Json) -> str:
 
 def _decoded(given: Arguments, position: int, encoding: Json) -> bytes:
     text = given.string(position)
-    try:
+    with given.naming(f"argument {position} is "):
         if encoding == "base64":
             return decode_base64(text)
         return decode_hex(text) if encoding == "hex" else text.encode()
-    except ValueError as error:
-        raise given.error(f"argument {position} is {error}") from error
 
 
 def _rsa_sign(given: Arguments, pem: str, name: str, value: str, encoding: str) -> Json:

@@ -15,6 +15,7 @@ from binascii import Error, a2b_base64, b2a_base64
 from collections.abc import Callable
 from typing import Any
 
+from bindings import json_path, patterns
 from bindings.processes import formats, schemas
 from bindings.processes.arguments import Arguments, Row, host_functions
 from bindings.processes.go_text import display
@@ -98,30 +99,18 @@ def _xmltodict(given: Arguments) -> Any:
 
 
 def _find(given: Arguments, value: Json, path: str) -> Json:
-    from bindings.json_path import JsonPathError, find
-
-    try:
-        return find(value, path)
-    except JsonPathError as error:
-        raise given.error(str(error)) from error
+    with given.naming():
+        return json_path.find(value, path)
 
 
 def _places(given: Arguments, value: Json, paths: Json) -> Json:
-    from bindings.json_path import JsonPathError, places
-
-    try:
-        return [places(value, str(path)) for path in (paths if isinstance(paths, list) else [])]
-    except JsonPathError as error:
-        raise given.error(str(error)) from error
+    with given.naming():
+        return [json_path.places(value, str(path)) for path in (paths if isinstance(paths, list) else [])]
 
 
 def _match(given: Arguments, pattern: str, text: str) -> Json:
-    from bindings.patterns import PatternError, search
-
-    try:
-        return search(pattern, text)
-    except PatternError as error:
-        raise given.error(str(error)) from error
+    with given.naming():
+        return patterns.search(pattern, text)
 
 
 _SHARED: dict[str, Row] = {

@@ -45,10 +45,8 @@ class FileAccess:
 
     def find(self, path: str, *, follow: bool = True, make: bool = False) -> Place:
         """The place of a path. Raises ProcessError, also for files that may contain secrets."""
-        try:
+        with self.given.naming():
             place = self._rooted.find(path, follow=follow, make=make)
-        except ProcessError as error:
-            raise self.given.error(error.message, error.code) from error
         if reason := self.volume.refusal(place.parts, place.is_folder()):
             raise self._closed(path, reason)
         return place
@@ -67,10 +65,8 @@ class FileAccess:
     def lexical(self, position: int) -> str:
         """An argument that is a path in the volume, as it was given."""
         path = self.given.string(position)
-        try:
+        with self.given.naming():
             normal_parts(path)
-        except ProcessError as error:
-            raise self.given.error(error.message, error.code) from error
         return path
 
     def must_be_writable(self) -> None:

@@ -9,12 +9,11 @@ As in Yao and unlike Python, encoded JSON is compact, with `<`, `>` and `&` esca
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NoReturn
+import re
+from functools import cache
+from typing import Any, NoReturn
 
 from scripttest.typing_names import Json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_REPAIR = 50_000
 """Longest broken JSON that is repaired, in characters: some faults cost time by the square of the length."""
@@ -27,6 +26,8 @@ MAX_VALUES = 1_000_000
 MAX_DEPTH = 200
 """How deep values of YAML and of broken JSON may be nested."""
 
+_PIECE = re.compile(r'"(?:\\.|[^"\\])*"?|//[^\n]*|/\*.*?(?:\*/|\Z)|[,\]}/]|[^",\]}/]+', re.DOTALL)
+"""Strings, comments, single marks, and runs of anything else, of which JSON-like text consists."""
 _HTML = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 
 
@@ -92,50 +93,20 @@ def detect(text: str) -> str:
 
 def strip_comments(text: str) -> str:
     """Removes `//` and `/* */` comments, leaving strings alone."""
-    kept: list[str] = []
-    for in_string, piece in _pieces(text):
-        if in_string or not piece.startswith(("//", "/*")):
-            kept.append(piece)
-    return "".join(kept)
+    return "".join(piece for piece in _PIECE.findall(text) if not piece.startswith(("//", "/*")))
 
 
 def strip_trailing_commas(text: str) -> str:
     """Removes commas before `]` and `}`. The text has no comments any more."""
     kept: list[str] = []
-    for in_string, piece in _pieces(text):
-        if not in_string and piece.lstrip().startswith(("]", "}")):
+    for piece in _PIECE.findall(text):
+        if piece.lstrip().startswith(("]", "}")):
             while kept and not kept[-1].strip():
                 kept.pop()
             if kept and kept[-1] == ",":
                 kept.pop()
         kept.append(piece)
     return "".join(kept)
-
-
-def _pieces(text: str) -> Iterator[tuple[bool, str]]:
-    """Cuts JSON-like text into strings (True), and comments, single marks and runs of anything else (False)."""
-    at, length = 0, len(text)
-    while at < length:
-        start, character = at, text[at]
-        if character == '"':
-            at += 1
-            while at < length and text[at] != '"':
-                at += 2 if text[at] == "\\" else 1
-            at += 1
-            yield True, text[start:at]
-            continue
-        if text.startswith("//", at):
-            at = text.find("\n", at)
-            at = length if at < 0 else at
-        elif text.startswith("/*", at):
-            at = text.find("*/", at + 2)
-            at = length if at < 0 else at + 2
-        elif character in ",]}/":
-            at += 1
-        else:
-            while at < length and text[at] not in '",]}/':
-                at += 1
-        yield False, text[start:at]
 
 
 def repair(text: str) -> Json:
@@ -168,8 +139,6 @@ def repair(text: str) -> Json:
 
 def _depth(text: str) -> int:
     """How deep brackets are open, those in strings too."""
-    import re
-
     depth = deepest = 0
     for bracket in re.findall(r"[{}\[\]]", text):
         depth = depth + 1 if bracket in "{[" else max(depth - 1, 0)
@@ -216,27 +185,21 @@ def encode_yaml(value: Json) -> str:
     return text.removesuffix("...\n")
 
 
-_loaders: list[Any] = []
-
-
+@cache
 def _yaml_loader() -> Any:
     """A safe loader with the booleans and numbers of YAML 1.2: `yes` and `12:30` are strings, `1e3` is a number.
 
     It is the one in Python: the one in C has no bound on nesting, and a script could crash the process with it."""
-    if not _loaders:
-        import yaml
+    import yaml
 
-        loader: Any = type("_Loader", (yaml.SafeLoader,), {"construct_mapping": _mapping})
-        resolve_like_yao(loader)
-        loader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
-        _loaders.append(loader)
-    return _loaders[0]
+    loader: Any = type("_Loader", (yaml.SafeLoader,), {"construct_mapping": _mapping})
+    resolve_like_yao(loader)
+    loader.add_constructor("tag:yaml.org,2002:timestamp", _timestamp)
+    return loader
 
 
 def resolve_like_yao(loader: Any) -> None:
     """Makes a loader class of PyYAML recognise numbers and booleans as Go's yaml.v3 does."""
-    import re
-
     tag = "tag:yaml.org,2002:"
     ours = {f"{tag}{name}": (re.compile(pattern), first) for name, pattern, first in YAML_SCALARS}
     loader.yaml_implicit_resolvers = {

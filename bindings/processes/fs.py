@@ -16,7 +16,6 @@ import os
 from collections.abc import Callable, Iterator
 from errno import EXDEV
 
-from bindings.errors import ProcessError
 from bindings.policy import HostCall
 from bindings.processes.arguments import Arguments, Row, host_functions, reason_of
 from bindings.processes.file_access import ANY_MODE, FileAccess, is_file, unzip_files, zip_files
@@ -60,10 +59,8 @@ def _base64(given: Arguments, position: int) -> bytes:
     from bindings.processes.encoding import decode_base64
 
     text = given.string(position)
-    try:
+    with given.naming(f"argument {position} is "):
         return decode_base64(text)
-    except ValueError as error:
-        raise given.error(f"argument {position} is {error}") from error
 
 
 def _write(content: Content, flags: int = os.O_TRUNC) -> Method:
@@ -161,10 +158,8 @@ def _mkdir_temp(files: FileAccess) -> Json:
         raise files.given.error("argument 2 must be a name, without a slash")
     start, star, end = pattern.rpartition("*")
     name = f"{start if star else end}{token_hex(6)}{end if star else ''}"
-    try:
+    with files.given.naming():
         above = folder or files.scratch()
-    except ProcessError as error:
-        raise files.given.error(error.message, error.code) from error
     made = files.find(f"{above}/{name}", follow=False, make=True)
     made.make_folder(0o700)
     return made.shown

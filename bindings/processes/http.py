@@ -326,10 +326,8 @@ def _sent_files(given: Arguments, position: int) -> list[Any]:
         name, path, data = entry.get("name"), entry.get("path", ""), entry.get("data")
         if not isinstance(name, str) or not isinstance(path, str) or not isinstance(data, str):
             raise given.error(f"argument {position} must be {{name, path, data}} with strings")
-        try:
+        with given.naming(f'argument {position}: the data of "{name}" is '):
             files.append((name, path.rpartition("/")[2] or name, decode_base64(data)))
-        except ValueError as error:
-            raise given.error(f'argument {position}: the data of "{name}" is {error}') from error
     return files
 
 

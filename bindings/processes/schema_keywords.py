@@ -11,7 +11,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import lru_cache
 from time import thread_time
@@ -256,53 +256,36 @@ def _canonical(value: Json) -> Json:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _at(places: Any) -> Iterator[Any]:
-    return (ValidationError("", path=[place]) for place in places)
-
-
 def _judged(finder: Any, value: Json, schema: Any) -> bool:
     return _fits(_as(finder.judge, finder), value, schema)
 
 
-def _keys_of_properties(finder: Any, known: Mapping[str, Any], value: Json, schema: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        yield from _at(known.keys() & value.keys())
+def _places(kind: type, find: Callable[..., Iterable[Any]]) -> Callable[..., Iterator[Any]]:
+    """What evaluates the places in values of a kind that `find` finds, given the validator, keyword, value, schema."""
+
+    def run(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
+        if isinstance(value, kind):
+            yield from (ValidationError("", path=[place]) for place in find(finder, wanted, value, schema))
+
+    return run
 
 
-def _keys_of_patterns(finder: Any, patterns: Mapping[str, Any], value: Json, schema: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        yield from _at(key for key in value if any(_matches(pattern, key) for pattern in patterns))
-
-
-def _additional_keys(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        yield from _at(_additional(value, schema))
-
-
-def _all_keys(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        yield from _at(value)
-
-
-def _all_items(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
-    if isinstance(value, list):
-        yield from _at(range(len(value)))
-
-
-def _first_items(finder: Any, schemas: Any, value: Json, schema: Any) -> Iterator[Any]:
-    if isinstance(value, list):
-        yield from _at(range(len(schemas)))
+_FIRST_ITEMS = _places(list, lambda finder, schemas, value, schema: range(len(schemas)))
+_ALL_ITEMS = _places(list, lambda finder, wanted, value, schema: range(len(value)))
 
 
 def _items(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
     """In draft 2019-09 it may be a list, of what the first items are."""
     is_list = isinstance(wanted, list) and "additionalItems" not in schema
-    return (_first_items if is_list else _all_items)(finder, wanted, value, schema)
+    return (_FIRST_ITEMS if is_list else _ALL_ITEMS)(finder, wanted, value, schema)
 
 
-def _contained(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
-    if isinstance(value, list):
-        yield from _at(index for index, item in enumerate(value) if _judged(finder, item, wanted))
+def _contained(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[int]:
+    return (index for index, item in enumerate(value) if _judged(finder, item, wanted))
+
+
+def _matching_keys(finder: Any, patterns: Any, value: Json, schema: Any) -> Iterator[str]:
+    return (key for key in value if any(_matches(pattern, key) for pattern in patterns))
 
 
 def _branches(finder: Any, schemas: list[Any], value: Json, schema: Any) -> Iterator[Any]:
@@ -335,18 +318,18 @@ _OWN: dict[str, Callable[..., Iterator[Any]]] = {
 }
 """Keyword → what judges it instead of the library."""
 _EVALUATES: dict[str, Callable[..., Iterator[Any]]] = {
-    "additionalProperties": _additional_keys,
+    "additionalProperties": _places(dict, lambda finder, wanted, value, schema: _additional(value, schema)),
     "allOf": _branches,
     "anyOf": _branches,
-    "contains": _contained,
+    "contains": _places(list, _contained),
     "dependentSchemas": _dependent,
     "if": _condition,
     "items": _items,
     "oneOf": _branches,
-    "patternProperties": _keys_of_patterns,
-    "prefixItems": _first_items,
-    "properties": _keys_of_properties,
-    "unevaluatedItems": _all_items,
-    "unevaluatedProperties": _all_keys,
+    "patternProperties": _places(dict, _matching_keys),
+    "prefixItems": _FIRST_ITEMS,
+    "properties": _places(dict, lambda finder, known, value, schema: known.keys() & value.keys()),
+    "unevaluatedItems": _ALL_ITEMS,
+    "unevaluatedProperties": _places(dict, lambda finder, wanted, value, schema: value),
 }
 """Keyword → the places of a value that it evaluates."""

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,23 +71,15 @@ class RedactedStream:
         said = self._secrets.text(text)
         shown = unsteered(inert(said, self._line))
         self._line = end_of_line(said if "\n" in said else self._line + said)
-        try:
+        with self._unwritten():
             if shown:  # click writes nothing to learn what a stream takes, and hides the error
                 self._stream.write(shown)
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise self._unwritten(error) from error
         return len(text)
 
     def flush(self) -> None:
         """Hands on what was written. Raises UnwrittenError."""
-        try:
+        with self._unwritten():
             self._stream.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise self._unwritten(error) from error
 
     def writelines(self, texts: Iterable[str]) -> None:
         """Writes texts, each as `write` does."""
@@ -96,9 +89,16 @@ class RedactedStream:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
 
-    def _unwritten(self, error: OSError) -> UnwrittenError:
-        is_first, self._has_failed = not self._has_failed, True
-        return UnwrittenError(error, is_first)
+    @contextmanager
+    def _unwritten(self) -> Iterator[None]:
+        """In which errors of the stream, but that nobody reads it, are raised as UnwrittenError."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            is_first, self._has_failed = not self._has_failed, True
+            raise UnwrittenError(error, is_first) from error
 
 
 def own(code: str) -> str:
