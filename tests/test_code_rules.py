@@ -14,7 +14,7 @@ ERRORS = {
     "scripttest": "CompileError GitError HostError MessageError MissingScriptError RefusedFileError ScriptError",
     "scripttest/syntax": "UnreadableError",
     "scripttest/workers": "FunctionError MissingFunctionError",
-    "bindings": "JsonPathError PatternError ProcessError SnapshotError",
+    "bindings": "PatternError ProcessError SnapshotError",
     "bindings/models": "ModelFileError UnknownColumnsError",
     "runner/security": "UnwrittenError",
     "runner/statistics": "PolicyError",
