@@ -25,7 +25,7 @@ _ALL_THREADS, _AT_FULL_SPEED = 1, 4
 
 
 def _read_numbers() -> Iterator[tuple[str, tuple[int | None, ...]]]:
-    with open(f"{os.path.dirname(__file__)}/calls.txt", encoding="ascii") as file:
+    with open(f"{os.path.dirname(__file__)}/calls.txt", encoding="utf-8") as file:
         for line in file:
             if line[0] != "#":
                 name, *numbers = line.split()
