@@ -11,10 +11,6 @@ import os
 import sys
 from ctypes import CDLL, c_long, get_errno
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 MACHINES = {"x86_64": (0xC000003E, 317), "aarch64": (0xC00000B7, 277)}
 """Machine → its number among architectures, and the number of the call that sets a filter."""
 LOAD, EQUAL, ANY_OF, AND, RETURN = 0x20, 0x15, 0x45, 0x54, 0x06
@@ -24,16 +20,8 @@ _SET_FILTER, _GET_ACTION = 1, 2
 _ALL_THREADS, _AT_FULL_SPEED = 1, 4
 
 
-def _read_numbers() -> Iterator[tuple[str, tuple[int | None, ...]]]:
-    with open(f"{os.path.dirname(__file__)}/calls.txt", encoding="utf-8") as file:
-        for line in file:
-            if line[0] != "#":
-                name, *numbers = line.split()
-                yield name, tuple([None if number == "-" else int(number) for number in numbers])
-
-
-NUMBERS = dict(_read_numbers())
-"""Name → number on x86_64, on aarch64, as `calls.txt` has them; None if there is no such call."""
+with open(f"{os.path.dirname(__file__)}/calls.txt", encoding="utf-8") as file:
+    _CALLS = [line.split() for line in file if line[0] != "#"]
 WORKER = (
     "futex read write mprotect mmap munmap mremap madvise brk clock_nanosleep nanosleep clock_gettime gettimeofday time"
     " getrandom getrusage getpid gettid sched_yield close rt_sigaction rt_sigprocmask rt_sigreturn sigaltstack"
@@ -82,7 +70,7 @@ PROGRAM_CONDITIONS: dict[str, tuple[int, str, tuple[int, ...]]] = {
 """As `COMPILER_CONDITIONS`."""
 _NOT_OF_PROGRAMS = (*PROGRAM_CONDITIONS, *MISSING, "setpgid", "setsid")
 """The last two would lead out of the session, in which a program is ended."""
-PROGRAM = (*(name for name in NUMBERS if name not in _NOT_OF_PROGRAMS),)
+PROGRAM = [name for name, *_ in _CALLS if name not in _NOT_OF_PROGRAMS]
 """Of programs in a jail, beside `PROGRAM_CONDITIONS`. What changes a file by its name and is not kept to a folder by
 every Landlock is not on it: permissions, owners, attributes, times, length."""
 NO_NEW_PRIVILEGES = 38
@@ -105,6 +93,12 @@ def missing() -> str:
     except OSError as error:
         return f"the kernel has no system call filters, or does not allow setting them: {error.strerror}"
     return ""
+
+
+def numbers_of(machine: str) -> dict[str, int]:
+    """Name → number of each call that a machine has, as `calls.txt` says."""
+    column = 1 + list(MACHINES).index(machine)
+    return {call[0]: int(call[column]) for call in _CALLS if call[column] != "-"}
 
 
 def confine_worker() -> None:
@@ -139,16 +133,13 @@ def program(
     absent: tuple[str, ...],
 ) -> bytes:
     """The instructions of a filter; calls of another architecture are refused. The lists below are its arguments."""
-    column = list(MACHINES).index(machine)
+    numbers = numbers_of(machine)
     steps = [(LOAD, 0, 0, 4), (EQUAL, 1, 0, MACHINES[machine][0]), (RETURN, 0, 0, REFUSE), (LOAD, 0, 0, 0)]
     for names, answer in ((allowed, ALLOW), (absent, ABSENT)):
         for name in names:
-            number = NUMBERS[name][column]
-            if number is not None:
-                steps += [(EQUAL, 0, 1, number), (RETURN, 0, 0, answer)]
+            if name in numbers:
+                steps += [(EQUAL, 0, 1, numbers[name]), (RETURN, 0, 0, answer)]
     for name, (position, rule, values) in conditions.items():
-        number = NUMBERS[name][column]
-        assert number is not None
         if rule == "one of":
             checks = [step for value in values for step in ((EQUAL, 0, 1, value), (RETURN, 0, 0, ALLOW))]
         elif rule == "none of":
@@ -159,7 +150,7 @@ def program(
         else:
             checks = [(AND, 0, 0, values[0]), (EQUAL, 0, 1, values[0]), (RETURN, 0, 0, ALLOW)]
         checks = [(LOAD, 0, 0, 16 + 8 * position), *checks, (RETURN, 0, 0, REFUSE)]
-        steps += [(EQUAL, 0, len(checks), number), *checks]
+        steps += [(EQUAL, 0, len(checks), numbers[name]), *checks]
     steps.append((RETURN, 0, 0, REFUSE))
     return _packed(steps)
 
