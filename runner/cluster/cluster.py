@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.application.context import all_variables
-from runner.cluster.local import LocalCluster
+from runner.cluster.local_cluster import LocalCluster
 from runner.errors import ConfigurationError
 from runner.version import VERSION
 from scripttest import belongings_of

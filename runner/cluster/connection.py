@@ -20,7 +20,7 @@ from scripttest import install_command
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.cluster.local import LocalCluster
+    from runner.cluster.local_cluster import LocalCluster
 
 
 try:

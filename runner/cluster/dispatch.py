@@ -9,7 +9,6 @@ from queue import Empty
 from typing import TYPE_CHECKING, Any
 
 from runner.cluster import worker_side
-from runner.cluster.answers import StoredAnswers, write_recording
 from runner.cluster.connection import Connection, DaskWorker, gone
 from runner.cluster.ledger import Ledger
 from runner.cluster.messages import (
@@ -25,9 +24,9 @@ from runner.cluster.messages import (
     packed,
     unpacked,
 )
+from runner.cluster.model_calls import SharedLimits, StoredAnswers, write_recording
 from runner.cluster.preflight import Preflight, WorkerCheck
 from runner.cluster.queue import WorkQueue
-from runner.cluster.shared_limits import SharedLimits
 from runner.errors import ConfigurationError, RunnerError
 from runner.execution.repetition import RetryPasses
 from runner.record.events import AttemptEnd, HookOutput, RunError, SuiteEnd, TestEnd, TestStart, Warned

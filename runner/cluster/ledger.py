@@ -11,7 +11,7 @@ from runner.record.model import TestPlace, TestResult
 from scripttest import Cause, Failure, Outcome, Status, kind_of
 
 if TYPE_CHECKING:
-    from runner.cluster.answers import StoredAnswers
+    from runner.cluster.model_calls import StoredAnswers
     from runner.execution.repetition import Repetition, RetryPasses
     from runner.planning.case_source import CaseSource, PlacedCase
 

@@ -1,5 +1,6 @@
-"""The scheduler and the workers that `--cluster local` starts: one process loads Dask, and forks for each of them. All
-end with their standard input, and so with the command.
+"""`--cluster local`: a scheduler and workers on this machine, which only this command can reach: they ask for a
+certificate that is made for the run. One process loads Dask, and forks for each of them. All end with their standard
+input, and so with the command.
 
 The first line of standard input is `{workers, variables, run}` in JSON: how many workers there are, the environment of
 the tests, and the id of the run. When the scheduler listens, it writes `{address, tls, folder}`, where `tls` is what
@@ -14,19 +15,20 @@ import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import dask
-from distributed import Scheduler, Security, Worker
+from runner.errors import ConfigurationError, RunnerError
+from scripttest import hide_environment, install_command
 
-from runner.cluster import worker_side
-from scripttest import hide_environment
+if TYPE_CHECKING:
+    from distributed import Security
 
 QUIET = {
     "distributed.worker.profile.enabled": False,
@@ -43,6 +45,10 @@ QUIET = {
 }
 """What Dask looks at many times a second, and units of tests have no use for: units hold no data, and stay where they
 are put."""
+_PROCESS = "import gc; gc.disable(); from runner.cluster.local_cluster import main; main()"
+"""While libraries are loaded there is nothing to collect."""
+PATIENCE = 5.0
+"""Seconds that scheduler and workers get to end."""
 JOINING = 30.0
 """Seconds that workers get to join before the run begins without them."""
 _CONFIG = {
@@ -54,6 +60,65 @@ _CONFIG = {
 _TLS = (
     "tls_ca_file tls_client_key tls_client_cert tls_scheduler_key tls_scheduler_cert tls_worker_key tls_worker_cert"
 ).split()
+
+
+class LocalCluster:
+    """The scheduler and the workers on this machine. They end with the command, even when it is killed."""
+
+    def __init__(self, *, workers: int, variables: Mapping[str, str], run: str) -> None:
+        """Begins to start them. `workers`: number of workers, which run one unit at a time each. `variables`: the
+        environment of the tests, with keys. `run`: id of the run that they are for; each starts a process for its
+        units at once."""
+        self._folder: str | None = None
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _PROCESS],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+            env={name: value for name, value in os.environ.items() if not name.startswith("DASK_")},
+        )
+        assert self._process.stdin is not None
+        said = {"workers": workers, "variables": dict(variables), "run": run}
+        self._process.stdin.write(f"{json.dumps(said)}\n")
+        self._process.stdin.flush()
+
+    def started(self) -> tuple[str, dict[str, Any]]:
+        """The address of the scheduler, and what `distributed.Security` takes; blocks until it listens. Raises
+        RunnerError."""
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise RunnerError("Cannot start a cluster here: a Dask process exited immediately", "Run pip check")
+        said = json.loads(line)
+        if "missing" in said:
+            raise ConfigurationError(
+                f"--cluster local requires the package cryptography: {said['missing']}",
+                f"Install it with: {install_command('dask', 'cryptography')}",
+            )
+        if "error" in said:
+            raise RunnerError(f"Cannot start a cluster here: {said['error']}")
+        self._folder = said["folder"]
+        return said["address"], said["tls"]
+
+    def wait_for_workers(self) -> None:
+        """Blocks until the scheduler has its workers, or those of them that could start in time."""
+        assert self._process.stdout is not None
+        self._process.stdout.readline()
+
+    def close(self) -> None:
+        """Ends them."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            if self._folder is not None:
+                shutil.rmtree(self._folder, ignore_errors=True)
+        self._process.stdout.close()
 
 
 def main() -> None:
@@ -75,9 +140,14 @@ def main() -> None:
 
 def _run(said: Mapping[str, Any], folder: str) -> None:
     """Returns when standard input has ended, and all other processes with it."""
+    import dask
+    from distributed import Security
+
+    from runner.cluster import worker_side  # noqa: F401 - for all that are forked
+
     dask.config.set({**_CONFIG, "temporary-directory": folder})
     try:
-        tls = _certificate(folder)
+        tls = _certificate(folder, Security.temporary())
     except ImportError as error:
         _say({"missing": str(error)})
         return
@@ -93,7 +163,7 @@ def _run(said: Mapping[str, Any], folder: str) -> None:
         os.close(reading)
         addresses.append(writing)
     os.close(joined)
-    _fork(partial(_schedule, folder, security, tls, addresses, joining))
+    _fork(lambda: asyncio.run(_listen(folder, security, tls, addresses, joining)))
     for descriptor in (joining, *addresses):
         os.close(descriptor)
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that it ends with the scheduler
@@ -102,10 +172,9 @@ def _run(said: Mapping[str, Any], folder: str) -> None:
         os.wait()  # returns when all have ended, since nobody asks how
 
 
-def _certificate(folder: str) -> dict[str, str]:
+def _certificate(folder: str, made: Any) -> dict[str, str]:
     """What `Security` takes, with a certificate for this run, in files: from a text, Dask would make files elsewhere
-    for each connection. Raises ImportError."""
-    made = Security.temporary()
+    for each connection."""
     key, certificate = f"{folder}/key.pem", f"{folder}/certificate.pem"
     for path, text in ((key, made.tls_client_key), (certificate, made.tls_client_cert)):
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -129,6 +198,8 @@ def _work(said: Mapping[str, Any], folder: str, security: Security, addresses: i
     """Is a worker. Reads the address of the scheduler, and closes `joined` when that has it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     os.environ.update(said["variables"])
+    from runner.cluster import worker_side
+
     worker_side.prepare(said["run"])
     with open(addresses) as stream:
         address = stream.readline().strip()
@@ -137,6 +208,8 @@ def _work(said: Mapping[str, Any], folder: str, security: Security, addresses: i
 
 
 async def _serve(address: str, folder: str, security: Security, joined: int) -> None:
+    from distributed import Worker
+
     worker = Worker(
         address,
         host="127.0.0.1",
@@ -151,12 +224,10 @@ async def _serve(address: str, folder: str, security: Security, joined: int) -> 
         await worker.finished()
 
 
-def _schedule(folder: str, security: Security, tls: Mapping[str, str], addresses: list[int], joining: int) -> None:
-    """Is the scheduler. Writes its address to each of `addresses`; `joining` ends when all workers have joined."""
-    asyncio.run(_listen(folder, security, tls, addresses, joining))
-
-
 async def _listen(folder: str, security: Security, tls: Mapping[str, str], addresses: list[int], joining: int) -> None:
+    """Is the scheduler. Writes its address to each of `addresses`; `joining` ends when all workers have joined."""
+    from distributed import Scheduler
+
     scheduler = Scheduler(host="127.0.0.1", port=0, protocol="tls", security=security, dashboard=False)
     async with scheduler:
         for descriptor in addresses:

@@ -54,8 +54,8 @@ from scripttest.values import fields_of
 
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
-    from runner.cluster.answers import SentAnswers
     from runner.cluster.messages import CasesPart, ModulePart
+    from runner.cluster.model_calls import SentAnswers
     from runner.record.model import TestResult
     from scripttest import ModuleFile
 
@@ -160,7 +160,7 @@ class Runner:
             self._processes = host.release()
 
     def _set_up_agents(self, service: AgentService) -> None:
-        from runner.cluster.shared_limits import AskedLimits
+        from runner.cluster.model_calls import AskedLimits
 
         self._service = service
         self.places = AskedLimits(lambda call: self.say_now(RunnerMessage(call=call)))
@@ -172,7 +172,7 @@ class Runner:
         if self._options.replay is not None:
             return
         from runner.answers.journal import Journal
-        from runner.cluster.answers import SentAnswers
+        from runner.cluster.model_calls import SentAnswers
 
         if self.sent_answers is None:
             self.sent_answers = SentAnswers(self.say_now, self._parallel)

@@ -11,7 +11,7 @@ from model_server import says, status
 
 from runner.agents.chat import Origin
 from runner.answers.journal import Journal
-from runner.cluster.answers import SentAnswers
+from runner.cluster.model_calls import SentAnswers
 from runner.connectors.base import ConnectorError
 from runner.connectors.load import Connectors
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from runner.cluster import shared_limits
-from runner.cluster.shared_limits import AskedLimits, SharedLimits
+from runner.cluster import model_calls
+from runner.cluster.model_calls import AskedLimits, SharedLimits
 from runner.connectors.limits import Limits
 from runner.connectors.timing import Timing
 
@@ -35,8 +35,8 @@ class Process:
 
 @pytest.fixture
 def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Process]]:
-    monkeypatch.setattr(shared_limits, "RENEW", 0.01)
-    monkeypatch.setattr(shared_limits, "LEASE", 0.5)
+    monkeypatch.setattr(model_calls, "RENEW", 0.01)
+    monkeypatch.setattr(model_calls, "LEASE", 0.5)
     found: dict[str, Process] = {}
     kept = SharedLimits(lambda name, number: found[name].places.let(number))
     found |= {name: Process(name, kept) for name in ("first", "second")}
