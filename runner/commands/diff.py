@@ -15,8 +15,8 @@ from runner.compare.comparison import KINDS, Comparison, ResultChange, Threshold
 from runner.compare.variants import VariantsCompared, matrix, part_of, side_by_side, variants_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.parts import described
 from runner.record.events import ONCE
-from runner.record.fingerprint_changes import described
 from runner.record.report import Report
 from runner.reporters.change_lines import (
     LEAST,

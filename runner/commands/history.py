@@ -11,7 +11,7 @@ from runner.commands import tables
 from runner.commands.inputs import named_store, print_json, store_folder
 from runner.environment import Environment
 from runner.errors import ConfigurationError, did_you_mean
-from runner.record.fingerprint_changes import changed, described
+from runner.parts import changed, described
 from runner.record.outcomes import shown
 from runner.reporters.console.style import Style, count, in_milliseconds
 from runner.reporters.console.table import columns_of, grouped, table

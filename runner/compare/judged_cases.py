@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from runner.compare.change_report import Figures
 from runner.errors import ConfigurationError
+from runner.parts import changed
 from runner.record.combining import usage_of
 from runner.record.events import RunEnd
 from runner.record.fold import counted, status_of
@@ -89,6 +90,12 @@ def _says(result: TestResult) -> str:
         return ""
     checks = [[check.type, check.expected] for check in case.assertions]
     return json.dumps([case.input, case.expected, checks], sort_keys=True, default=str)
+
+
+def changed_in(before: TestResult, after: TestResult) -> tuple[str, ...]:
+    """The keys of the parts that differ between two results, see `changed`."""
+    connectors = (result.case.connector if result.case is not None else None for result in (before, after))
+    return changed(before.fingerprint, after.fingerprint, *connectors)
 
 
 def measured(run: Attempt, measure: str) -> float | None:

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from runner.errors import ConfigurationError, listed
-from runner.parts import dependency_in
-from runner.record.fingerprint_changes import described
+from runner.parts import dependency_in, described
 from runner.record.lines import with_members
 from runner.record.outcomes import Verdict
 from scripttest import Status, kind_of

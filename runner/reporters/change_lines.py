@@ -12,8 +12,8 @@ from runner.compare.change_report import BeforeAfter, ChangeReport
 from runner.compare.comparison import KINDS, Comparison, ResultChange
 from runner.compare.variants import DiffSegment, MatrixRow, marked, matrix, verdicts_on
 from runner.errors import ConfigurationError
+from runner.parts import described
 from runner.record.events import Event, RunEnd
-from runner.record.fingerprint_changes import described
 from runner.record.fold import Execution
 from runner.record.outcomes import shown
 from runner.record.report import Report

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from runner.compare.judged_cases import as_runs
+from runner.compare.judged_cases import as_runs, changed_in
 from runner.errors import ConfigurationError, did_you_mean
-from runner.record.fingerprint_changes import changed_in
 from runner.record.lines import with_members
 from runner.record.model import ResultKey, TestResult
 from runner.record.model import key_of as result_key

@@ -11,7 +11,7 @@ from sys import intern
 from typing import Any
 
 from runner.compare.comparison import STANDARD
-from runner.record.fingerprint_changes import asked_by, changed
+from runner.parts import asked_by, changed
 from runner.record.outcomes import Verdict
 from runner.statistics.change import Break, level_break, rate_break
 from runner.statistics.intervals import Interval, wilson
@@ -53,7 +53,7 @@ class Since(Value):
     before: StoredRun
     """The run before it."""
     parts: tuple[str, ...]
-    """What the test depends on and differs between both; see `runner.record.fingerprint_changes`."""
+    """What the test depends on and differs between both; see `runner.parts`."""
     is_known: bool
     """Whether both have fingerprints of the test."""
     p: float

@@ -10,7 +10,7 @@ from runner.compare.comparison import compare
 from runner.compare.variants import side_by_side
 from runner.errors import ConfigurationError
 from runner.judging.judgements import Judgement, JudgementKey, Label, judgements_in, text_of_labels
-from runner.record.fingerprint_changes import described
+from runner.parts import described
 from runner.record.lines import result_of
 from runner.record.outcomes import error_text
 from runner.record.result_texts import as_text, message_text

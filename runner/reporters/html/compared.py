@@ -12,7 +12,7 @@ from runner.compare.change_report import BeforeAfter, ChangeReport
 from runner.compare.comparison import KINDS, Comparison, ResultChange, output_difference
 from runner.compare.variants import VariantsCompared, marked, matrix, verdicts_on
 from runner.errors import ConfigurationError
-from runner.record.fingerprint_changes import described
+from runner.parts import described
 from runner.record.lines import result_of
 from runner.record.model import ResultKey, TestResult, key_of
 from runner.record.report import Report
