@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from bindings import ProcessError
 from runner.statistics.agreement import rank_sum_probability
 from scripttest import Outcome, Status
-from scripttest.values import Value
+from scripttest.values import Value, fields_of
 
 if TYPE_CHECKING:
     from bindings import World
@@ -108,6 +108,22 @@ class BenchmarkTests:
         self._reports.pop(test, None)
         runs = self._runs[test] = self._runs.get(test, 0) + 1
         return None if outcome.status == Status.PASSED and runs < self._benchmarking.count else outcome
+
+    def closing_lines(self, table: Callable[[list[tuple[str, ...]]], str]) -> list[str]:
+        """Lines to print at the end of the run: how it compares with the baseline. `table` makes a text of rows."""
+        found = self.comparison
+        if found is None:
+            return []
+        rows = table(rows_of(found)).splitlines() if found.differences else []
+        return [*rows, *notes_on(found, self._benchmarking.threshold)]
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """What `--json` has of them: `{benchmarks?: [{package, name, rounds, values}]}`."""
+        return {"benchmarks": list(map(fields_of, self.samples))} if self.samples else {}
+
+    def close(self) -> None:
+        """Does nothing: none runs by itself."""
 
     @property
     def is_worse(self) -> bool:

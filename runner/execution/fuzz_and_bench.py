@@ -1,14 +1,13 @@
-"""The fuzz tests or the benchmarks of a run. It is created when the first of them runs."""
+"""The fuzz tests or, with `--bench`, the benchmarks of a run, by its flags."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from os import urandom
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from runner.errors import ConfigurationError, MissingError
 from scripttest import install_command
-from scripttest.values import fields_of
 
 if TYPE_CHECKING:
     from runner.benchmarks.benchmark_tests import BenchmarkTests
@@ -19,57 +18,12 @@ INPUT_SECONDS = 2.0
 """Time limit in seconds for one input of a fuzz test, unless `--timeout` sets it."""
 
 
-class FuzzAndBench:
-    """Controls the fuzz tests or, with `--bench`, the benchmarks of one run."""
-
-    def __init__(self, plan: RunPlan, write: Callable[[str], None], stopped: Callable[[], bool]) -> None:
-        """Raises ConfigurationError if the library for `--fuzz` is missing, or `--baseline` cannot be used. `write`:
-        takes the lines of benchmarks. `stopped`: whether the run shall end."""
-        self._plan = plan
-        self.fuzz: FuzzTests | None = None
-        self.benchmarks: BenchmarkTests | None = None
-        if plan.options.bench:
-            self.benchmarks = _benchmarks(plan, write)
-        else:
-            self.fuzz = _fuzz_tests(plan, stopped)
-
-    @property
-    def tests(self) -> FuzzTests | BenchmarkTests:
-        """Those that there are."""
-        found = self.fuzz or self.benchmarks
-        assert found is not None
-        return found
-
-    def close(self) -> None:
-        """Stops running work."""
-        if self.fuzz is not None:
-            self.fuzz.close()
-
-    @property
-    def closing_lines(self) -> list[str]:
-        """Lines to print at the end of the run."""
-        lines = list(self.fuzz.summaries if self.fuzz is not None else ())
-        if self.benchmarks is not None and (found := self.benchmarks.comparison) is not None:
-            from runner.benchmarks.benchmark_tests import notes_on, rows_of
-            from runner.reporters.console.table import columns_of, table
-
-            if found.differences:
-                lines += table(rows_of(found), columns_of(self._plan.environment)).splitlines()
-            lines += notes_on(found, self._plan.options.bench_threshold / 100)
-        return lines
-
-    @property
-    def as_json(self) -> dict[str, Any]:
-        """What `--json` has of it: `{searches?: [line], benchmarks?: [{package, name, rounds, values}]}`."""
-        searches = self.fuzz.summaries if self.fuzz is not None else []
-        samples = [fields_of(one) for one in self.benchmarks.samples] if self.benchmarks is not None else []
-        found = {"searches": searches, "benchmarks": samples}
-        return {name: values for name, values in found.items() if values}
-
-    @property
-    def is_worse(self) -> bool:
-        """Whether a benchmark is worse than in the baseline."""
-        return self.benchmarks is not None and self.benchmarks.is_worse
+def fuzz_or_benchmarks(
+    plan: RunPlan, write: Callable[[str], None], stopped: Callable[[], bool]
+) -> FuzzTests | BenchmarkTests:
+    """What controls them. Raises ConfigurationError if the library for `--fuzz` is missing, or `--baseline` cannot be
+    used. `write`: takes the lines of benchmarks. `stopped`: whether the run shall end."""
+    return _benchmarks(plan, write) if plan.options.bench else _fuzz_tests(plan, stopped)
 
 
 def _fuzz_tests(plan: RunPlan, stopped: Callable[[], bool]) -> FuzzTests:

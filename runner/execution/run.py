@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
     from bindings import InlineSnapshots, Provider, World
+    from runner.benchmarks.benchmark_tests import BenchmarkTests
     from runner.connectors.base import ClosedModels
-    from runner.execution.fuzz_and_bench import FuzzAndBench
     from runner.execution.repetition import Repetition
     from runner.execution.services import RunServices
     from runner.execution.stopping import Stop
     from runner.fingerprints.parts import PartDigests
+    from runner.fuzzing.fuzz_tests import FuzzTests
     from runner.modes.base import CaseEnvironment
     from runner.modes.interactive import Person
     from runner.planning.plan import RunPlan
@@ -117,10 +118,10 @@ class Run:
         self.with_fingerprints = plan.resumable or (observer is not None and observer.with_fingerprints)
         self.progress: Progress | None = None
         """The progress line, which is hidden while a person is asked."""
-        self.kinds: FuzzAndBench | None = None
+        self.kinds: FuzzTests | BenchmarkTests | None = None
+        """See `fuzz_or_benchmarks`."""
         self._lock = _thread.allocate_lock()
         self._results = results or self.environment.stdout
-        self._retained = plan.retained_tests
         self._again: Mapping[str, Collection[str] | None] = {}
         """Module → its tests that run in this pass, None for all; empty in the first one."""
         self._environments: dict[str, CaseEnvironment] = {}
@@ -187,13 +188,14 @@ class Run:
             self.router.forget(module, names)
         self.services.begin_again(tests)
 
-    def fuzz_and_bench(self) -> FuzzAndBench:
-        """See `FuzzAndBench`, which is created on the first call, from any thread. Raises ConfigurationError."""
+    def fuzz_or_benchmarks(self) -> FuzzTests | BenchmarkTests:
+        """What controls the fuzz tests or the benchmarks; created on the first call, from any thread. Raises
+        ConfigurationError."""
         with self._lock:
             if self.kinds is None:
-                from runner.execution.fuzz_and_bench import FuzzAndBench
+                from runner.execution.fuzz_and_bench import fuzz_or_benchmarks
 
-                self.kinds = FuzzAndBench(self.plan, self._write, lambda: self.stop.reason is not None)
+                self.kinds = fuzz_or_benchmarks(self.plan, self._write, lambda: self.stop.reason is not None)
         return self.kinds
 
     def case_environment(self, agent: str) -> CaseEnvironment:
@@ -256,7 +258,7 @@ class Run:
         only = [test for test in wanted if ".only(" in tests[test] and _focus_of(tests[test]).only]
         forbidden = self.plan.forbids_only
         run = only if only and not forbidden else wanted
-        retained, again = self._retained.get(module, ()), self._again.get(module)
+        retained, again = self.plan.retained_tests(module), self._again.get(module)
         return Selected(
             tests=frozenset(test for test in run if test not in retained and (again is None or test in again)),
             only=only,
@@ -294,7 +296,7 @@ class Run:
             self._select,
             services.worlds,
             self.plan.arrange,
-            dict.fromkeys(("fuzz", "benchmark"), lambda: self.fuzz_and_bench().tests),
+            dict.fromkeys(("fuzz", "benchmark"), self.fuzz_or_benchmarks),
             services.forget,
             self.wanted,
         )

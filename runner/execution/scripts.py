@@ -127,8 +127,8 @@ class ScriptModules:
         run, takers = self._run, []
         if run.with_fingerprints:
             takers.append(run.services.fingerprints().parts.take)
-        if run.options.fuzz and (fuzz := run.fuzz_and_bench().fuzz) is not None:
-            takers.append(fuzz.take)
+        if run.options.fuzz:
+            takers.append(run.fuzz_or_benchmarks().take)  # type: ignore[union-attr]  # with --fuzz
         if takers:
 
             def take(compiled: Compiled) -> None:
@@ -242,7 +242,7 @@ class ScriptModules:
             return
         self._known.add(module)
         self._left[module] = len(tests)
-        retained = self._run.plan.retained_places.get(module, ())
+        retained = self._run.plan.retained_tests(module).values()
         selected = len(tests) + len(retained)
         places = (place for place in range(selected) if place not in retained)
         self._positions[module] = dict(zip(tests, places, strict=True))
@@ -332,8 +332,8 @@ class ScriptModules:
         parts += parts_of_world(world)
         if own.script is None:
             parts.append(Dependency(kind="handler", name=module))
-        if kind_of(test.test) == FUZZ and (fuzz := self._run.fuzz_and_bench().fuzz) is not None:
-            corpus = fuzz.corpus_of(module, test.test)
+        if kind_of(test.test) == FUZZ:
+            corpus = self._run.fuzz_or_benchmarks().corpus_of(module, test.test)  # type: ignore[union-attr]
             parts.append(Dependency(kind="corpus", name=shown_path(corpus, root)))
         digests = {part: fingerprints.parts.of(part) for part in parts}
         used = {**digests, **services.parts_of(test)}

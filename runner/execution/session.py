@@ -283,8 +283,11 @@ class Session:
             return code
         for error in stream.untold:
             environment.stderr.write(f"Error: {error.message}\n")
-        for line in run.kinds.closing_lines if run.kinds is not None else ():
-            self._console.write(f"{line}\n")
+        if run.kinds is not None:
+            from runner.reporters.console.table import columns_of, table
+
+            for line in run.kinds.closing_lines(lambda rows: table(rows, columns_of(environment))):
+                self._console.write(f"{line}\n")
         name_written(stream.written(), options, environment, self._console.write)
         if options.kept_baseline is not None:
             write_comparison(self._plan, self._console.write)

@@ -106,7 +106,7 @@ def _run(
                 remote=remote,
             )
             if options.kinds != EVERY_RUN:
-                run.fuzz_and_bench()
+                run.fuzz_or_benchmarks()
         except BaseException:
             if processes is not None:
                 processes.close()
@@ -144,7 +144,7 @@ def _open_remote(run: Run, remote: Remote) -> None:
     may match, the tests that may have it run until one begins. Raises ConfigurationError when it matches none."""
     plan = run.plan
     try:
-        if plan.selection is not None and not (plan.matched or plan.retained_tests):
+        if plan.selection is not None and not plan.matched and plan.retained is None:
             _check_selection(run)
         remote.open(run)
     except BaseException:
@@ -171,7 +171,7 @@ def _check_selection(run: Run) -> None:
         processes = host.release()
     with looking.open_host(processes, environment.cpus) as host, looking:
         modules = [module for module in modules if module.source.key in partly]
-        selection.begun(host.run(modules, stop.left), {}, cases, lambda: bool(stop.reason))
+        selection.begun(host.run(modules, stop.left), lambda _: (), cases, lambda: bool(stop.reason))
 
 
 def _list(run: Run, host: ScriptHost | None) -> int:

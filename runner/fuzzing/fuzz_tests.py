@@ -33,6 +33,9 @@ SHOWN = 300
 class FuzzTests:
     """Controls the fuzz tests of a run: a `TestKind` of `bindings`. Threads may share it."""
 
+    is_worse = False
+    """They have no baseline that they could be worse than."""
+
     def __init__(self, fuzzing: Fuzzing, files: Mapping[str, Path], root: Path, stopped: Callable[[], bool]) -> None:
         """Reads nothing yet. `fuzzing`: the settings from the flags. `files`: module → its test file. `stopped`:
         whether the run shall end."""
@@ -76,6 +79,15 @@ class FuzzTests:
     def corpus_of(self, module: str, test: str) -> Path:
         """The folder of the corpus of a test."""
         return self._files[module].parent / FOLDER / test
+
+    def closing_lines(self, table: object) -> list[str]:
+        """Lines to print at the end of the run."""
+        return self.summaries
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """What `--json` has of them: `{searches?: [line]}`."""
+        return {"searches": self.summaries} if self.summaries else {}
 
     def close(self) -> None:
         """Ends running searches."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from runner.application.application import Application, TestModule
@@ -145,17 +145,10 @@ class RunPlan(RunRequest):
         """The results of an earlier run that are kept."""
         return self.resume.retained if self.resume is not None else None
 
-    @property
-    def retained_tests(self) -> dict[str, Collection[str]]:
-        """Module → its tests that have results of an earlier run."""
+    def retained_tests(self, module: str) -> dict[str, int]:
+        """The tests of a module that have results of an earlier run, and their positions."""
         kept = self.retained
-        return {module.id: kept.statuses(module.id) for module in self.modules} if kept is not None else {}
-
-    @property
-    def retained_places(self) -> dict[str, Collection[int]]:
-        """Module → the positions of its tests that have results of an earlier run."""
-        kept = self.retained
-        return {module.id: kept.places(module.id) for module in self.modules} if kept is not None else {}
+        return {one.name: one.position for one in kept.results.get(module, ())} if kept is not None else {}
 
 
 def suite_of(module: TestModule) -> Suite:

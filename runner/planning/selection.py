@@ -89,7 +89,7 @@ class Selection:
     def begun(
         self,
         records: Iterator[HostRecord],
-        done: Mapping[str, Collection[str]],
+        done: Callable[[str], Collection[str]],
         cases: Iterable[str],
         stopped: Callable[[], bool],
     ) -> Iterator[HostRecord]:
@@ -98,7 +98,7 @@ class Selection:
 
         Args:
             records: of running modules.
-            done: module → tests that have results of an earlier run.
+            done: the tests of a module that have results of an earlier run.
             cases: ids of the cases of the run; the filter matches none of them.
             stopped: whether the run shall end, so that nothing is certain."""
         read: list[HostRecord] = []
@@ -106,7 +106,7 @@ class Selection:
             for record in records:
                 read.append(record)
                 if isinstance(record, Listed):
-                    certain = not all(map(self._only_partly, record.tests)) or bool(done.get(record.module))
+                    certain = not all(map(self._only_partly, record.tests)) or bool(done(record.module))
                 else:  # a test that fails before its subtests says so itself
                     failed = isinstance(record, Ended) and record.outcome.status == Status.FAILED
                     certain = isinstance(record, Broken) or failed or bool(self._reached)

@@ -76,10 +76,6 @@ class Retained(Value):
             found.setdefault(result.name, {})[result.run] = result.status
         return found
 
-    def places(self, suite: str) -> frozenset[int]:
-        """The positions of the tests that have results."""
-        return frozenset(result.position for result in self.results.get(suite, ()))
-
     def source(self, source: CaseSource) -> CaseSource:
         """Cases with the results that they have."""
         return source.replace(done=self.statuses(source.suite.id), ended=self.ended.get(source.suite.id, {}))

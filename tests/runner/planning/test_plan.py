@@ -117,7 +117,7 @@ def test_a_run_with_a_line_report_can_be_resumed(tmp_path: Path, line: str, resu
     plan = planned(tmp_path, line)
     assert plan.resumable is resumable
     assert (plan.resume is not None) is resumable
-    assert plan.retained_tests == plan.retained_places == {}
+    assert plan.retained_tests("scripts.demo.a") == {}
 
 
 def test_times_and_threshold_are_seconds_and_numbers_with_their_defaults(tmp_path: Path) -> None:
