@@ -18,18 +18,7 @@ from runner.errors import ConfigurationError
 from runner.parts import described
 from runner.record.events import ONCE
 from runner.record.report import Report
-from runner.reporters.change_lines import (
-    LEAST,
-    WITH_ERROR,
-    answers_text,
-    changed_parts,
-    changes_text,
-    fact_of,
-    matrix_text,
-    overview,
-    verdict_line,
-    verdicts_text,
-)
+from runner.reporters import change_lines
 from runner.reporters.console.style import Style
 from runner.reporters.console.table import columns_of, table
 from runner.reporters.console.verdict_lines import CASE_HEAD, HEAD, case_rows, measure_rows, sentences
@@ -57,15 +46,15 @@ def diff(environment: Environment, given: tables.Diff) -> int:
         found = compare(before, others[0], thresholds)
     style = Style(environment.colors and not given.no_color)
     room = columns_of(environment)
-    text = verdicts_text(verdicts, names, style, room, given.verbose)
+    text = change_lines.verdicts_text(verdicts, names, style, room, given.verbose)
     if is_of_variants:
         rows = matrix([before, *others])
-        text += matrix_text(rows, names, room) + answers_text(rows, names, style) + "\n"
+        text += change_lines.matrix_text(rows, names, room) + change_lines.answers_text(rows, names, style) + "\n"
     if len(others) > 1 or is_of_variants:
         what = "Variant" if is_of_variants else "Report"
-        text += table(overview(verdicts, names, what, given.verbose), room, least=LEAST)
+        text += table(change_lines.overview(verdicts, names, what, given.verbose), room, least=change_lines.LEAST)
     else:
-        text += changes_text(found, style)
+        text += change_lines.changes_text(found, style)
     if given.as_json:
         environment.stdout.write(as_json(found, compared, is_of_variants))
     else:
@@ -146,7 +135,7 @@ def as_markdown(found: Comparison, compared: VariantsCompared, is_of_variants: b
     names, verdicts = compared.names, compared.verdicts
     text = "# Variants\n\n" if is_of_variants else "# Changes\n\n"
     if len(verdicts) > 1 or is_of_variants:
-        head, *rows = overview(verdicts, names, "Variant" if is_of_variants else "Report")
+        head, *rows = change_lines.overview(verdicts, names, "Variant" if is_of_variants else "Report")
         text += markdown_table(head, [tuple(map(inline, row)) for row in rows])
     for verdict, name in zip(verdicts, names[1:], strict=True):
         first, *rest = sentences(verdict)
@@ -158,21 +147,21 @@ def as_markdown(found: Comparison, compared: VariantsCompared, is_of_variants: b
     if len(verdicts) > 1:
         return text
     rows = [(kind.title, str(number)) for kind in KINDS if (number := len(found.of(kind.key)))]
-    text += f"{verdict_line(found)}\n\n" + markdown_table(("Kind", "Results"), rows)
-    if parts := changed_parts(found):
+    text += f"{change_lines.verdict_line(found)}\n\n" + markdown_table(("Kind", "Results"), rows)
+    if parts := change_lines.changed_parts(found):
         text += f"Changed since the baseline: {inline(parts)}\n\n"
     for kind in KINDS:
         changes = found.of(kind.key)
         text += f"## {kind.title}\n\n" if changes else ""
         for change in changes:
-            fact = fact_of(kind.key, change)
+            fact = change_lines.fact_of(kind.key, change)
             parts = f"; changed: {inline(described(change.parts))}" if change.parts else ""
             text += f"- {inline(change.suite)} › **{inline(change.id)}**{': ' if fact else ''}{inline(fact)}{parts}\n"
         text += "\n" if changes else ""
         for change in changes:
             if kind.key == "changed":
                 text += details(f"{change.suite} › {change.id}", block("\n".join(change.diff)))
-            elif change.error and kind.key in WITH_ERROR:
+            elif change.error and kind.key in change_lines.WITH_ERROR:
                 text += f"{inline(change.id)}:\n\n{block(change.error)}"
     return text
 

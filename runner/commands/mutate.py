@@ -20,16 +20,8 @@ from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.execution.outcome import MutantLines, refusal
 from runner.execution.start import check_trust
+from runner.mutation import documents
 from runner.mutation.console import Bar, below_text, failed_text, percent, summary_text, survivors_text
-from runner.mutation.documents import (
-    FORMATS,
-    LAST,
-    LAST_OF_CASES,
-    LAST_OF_PROMPTS,
-    annotation_lines,
-    as_record,
-    mutant_record,
-)
 from runner.mutation.session import MutationOptions, Outcome, Progress, keeping, run_mutants
 from runner.mutation.trials import mutators_of
 from runner.mutation.verdicts import Status, score_of
@@ -53,7 +45,7 @@ if TYPE_CHECKING:
 
 def mutate(environment: Environment, given: tables.Mutate, values: dict[str, Any]) -> int:
     """Tries all mutants, prints what came of them, and returns the exit code."""
-    paths = check_outputs(environment, given.outputs, tuple(FORMATS))
+    paths = check_outputs(environment, given.outputs, tuple(documents.FORMATS))
     request = request_of(environment, tables.Mutate, _named(given.tests, values, environment))
     options, environment, application = request.options, request.environment, request.application
     check_trust(request)
@@ -107,7 +99,7 @@ def _mutate_handlers(
 
     def told(progress: Progress) -> None:
         if lines is not None:
-            lines.show(map(mutant_record, progress.verdicts), progress.left)
+            lines.show(map(documents.mutant_record, progress.verdicts), progress.left)
         else:
             bar.show(progress)
 
@@ -122,9 +114,9 @@ def _mutate_handlers(
         else:
             environment.stderr.write(failed_text(outcome.failed))
         return exit_codes.FAILED
-    code, record = _exit_code(outcome, least), as_record(outcome, least)
+    code, record = _exit_code(outcome, least), documents.as_record(outcome, least)
     if lines is not None:
-        lines.finish(map(mutant_record, outcome.verdicts), outcome.warnings, record, code)
+        lines.finish(map(documents.mutant_record, outcome.verdicts), outcome.warnings, record, code)
     elif options.json:
         print_json(environment, record)
     else:
@@ -132,12 +124,12 @@ def _mutate_handlers(
         text = "" if options.quiet else survivors_text(outcome, style)
         text += summary_text(outcome, columns_of(environment)) + below_text(outcome.verdicts, least)
         environment.stdout.write(text)
-    keep_last(environment, store_of(options, environment, application), LAST, record)
+    keep_last(environment, store_of(options, environment, application), documents.LAST, record)
     for path in paths:
-        write_text(environment, path, FORMATS[path.suffix.lower()](outcome, least), told=not options.json)
+        write_text(environment, path, documents.FORMATS[path.suffix.lower()](outcome, least), told=not options.json)
     if outcome.change is not None and environment.variables.get("GITHUB_ACTIONS") == "true" and not options.json:
         folder = os.path.relpath(application.root, repository_of(application.root))
-        environment.stdout.write(annotation_lines(outcome, "" if folder == os.curdir else f"{folder}/"))
+        environment.stdout.write(documents.annotation_lines(outcome, "" if folder == os.curdir else f"{folder}/"))
     return code
 
 
@@ -199,7 +191,7 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
             raise ConfigurationError(
                 f"Cannot write {path}: the report on cases is a .json file", "Choose a file name that ends in .json"
             )
-    printer = _Printer(request, LAST_OF_CASES)
+    printer = _Printer(request, documents.LAST_OF_CASES)
 
     def told(asked: Asked) -> None:
         if asked.calls:
@@ -238,7 +230,7 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
 def mutate_prompts(request: RunRequest, least: float | None, given: tables.Mutate) -> int:
     """Leaves out each rule of the prompts. Raises ConfigurationError where neither `--yes` nor a budget allows it."""
     options, environment = request.options, request.environment
-    printer = _Printer(request, LAST_OF_PROMPTS)
+    printer = _Printer(request, documents.LAST_OF_PROMPTS)
 
     def may_ask(planned: Planned) -> None:
         calls = f"{count(planned.rules, 'rule')} to test with at least {count(planned.calls, 'agent answer')}"

@@ -18,19 +18,7 @@ from runner.application.application import Application
 from runner.environment import Environment
 from runner.errors import ConfigurationError, MissingError
 from runner.execution.outcome import bounded
-from runner.mcp_server.results import (
-    DETAIL,
-    KeptResult,
-    KeptRuns,
-    RunLines,
-    explained,
-    past,
-    place_in,
-    run_answer,
-    survivors_in,
-    totals_of,
-    uncovered_in,
-)
+from runner.mcp_server import results
 from runner.mcp_server.running import Call, Calls, Ended, objects_in
 from runner.mcp_server.script_api import declarations, named
 from runner.mcp_server.tools import Answer, nearest, pieces
@@ -67,7 +55,7 @@ class Actions:
     ) -> None:
         """`environment` is that of commands, in the folder of the application."""
         self.application, self.calls = application, calls
-        self.kept = KeptRuns(store, environment)
+        self.kept = results.KeptRuns(store, environment)
         self.store = store
         self._root, self._limits = application.root, limits
 
@@ -110,7 +98,7 @@ class Actions:
         """Runs tests."""
         flags = {"--last-failed": last_failed, "--coverage": coverage, "--update-snapshots": update_snapshots}
         given = [flag for flag, is_given in flags.items() if is_given]
-        return run_answer(await self._run(call, [*_chosen(self._input(input), run, tag), *given]))
+        return results.run_answer(await self._run(call, [*_chosen(self._input(input), run, tag), *given]))
 
     async def explain_failure(self, call: Call, test: str, input: str | None = None, run: str | None = None) -> Answer:
         """Why a test fails."""
@@ -126,7 +114,7 @@ class Actions:
             except ConfigurationError as error:
                 if not error.message.startswith("No test"):
                     raise
-                found, note = RunLines(), ""
+                found, note = results.RunLines(), ""
             if kept is not None and kept.result.verdict == Verdict.FAILED and not found.failures_of(name):
                 found, note = self.kept.run(kept), f"it passes now; this is how it failed in run {kept.result.run}"
             if not any(line["test"] == name for line in found.results):
@@ -139,7 +127,7 @@ class Actions:
         if len(failures) > 1:
             those = ", ".join(found.input_of(line) for line in failures[:10])
             raise ConfigurationError(f"Several tests are named {test}", f"Name one of these inputs: {those}")
-        return explained(found, failures[0], note)
+        return results.explained(found, failures[0], note)
 
     async def read_result(self, call: Call, test: str, input: str | None = None, run: str | None = None) -> Answer:
         """The whole of a kept result."""
@@ -156,11 +144,13 @@ class Actions:
         words = [f"--branch={branch}"] * (branch is not None) + [f"--last={last}"] * (last is not None)
         words += ["--", test] if test is not None else []
         document = await self._document(call, ["history", "--json", f"--store={self.store}", *words])
-        items = [bounded(one, DETAIL) for one in document["tests"]]
+        items = [bounded(one, results.DETAIL) for one in document["tests"]]
         if len(items) == 1:  # each of its runs
             items = [{**document["tests"][0], "results": []}, *document["tests"][0].get("results", ())]
         runs = len(document["runs"])
-        return Answer(title=f"{count(runs, 'stored run')}", head={"runs": runs}, name="tests", items=items, told=past)
+        return Answer(
+            title=f"{count(runs, 'stored run')}", head={"runs": runs}, name="tests", items=items, told=results.past
+        )
 
     async def compare(self, call: Call, before: str | None = None, after: str | None = None) -> Answer:
         """What differs between two runs."""
@@ -176,13 +166,13 @@ class Actions:
     async def uncovered_lines(self, call: Call, input: str | None = None, file: str | None = None) -> Answer:
         """Lines that no test runs."""
         run = await self._run(call, [*self._input(input), "--coverage"], is_kept=False)
-        files = uncovered_in(run.coverage)
+        files = results.uncovered_in(run.coverage)
         if file is not None:
             known = [one["file"] for one in files]
             files = [one for one in files if one["file"] == self.inside(file)]
             if not files:
                 raise ConfigurationError(f"{file} is not a covered handler", nearest(file, known, "handlers"))
-        failed, whole = len(run.failures), totals_of(run.coverage)
+        failed, whole = len(run.failures), results.totals_of(run.coverage)
         lines = whole["lines"]
         title = f"{lines['covered']} of {count(lines['total'], 'line')} covered, {lines['percent']} %"
         return Answer(
@@ -202,10 +192,12 @@ class Actions:
                 kept[name] = json.loads((self.store / name).read_text("utf-8"))
         if not kept:
             raise ConfigurationError("No run of mutate is stored", "Run yao-test mutate -i INPUT first")
-        files, found = survivors_in(*map(kept.get, names))
+        files, found = results.survivors_in(*map(kept.get, names))
         if file is not None and file not in files and self.inside(file) not in files:
             raise ConfigurationError(f"{file} had no mutants", nearest(file, files, "files"))
-        items = [bounded(one, DETAIL) for one in found if file is None or one["file"] in (file, self.inside(file))]
+        items = [
+            bounded(one, results.DETAIL) for one in found if file is None or one["file"] in (file, self.inside(file))
+        ]
         newest = max(kept.values(), key=lambda one: str(one["when"]))
         score = "unknown" if newest["score"] is None else f"{newest['score']:.0%}"
         return Answer(
@@ -214,7 +206,7 @@ class Actions:
             name="mutants",
             items=items,
             told=lambda one: (
-                f"{place_in(one)}  {one['mutator']}  {one['original']} → {one['replacement'] or 'left out'}"
+                f"{results.place_in(one)}  {one['mutator']}  {one['original']} → {one['replacement'] or 'left out'}"
             ),
         )
 
@@ -239,7 +231,7 @@ class Actions:
             hint = nearest(name, processes(), "processes") if name and is_process else nearest(last, names, "names")
             raise ConfigurationError(f"Nothing is named {name}", hint)
         items = [
-            {"name": one.name, "kind": one.kind, "text": bounded(one.text, 3 * DETAIL) if name else one.summary}
+            {"name": one.name, "kind": one.kind, "text": bounded(one.text, 3 * results.DETAIL) if name else one.summary}
             for one in found
         ]
         title = count(len(items), "declaration")
@@ -259,11 +251,11 @@ class Actions:
             title="\n".join(title),
             head={"missing_parts": parts, "missing_walls": walls},
             name="agents",
-            items=[bounded(need, DETAIL) for need in needs],
+            items=[bounded(need, results.DETAIL) for need in needs],
             told=lambda one: f"{one['agent']} lacks {one['kind']} {one['name']}: {one['message']}",
         )
 
-    def _known(self, test: str, input: str | None) -> KeptResult | None:
+    def _known(self, test: str, input: str | None) -> results.KeptResult | None:
         with suppress(MissingError):
             return self.kept.result(test, self._named(input), None)
         return None
@@ -280,7 +272,7 @@ class Actions:
             raise _error_in(document["errors"], ended)
         return document
 
-    async def _run(self, call: Call, words: Sequence[str], *, is_kept: bool = True) -> RunLines:
+    async def _run(self, call: Call, words: Sequence[str], *, is_kept: bool = True) -> results.RunLines:
         """Runs tests. Raises ConfigurationError when nothing could run."""
         seen = {"": 0, "failed": 0}
 
@@ -294,7 +286,7 @@ class Actions:
         flags = ["--json=lines", "--no-writes", *self._models(), *self._limits.flags]
         flags += [f"--store={self.store}"] if is_kept else []
         ended = await self.calls.command([*words, *flags], call, on_line)
-        run = RunLines(objects_in(ended))
+        run = results.RunLines(objects_in(ended))
         if not run.has_begun:
             raise _error_in([one for one in objects_in(ended) if one["type"] == "error"], ended)
         if any(NO_MODELS in line["message"] for line in run.failures):

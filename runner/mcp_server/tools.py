@@ -1,19 +1,18 @@
-"""The tools: what they take and give, in JSON Schema, and how arguments are checked."""
+"""The tools, which `tools.toml` declares: what they take and give, in JSON Schema, and how arguments are checked. Their
+answers: what matters first and short, as text and as an object, and a cursor with which the rest is had."""
 
 from __future__ import annotations
 
 import json
+import tomllib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.typing_names import Record
 from scripttest.values import Value
-
-INPUT = "As for -i: scripts.<agent>[.<module>], an agent, or a file or folder of the application. Default: all."
-TEST = "Full name, as list_tests and run_tests return it."
-RUN = "Id of a stored run. Default: the newest with this test."
 
 
 def schema_of(shape: object) -> Record:
@@ -34,7 +33,7 @@ class Tool(Value):
     name: str
     title: str
     description: str
-    takes: Mapping[str, tuple[str, str]] = {}
+    takes: Mapping[str, Sequence[str]] = {}
     """Argument → its type and what it is. The name of one that is required ends with `!`."""
     gives: Mapping[str, Any]
     """The shape of its answer; see `schema_of`."""
@@ -62,7 +61,7 @@ class Tool(Value):
         return schema_of({**self.gives, **({"cursor?": "string", "more?": "integer"} if self.pages else {})})
 
     @property
-    def _takes(self) -> Mapping[str, tuple[str, str]]:
+    def _takes(self) -> Mapping[str, Sequence[str]]:
         return {**self.takes, **({"cursor": ("string", "")} if self.pages else {})}
 
     def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,167 +91,10 @@ def _is(value: object, kind: str) -> bool:
     return isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
 
-_FAILED = {"input": "string", "test": "string", "status": "string", "file?": "string", "line?": "integer"}
-_COVERAGE = {"totals": "object", "files": [{"file": "string", "percent": "number", "lines": "string"}]}
-_PICK = {
-    "input": ("string", INPUT),
-    "run": ("string", "Regular expression (RE2) on names of tests, as --run; TestA/part picks a subtest."),
-    "tag": ("string", "Only tests with this tag."),
-}
-_ONE = {
-    "test!": ("string", TEST),
-    "input": ("string", "Input of the test, if several have one of that name."),
-}
-
-TOOLS = (
-    Tool(
-        name="list_tests",
-        title="List tests",
-        description="Lists tests without running them, by the names that the other tools take.",
-        takes=_PICK,
-        gives={"total": "integer", "inputs": [{"input": "string", "tests": ["string"]}], "said?": ["string"]},
-        runs=True,
-    ),
-    Tool(
-        name="run_tests",
-        title="Run tests",
-        description="Runs tests and stores the run. Failures come first; a cursor leads to the rest. A failed test is "
-        "a result of the call, not an error.",
-        takes={
-            **_PICK,
-            "last_failed": ("boolean", "Only tests that failed last time; all if none did."),
-            "coverage": ("boolean", "Also measure coverage of handlers."),
-            "update_snapshots": ("boolean", "Update snapshots that differ, and remove obsolete ones."),
-        },
-        gives={
-            "run": "string",
-            "status": "string",
-            **dict.fromkeys(("total", "passed", "failed", "skipped", "errors"), "integer"),
-            "tests": [{**_FAILED, "message?": "string", "expected?": "any", "actual?": "any"}],
-            "coverage?": _COVERAGE,
-            "usage?": "object",
-            "said?": ["string"],
-        },
-        writes=True,
-        runs=True,
-    ),
-    Tool(
-        name="explain_failure",
-        title="Explain a failure",
-        description="Explains why a test fails: expected and actual values, and the story: the lines that ran, oldest "
-        "first, with their values at that time. A script test is run again for it; for a case, the newest stored "
-        "result is explained. The end of the story comes first; a cursor leads to what happened before.",
-        takes={**_ONE, "run": ("string", "Id of a stored run, to explain its result without running anything.")},
-        gives={
-            "test": "string",
-            "input": "string",
-            "message": "string",
-            **dict.fromkeys(("cause?", "file?", "code?", "diff?", "output?", "note?"), "string"),
-            "line?": "integer",
-            "expected?": "any",
-            "actual?": "any",
-            "story": ["object"],
-            "outside": ["object"],
-            "run_again": "string",
-        },
-        runs=True,
-    ),
-    Tool(
-        name="read_result",
-        title="Read a result",
-        description="The whole stored result of a test as JSON: answer, turns, calls, assertions, logs, trace. A long "
-        "one comes in parts: join the strings of json.",
-        takes={**_ONE, "run": ("string", RUN)},
-        gives={"run": "string", "input": "string", "test": "string", "status": "string", "json": "string"},
-    ),
-    Tool(
-        name="history",
-        title="History of tests",
-        description="How tests performed over the stored runs, the worst first: how often each passes, whether it "
-        "fails, is flaky or slower, and since when.",
-        takes={
-            "test": ("string", "Name of a test, or a part of several names. For a single test, lists each run."),
-            "branch": ("string", "Only runs on this branch."),
-            "last": ("integer", "Number of newest runs to look at. Default: 100."),
-        },
-        gives={"runs": "integer", "tests": ["object"]},
-    ),
-    Tool(
-        name="compare",
-        title="Compare two runs",
-        description="Differences between two stored runs: regressed, fixed, changed and slower tests, and whether they "
-        "are more than noise.",
-        takes={
-            "before": ("string", "Id of the older run. Default: the one before."),
-            "after": ("string", "Id of the newer run. Default: the newest."),
-        },
-        gives={"before": "string", "after": "string", "verdict": "string", "changes": ["object"]},
-    ),
-    Tool(
-        name="uncovered_lines",
-        title="Uncovered lines",
-        description="Runs tests and lists the lines of handlers that no test covers, the least covered file first.",
-        takes={"input": ("string", INPUT), "file": ("string", "Only this file.")},
-        gives={
-            **_COVERAGE,
-            "failed": "integer",
-        },
-        runs=True,
-    ),
-    Tool(
-        name="survivors",
-        title="Surviving mutants",
-        description="Mutants of the last `yao-test mutate` that no test noticed, in handlers, answers and prompts: "
-        "each one shows a missing test.",
-        takes={"file": ("string", "Only those in this handler, case file or agent.")},
-        gives={
-            "score?": "any",
-            "when": "string",
-            "mutants": [
-                {
-                    "file": "string",
-                    "line?": "integer",
-                    **dict.fromkeys(("status", "mutator", "original", "replacement"), "string"),
-                    "reached_by": ["string"],
-                }
-            ],
-        },
-    ),
-    Tool(
-        name="try_script",
-        title="Try a script",
-        description="Evaluates TypeScript in the realm of a script: its functions, t, ctx, mocks and the database, as "
-        "yao-test repl does. Returns the logs and the value of each statement. Keeps no state.",
-        takes={
-            "code!": ("string", "Statements; await is allowed."),
-            "module!": ("string", "The script: scripts.<agent>.<module>, whose functions are global."),
-        },
-        gives={"ok": "boolean", "output": "string", "error?": "string"},
-        runs=True,
-    ),
-    Tool(
-        name="describe_api",
-        title="Describe the script API",
-        description="TypeScript declarations, with comments, of all that scripts and tests may call: t.assert, t.mock, "
-        "ctx, Process, http, and others.",
-        takes={"name": ("string", "For example: Equal, t.mock, ctx.memory or Process. Default: all names.")},
-        gives={"found": [{"name": "string", "kind": "string", "text": "string"}]},
-    ),
-    Tool(
-        name="doctor",
-        title="Examine the application",
-        description="Which mocks, keys and optional parts agents lack, and which sandbox walls this machine has.",
-        gives={"agents": ["object"], "missing_parts": ["object"], "missing_walls": ["object"]},
-    ),
-)
+_DECLARED = tomllib.loads((Path(__file__).with_name("tools.toml")).read_text("utf-8"))
+INSTRUCTIONS: str = _DECLARED["instructions"]
+TOOLS = tuple(Tool(**declared) for declared in _DECLARED["tools"])
 BY_NAME: Mapping[str, Tool] = {tool.name: tool for tool in TOOLS}
-INSTRUCTIONS = (
-    "Tests of Yao-style agents: script tests (scripts.<agent>.<module>) and cases of agents in files. After a change: "
-    "run_tests with the input that you changed; for each failure explain_failure, whose story has the line and the "
-    "values; fix it; run_tests with last_failed. Answers are short: if one has a cursor, repeat the call with it to "
-    "get the rest."
-)
-
 
 LARGEST = 19_000
 """At most about this many bytes of JSON are in an answer."""

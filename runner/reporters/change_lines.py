@@ -18,21 +18,9 @@ from runner.record.fold import Execution
 from runner.record.outcomes import shown
 from runner.record.report import Report
 from runner.record.votes import SCORE
+from runner.reporters.console import verdict_lines
 from runner.reporters.console.style import CASE_RATE, DOUBLE, Style, count, in_milliseconds
 from runner.reporters.console.table import grouped, table
-from runner.reporters.console.verdict_lines import (
-    CASE_HEAD,
-    HEAD,
-    Row,
-    case_rows,
-    difference_of,
-    figure_of,
-    measure_name,
-    measure_rows,
-    percent,
-    rate_of,
-    sentences,
-)
 from runner.reporters.document import Collector, taken
 from runner.security.terminal import in_line
 
@@ -120,7 +108,7 @@ def _figure(value: float | None, form: str) -> str:
 
 
 MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
-    "pass_rate": (CASE_RATE, percent),
+    "pass_rate": (CASE_RATE, verdict_lines.percent),
     "score": ("Score", lambda score: f"{score:.3f}"),
     "duration_ms": ("Duration", in_milliseconds),
     "tokens": ("Tokens", lambda tokens: f"{tokens:.0f}"),
@@ -157,13 +145,16 @@ def verdicts_text(
         detailed: with intervals, and what the runs could have shown."""
     text = ""
     for verdict, name in zip(verdicts, names[1:], strict=True):
-        first, *rest = sentences(verdict, detailed=detailed)
+        first, *rest = verdict_lines.sentences(verdict, detailed=detailed)
         said = f"{name}: {first}" if len(verdicts) > 1 else first
         text += style.paint(said, VERDICT_COLORS[verdict.verdict]) + "\n"
         text += "".join(f"  {line}\n" for line in (*rest, f"A: {names[0]}, B: {name}")) + "\n"
-        if cases := case_rows(verdict, detailed):
-            text += table([CASE_HEAD, *cases], room, least=("p",)) + "\n"
-        text += table([HEAD, *measure_rows(verdict, detailed)], room, least=("Difference",)) + "\n"
+        if cases := verdict_lines.case_rows(verdict, detailed):
+            text += table([verdict_lines.CASE_HEAD, *cases], room, least=("p",)) + "\n"
+        text += (
+            table([verdict_lines.HEAD, *verdict_lines.measure_rows(verdict, detailed)], room, least=("Difference",))
+            + "\n"
+        )
     return text
 
 
@@ -181,7 +172,7 @@ def _lines_of(kind: str, change: ResultChange) -> str:
 
 def overview(
     verdicts: Sequence[ChangeReport], names: Sequence[str], title: str = "Report", detailed: bool = True
-) -> list[Row]:
+) -> list[verdict_lines.Row]:
     """A head, the first report, then the others with their verdicts. Columns without any value are left out.
 
     Args:
@@ -190,20 +181,22 @@ def overview(
         title: what is compared.
         detailed: with intervals."""
     first = verdicts[0]
-    head = (title, measure_name(first.measure), "Score", *_FIGURES.values(), "Difference", "Verdict")
+    head = (title, verdict_lines.measure_name(first.measure), "Score", *_FIGURES.values(), "Difference", "Verdict")
     rows = [head, (names[0], *_cells(first, detailed).a, "", "")]
     for found, name in zip(verdicts, names[1:], strict=True):
-        rows.append((name, *_cells(found, detailed).b, difference_of(found.change, detailed), str(found.verdict)))
+        rows.append(
+            (name, *_cells(found, detailed).b, verdict_lines.difference_of(found.change, detailed), str(found.verdict))
+        )
     known = [at for at in range(len(head)) if any(row[at] for row in rows[1:])]
     return [tuple(row[at] for at in known) for row in rows]
 
 
 def _cells(found: ChangeReport, detailed: bool) -> BeforeAfter[list[str]]:
     """The measure, the score and what it took, of both sides of a comparison."""
-    rated = partial(rate_of, detailed=detailed)
+    rated = partial(verdict_lines.rate_of, detailed=detailed)
     empty = BeforeAfter(a="", b="")
     scores = [part.rates.each(rated) for part in found.parts if part.kind == SCORE]
-    took = {beside.name: beside.means.each(partial(figure_of, beside.name)) for beside in found.beside}
+    took = {beside.name: beside.means.each(partial(verdict_lines.figure_of, beside.name)) for beside in found.beside}
     columns = [found.rates.each(rated), *(scores or [empty]), *(took.get(name, empty) for name in _FIGURES)]
     return BeforeAfter(a=[column.a for column in columns], b=[column.b for column in columns])
 
@@ -265,7 +258,7 @@ def variants_text(report: Report, style: Style, room: int | None = None, detaile
     rows = matrix(compared.parts)
     text = f"{DOUBLE}\n  {style.paint('Variants', 'bold')}\n{DOUBLE}\n"
     for verdict, name in zip(verdicts, names[1:], strict=True):
-        first, *rest = sentences(verdict, BeforeAfter(a=names[0], b=name), detailed)
+        first, *rest = verdict_lines.sentences(verdict, BeforeAfter(a=names[0], b=name), detailed)
         text += style.paint(f"{name}: {first}", VERDICT_COLORS[verdict.verdict]) + "\n"
         text += "".join(f"  {line}\n" for line in rest)
     text += "\n" + matrix_text(rows, names, room) + answers_text(rows, names, style)

@@ -15,21 +15,9 @@ from scripttest import Outcome
 from scripttest.typing_names import Record
 
 OF_TEST = (
-    "runs",
-    "input",
-    "attachments",
-    "output",
-    "expected",
-    "response",
-    "usage",
-    "connector",
-    "score",
-    "mode",
-    "metadata",
-    "warnings",
-    "not_judged",
-    "checks_nothing",
-)
+    "runs input attachments output expected response usage connector score mode metadata warnings not_judged"
+    " checks_nothing"
+).split()
 """Parts of a result that go to the `extra` of a test."""
 OF_TURN = ("turn", "input_source", "input", "attachments", "output", "status")
 """Parts of a turn that go there too."""

@@ -12,24 +12,13 @@ from itertools import chain
 from pathlib import PurePath
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from runner.record import result_texts
 from runner.record.case_result import json_of
 from runner.record.fold import Counts
 from runner.record.lines import sizes
 from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite, TestResult
 from runner.record.outcomes import Verdict, error_text, log_members, stack_trace
 from runner.record.report import Report
-from runner.record.result_texts import (
-    FilePlace,
-    as_text,
-    checked_failure,
-    errors_of,
-    line_of,
-    name_of,
-    placed_failure,
-    remarks_of,
-    told_lines,
-    warnings_of,
-)
 from runner.record.summary import certainty_of, counts_record, in_lines, usage_record
 from runner.reporters.document import DocumentReporter
 from runner.reporters.json_report import MARKS
@@ -151,8 +140,8 @@ def _figures(known: Figures, of: str) -> Record:
 def _case(parent: Element, suite: Suite, same: tuple[str, str], result: TestResult) -> None:
     class_name, file = same
     time = _seconds(result.outcome.milliseconds)
-    attributes = {"name": _legal(name_of(result)), "classname": class_name, "time": time, "file": file}
-    if line := line_of(suite, result):
+    attributes = {"name": _legal(result_texts.name_of(result)), "classname": class_name, "time": time, "file": file}
+    if line := result_texts.line_of(suite, result):
         attributes["line"] = str(line)
     case = SubElement(parent, "testcase", attributes)
     verdict = result.verdict
@@ -162,15 +151,15 @@ def _case(parent: Element, suite: Suite, same: tuple[str, str], result: TestResu
         SubElement(case, "skipped", _attributes({"message": result.outcome.skip_text or None}))
     if out := _output(result):
         SubElement(case, "system-out").text = _legal(out)
-    if said := [f"warning: {message}{_at(place)}" for message, place in warnings_of(result)]:
+    if said := [f"warning: {message}{_at(place)}" for message, place in result_texts.warnings_of(result)]:
         SubElement(case, "system-err").text = _legal("\n".join(said))
 
 
 def _failed(case: Element, result: TestResult, tag: str) -> None:
-    errors = errors_of(result) or ["it failed"]
-    check = checked_failure(result)
-    lines = told_lines(result) or errors
-    placed, cause = placed_failure(result), result.outcome.cause
+    errors = result_texts.errors_of(result) or ["it failed"]
+    check = result_texts.checked_failure(result)
+    lines = result_texts.told_lines(result) or errors
+    placed, cause = result_texts.placed_failure(result), result.outcome.cause
     lines += [stack_trace(placed)] if placed is not None else []
     decided = result.outcome.decisive if cause == Cause.TIMEOUT else None
     kind = (check.type if check is not None and decided is None else None) or cause or "assertion"
@@ -180,7 +169,7 @@ def _failed(case: Element, result: TestResult, tag: str) -> None:
 
 
 def _output(result: TestResult) -> str:
-    parts, case = remarks_of(result), result.case
+    parts, case = result_texts.remarks_of(result), result.case
     if case is not None:
         parts += _said("", case, answer_too=not case.turns or case.mode == "conversation")
         for turn in case.turns:
@@ -188,15 +177,15 @@ def _output(result: TestResult) -> str:
     return "\n".join([*parts, *log_members(result.logs)["logs"]])
 
 
-def _at(place: FilePlace) -> str:
+def _at(place: result_texts.FilePlace) -> str:
     return f"\n  at {place.file}:{place.line}:{place.column}" if place.file else ""
 
 
 def _said(when: str, part: CaseResult | TurnResult, answer_too: bool) -> list[str]:
-    lines = [f"{when}input: {as_text(part.input)}"] if part.input is not None else []
+    lines = [f"{when}input: {result_texts.as_text(part.input)}"] if part.input is not None else []
     lines += [f"{when}attachment: {line}" for line in sizes(part.attachments)]
     if answer_too and (answer := part.answer) is not None:
-        lines.append(f"{when}output: {as_text(answer)}")
+        lines.append(f"{when}output: {result_texts.as_text(answer)}")
     return lines
 
 

@@ -6,18 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from runner.amounts import cost_in, dollars
+from runner.record import result_texts
 from runner.record.lines import sizes
 from runner.record.outcomes import Verdict, error_text, log_members, place, stack_trace
-from runner.record.result_texts import (
-    HEAD,
-    as_text,
-    case_line,
-    cut,
-    name_of,
-    placed_failure,
-    remarks_of,
-    told_of,
-)
 from runner.reporters.console.style import first_and_last
 from runner.security.terminal import spelled
 from scripttest import Status
@@ -54,13 +45,13 @@ def visible(text: str) -> str:
 
 def inline(text: str, limit: int = CELL_LIMIT) -> str:
     """Text within a line, a heading or a cell of a table."""
-    line = visible(" ".join(cut(text, limit).split()))
+    line = visible(" ".join(result_texts.cut(text, limit).split()))
     return _MARKUP.sub(r"\\\g<0>", line).translate(_ENTITIES)
 
 
 def code(text: str) -> str:
     """A short text in the typeface of code, outside of tables."""
-    line = visible(" ".join(cut(text, CELL_LIMIT).split()))
+    line = visible(" ".join(result_texts.cut(text, CELL_LIMIT).split()))
     ticks = "`" * (max(map(len, re.findall("`+", line)), default=0) + 1)
     space = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{space}{line}{space}{ticks}" if line else ""
@@ -68,8 +59,8 @@ def code(text: str) -> str:
 
 def block(value: Any, language: str = "") -> str:
     """A value over as many lines as it needs; `language` is that of a text."""
-    text = visible(cut(as_text(value, indent=2), VALUE_LIMIT))
-    text = "\n".join(cut(line, LINE_LIMIT) for line in text.split("\n"))
+    text = visible(result_texts.cut(result_texts.as_text(value, indent=2), VALUE_LIMIT))
+    text = "\n".join(result_texts.cut(line, LINE_LIMIT) for line in text.split("\n"))
     fence = "`" * max(3, max(map(len, re.findall("`+", text)), default=0) + 1)
     language = language or ("text" if isinstance(value, str) else "json")
     return f"{fence}{language}\n{text}\n{fence}\n\n"
@@ -111,13 +102,13 @@ def heading(result: TestResult) -> str:
     """`### ✅ T001 - Passed (234ms)`."""
     verdict = result.verdict
     said = "Error" if verdict is Verdict.BROKEN else verdict.capitalize()
-    name = inline(name_of(result, alone=True))
+    name = inline(result_texts.name_of(result, alone=True))
     return f"### {MARKS[verdict]} {name} - {said} ({duration(result.outcome.milliseconds)})\n\n"
 
 
 def _place(suite: Suite, result: TestResult) -> str:
     """The suite of a result; of a case its line, in the file as it is named from the repository."""
-    line = case_line(result)
+    line = result_texts.case_line(result)
     if not line:
         return suite.shown
     return suite.name_of(f"{suite.file}:{line}") if suite.file else f"{suite.shown}:{line}"
@@ -131,16 +122,18 @@ def body(result: TestResult, suite: Suite, names_suite: bool) -> str:
     facts += [f"cause: {inline(outcome.cause)}"] if outcome.cause else []
     facts += [f"tags: {inline(', '.join(case.tags))}"] if case is not None and case.tags else []
     text = f"{' · '.join(facts)}\n\n" if facts else ""
-    for error, differences in told_of(result):
-        text += block(error) + "".join(block(one, "diff" if one.startswith(HEAD) else "") for one in differences)
-    if failure := placed_failure(result):
+    for error, differences in result_texts.told_of(result):
+        text += block(error) + "".join(
+            block(one, "diff" if one.startswith(result_texts.HEAD) else "") for one in differences
+        )
+    if failure := result_texts.placed_failure(result):
         text += f"at {code(place(failure) or '')}\n\n"
     if result.status == Status.SKIPPED and outcome.skip_text:
         text += f"Skipped: {inline(outcome.skip_text)}\n\n"
     for warning in outcome.warnings:
         text += f"⚠️ {inline(warning.message)}\n\n"
         text += f"at {code(place(warning) or '')}\n\n" if warning.frames else ""
-    text += "".join(f"{inline(said)}\n\n" for said in remarks_of(result))
+    text += "".join(f"{inline(said)}\n\n" for said in result_texts.remarks_of(result))
     text += _runs(result)
     content = "".join(_content(result))
     return text + (details("Details", content) if content else "")
@@ -173,7 +166,7 @@ def _content(result: TestResult) -> Iterator[str]:
     if result.logs:
         lines = log_members(result.logs)["logs"]
         yield _titled("Output" if case is None else "Output of the script", "\n".join(first_and_last(lines)))
-    if (failure := placed_failure(result)) and (stack := stack_trace(failure)):
+    if (failure := result_texts.placed_failure(result)) and (stack := stack_trace(failure)):
         yield _titled("Stack", stack)
     if result.story:
         from runner.record.story import shown_lines
@@ -237,7 +230,7 @@ def _titled(title: str, value: Any) -> str:
 
 
 def _cell(value: Any) -> str:
-    return "" if value is None else inline(as_text(value, indent=2))
+    return "" if value is None else inline(result_texts.as_text(value, indent=2))
 
 
 def _mark(item: AssertionResult | CriterionResult | CheckpointResult) -> str:

@@ -28,17 +28,7 @@ from opentelemetry.util.re import parse_env_headers
 
 from runner.errors import ConfigurationError
 from runner.options.readers import collector
-from runner.record.events import (
-    AttemptEnd,
-    Event,
-    RunEnd,
-    RunStart,
-    RunStatus,
-    SuiteEnd,
-    SuiteStart,
-    TestEnd,
-    TestStart,
-)
+from runner.record import events
 from runner.record.outcomes import Verdict
 from runner.reporters import span_attributes as attributes
 from runner.reporters.span_attributes import EVENT, evaluations_of
@@ -99,10 +89,10 @@ class OtlpReporter:
         self._spans = Spans(tracer, parent, environment.content_in_spans)
         self._patience = PATIENCE
 
-    def on_event(self, event: Event, so_far: Execution) -> None:
+    def on_event(self, event: events.Event, so_far: Execution) -> None:
         """Makes spans; blocks for none of them."""
         self._spans.on_event(event, so_far)
-        if isinstance(event, RunEnd) and event.stopped:
+        if isinstance(event, events.RunEnd) and event.stopped:
             self._patience = SHORT_PATIENCE
 
     def close(self) -> None:
@@ -135,26 +125,26 @@ class Spans:
         self._tests: dict[tuple[str, int, int], Span] = {}
         """Suite, position and run (0: the test itself) → its span."""
 
-    def on_event(self, event: Event, so_far: Execution) -> None:
+    def on_event(self, event: events.Event, so_far: Execution) -> None:
         """Begins and ends spans."""
-        if isinstance(event, TestEnd):
+        if isinstance(event, events.TestEnd):
             self._end_test(event.result, so_far, 0)
-        elif isinstance(event, TestStart):
+        elif isinstance(event, events.TestStart):
             self._begin_test(event)
-        elif isinstance(event, AttemptEnd):
+        elif isinstance(event, events.AttemptEnd):
             self._end_test(event.result, so_far, event.result.run)
-        elif isinstance(event, SuiteStart):
+        elif isinstance(event, events.SuiteStart):
             suite = so_far.suites[event.suite]
             if suite.id not in self._suites:
                 self._suites[suite.id] = self._begin(f"suite {suite.name}", self._run, attributes.of_suite(suite))
-        elif isinstance(event, SuiteEnd):
+        elif isinstance(event, events.SuiteEnd):
             self._end(self._suites.pop(event.suite, None))
-        elif isinstance(event, RunStart):
+        elif isinstance(event, events.RunStart):
             self._run = self._begin("run of yao-test", None, attributes.of_run(event))
-        elif isinstance(event, RunEnd):
+        elif isinstance(event, events.RunEnd):
             if self._run is not None:
                 self._run.set_attributes(attributes.of_end(event, so_far))
-                if event.status in (RunStatus.FAILED, RunStatus.ERROR):
+                if event.status in (events.RunStatus.FAILED, events.RunStatus.ERROR):
                     self._run.set_status(Status(StatusCode.ERROR, event.status.value))
             self.close()
 
@@ -166,7 +156,7 @@ class Spans:
         self._tests.clear()
         self._suites.clear()
 
-    def _begin_test(self, event: TestStart) -> None:
+    def _begin_test(self, event: events.TestStart) -> None:
         key = (event.suite, event.position, 0)
         if key not in self._tests:
             self._tests[key] = self._begin(f"test {event.name}", self._suites.get(event.suite), {})

@@ -26,6 +26,7 @@ import socket
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from inspect import isawaitable
+from pathlib import Path
 from threading import Event
 from typing import Any
 from urllib.parse import unquote
@@ -76,28 +77,13 @@ HEADERS = [
 ]
 REFUSED = "Open the link that yao-test view printed: it has the token that this page needs.\n"
 PAGES = ("/", "/run", "/tests", "/test", "/compare")
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>yao-test</title>
-<link rel="icon" href="/icon.svg">
-<link rel="stylesheet" href="/view.css">
-<script src="/view.js" defer></script>
-</head>
-<body>
-<div id="app"><noscript><h1>yao-test</h1><p>The runs need JavaScript.</p></noscript></div>
-</body>
-</html>
-"""
 
 
 def server_of(actions: PageActions, token: str, port: int, ending: Event) -> Guard:
     """The server as an ASGI application, for a port of this machine and a token. Raises ConfigurationError when the
     pages are not built. Its streams end when `ending` is set."""
     script, style = web_app("view")
+    page = Path(__file__).with_name("page.html").read_text("utf-8")
     runs = actions.runs
 
     def fixed(text: str, kind: str) -> Answer:
@@ -106,54 +92,42 @@ def server_of(actions: PageActions, token: str, port: int, ending: Event) -> Gua
 
         return answer
 
-    def found(find: Callable[..., Any], *arguments: Callable[[Request], Any]) -> Answer:
-        """What is found for values of a request, as JSON."""
+    def found(find: Callable[..., Any], *arguments: Callable[[Request], Any], kind: str = "application/json") -> Answer:
+        """What is found for values of a request: a text as it is, anything else as JSON."""
 
         async def answer(request: Request) -> Response:
             values = [argument(request) for argument in arguments]
             values = [await value if isawaitable(value) else value for value in values]
-            return _json(await run_in_threadpool(find, *values))
+            found = await run_in_threadpool(find, *values)
+            return Response(utf8(found if isinstance(found, str) else json_line(found)), media_type=kind)
 
         return answer
-
-    async def block(request: Request) -> Response:
-        found = await run_in_threadpool(runs.block, request.path_params["id"], request.path_params["number"])
-        return Response(utf8(found), media_type="application/json")
 
     async def picture(request: Request) -> Response:
         source = request.query_params.get("source", "")
         found = await run_in_threadpool(actions.picture, request.path_params["id"], _number("at")(request), source)
         return Response(found[0], media_type=found[1]) if found else Response(status_code=204)
 
-    async def labels_file(request: Request) -> Response:
-        text = await run_in_threadpool(actions.labels.exported, request.path_params["id"])
-        return Response(utf8(text), media_type="application/jsonl")
-
-    async def events_of_run(request: Request) -> Response:
-        id, after = request.path_params["id"], _number("after")(request)
-        await run_in_threadpool(runs.run, id)
+    async def events(request: Request) -> Response:
+        """Changes of the store, or of the run that is named, since a revision of it."""
+        id = request.path_params.get("id")
+        after = 0 if id is None else _number("after")(request)
+        if id is not None:
+            await run_in_threadpool(runs.run, id)
 
         async def updates() -> AsyncIterator[str]:
+            update: Record = {}
             revision = after
-            async for _ in _changes(actions, ending):
-                update = await run_in_threadpool(runs.since, id, revision)
-                if update["revision"] > revision:
-                    yield f"data: {json_line(update)}\n\n"
-                else:
-                    yield ": still there\n\n"
-                revision = update["revision"]
+            async for has_changed in _changes(actions, ending):
+                if id is not None:
+                    update = await run_in_threadpool(runs.since, id, revision)
+                    has_changed, revision = update["revision"] > revision, update["revision"]
+                yield f"data: {json_line(update)}\n\n" if has_changed else ": still there\n\n"
 
         return StreamingResponse(updates(), media_type="text/event-stream")
 
-    async def events(request: Request) -> Response:
-        async def changes() -> AsyncIterator[str]:
-            async for has_changed in _changes(actions, ending):
-                yield "data: {}\n\n" if has_changed else ": still there\n\n"
-
-        return StreamingResponse(changes(), media_type="text/event-stream")
-
     public = [
-        *(Route(path, fixed(PAGE, "text/html")) for path in PAGES),
+        *(Route(path, fixed(page, "text/html")) for path in PAGES),
         Route("/view.js", fixed(script, "text/javascript")),
         Route("/view.css", fixed(style, "text/css")),
         Route("/icon.svg", fixed(unquote(GREEN_ICON), "image/svg+xml")),
@@ -164,13 +138,13 @@ def server_of(actions: PageActions, token: str, port: int, ending: Event) -> Gua
         Route("/api/runs", found(runs.newest, lambda request: max(1, min(MOST, _number("limit")(request))))),
         Route("/api/events", events),
         Route(f"{of_one}/index", found(runs.index, _run)),
-        Route(f"{of_one}/block-{{number:int}}", block),
+        Route(f"{of_one}/block-{{number:int}}", found(runs.block, _run, lambda request: request.path_params["number"])),
         Route(f"{of_one}/variants", found(runs.variants, _run)),
-        Route(f"{of_one}/events", events_of_run),
+        Route(f"{of_one}/events", events),
         Route(f"{of_one}/picture", picture),
         Route(f"{of_one}/labels", found(actions.labels.questions, _run, _number("at")), methods=["GET"]),
         Route(f"{of_one}/labels", found(actions.labels.put, _run, _body), methods=["PUT"]),
-        Route(f"{of_one}/labels.jsonl", labels_file),
+        Route(f"{of_one}/labels.jsonl", found(actions.labels.exported, _run, kind="application/jsonl")),
         Route(f"{of_one}/again/plan", found(actions.plan, _run, _keys), methods=["POST"]),
         Route(f"{of_one}/again", found(actions.start, _run, _keys), methods=["POST"]),
         Route("/api/again", found(actions.started), methods=["GET"]),
@@ -247,10 +221,6 @@ def _number(name: str) -> Callable[[Request], int]:
         return int(text)
 
     return number
-
-
-def _json(value: Any) -> Response:
-    return Response(utf8(json_line(value)), media_type="application/json")
 
 
 class Guard:

@@ -10,19 +10,7 @@ from collections.abc import Callable
 
 from runner.environment import Environment
 from runner.options.options import RunOptions
-from runner.record.events import (
-    STALE,
-    Event,
-    HookOutput,
-    RunEnd,
-    RunError,
-    RunStart,
-    RunStatus,
-    SuiteEnd,
-    SuiteStart,
-    TestEnd,
-    Warned,
-)
+from runner.record import events
 from runner.record.fold import Execution
 from runner.record.model import Suite, TestResult
 from runner.record.outcomes import place
@@ -77,27 +65,27 @@ class ConsoleReporter:
 
             self._slowest = Slowest(options.durations, self._style)
 
-    def on_event(self, event: Event, so_far: Execution) -> None:
+    def on_event(self, event: events.Event, so_far: Execution) -> None:
         """Prints what an event means to a person."""
-        if isinstance(event, TestEnd):
+        if isinstance(event, events.TestEnd):
             self._test(event.result, so_far)
-        elif isinstance(event, SuiteStart):
+        elif isinstance(event, events.SuiteStart):
             self._suite_start(event, so_far)
-        elif isinstance(event, SuiteEnd):
+        elif isinstance(event, events.SuiteEnd):
             self._suite_end(event.suite, so_far)
-        elif isinstance(event, RunStart):
+        elif isinstance(event, events.RunStart):
             self._flags = event.flags
             self._write("".join(f"{note}\n" for note in event.notes))
             self._detailed = (len(event.suites) == 1 or bool(self._options.verbose)) and not self._options.quiet
-        elif isinstance(event, RunError):
+        elif isinstance(event, events.RunError):
             hint = f"Hint: {event.hint}\n" if event.hint else ""
             self._write(self._paint(f"Error: {event.message}\n", "red") + hint)
-        elif isinstance(event, HookOutput):
+        elif isinstance(event, events.HookOutput):
             if self._detailed:
                 self._write(f"{in_line(event.hook)}:\n{self._style.output(event.logs, '  ')}\n")
-        elif isinstance(event, Warned):
+        elif isinstance(event, events.Warned):
             self._write(self._paint(f"Warning: {in_line(event.message)}\n", "yellow"))
-        elif isinstance(event, RunEnd) and not (self._options.watch and event.stopped == STALE):
+        elif isinstance(event, events.RunEnd) and not (self._options.watch and event.stopped == events.STALE):
             self._end(event, so_far)
 
     def close(self) -> None:
@@ -108,7 +96,7 @@ class ConsoleReporter:
         if self._told:
             self._since += text.count("\n")
 
-    def _suite_start(self, event: SuiteStart, run: Execution) -> None:
+    def _suite_start(self, event: events.SuiteStart, run: Execution) -> None:
         suite = run.suites[event.suite]
         if self._detailed and suite.has_cases:
             self._write(self._lines().header(suite, event))
@@ -251,7 +239,7 @@ class ConsoleReporter:
         time = in_milliseconds(counts.milliseconds)
         self._write(f"{self._style.mark(status)} {named}  {', '.join(parts)} ({time})\n")
 
-    def _end(self, event: RunEnd, run: Execution) -> None:
+    def _end(self, event: events.RunEnd, run: Execution) -> None:
         text = ""
         if self._warned and not self._options.quiet:
             text = f"{DOUBLE}\n  {self._paint('Warnings', 'bold')}\n{DOUBLE}\n"
@@ -290,9 +278,9 @@ class ConsoleReporter:
             if len(run.suites) > 1:
                 of_cases = any(suite.has_cases for suite in run.suites.values())
                 summary += f" in {len(run.suites)} {'inputs' if of_cases else 'modules'}"
-            if event.status == RunStatus.INTERRUPTED:
+            if event.status == events.RunStatus.INTERRUPTED:
                 summary = f"interrupted: {summary}"
-            color = "red" if event.status != RunStatus.PASSED else "green"
+            color = "red" if event.status != events.RunStatus.PASSED else "green"
             text += f"{DOUBLE}\n  Summary: {self._paint(summary, color)}\n{self._rates(run)}{usage_line(run)}{DOUBLE}\n"
         if counts.not_judged or counts.checks_nothing or counts.todo or counts.only:
             from runner.record.summary import remarks

@@ -229,7 +229,7 @@ def _advice(found: ChangeReport, names: BeforeAfter[str], detailed: bool) -> lis
     else:
         runs = max(CONFIRMING_RUNS, found.reach.runs_each if found.reach is not None else 0)
         of_both = "the variants" if found.variants else "both sides"
-        told = f"To find out, run {of_both} again: {_deciding_command(found, runs)}"
+        told = f"To find out, run {of_both} again: {_command(found.cases, found.variants, runs)}"
         said.append(
             told
             if runs <= MOST_RUNS
@@ -276,27 +276,22 @@ def _about(found: ChangeReport, runs: int) -> str:
     return f", about {dollars(runs * found.mean_cost, 2)}" if found.mean_cost else ""
 
 
-def _deciding_command(found: ChangeReport, runs: int) -> str:
-    """The command that runs all cases again, so often that it decides."""
-    from shlex import quote
-
-    suites = dict.fromkeys(case.key.without_variant for case in found.cases)
-    words = [f"-i {quote(suite)}" for suite in suites] if len(suites) <= NAMED else []
-    words += [f"--variant {quote(variant)}" for variant in found.variants]
-    return " ".join(["yao-test", *words, f"--runs {runs}", "-o again.jsonl"])
-
-
 def confirming_command(cases: Sequence[ComparedCase], variants: Sequence[str] = ()) -> str:
     """The command that runs cases again, in the variants of their run."""
+    ids = dict.fromkeys(case.key.id for case in cases)
+    names = "|".join(re.escape(id).replace(r"\-", "-").replace(r"\ ", " ") for id in ids)
+    return _command(cases, variants, CONFIRMING_RUNS, f"^({names})$" if len(ids) > 1 else f"^{names}$")
+
+
+def _command(cases: Sequence[ComparedCase], variants: Sequence[str], runs: int, pattern: str = "") -> str:
+    """The command that runs cases again; without a pattern, all cases of their suites."""
     from shlex import quote
 
     suites = dict.fromkeys(case.key.without_variant for case in cases)
-    inputs = " ".join(f"-i {quote(suite)}" for suite in suites)
-    ids = dict.fromkeys(case.key.id for case in cases)
-    names = "|".join(re.escape(id).replace(r"\-", "-").replace(r"\ ", " ") for id in ids)
-    pattern = f"^({names})$" if len(ids) > 1 else f"^{names}$"
-    more = "".join(f" --variant {quote(variant)}" for variant in variants)
-    return f"yao-test {inputs} --run {quote(pattern)}{more} --runs {CONFIRMING_RUNS} -o again.jsonl"
+    words = [f"-i {quote(suite)}" for suite in suites] if pattern or len(suites) <= NAMED else []
+    words += [f"--run {quote(pattern)}"] if pattern else []
+    words += [f"--variant {quote(variant)}" for variant in variants]
+    return " ".join(["yao-test", *words, f"--runs {runs} -o again.jsonl"])
 
 
 def _left_out(found: ChangeReport, names: BeforeAfter[str]) -> list[str]:

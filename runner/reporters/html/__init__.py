@@ -33,23 +33,6 @@ if TYPE_CHECKING:
 
 APP = Path(__file__).parent / "built"
 
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<meta name="generator" content="yao-test {version}">
-<title>{title}</title>
-<link rel="icon" href="data:image/svg+xml,{icon}">
-<style>{style}</style>
-</head>
-<body>
-<div id="app"><noscript><h1>{title}</h1><p>{summary}</p><p>The results need JavaScript.</p></noscript></div>
-"""
-
 ICON = (
     "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 22 22'%3E%3Crect width='22' height='22' rx='6' "
     "fill='%23{color}'/%3E"
@@ -104,7 +87,9 @@ def render(
     counts, snapshots = report.counts, report.end.snapshots
     summary = _plain("; ".join([counts_text(counts), *remarks(counts), *([in_words(snapshots)] if snapshots else [])]))
     parts = [
-        PAGE.format(
+        (APP.parent / "page.html")
+        .read_text("utf-8")
+        .format(
             policy=policy + "base-uri 'none'; form-action 'none'",
             version=_plain(report.start.version),
             title=_plain(f"{_verdict(report)} – {_subject(report)}"),

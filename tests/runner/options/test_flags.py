@@ -285,4 +285,4 @@ def test_only_the_table_lists_flags() -> None:
             words = re.findall("[a-z_-]+", found)
             if len(words) >= MANY and names.issuperset(words):
                 listing.add((path.name, " ".join(words)))
-    assert listing == {("models.py", "input run skip-interactive watch quiet output max-failures fail-fast")}
+    assert listing == {("running.py", "input run skip-interactive watch quiet output max-failures fail-fast")}
