@@ -19,6 +19,7 @@ from runner.conversion.sources import JUDGE, SAME_MEANING, TABLES, value_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError, listed, shown_path
 from runner.options.options import absolute
+from runner.reporters.console.style import count
 from runner.security.files import read_bytes
 from runner.security.terminal import in_line
 
@@ -44,8 +45,9 @@ def convert(environment: Environment, given: tables.Convert) -> int:
         environment.stdout.write("".join(f"{_json(case)}\n" for case in cases))
     else:
         write_file(target, _text(cases, target.suffix.lower()))
-        count = f"{len(cases)} case{'' if len(cases) == 1 else 's'}"
-        environment.stdout.write(f"Wrote {count} from {kind} to {shown_path(target, environment.directory)}\n")
+        environment.stdout.write(
+            f"Wrote {count(len(cases), 'case')} from {kind} to {shown_path(target, environment.directory)}\n"
+        )
     lines = [f"{what} ({listed(ids, MOST_PLACES)})" if ids else what for what, ids in found.lacking.items()]
     if lines:
         environment.stderr.write("No counterpart:\n" + "".join(f"  {in_line(line)}\n" for line in lines))

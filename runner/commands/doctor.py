@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -50,12 +49,11 @@ def doctor(environment: Environment, given: tables.Doctor) -> int:
 def _weak(root: Path) -> list[dict[str, object]]:
     """The handlers in which tests missed many mutants in the last run of `mutate` that the store keeps, the weakest
     first: `{file, missed, score}`."""
-    from runner.mutation.documents import LAST
+    from runner.mutation.documents import LAST, last_document
     from runner.planning.last_failed import STORE
 
-    try:
-        kept = json.loads((root / STORE / LAST).read_text("utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
+    kept = last_document(root / STORE, LAST)
+    if kept is None:
         return []
     missed = {file: sum(one["counts"].get(word, 0) for word in _MISSED) for file, one in kept["files"].items()}
     weak = [file for file, number in missed.items() if number >= MANY_MISSED]
@@ -66,19 +64,20 @@ def _weak(root: Path) -> list[dict[str, object]]:
 def _mocks_target(environment: Environment, root: Path | None, name: str) -> Path:
     """The new file that the mocks are written to. Raises ConfigurationError."""
     target = environment.directory / name
+    why, hint = "", None
     if root is None:
-        raise ConfigurationError(f"Cannot write mocks to {name}: there is no application here", "Pass it with --app")
-    if target.suffix != ".ts":
-        raise ConfigurationError(
-            f"Cannot write mocks to {name}: mocks are written in TypeScript", "Choose a file name that ends in .ts"
-        )
-    if os.path.lexists(target):
-        raise ConfigurationError(
-            f"Cannot write mocks to {name}: the file already exists, and is not overwritten",
+        why, hint = "there is no application here", "Pass it with --app"
+    elif target.suffix != ".ts":
+        why, hint = "mocks are written in TypeScript", "Choose a file name that ends in .ts"
+    elif os.path.lexists(target):
+        why, hint = (
+            "the file already exists, and is not overwritten",
             "Choose another file, and copy the new mocks over",
         )
-    if not target.parent.is_dir():
-        raise ConfigurationError(f"Cannot write mocks to {name}: there is no folder {target.parent}")
+    elif not target.parent.is_dir():
+        why = f"there is no folder {target.parent}"
+    if why:
+        raise ConfigurationError(f"Cannot write mocks to {name}: {why}", hint)
     return target
 
 

@@ -149,20 +149,15 @@ def calibrate(environment: Environment, given: tables.Calibrate) -> int:
     on_answers = len(read) - len(said)
     found = trust_in(judgements, said, prices_in(results))
     if given.labels and not found.labels:
-        if on_answers and not found.unknown:
-            raise ConfigurationError(
-                f"Cannot calibrate {given.report}: {', '.join(given.labels)} has labels for whole answers only",
-                "Judges are compared with labels for the criteria that they judged",
-            )
+        names = ", ".join(given.labels)
+        why, hint = f"{names} has no labels yet", "Fill in true or false under passed"
         if found.unknown:
-            raise ConfigurationError(
-                f"Cannot calibrate {given.report}: none of its answers has a label in {', '.join(given.labels)}",
-                "Labels are matched to answers by suite, id, run, turn and criterion",
-            )
-        raise ConfigurationError(
-            f"Cannot calibrate {given.report}: {', '.join(given.labels)} has no labels yet",
-            "Fill in true or false under passed",
-        )
+            why = f"none of its answers has a label in {names}"
+            hint = "Labels are matched to answers by suite, id, run, turn and criterion"
+        elif on_answers:
+            why = f"{names} has labels for whole answers only"
+            hint = "Judges are compared with labels for the criteria that they judged"
+        raise ConfigurationError(f"Cannot calibrate {given.report}: {why}", hint)
     environment.stdout.write(trust_text(found, columns_of(environment)))
     if on_answers:
         environment.stdout.write(f"Left out: {count(on_answers, 'label')} for whole answers, which no judge graded.\n")

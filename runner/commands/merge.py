@@ -49,9 +49,8 @@ def merge(environment: Environment, given: tables.Merge) -> int:
     whole, misses = joined.report, []
     if given.thresholds:
         if whole.end.coverage is None:
-            raise ConfigurationError(
-                "Cannot use --coverage-threshold: no part has coverage", "Run the parts with --coverage"
-            )
+            why = "Cannot use --coverage-threshold: no part has coverage"
+            raise ConfigurationError(why, "Run the parts with --coverage")
         misses = [*misses_in(whole.end.coverage.miss, given.thresholds)]
     if misses:
         status = RunStatus.FAILED if whole.end.status == RunStatus.PASSED else whole.end.status

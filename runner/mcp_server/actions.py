@@ -22,7 +22,7 @@ from runner.mcp_server import results
 from runner.mcp_server.running import Call, Calls, Ended, objects_in
 from runner.mcp_server.script_api import declarations, named
 from runner.mcp_server.tools import Answer, nearest, pieces
-from runner.mutation.documents import LAST, LAST_OF_CASES, LAST_OF_PROMPTS
+from runner.mutation.documents import LAST, LAST_OF_CASES, LAST_OF_PROMPTS, last_document
 from runner.planning.inputs import is_generator
 from runner.record.outcomes import Verdict
 from runner.reporters.console.rerun_command import pattern_of
@@ -185,20 +185,16 @@ class Actions:
 
     async def survivors(self, call: Call, file: str | None = None) -> Answer:
         """What no test noticed in the last run of `mutate` of each kind."""
-        kept: dict[str, Record] = {}
-        names = (LAST, LAST_OF_CASES, LAST_OF_PROMPTS)
-        for name in names:
-            with suppress(FileNotFoundError):
-                kept[name] = json.loads((self.store / name).read_text("utf-8"))
-        if not kept:
+        last = [last_document(self.store, name) for name in (LAST, LAST_OF_CASES, LAST_OF_PROMPTS)]
+        if not any(last):
             raise ConfigurationError("No run of mutate is stored", "Run yao-test mutate -i INPUT first")
-        files, found = results.survivors_in(*map(kept.get, names))
+        files, found = results.survivors_in(*last)
         if file is not None and file not in files and self.inside(file) not in files:
             raise ConfigurationError(f"{file} had no mutants", nearest(file, files, "files"))
         items = [
             bounded(one, results.DETAIL) for one in found if file is None or one["file"] in (file, self.inside(file))
         ]
-        newest = max(kept.values(), key=lambda one: str(one["when"]))
+        newest = max(filter(None, last), key=lambda one: str(one["when"]))
         score = "unknown" if newest["score"] is None else f"{newest['score']:.0%}"
         return Answer(
             title=f"{count(len(items), 'mutant')} not noticed; the last run ended at {newest['when']}, score {score}",

@@ -156,14 +156,8 @@ def line_of(item: Record, several: bool) -> str:
     if item["status"] != Status.FAILED:
         reason = f"  {item['message']}" if "message" in item else ""
         return f"{item['status']}  {item['input']}  {item['test']}{reason}"
-    return "  ".join(
-        [
-            *([item["input"]] if several else []),
-            item["test"],
-            *([place_in(item)] if "file" in item else []),
-            _said(item),
-        ]
-    )
+    place = [place_in(item)] if "file" in item else []
+    return "  ".join([*([item["input"]] if several else []), item["test"], *place, _said(item)])
 
 
 def place_in(item: Record) -> str:
@@ -237,16 +231,10 @@ def survivors_in(
         files.append(file["file"])
         for case in file["cases"]:
             place = {"file": file["file"], "line": case["line"], "reached_by": [case["id"]], "status": "survived"}
-            found += [
-                {
-                    **place,
-                    "mutator": one["kind"],
-                    "original": str(one["about"] or ""),
-                    "replacement": _text(one["answer"]),
-                }
-                for one in case["changes"]
-                if one["verdict"] == UNNOTICED
-            ]
+            for one in case["changes"]:
+                if one["verdict"] == UNNOTICED:
+                    answer = {"original": str(one["about"] or ""), "replacement": _text(one["answer"])}
+                    found.append({**place, "mutator": one["kind"], **answer})
     for rule in (prompts or {}).get("rules", ()):
         files.append(rule["agent"])
         if rule["verdict"] != "held":

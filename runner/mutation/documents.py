@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runner.errors import RunnerError
+from runner.errors import ConfigurationError, RunnerError
 from runner.mutation.console import SAID, diff_lines, percent, reached_text, total_line
 from runner.mutation.session import Outcome
 from runner.mutation.verdicts import MISSED, Status, Verdict, by_file, by_function, score_of
@@ -53,6 +53,23 @@ _PAGE = """<!doctype html>
 </body>
 </html>
 """
+
+
+def last_document(store: Path, name: str) -> dict[str, Any] | None:
+    """What the last run of a kind of `mutate` has left in a store under this name; None if there was none. Raises
+    ConfigurationError for something else."""
+    try:
+        document = json.loads((store / name).read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except ValueError:
+        document = None
+    if not isinstance(document, dict) or "when" not in document:
+        raise ConfigurationError(
+            f"Cannot read {store / name}: yao-test mutate did not write it so",
+            "Remove it, or run yao-test mutate again",
+        )
+    return document
 
 
 def as_schema(outcome: Outcome, threshold: float | None) -> dict[str, Any]:

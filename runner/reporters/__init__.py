@@ -42,7 +42,7 @@ FORMATS = (
     Format(end=".json", maker="json_report:JsonReporter", id="report.json"),
     Format(end=".jsonl", maker="jsonl:JsonlReporter"),
     Format(end=".md", maker="markdown:MarkdownReporter", id="report.markdown"),
-    Format(end=".txt", maker="summary:SummaryReporter", id="report.summary"),
+    Format(end=".txt", maker="markdown:SummaryReporter", id="report.summary"),
     Format(end=".xml", maker="junit:JunitReporter", id="report.junit"),
 )
 """All formats. The first whose end a name has is that of the file."""

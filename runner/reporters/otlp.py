@@ -138,7 +138,8 @@ class Spans:
             if suite.id not in self._suites:
                 self._suites[suite.id] = self._begin(f"suite {suite.name}", self._run, attributes.of_suite(suite))
         elif isinstance(event, events.SuiteEnd):
-            self._end(self._suites.pop(event.suite, None))
+            if event.suite in self._suites:
+                self._suites.pop(event.suite).end()
         elif isinstance(event, events.RunStart):
             self._run = self._begin("run of yao-test", None, attributes.of_run(event))
         elif isinstance(event, events.RunEnd):
@@ -150,8 +151,8 @@ class Spans:
 
     def close(self) -> None:
         """Ends what is still open, where no end of the run came."""
-        for span in (*self._tests.values(), *self._suites.values(), self._run):
-            self._end(span)
+        for span in (*self._tests.values(), *self._suites.values(), *([] if self._run is None else [self._run])):
+            span.end()
         self._run = None
         self._tests.clear()
         self._suites.clear()
@@ -179,11 +180,6 @@ class Spans:
     def _begin(self, name: str, parent: Span | None, found: attributes.Attributes) -> Span:
         context = self._parent if parent is None else set_span_in_context(parent)
         return self._tracer.start_span(name, context, attributes=found)
-
-    @staticmethod
-    def _end(span: Span | None) -> None:
-        if span is not None:
-            span.end()
 
 
 class Calls:

@@ -278,8 +278,7 @@ def _asked(store: Store, results: Sequence[StoredResult]) -> tuple[str, ...]:
 
 
 def _streak(judged: Sequence[StoredResult]) -> int:
-    passing = next((at for at, one in enumerate(reversed(judged)) if one.verdict != Verdict.FAILED), len(judged))
-    return passing
+    return next((at for at, one in enumerate(reversed(judged)) if one.verdict != Verdict.FAILED), len(judged))
 
 
 def _level(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ from runner.options.values import StoreKeep
 from runner.store.database import RUNNING, StoreError, changing, is_under_way, open_store
 from runner.store.store import Store
 from runner.store.stored import FINGERPRINTS, LABELS, REMARKS, RESULTS, RUNS, SUITES, Columns, read
-from scripttest.values import Value
+from scripttest.values import Value, names_of
 
 OF_RUNS = {"suites": SUITES, "results": RESULTS, "remarks": REMARKS}
 _SIZE = (
@@ -45,7 +46,7 @@ class MergeOutcome(Value):
 def join(target: Path, source: Path) -> MergeOutcome:
     """Puts all runs and labels of one store into another one, which is made where it does not exist. Blocks. Raises
     ConfigurationError when the source is no store, StoreError."""
-    added = completed = known = unread = labels = removed = 0
+    counts = Counter[str]()
     with Store(source) as old, open_store(target) as new:
         for (place,) in old.rows({}, "SELECT rowid FROM runs ORDER BY started_at, rowid"):
             try:
@@ -55,16 +56,13 @@ def join(target: Path, source: Path) -> MergeOutcome:
                     is_known = mine is not None and (is_under_way(target, id) or old.rows({}, _SIZE, (id,))[0] <= mine)
                     if not is_known:
                         _copy_run(old, new, id)
-                    labels_of_run, removed_of_run = _copy_labels(old, new, id)
+                    labels, removed = _copy_labels(old, new, id)
             except StoreError:
-                unread += 1
+                counts["unread"] += 1
                 continue
-            known += is_known
-            added += mine is None
-            completed += mine is not None and not is_known
-            labels += labels_of_run
-            removed += removed_of_run
-    return MergeOutcome(added=added, completed=completed, known=known, unread=unread, labels=labels, removed=removed)
+            counts["known" if is_known else "added" if mine is None else "completed"] += 1
+            counts.update(labels=labels, removed=removed)
+    return MergeOutcome(**{name: counts[name] for name in names_of(MergeOutcome)})
 
 
 _LATER_LABEL = (

@@ -181,8 +181,7 @@ NEWEST = 50
 """Runs that the list of tests looks at."""
 SHOWN = 12
 """Verdicts of a test in that list."""
-_JUDGED = ("verdict", "cause", "passed", "judged", "duration_ms", "score")
-FIGURES = (*_JUDGED, "tokens", "cost", "cost_estimated", "run")
+FIGURES = "verdict cause passed judged duration_ms score tokens cost cost_estimated run".split()
 
 
 class PageActions:

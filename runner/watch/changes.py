@@ -59,7 +59,7 @@ class Contents:
         self._known: dict[str, bytes] = {}
         self._targets: dict[str, str] = {}
         """Link → where it leads to."""
-        self.changed(self._all())
+        self.changed(_files(self._root))
 
     def changed(self, paths: Iterable[str]) -> set[str]:
         """The files whose content has changed, and those that were created or removed. Where a link leads elsewhere
@@ -79,7 +79,7 @@ class Contents:
 
     def all_changed(self) -> set[str]:
         """The same for all files, old and new."""
-        return self.changed({*self._known, *self._targets, *self._all()})
+        return self.changed({*self._known, *self._targets, *_files(self._root)})
 
     def _left(self, path: str) -> set[str]:
         """The files to which a link led before, if it leads elsewhere now."""
@@ -102,9 +102,6 @@ class Contents:
             return []
         known = [file for file in self._known if file.startswith(f"{path}/")]
         return [path, *known, *(_files(path) if os.path.isdir(path) else [])]
-
-    def _all(self) -> list[str]:
-        return _files(self._root)
 
 
 class Changes:

@@ -115,14 +115,10 @@ class CaseLines:
             f"  Passed:  {self._style.paint(str(counts.passed), 'green') if counts.passed else 0}",
             f"  Failed:  {self._style.paint(str(counts.failed), 'red') if counts.failed else 0}",
         ]
-        if counts.errors:
-            lines.append(f"  Errors:  {self._style.paint(str(counts.errors), 'red')}")
-        if counts.skipped:
-            lines.append(f"  Skipped: {counts.skipped}")
-        if counts.warnings:
-            lines.append(f"  Warnings: {self._style.paint(str(counts.warnings), 'yellow')}")
-        if counts.missing_calls:
-            lines.append(f"  Missing calls: {self._style.paint(str(counts.missing_calls), 'yellow')}")
+        lines += [f"  Errors:  {self._style.paint(str(counts.errors), 'red')}"] if counts.errors else []
+        lines += [f"  Skipped: {counts.skipped}"] if counts.skipped else []
+        for title, number in (("Warnings", counts.warnings), ("Missing calls", counts.missing_calls)):
+            lines += [f"  {title}: {self._style.paint(str(number), 'yellow')}"] if number else []
         lines += [tokens.rstrip("\n")] if tokens else []
         if self._with_turns:
             lines += ["", f"  Total turns: {self._turns}", f"  Avg turns/test: {self._turns / self._with_turns:.1f}"]
@@ -196,11 +192,8 @@ class CaseLines:
             expected = "" if assertion.expected is None else f" {in_line(_short(assertion.expected))}"
             score = "" if assertion.score is None else f" (score {assertion.score:g})"
             judged = "" if assertion.judged else " (not judged)"
-            by = (
-                ""
-                if assertion.measured_by is None
-                else in_line(f" ({assertion.similarity:g} by {assertion.measured_by})")
-            )
+            measured = assertion.measured_by is not None
+            by = in_line(f" ({assertion.similarity:g} by {assertion.measured_by})") if measured else ""
             text += f"  {mark} {assertion.type}{expected}{score}{by}{judged}\n"
         return text
 
@@ -268,9 +261,8 @@ class CaseLines:
             if checkpoint.reached_at_turn is not None:
                 judged = "" if checkpoint.judged else ", not judged"
                 said = f"reached at turn {checkpoint.reached_at_turn}{judged}{optional}{about}"
-                lines.append(
-                    f"{self._style.mark('passed' if checkpoint.judged else 'skipped')} {checkpoint.id}: {said}"
-                )
+                mark = self._style.mark("passed" if checkpoint.judged else "skipped")
+                lines.append(f"{mark} {checkpoint.id}: {said}")
                 continue
             mark = self._style.mark("failed" if checkpoint.required else "skipped")
             why = f"\n{checkpoint.message}" if checkpoint.message else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from command import MakeApplication
 from doctored import FILES, found, needs_of
 
@@ -176,3 +177,16 @@ def test_a_key_that_is_set_is_not_missing(app: MakeApplication) -> None:
     application = app(FILES)
     keyed = application.run("doctor", "--json", env={**application.environment, "DOCTOR_KEY": "sk-0123456789abcdef"})
     assert found(keyed)["keyless"] == []
+
+
+@pytest.mark.parametrize("text", ['{"files', "[]", '{"files": 3}'])
+def test_what_mutate_did_not_write_is_refused(app: MakeApplication, text: str) -> None:
+    here = app(
+        {"/assistants/ready/package.yao": FILES["/assistants/ready/package.yao"], "/.yao-test/mutation.json": text}
+    )
+    assert here.run("doctor") == (
+        2,
+        "",
+        "Error: Cannot read <app>/.yao-test/mutation.json: yao-test mutate did not write it so\n"
+        "Hint: Remove it, or run yao-test mutate again\n",
+    )
