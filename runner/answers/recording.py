@@ -167,6 +167,11 @@ class Recording:
         """Forgets what a run of a case has asked, which asks it again."""
         self._replays.get((test.suite, test.test), {}).pop(test.run, None)
 
+    def give_up(self, test: TestKey) -> None:
+        """Takes note that a run of a case was cut short: what it asked is not recorded, except where it was missing."""
+        if self._mode(test.suite) == "record":
+            self.forget(test)
+
     def keep(self, suite: str, case: str) -> None:
         """Takes note that there is a case that does not run this time."""
         self._note(suite, file_of(self._redact(case)))

@@ -39,6 +39,8 @@ class RecordedStream(Multiplexer):
 
     def send(self, event: Event) -> None:
         """Sends an event; before the last one, errors and warnings about the recordings."""
+        if isinstance(event, AttemptEnd | TestEnd) and event.result.cut_short and not event.result.attempts:
+            self._recording.give_up(event.result.key)
         if isinstance(event, TestStart):
             self._started.add((event.suite, event.name))
         elif isinstance(event, TestEnd):

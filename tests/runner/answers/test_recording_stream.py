@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from runner.record.events import Event, RunEnd, RunError, RunStart, SuiteStart, 
 from runner.record.fold import Execution
 from runner.record.model import Suite, SuiteKind
 from runner.security.secrets import Secrets
-from scripttest import Failure, Outcome
+from scripttest import Failure, Outcome, Status
 
 SUITE = Suite(id="suite", kind=SuiteKind.CASE_FILE, label="suite", file="", agent="demo")
 
@@ -94,6 +95,23 @@ def test_a_case_that_was_taken_over_from_an_earlier_run_keeps_its_recording(star
 
         assert run.end() == [RunEnd(status="passed", seconds=0, completed_at="")]
         assert path.read_text() == content
+
+
+@pytest.mark.parametrize("mode", ["record", "missing"])
+def test_a_case_that_was_cut_short_keeps_its_recording(start: MakeRun, mode: Mode) -> None:
+    """Half of one would replay as if it were whole."""
+    path = recorded(start)
+    run = start(mode)
+    run.stream.send(events.TestStart(suite="suite", name="case", position=0))
+    run.ask("hi")
+    run.ask("ho")
+    outcome = Outcome(name="case", status=Status.SKIPPED, milliseconds=0)
+    cut = model.TestResult(suite="suite", name="case", position=0, outcome=outcome, cut_short=True)
+    run.stream.send(events.TestEnd(result=cut))
+    run.end()
+
+    asked = [call["request"]["messages"][-1]["content"] for call in json.loads(path.read_text())["calls"]]
+    assert asked == (["hi"] if mode == "record" else ["hi", "ho"])
 
 
 def test_a_case_that_runs_and_no_longer_asks_loses_its_recording(start: MakeRun) -> None:
