@@ -267,7 +267,8 @@ def _prompts(path: Path) -> tuple[dict[str, Any], ...]:
     if not isinstance(value, list):
         raise ConfigurationError(f"Cannot use prompts {path}: it must be a list of {{role, content}}")
     for number, item in enumerate(value, 1):
-        if not isinstance(item, dict) or not isinstance(item.get("content"), str):
+        texts = isinstance(item, dict) and isinstance(item.get("content"), str)
+        if not texts or not isinstance(item.get("role"), str | None):
             raise ConfigurationError(
                 f"Cannot use prompts {path}: entry {number} needs a role and a content, both strings"
             )

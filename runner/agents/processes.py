@@ -318,7 +318,11 @@ class AgentProcesses:
     async def _ask_model(self, scope: Scope, args: Args, on_chunk: Callable[[str], None] | None) -> Any:
         reference = args[0] if args and isinstance(args[0], str) else ""
         options = dict(args[2]) if len(args) > 2 and isinstance(args[2], dict) else {}
-        tools = tuple(tool.get("function", tool) for tool in options.pop("tools", None) or ())
+        given = options.pop("tools", None) or []
+        offered = [item for item in given if isinstance(item, dict)] if isinstance(given, list) else []
+        tools = tuple(item.get("function", item) for item in offered)
+        if given != offered or not all(isinstance(tool, dict) and isinstance(tool.get("name"), str) for tool in tools):
+            raise ProcessError("tools must be a list of objects, each with a name", 400)
         connector = self._agents.runtime.connectors_of(scope.chat).resolve(reference)
         request = ModelRequest(
             messages=messages_from(args[1] if len(args) > 1 else None),

@@ -280,7 +280,8 @@ class Connectors:
         content = self._roles()
         system, uses = _block(content, "system"), _block(content, "uses")
         used = uses.get(role)  # mostly an agent's id
-        candidates = [system.get(role), used if used in self._files() else None, system.get("default")]
+        is_id = isinstance(used, str) and used in self._files()
+        candidates = [system.get(role), used if is_id else None, system.get("default")]
         found = next((value for value in candidates if isinstance(value, str) and value.strip()), None)
         if found is None:
             raise MissingError(

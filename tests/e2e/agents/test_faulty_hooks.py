@@ -55,6 +55,11 @@ HOOK_FAULTS: dict[str, tuple[str, str, str | None]] = {
         "agent error: Next of lost delegates without an agent_id",
         None,
     ),
+    "toolless": (
+        "function Create() { Process('llm.Stream', 'scripted', 'hi', { tools: ['x'] }); }",
+        "agent error: Create of toolless: tools must be a list of objects, each with a name",
+        "index.ts:1:21",
+    ),
     "wordy": (
         "function Create() { return { messages: 5 }; }",
         "agent error: Create of wordy must return messages as a list of {role, content}, not 5",

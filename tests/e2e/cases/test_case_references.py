@@ -253,6 +253,7 @@ OWN: dict[str, tuple[dict[str, str], str]] = {
     "a prompt without a word": ({"prompts.yml": '- role: system\n  content: "  "\n'}, "bad/prompts.yml: the file is empty"),
     "prompts that are no YAML": ({"prompts.yml": "- role: system\n  content: 'x\n"}, "bad/prompts.yml:3:1: "),
     "prompts that are no list": ({"prompts.yml": "content: x\n"}, "bad/prompts.yml: it must be a list of {role, content}"),
+    "a prompt whose role is no text": ({"prompts.yml": "- role: 5\n  content: x\n"}, "bad/prompts.yml: entry 1 needs a role and a content, both strings"),
     "a prompt without content": ({"prompts.yml": "- content: x\n- role: user\n"}, "bad/prompts.yml: entry 2 needs"),
     "a handler that does not compile": ({"src/index.ts": "export function Create( {"}, "the script of bad cannot be loaded"),
     "a handler that throws while it loads": ({"src/index.ts": "export function Create() {}\nthrow new Error('no limits set');"}, "Create of bad: the script cannot be loaded: no limits set"),

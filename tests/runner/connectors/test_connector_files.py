@@ -110,6 +110,12 @@ def test_references_are_resolved(tmp_path: Path, reference: str | None, expected
             "Add it, set connector in package.yao, or name one with -c: gpt, scripted",
         ),
         (
+            "",
+            {"connectors/gpt.conn.yao": openai(), "agent/agent.yml": "uses: {default: [gpt]}"},
+            'Cannot resolve the connector of role "default": agent/agent.yml names none under system.default',
+            "Add it, set connector in package.yao, or name one with -c: gpt, scripted",
+        ),
+        (
             "use::vision",
             {"agent/agent.yml": "system: {vision: 'use::light', light: $ENV.LOOP}"},
             "Cannot resolve connector use::vision: it refers to itself,"
@@ -123,7 +129,7 @@ def test_references_are_resolved(tmp_path: Path, reference: str | None, expected
             "It must be YAML",
         ),
     ],
-    ids=["variable", "no role", "circle", "broken file"],
+    ids=["variable", "no role", "a list", "circle", "broken file"],
 )
 def test_a_reference_that_leads_nowhere_is_an_error(
     tmp_path: Path, reference: str, files: dict[str, Any], message: str, hint: str | None
