@@ -298,7 +298,7 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
         args: `[agent, judge, votes, about]`. Each vote is `{judge, passed?, score?, reason?, failed?, broke?}`; `about`
             is `{output, criteria?, metadata?, connector?}`."""
     from runner.assertions.model import JudgeOptions
-    from runner.assertions.votes import CastVote, counted, next_judge
+    from runner.assertions.results import CastVote, counted, next_judge
 
     agent, judge, votes, about = (*args, None, None, None, None)[:4]
     votes, about = votes or [], about or {}

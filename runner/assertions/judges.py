@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from bindings import agent_id
 from runner.assertions.base import AssertionKind, CheckResult, NotEvaluated
-from runner.assertions.results import SCALE, off_scale, result_in, show
-from runner.assertions.votes import judged_by
+from runner.assertions.results import SCALE, judged_by, off_scale, result_in, show
 
 if TYPE_CHECKING:
     from runner.assertions.base import AnsweredTurn, Evidence, Judges, ToolUse

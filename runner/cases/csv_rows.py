@@ -30,10 +30,9 @@ from typing import Any, BinaryIO, TextIO, Union, get_args, get_origin
 from runner.application.documents import JsonPath, Position
 from runner.assertions import TYPES
 from runner.assertions.model import Assertion
-from runner.cases.entries import Entry
+from runner.cases.entries import Entry, Problem, Problems
 from runner.cases.kinds import further_models
 from runner.cases.model import Case
-from runner.cases.problems import Problem, Problems
 from runner.cases.tables import VARS, text_of
 from runner.cells import from_cell
 from runner.security.files import open_binary

@@ -14,9 +14,9 @@ from typing import Any
 from runner.application.documents import JsonPath
 from runner.assertions import TYPES
 from runner.assertions.model import Assertion
+from runner.cases.entries import Finding
 from runner.cases.kinds import CONVERSATION_MODE, further_models, known_elsewhere, misplaced
 from runner.cases.model import UNKNOWN_PART, WRONG_REPLY, Case, known_parts
-from runner.cases.problems import Finding
 from runner.errors import did_you_mean
 from runner.shapes.declared import Model, fields_of, schema_of, validation_errors
 from runner.shapes.fields import NO_DURATION, NO_TIME, TOO_LARGE, known_fields, model_at, same_fields

@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from runner.application.documents import JsonPath
+from runner.cases.entries import Finding
 from runner.cases.model import Case
-from runner.cases.problems import Finding
 from runner.errors import did_you_mean
 from runner.shapes.declared import schema_of, validator_of
 from runner.shapes.fields import as_checked, known_fields

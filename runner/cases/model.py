@@ -30,7 +30,7 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from runner.application.documents import JsonPath
     from runner.assertions.model import Assertion
-    from runner.cases.problems import Finding
+    from runner.cases.entries import Finding
 
 _SAID = ("input", "messages")
 """Fields with what is said to the agent."""

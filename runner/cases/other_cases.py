@@ -10,9 +10,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from runner.application.documents import JsonPath
 from runner.assertions.model import Assertions
+from runner.cases.entries import Finding
 from runner.cases.kinds import CONVERSATION_MODE, GIVEN, GRADING, given, gives, graded, has, has_graders
 from runner.cases.model import Case, CaseWords, Message, Reference, agent_reference, references_of_assertions
-from runner.cases.problems import Finding
 from runner.cases.turns import (
     Checkpoint,
     ConversationTurn,

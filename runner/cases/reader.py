@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from runner.application.documents import Position
-from runner.cases.entries import Entry
+from runner.cases.entries import SHOWN, Entry, Finding, Problem, Problems
 from runner.cases.model import Case
-from runner.cases.problems import SHOWN, Finding, Problem, Problems
 from runner.cases.selection import Chosen, Fault, Needs, faults, needs_of
 from runner.cases.validation import Batch, Validator, findings_of
 from runner.errors import ConfigurationError

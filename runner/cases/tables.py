@@ -21,7 +21,7 @@ from math import prod
 from typing import Any
 
 from runner.application.documents import JsonPath
-from runner.cases.problems import Finding
+from runner.cases.entries import Finding
 from runner.errors import did_you_mean
 
 VARS, SIMULATOR = "vars", "simulator"

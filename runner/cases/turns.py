@@ -13,6 +13,7 @@ from runner.application.documents import JsonPath
 from runner.assertions import TYPES
 from runner.assertions.checking import problem_with_assertion
 from runner.assertions.model import Assertion, Assertions, OneOrMany
+from runner.cases.entries import Finding
 from runner.cases.kinds import RUBRICS
 from runner.cases.messages import parts_of_said
 from runner.cases.model import (
@@ -23,7 +24,6 @@ from runner.cases.model import (
     references_of_assertions,
     simulator_reference,
 )
-from runner.cases.problems import Finding
 from runner.cases.selection import faults
 from runner.cases.validation import findings_of_assertions, findings_of_parts
 from runner.shapes.declared import Field, Model, SchemaAdapter

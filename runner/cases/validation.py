@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 from runner.application.documents import KEEP_ONE, JsonPath, Position, given_twice, repeated_keys, repeats_keys
 from runner.assertions.checking import problem_with_assertion
 from runner.assertions.model import Assertion
-from runner.cases.entries import Entry, Splitter, entries_in, list_of, without_noise
+from runner.cases.entries import Entry, Finding, Problem, Problems, Splitter, entries_in, list_of, without_noise
 from runner.cases.kinds import TELLING, all_cases, as_case, unknown_mode
 from runner.cases.messages import AttachedPart, parts_of_case, problem_with_file, problem_with_part
 from runner.cases.model import Case
-from runner.cases.problems import Finding, Problem, Problems
 from runner.shapes.declared import cached, schema_of, validator_of
 from runner.shapes.fast_validation import fitted_json, json_of
 from runner.shapes.fields import FREE

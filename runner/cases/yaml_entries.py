@@ -20,8 +20,17 @@ from runner.application.documents import (
     repeated_yaml_keys,
     yaml_loader,
 )
-from runner.cases.entries import DEFAULTS, Entry, Places, check_beside, is_usable, list_of, with_defaults
-from runner.cases.problems import Problem, Problems
+from runner.cases.entries import (
+    DEFAULTS,
+    Entry,
+    Places,
+    Problem,
+    Problems,
+    check_beside,
+    is_usable,
+    list_of,
+    with_defaults,
+)
 
 _TAG = "tag:yaml.org,2002:"
 _TOP = Position(line=1, column=1)

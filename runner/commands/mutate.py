@@ -21,7 +21,7 @@ from runner.errors import ConfigurationError
 from runner.execution.outcome import MutantLines, refusal
 from runner.execution.start import check_trust
 from runner.mutation import documents
-from runner.mutation.console import Bar, below_text, failed_text, percent, summary_text, survivors_text
+from runner.mutation.documents import Bar, below_text, failed_text, percent, summary_text, survivors_text
 from runner.mutation.session import MutationOptions, Outcome, Progress, keeping, run_mutants
 from runner.mutation.trials import mutators_of
 from runner.mutation.verdicts import Status, score_of

@@ -12,7 +12,7 @@ from typing import Any
 from bindings import PatternError, compile
 from runner.application.documents import read_json, read_yaml
 from runner.cases.csv_rows import open_table, rows_of
-from runner.cases.problems import Problems
+from runner.cases.entries import Problems
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
 

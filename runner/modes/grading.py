@@ -13,8 +13,7 @@ from runner.assertions import TYPES
 from runner.assertions.base import AnsweredTurn, AssertionResult, Evidence, NotEvaluated
 from runner.assertions.checking import check, type_named
 from runner.assertions.judges import seen_of, without_files
-from runner.assertions.results import how_judged, not_evaluated, result_of, shorten, show
-from runner.assertions.votes import judged_by
+from runner.assertions.results import how_judged, judged_by, not_evaluated, result_of, shorten, show
 from runner.cases.turns import Criterion as Rubric
 from runner.cases.turns import Grader
 from runner.modes.base import CaseAttempt

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import Any
 
-from runner.mutation.console import percent
+from runner.mutation.documents import percent
 from runner.reporters.console.style import Style, count
 from runner.reporters.console.table import table
 from runner.weak_cases.grading import CaseVerdict, FileVerdict, Noticed, WeakCases
