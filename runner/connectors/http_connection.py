@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from select import select
 from typing import Any
@@ -32,7 +31,7 @@ _WAITING_LIMIT = 1 << 20
 
 
 class Response:
-    """The answer to a call. Its body can be read once: by `chunks` or by `read`. Its parser calls `on_...`."""
+    """The answer to a call. `async for` or `read` give its body, once. Its parser calls `on_...`."""
 
     status = 0
     reason = ""
@@ -48,7 +47,7 @@ class Response:
         self._has_head = self._is_complete = False
         self._before_body = 0
         self._pieces = deque[bytes]()
-        self._waiting = 0
+        self._waiting = self._size = 0
         self._error: HttpError | None = None
         self._arrival: asyncio.Future[None] | None = None
         self._parser = HttpResponseParser(self)
@@ -65,29 +64,29 @@ class Response:
                 raise self._error
             await self._news()
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    def __aiter__(self) -> Response:
         """The pieces of the body as they arrive. Raises HttpError."""
-        size = 0
-        while True:
-            while self._pieces:
-                piece = self._pieces.popleft()
-                self._waiting -= len(piece)
-                size += len(piece)
-                if size > self._limit:
-                    host = self._connection.host
-                    raise AnswerTooLarge(f"the response from {host} is larger than {self._limit >> 20} MB")
-                yield piece
+        return self
+
+    async def __anext__(self) -> bytes:
+        while not self._pieces:
             if self._is_complete:
-                return
+                raise StopAsyncIteration
             if self._error:
                 raise self._error
             self._heard = self._loop.time()
             self._connection.transport.resume_reading()
             await self._news()
+        piece = self._pieces.popleft()
+        self._waiting -= len(piece)
+        self._size += len(piece)
+        if self._size > self._limit:
+            raise AnswerTooLarge(f"the response from {self._connection.host} is larger than {self._limit >> 20} MB")
+        return piece
 
     async def read(self) -> bytes:
         """Reads the rest of the body. Raises HttpError."""
-        return b"".join([chunk async for chunk in self.chunks()])
+        return b"".join([piece async for piece in self])
 
     async def drain(self) -> None:
         """Reads what little may be left of the body, so that the connection can be used again."""

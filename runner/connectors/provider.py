@@ -242,7 +242,7 @@ class HttpConnector(Connector):
 
     async def _read_stream(self, response: Response, answer: Answer, listener: Listener) -> None:
         events, body, first = EventReader(), list[bytes](), b""
-        async for chunk in response.chunks():
+        async for chunk in response:
             first = first or chunk.lstrip(_BEFORE_JSON)[:1]
             if first == b"{":  # no event begins so: it is JSON, whatever it is called
                 body.append(chunk)

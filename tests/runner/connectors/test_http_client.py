@@ -51,7 +51,7 @@ async def post(client: HttpClient, url: str, seconds: float = 20.0) -> tuple[int
 def test_a_post_gives_status_headers_and_body(server: ModelServer) -> None:
     async def work(client: HttpClient) -> Any:
         async with client.post(f"{server.url}/path?q=1", {"X-Own": "1"}, b'{"a": 1}') as response:
-            return response.status, response.headers["x-note"], [chunk async for chunk in response.chunks()]
+            return response.status, response.headers["x-note"], [chunk async for chunk in response]
 
     assert run(work) == (200, "a", [b"fine"])
     sent = server.requests[0]
