@@ -203,10 +203,9 @@ class PartDigests:
         if path is None:
             return id, {}
         content = read_json(path, "connector file")
-        options = dict(content.get("options") or {}) if isinstance(content, dict) else {}
-        return str(content.get("type")), {
-            name: value for name, value in options.items() if name not in (*_OF_SECRETS, "model")
-        }
+        options = content.get("options")
+        said = options.items() if isinstance(options, dict) else ()
+        return str(content.get("type")), {name: value for name, value in said if name not in (*_OF_SECRETS, "model")}
 
     def _server(self, id: str) -> str:
         file = self._server_file(id)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from agent_files import agent, case_file, errors, outputs, run_cases
 from command import Application, MakeApplication
+from faults import lines_of
 from model_server import Exchange, ModelServer, body, echo, large, raw, says, sends, silence, status
 
 KEY = "sk-test-4711-secret"
@@ -203,3 +204,14 @@ def test_a_silent_host_still_costs_a_case_its_time_and_no_other_case(app: MakeAp
 
     found = errors(here, "--parallel", "4")
     assert sorted(found.values(), key=str) == [None, None, None, "timeout after 1s"]
+
+
+@pytest.mark.parametrize("options", ["text", ["a"]], ids=["text", "list"])
+def test_options_that_are_no_object_are_said_also_beside_script_tests(app: MakeApplication, options: object) -> None:
+    files = agent(package={"connector": "odd"}, cases=[{"id": "a", "input": "hi"}])
+    connector = json.dumps({"type": "openai", "options": options})
+    here = app({**files, "/connectors/odd.conn.yao": connector, "a_test.ts": "export function TestA(t: any) {}"})
+    here.run("-i", case_file(), "-i", "scripts.demo.a", "-o", "r.jsonl")
+
+    (error,) = [one["error"] for one in lines_of(here.root / "r.jsonl") if one.get("id") == "a"]
+    assert error == 'agent error: Cannot use connector "odd" from connectors/odd.conn.yao: options must be an object'
