@@ -230,7 +230,7 @@ class Tally:
 
     def due(self, known: Collection[int] = (), round: int | None = None) -> list[int]:
         """Returns the numbers of the runs that begin now, and marks them as begun; `known` runs already have results.
-        `round`: with `--until-decided`, only the next run begins, if it belongs to this round or an earlier one."""
+        `round`: with `--until-decided`, only those of this round and, in a resumed run, of earlier ones begin."""
         if round is None and not self._begun <= self._ended:
             return []
         numbers = self._numbers
@@ -241,7 +241,7 @@ class Tally:
         gone = {*self._begun, *self._ended, *known}
         due = [number for number in numbers if number not in gone]
         if round is not None:
-            due = [number for number in due if number <= round][:1]
+            due = [number for number in due if number <= round]
         self._begun.update(due)
         return due
 
@@ -284,13 +284,12 @@ class Rounds:
         self._results = results
 
     def begin(self) -> None:
-        """Begins the first round, or the one that a resumed run had reached, if the variants do not differ clearly."""
+        """Begins the first round, or the one that a resumed run had reached; if that is complete, the next one, where
+        the variants do not differ clearly."""
         ended = [_ended(source.done.get(located.case.id, {})) for source in self._sources for located in source.cases()]
-        known = [rounds for rounds in ended if rounds is not None]
-        self.made = min([self.planned, *known])
-        if not self.made or not known or max(known) > self.made:  # the look after these rounds did not decide
-            self.made = min(self.made + 1, self.planned)
-        else:
+        known = [rounds for rounds in ended if rounds is not None] or [0]
+        self.made = min(self.planned, max(1, *known))
+        if min(known) >= self.made:
             self.goes_on()
 
     def goes_on(self) -> bool:

@@ -21,6 +21,7 @@ from runner.planning.plan import RunRequest
 from runner.planning.planner import make_plan, with_contexts
 from runner.planning.resume import differences, read_saved, with_saved_options
 from runner.planning.still_valid import Reason, Rerun, Retained, retain
+from runner.record.events import RunStatus, looks_in
 from scripttest import Listed, start_processes
 from scripttest.values import Value
 
@@ -63,6 +64,9 @@ def state_of(report: str, typed: RunOptions, environment: Environment) -> Report
         inputs=tuple(input for input in found.options.inputs if input not in generated),
         dry_run=True,
     )
+    looks = looks_in(saved.end)
+    if options.until_decided and looks.ended_early and saved.end.get("status") != RunStatus.INTERRUPTED:
+        options = options.replace(runs=looks.made)
     request = RunRequest(options=options, settings=found.settings, environment=environment, application=application)
     request = with_contexts(request)
     with RunServices(request, permitting=typed) as services:

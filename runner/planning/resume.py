@@ -180,6 +180,8 @@ class SavedRun(Value):
     """Its results, the last one for each test and run."""
     is_whole: bool
     """Whether the file has only these lines."""
+    end: Record
+    """Its summary; empty when it has none."""
     subject: str
     """The beginning of errors about it: what cannot be done with it."""
 
@@ -220,6 +222,7 @@ def read_saved(path: Path, doing: str = RESUMING) -> SavedRun:
     subject = f"Cannot {doing.format(path)}"
     *lines, rest = lines_in(path, subject)
     start: Record = {}
+    end: Record = {}
     results: dict[TestKey, TestResult] = {}
     is_whole = not rest
     for line in lines:
@@ -236,6 +239,7 @@ def read_saved(path: Path, doing: str = RESUMING) -> SavedRun:
             results[key] = result_of({**record, "suite": key.suite})
         else:
             is_whole = False
+            end = record if record["type"] == "summary" else end
     if not start and lines and lines[0][:8] != b'{"type":' and any(line.strip(b"\0") for line in (*lines, rest)):
         raise ConfigurationError(f"{subject}: it is not a .jsonl report of yao-test")
     origin = start.get("resume")
@@ -246,7 +250,7 @@ def read_saved(path: Path, doing: str = RESUMING) -> SavedRun:
         )
     if problem := start and made_problem(start):
         raise ConfigurationError(f"{subject}: {problem}", HINT)
-    return SavedRun(path=path, start=start, results=list(results.values()), is_whole=is_whole, subject=subject)
+    return SavedRun(path=path, start=start, results=list(results.values()), is_whole=is_whole, end=end, subject=subject)
 
 
 def with_saved_options(

@@ -277,6 +277,14 @@ def test_rounds_of_an_earlier_run_are_counted(app: MakeApplication) -> None:
 
             assert lines_of(path, "summary")[-1]["rounds"] == {"made": made, "planned": 5}
             assert (len(server.requests), len(lines_of(path))) == (asked, 4 * made)
+            assert application.run("status", "r.jsonl").code == 0
+
+        first = whole[1]  # all runs of its case are missing
+        path.write_text("".join(line for line in whole[:-1] if json.loads(line).get("id") != json.loads(first)["id"]))
+        server.requests.clear()
+        application.run("--resume", "r.jsonl")
+        assert lines_of(path, "summary")[-1]["rounds"] == {"made": made, "planned": 5}
+        assert (len(server.requests), len(lines_of(path))) == (2 * made, 4 * made)
 
 
 def test_rounds_of_cases_that_are_all_skipped_are_over_when_they_go_on(app: MakeApplication) -> None:
