@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from runner.amounts import dollars
 from runner.application.application import TestModule, repository_of
 from runner.application.configuration import read_configuration
 from runner.commands import tables
-from runner.commands.inputs import check_outputs, keep_last, print_json, read_report, request_of, write_text, writing
+from runner.commands.inputs import check_outputs, keep_last, print_json, read_report, request_of, write_text
 from runner.commands.words import meant
 from runner.environment import Environment
 from runner.errors import ConfigurationError
@@ -32,7 +32,6 @@ from runner.planning.last_failed import store_of
 from runner.planning.plan import RunRequest
 from runner.reporters.console.style import Style, count
 from runner.reporters.console.table import columns_of
-from runner.reporters.document import write_whole
 from runner.weak_cases.console import changes_of, json_of, rule_record, rules_record, rules_text, text_of
 from runner.weak_cases.grading import Asked, CaseVerdict, find_weak_cases
 from runner.weak_cases.prompt_rules import Planned, RuleVerdict, find_rules
@@ -95,36 +94,33 @@ def _mutate_handlers(
         from runner.mutation.on_cluster import run_on_cluster
 
         way = run_on_cluster
-    lines = MutantLines(environment) if options.json == LINES else None
+    printer, is_in_lines = _Printer(request, documents.LAST), options.json == LINES
 
     def told(progress: Progress) -> None:
-        if lines is not None:
-            lines.show(map(documents.mutant_record, progress.verdicts), progress.left)
+        if is_in_lines:
+            printer.show(map(documents.mutant_record, progress.verdicts), progress.left)
         else:
             bar.show(progress)
 
+    def text() -> str:
+        survivors = "" if options.quiet else survivors_text(outcome, printer.style)
+        return survivors + summary_text(outcome, columns_of(environment)) + below_text(outcome.verdicts, least)
+
     outcome = keeping(request, lambda kept: way(request, own, told, kept))
     bar.close()
-    for warning in outcome.warnings if lines is None else ():
+    for warning in () if is_in_lines else outcome.warnings:
         environment.stderr.write(f"Warning: {warning}\n")
     if outcome.failed:
         if options.json:
             message, _, hint = failed_text(outcome.failed).strip().removeprefix("Error: ").rpartition("\nHint: ")
-            environment.stdout.write(refusal(message, hint, exit_codes.FAILED, lines=lines is not None))
+            environment.stdout.write(refusal(message, hint, exit_codes.FAILED, lines=is_in_lines))
         else:
             environment.stderr.write(failed_text(outcome.failed))
         return exit_codes.FAILED
-    code, record = _exit_code(outcome, least), documents.as_record(outcome, least)
-    if lines is not None:
-        lines.finish(map(documents.mutant_record, outcome.verdicts), outcome.warnings, record, code)
-    elif options.json:
-        print_json(environment, record)
-    else:
-        style = Style(environment.colors and not options.no_color)
-        text = "" if options.quiet else survivors_text(outcome, style)
-        text += summary_text(outcome, columns_of(environment)) + below_text(outcome.verdicts, least)
-        environment.stdout.write(text)
-    keep_last(environment, store_of(options, environment, application), documents.LAST, record)
+    warnings = outcome.warnings if is_in_lines else ()
+    code = _exit_code(outcome, least)
+    results = map(documents.mutant_record, outcome.verdicts)
+    printer.finish(documents.as_record(outcome, least), warnings, text, code, results)
     for path in paths:
         write_text(environment, path, documents.FORMATS[path.suffix.lower()](outcome, least), told=not options.json)
     if outcome.change is not None and environment.variables.get("GITHUB_ACTIONS") == "true" and not options.json:
@@ -166,16 +162,23 @@ class _Printer:
         """A report, or a run of the store."""
         return read_report(self._environment, name, quiet=True, store=self._options.store)
 
-    def show(self, results: Sequence[Record], left: int) -> None:
+    def show(self, results: Iterable[Record], left: int) -> None:
         """Prints results with `--json=lines`; so many more will come."""
         if self._lines is not None:
             self._lines.show(results, left)
 
-    def finish(self, document: Record, warnings: Sequence[str], text: Callable[[], str], code: int) -> int:
-        """Prints the document, or the text, and returns the exit code."""
+    def finish(
+        self,
+        document: Record,
+        warnings: Sequence[str],
+        text: Callable[[], str],
+        code: int,
+        results: Iterable[Record] = (),
+    ) -> int:
+        """Prints the document, or the text, and returns the exit code; `results` have not been shown yet."""
         keep_last(self._environment, self.store, self._name, document)
         if self._lines is not None:
-            self._lines.finish((), warnings, document, code)
+            self._lines.finish(results, warnings, document, code)
         elif self._options.json:
             print_json(self._environment, document)
         else:
@@ -216,8 +219,8 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
     code = found.code if found.code is not None else exit_codes.FAILED if below else exit_codes.PASSED
     document = json_of(found, code)
     for path in paths:
-        with writing(path):
-            write_whole(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        text_of_document = json.dumps(document, indent=2, ensure_ascii=False)
+        write_text(request.environment, path, f"{text_of_document}\n", told=False)
 
     def text() -> str:
         said = text_of(found, printer.style, request.options.verbose > 0, columns_of(request.environment))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from heapq import nlargest
-from math import fsum
 
+from runner.amounts import mean
 from runner.record.fold import Counts
 from runner.record.model import Suite, TestResult
 from runner.record.stability import CLASSES, RunStatistics, pass_rate
@@ -128,7 +127,7 @@ class StabilityLines:
         rate = pass_rate(self._passed, self._judged)
         lines += ["", f"  {self._passed} of {self._judged} runs passed ({rate:g}%): {classes}"]
         if self._at_one:
-            one, most, all = map(_mean, (self._at_one, self._at_all, self._hat_all))
+            one, most, all = map(mean, (self._at_one, self._at_all, self._hat_all))
             lines.append(f"  pass@1 {one:.2f}, pass@{self._most} {most:.2f}, pass^{self._most} {all:.2f}")
         return text + "\n".join(lines) + "\n"
 
@@ -201,7 +200,3 @@ def _stability_cells(name: str, found: RunStatistics) -> tuple[str, ...]:
         in_milliseconds(found.avg_duration_ms),
         in_milliseconds(found.std_deviation_ms),
     )
-
-
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)
