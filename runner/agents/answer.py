@@ -274,7 +274,7 @@ def answer_of(id: str, reply: Any) -> Answer:
     data = parts.get("next") if parts.get("data") is None else parts["data"]
     said = (parts.get("content"), completion.get("content"), completion.get("refusal"), data)
     content = next((_text(value) for value in said if value not in (None, "", {}, [])), "")
-    finish = completion.get("finish_reason") or "stop"
+    finish = str(completion.get("finish_reason") or "stop")
     calls = tuple(_call(call) for call in _part(id, completion, "tool_calls", list, []))
     return Answer(
         agent=id,
@@ -296,10 +296,10 @@ def _part(id: str, parts: Mapping[str, Any], name: str, kind: type[dict[str, Any
 
 
 def _call(record: Mapping[str, Any]) -> ToolCall:
-    function = record.get("function") or {}
-    return ToolCall(
-        id=str(record.get("id") or ""), name=function.get("name") or "", arguments=function.get("arguments") or ""
-    )
+    given = record.get("function")
+    function = given if isinstance(given, dict) else {}
+    name, arguments = str(function.get("name") or ""), function.get("arguments") or ""
+    return ToolCall(id=str(record.get("id") or ""), name=name, arguments=_text(arguments))
 
 
 def _tool(record: Mapping[str, Any]) -> UsedTool:

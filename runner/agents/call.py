@@ -38,6 +38,8 @@ CREATE_KINDS: dict[str, tuple[Any, str]] = {
     "mcp_servers": (list, "a list"),
 }
 """Field of what Create returns → what it has to be, for messages too."""
+OPTION_KINDS = (("metadata", dict, "an object"), ("connector", str, "a string"))
+"""Option of a call → what it has to be, for messages too; hooks and scripts choose them."""
 
 
 class Call:
@@ -188,6 +190,10 @@ async def call_agent(runtime: Runtime, request: AgentRequest) -> Answer:
     depth = 0 if caller is None else caller.depth + 1
     if depth > DEPTH_LIMIT:
         raise AgentError(f"{request.agent} was not called: {DEPTH_LIMIT} agents already wait for each other")
+    for name, kind, named in OPTION_KINDS:
+        if options.get(name) is not None and not isinstance(options[name], kind):
+            said = f"{name} of its options must be {named}, not {show(options[name], _SHOWN)}"
+            raise AgentError(f"{request.agent} was not called: {said}")
     assistant = runtime.assistants.get(request.agent)
     if chat.variant is not None:
         assistant = chat.variant.of(assistant)

@@ -288,6 +288,8 @@ class AgentProcesses:
             raise ProcessError("agent.Validate takes an object with agent and output", 400)
         agent = agent_id(agent)
         metadata = order.pop("metadata", None) or {}
+        if not isinstance(metadata, dict):
+            raise ProcessError("metadata of agent.Validate must be an object", 400)
         options = {"metadata": metadata, "connector": order.pop("connector", None)}
         payload = {key: value for key, value in {**metadata, **order}.items() if value is not None}
         answer = await self._agents.helpers.ask(agent, "validator", payload, options, call.scope.chat)

@@ -183,7 +183,8 @@ class ProcessServer(Server):
             return {"messages": [_message(item) for item in (value if isinstance(value, list) else [_text(value)])]}
         prompt = self._prompt_files[name].content
         declared = [item for item in prompt.get("arguments") or [] if isinstance(item, dict)]
-        missing = [item["name"] for item in declared if item.get("required") and item.get("name") not in arguments]
+        needed = [item["name"] for item in declared if item.get("required") and isinstance(item.get("name"), str)]
+        missing = [name for name in needed if name not in arguments]
         if missing:
             raise ToolError(f"{what}: missing {', '.join(missing)}", 400)
         messages = prompt.get("messages") or [{"role": prompt.get("role", "user"), "content": prompt["template"]}]

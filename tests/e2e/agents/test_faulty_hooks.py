@@ -55,6 +55,16 @@ HOOK_FAULTS: dict[str, tuple[str, str, str | None]] = {
         "agent error: Next of lost delegates without an agent_id",
         None,
     ),
+    "optional": (
+        "function Next() { return { delegate: { agent_id: 'lost', options: { metadata: [1] } } }; }",
+        "agent error: lost was not called: metadata of its options must be an object, not [1]",
+        None,
+    ),
+    "connecting": (
+        "function Next() { return { delegate: { agent_id: 'lost', options: { connector: 5 } } }; }",
+        "agent error: lost was not called: connector of its options must be a string, not 5",
+        None,
+    ),
     "toolless": (
         "function Create() { Process('llm.Stream', 'scripted', 'hi', { tools: ['x'] }); }",
         "agent error: Create of toolless: tools must be a list of objects, each with a name",

@@ -25,6 +25,10 @@ REPLIES: dict[str, tuple[Any, tuple[str, Any, list[str]]]] = {
     "a list is data": ([1, 2], ("[1,2]", [1, 2], [])),
     "a number is data": (0, ("0", 0, [])),
     "a completion": ({"completion": {"role": "assistant", "content": "c"}}, ("c", None, [])),
+    "a completion of odd parts": (
+        {"completion": {"content": "c", "finish_reason": 5, "tool_calls": [{"function": "find"}]}},
+        ("c", None, []),
+    ),
     "content before a completion": ({"content": "hi", "completion": {"content": "c"}}, ("hi", None, [])),
     "a refusal": ({"completion": {"content": "", "refusal": "no"}}, ("no", None, [])),
     "tools": ({"content": "hi", "tools": [{"tool": "find", "result": 1}]}, ("hi", None, ["find"])),

@@ -111,7 +111,7 @@ FILES = {
     "mcps/mapping/shop/resources/about.res.json": {"uri": "about://shop"},
     "mcps/mapping/shop/prompts/greet.pmt.yao": {
         "description": "Greets",
-        "arguments": [{"name": "name", "required": True}, {"name": "mood"}],
+        "arguments": [{"name": "name", "required": True}, {"name": "mood"}, {"required": True}],
         "messages": [{"role": "assistant", "content": "I greet."}, {"role": "user", "content": "Greet {{name}}{{#if mood}} ({{mood}}){{/if}}"}],
     },
     "mcps/mapping/shop/prompts/short.pmt.yao": {"template": "Say {{word}}"},
@@ -286,7 +286,7 @@ def test_prompts_are_listed_and_filled_in(shop: Path) -> None:
             {
                 "name": "greet",
                 "description": "Greets",
-                "arguments": [{"name": "name", "required": True}, {"name": "mood"}],
+                "arguments": [{"name": "name", "required": True}, {"name": "mood"}, {"required": True}],
             },
             {"name": "short"},
             {"name": "made"},
