@@ -22,7 +22,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from scripttest import anywhere, read_file
@@ -138,7 +137,7 @@ class Snapshots:
 
     def _save(self, module: str) -> None:
         test, new = self.files[module], self._unsaved[module]
-        change(path_of(test), test.name, partial(_add, new))
+        change(path_of(test), test.name, lambda snapshots: snapshots.update(new))
         replaced = sum(key in self._stored[module] for key in new)
         self.updated += replaced
         self.written += len(new) - replaced
@@ -166,10 +165,6 @@ class Snapshots:
             self._new[module] = {}
             self._asked[module] = {}
         return self._stored[module]
-
-
-def _add(new: Mapping[str, str], snapshots: dict[str, str]) -> None:
-    snapshots.update(new)
 
 
 class SnapshotError(Exception):

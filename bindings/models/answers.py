@@ -278,10 +278,6 @@ def metadata(model: Model) -> dict[str, Json]:
     }
 
 
-def _text(store: Store, model: Model) -> str:
-    return model.source or json.dumps(dict(model.document), ensure_ascii=False)
-
-
 METHODS: dict[str, Method] = {
     "find": (2, "any options", reads.find),
     "get": (1, "record", reads.get),
@@ -305,7 +301,7 @@ METHODS: dict[str, Method] = {
     "exists": (0, "", lambda store, model: True),
     "reload": (0, "", lambda store, model: None),
     "metadata": (0, "", lambda store, model: metadata(model)),
-    "read": (0, "", _text),
+    "read": (0, "", lambda store, model: model.source or json.dumps(dict(model.document), ensure_ascii=False)),
     "takesnapshot": (0, "any", _snapshot),
     "restoresnapshot": (1, "text=", _restore),
     "restoresnapshotbyrename": (1, "text=", _restore_by_rename),

@@ -150,10 +150,8 @@ def read_definition(id: str, file: str, document: Json, table_prefix: str = "") 
     option = mapping(document.get("option"))
     columns = [_column(item, file, place) for place, item in enumerate(elements(document.get("columns")))]
     columns += _added(option)
-    names = [column.name for column in columns]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        columns = list({column.name: column for column in columns}.values())
+    by_name = {column.name: column for column in columns}
+    columns = list(by_name.values())
     indexes = tuple(read_index(item) for item in elements(document.get("indexes")) if mapping(item).get("name"))
     table = str(mapping(document.get("table")).get("name") or "")
     if table and table_prefix and not table.startswith(table_prefix):
@@ -163,7 +161,7 @@ def read_definition(id: str, file: str, document: Json, table_prefix: str = "") 
         name=str(document.get("name") or id),
         table=table,
         columns=tuple(columns),
-        by_name={column.name: column for column in columns},
+        by_name=by_name,
         indexes=indexes,
         relations={name: _relation(name, mapping(item)) for name, item in mapping(document.get("relations")).items()},
         values=tuple(item for item in elements(document.get("values")) if isinstance(item, Mapping)),

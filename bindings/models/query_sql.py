@@ -80,7 +80,7 @@ class Writer:
             raise wrong(f"{name} must be a number") from None
 
     def _body(self) -> tuple[str, frozenset[str]]:
-        fields = [expression(str(field), self._table_of) for field in self._fields()]
+        fields = [expression(str(field), self._table_of) for field in self._listed("select")]
         if not fields:
             raise wrong("select is missing")
         for field in fields:
@@ -98,9 +98,10 @@ class Writer:
         sql += f" ORDER BY {order}" if order else ""
         return sql, frozenset(field.key for field in fields if field.parsed)
 
-    def _fields(self) -> list[Json]:
-        select = self._dsl.get("select")
-        return split(select) if isinstance(select, str) else elements(select)
+    def _listed(self, name: str) -> list[Json]:
+        """A list of the query, which may be written as a text with commas."""
+        given = self._dsl.get(name)
+        return split(given) if isinstance(given, str) else elements(given)
 
     def _bind(self, given: Expression) -> str:
         self._parameters += [bound(self._variables.get(name)) for name in given.bindings]
@@ -195,11 +196,9 @@ class Writer:
         return {"!=": "<>", "like": "LIKE", "match": "LIKE", "is": "IS"}.get(op, op)
 
     def _groups(self, fields: list[Expression]) -> str:
-        given = self._dsl.get("groups")
-        parts = split(given) if isinstance(given, str) else elements(given)
         names = []
         known = {field.key for field in fields}
-        for part in parts:
+        for part in self._listed("groups"):
             if isinstance(part, Mapping):
                 text, rollup = str(part.get("field") or ""), part.get("rollup")
             else:
@@ -213,9 +212,8 @@ class Writer:
         return ", ".join(names)
 
     def _orders(self) -> str:
-        given = self._dsl.get("orders")
         parts = []
-        for item in split(given) if isinstance(given, str) else elements(given):
+        for item in self._listed("orders"):
             if isinstance(item, Mapping):
                 field, sort = str(item.get("field") or ""), str(item.get("sort") or "asc")
             else:

@@ -146,10 +146,6 @@ def _one_column(document: Json) -> Column:
         raise failed(error.message) from error
 
 
-def _create(database: Database, table: str, blueprint: Json) -> None:
-    tables.make(database, table, *_columns(table, blueprint))
-
-
 def _save(database: Database, table: str, blueprint: Json) -> None:
     change = tables.adapt if tables.exists(database, table) else tables.make
     change(database, table, *_columns(table, blueprint))
@@ -197,10 +193,6 @@ def _rename(database: Database, table: str, new: str) -> None:
     database.write(f"ALTER TABLE {tables.quoted(table)} RENAME TO {tables.quoted(new)}")
 
 
-def _add_column(database: Database, table: str, document: Json) -> None:
-    tables.add_column(database, table, _one_column(document))
-
-
 def _drop_index(database: Database, table: str, name: str) -> None:
     database.write(f"DROP INDEX {tables.quoted(f'{table}_{name}')}")
 
@@ -209,12 +201,16 @@ METHODS: dict[str, Method] = {
     "tableget": (1, "text", blueprint_of),
     "tables": (0, "text=", lambda database, start: [one for one in tables.names(database) if one.startswith(start)]),
     "tableexists": (1, "text", tables.exists),
-    "tablecreate": (2, "text any", _create),
+    "tablecreate": (
+        2,
+        "text any",
+        lambda database, table, given: tables.make(database, table, *_columns(table, given)),
+    ),
     "tablesave": (2, "text any", _save),
     "tabledrop": (1, "text", tables.drop),
     "tablerename": (2, "text text", _rename),
     "tablediff": (2, "text text", _diff),
-    "columnadd": (2, "text any", _add_column),
+    "columnadd": (2, "text any", lambda database, table, given: tables.add_column(database, table, _one_column(given))),
     "columnalt": (2, "text any", _alter),
     "columndel": (2, "text text", tables.remove_column),
     "indexadd": (2, "text record", _add_index),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from bindings.errors import ProcessError, bad, failed
-from bindings.models.definition import CREATED_AT, DELETED_AT, UPDATED_AT, Column, Model, bound
+from bindings.models.definition import CREATED_AT, DELETED_AT, UPDATED_AT, Model, bound
 from bindings.models.reads import find, limit_of
 from bindings.models.store import Store
 from bindings.models.tables import Condition, Row, conditions, plain_place, quoted, stored_row, stored_value, unknown
@@ -191,7 +191,7 @@ def _soft_delete(store: Store, model: Model, where: Condition, limit: int = 0) -
     """Marks rows, and gives texts in unique columns another value, so that they can be used again."""
     sets, parameters = [f"{quoted(DELETED_AT)} = ?"], [store.database.timestamp()]
     nanoseconds = store.database.nanoseconds()
-    for at, column in enumerate(_texts(model.unique_columns())):
+    for at, column in enumerate(column for column in model.unique_columns() if column.type == "string"):
         suffix = f"_{nanoseconds}_{at}"
         most = int(column.declaration.partition("(")[2].rstrip(")") or 0)
         name = quoted(column.name)
@@ -200,10 +200,6 @@ def _soft_delete(store: Store, model: Model, where: Condition, limit: int = 0) -
         parameters.append(suffix)
     sql = f"UPDATE {quoted(model.table)} SET {', '.join(sets)}{_where(model, where, limit)}"
     return store.database.write(sql, (*parameters, *where.parameters)).rowcount
-
-
-def _texts(columns: Sequence[Column]) -> list[Column]:
-    return [column for column in columns if column.type == "string"]
 
 
 def _check(store: Store, model: Model, row: Mapping[str, Json]) -> None:

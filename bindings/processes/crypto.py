@@ -24,10 +24,6 @@ _ALGORITHMS = {
 """Yao's name in capitals to hashlib's name and the digest size (0: the algorithm's own)."""
 
 
-def _hash(given: Arguments, algorithm: str, value: str) -> Json:
-    return _hasher(given, algorithm)(value.encode()).hexdigest()
-
-
 def _hmac_text(given: Arguments, algorithm: str, value: str, key: str, encoding: str) -> Json:
     return _encoded(_hmac(_hasher(given, algorithm), key.encode(), value.encode()), encoding)
 
@@ -145,7 +141,10 @@ def _aes(given: Arguments, mode: str, key: str, nonce: str) -> Any:
 
 
 TABLE: dict[str, Row] = {
-    "Hash": ("given string string", _hash),
+    "Hash": (
+        "given string string",
+        lambda given, algorithm, value: _hasher(given, algorithm)(value.encode()).hexdigest(),
+    ),
     "Hmac": ("given string string string string=", _hmac_text),
     "HmacWith": ("given record", _hmac_with),
     "RSA2Sign": ("given string string string string=", _rsa_sign),

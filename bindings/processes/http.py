@@ -62,7 +62,8 @@ def _on_url(method: str, payload: int, files: int, query: int) -> Row:
         if method != "HEAD" and not _header(headers, "content-type"):
             headers.append(("Content-Type", "application/json; charset=utf-8"))
         body = given.optional(payload) if payload else None
-        parts = _named_files(given, call, files) if files else []
+        named = given.record(files, {}) if files else {}
+        parts = [(name, *_file(given, call, path)) for name, path in named.items()]
         if files and isinstance(body, str) and _header(headers, "content-type").startswith("multipart/form-data"):
             parts, body = [*parts, ("file", *_file(given, call, body))], None
         return _reply(given, call, method, _with_query(url, _pairs(given, query)), body, headers, parts)
@@ -299,10 +300,6 @@ def _pairs(given: Arguments, position: int, part: Json = None) -> Pairs:
     if isinstance(value, list):
         return [pair for item in value for pair in _pairs(given, position, item)]
     raise given.wrong(position, "an object, a string like a=1&b=2, or an array of these")
-
-
-def _named_files(given: Arguments, call: HostCall, position: int) -> list[Any]:
-    return [(name, *_file(given, call, path)) for name, path in given.record(position, {}).items()]
 
 
 def _file(given: Arguments, call: HostCall, path: Json) -> tuple[str, bytes]:

@@ -280,10 +280,6 @@ def _items(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
     return (_FIRST_ITEMS if is_list else _ALL_ITEMS)(finder, wanted, value, schema)
 
 
-def _contained(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[int]:
-    return (index for index, item in enumerate(value) if _judged(finder, item, wanted))
-
-
 def _matching_keys(finder: Any, patterns: Any, value: Json, schema: Any) -> Iterator[str]:
     return (key for key in value if any(_matches(pattern, key) for pattern in patterns))
 
@@ -321,7 +317,9 @@ _EVALUATES: dict[str, Callable[..., Iterator[Any]]] = {
     "additionalProperties": _places(dict, lambda finder, wanted, value, schema: _additional(value, schema)),
     "allOf": _branches,
     "anyOf": _branches,
-    "contains": _places(list, _contained),
+    "contains": _places(
+        list, lambda finder, wanted, value, _: (at for at, item in enumerate(value) if _judged(finder, item, wanted))
+    ),
     "dependentSchemas": _dependent,
     "if": _condition,
     "items": _items,

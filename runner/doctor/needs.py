@@ -146,13 +146,14 @@ class Needs:
 
     def _model(self, name: str) -> Iterator[Need]:
         """What the model of a process needs."""
-        id = name.partition(".")[2].rpartition(".")[0].lower()
+        id, _, method = name.partition(".")[2].lower().rpartition(".")
+        is_write = method.startswith(("create", "save", "insert", "update", "upsert", "each", "migrate"))
         model = next((model for model in self._model_files.models if model.id.lower() == id), None)
         if model is None:
             yield from self._no_model(name, id)
-        elif not model.answers(name.rpartition(".")[2]):
+        elif not model.answers(method):
             yield _mock("process", name, _UNKNOWN_COLUMNS.format(id))
-        elif any(column.crypt == "PASSWORD" for column in model.columns) and _writes(name):
+        elif any(column.crypt == "PASSWORD" for column in model.columns) and is_write:
             yield self._extra("crypto", f"The model {id} has passwords")
         yield from self._broken_models()
 
@@ -355,11 +356,6 @@ def _joined(known: Need | None, need: Need) -> Need:
         return need
     messages = dict.fromkeys([*known.message.split("; "), need.message])
     return need.replace(places=tuple(dict.fromkeys((*known.places, *need.places))), message="; ".join(messages))
-
-
-def _writes(process: str) -> bool:
-    method = process.rpartition(".")[2].lower()
-    return method.startswith(("create", "save", "insert", "update", "upsert", "each", "migrate"))
 
 
 def _agents(root: Path, variables: Mapping[str, str], absent: Collection[str]) -> Iterator[AgentFindings]:

@@ -116,7 +116,8 @@ class Reader:
             new, asked = [], []
             for path, calls in self._written.of(fresh).items():
                 if isinstance(calls, CompileError):
-                    asked.append(ScriptCall(kind=BROKEN, name=calls.message, place=self._place(path, calls)))
+                    line = f":{calls.location.line}" if calls.location and calls.location.line else ""
+                    asked.append(ScriptCall(kind=BROKEN, name=calls.message, place=self._shown(path) + line))
                     continue
                 asked += [found for call in calls for found in _asked(call)]
                 if any(call.callee == "new Plan" for call in calls):
@@ -177,9 +178,6 @@ class Reader:
         parts = [definition.get(part) for part in ("tools", "resources", "prompts")]
         names = [name for part in parts if isinstance(part, dict) for name in part.values() if isinstance(name, str)]
         return [_of_process(name, self._shown(file.path)) for name in names]
-
-    def _place(self, path: Path, error: CompileError) -> str:
-        return self._shown(path) + (f":{error.location.line}" if error.location and error.location.line else "")
 
     def _shown(self, path: Path) -> str:
         return path.relative_to(self._application.root).as_posix()

@@ -63,7 +63,7 @@ class Shapes:
     def like(self, examples: Iterable[Any]) -> Strategy:
         """Values of the shapes of some; of any, when there are none."""
         values = list(examples)
-        numbers = [value for value in values if _is_number(value)]
+        numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
         texts: list[Any] = [value for value in values if isinstance(value, str)]
         lists: list[Any] = [value for value in values if isinstance(value, list)]
         objects: list[Any] = [value for value in values if isinstance(value, dict)]
@@ -269,10 +269,6 @@ class _Schema:
 def by_schemas(schemas: Sequence[Any], shapes: Shapes) -> Strategy:
     """Lists of arguments, each by its schema. Raises UnusableSchemaError."""
     return st.tuples(*(_Schema(schema, shapes).values() for schema in schemas)).map(list)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _some(values: list[Any]) -> list[Strategy]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from os.path import isdir, isfile, join
+from os.path import isdir, isfile, join, realpath
 from pathlib import Path
 
 from scripttest import DATA_LIMIT, RefusedFileError, belongings_of, holds_secrets, open_file, parts_below, read_file
@@ -27,13 +27,9 @@ def application_of(path: Path) -> Path | None:
     for folder in path.parents:
         name = str(folder)
         is_application = isfile(join(name, "app.yao")) or isdir(join(name, "assistants"))
-        if is_application and (found is None or not _is_below(found, folder)):
+        if is_application and (found is None or parts_below(realpath(found), realpath(folder)) is None):
             found = folder
     return found
-
-
-def _is_below(path: Path, folder: Path) -> bool:
-    return parts_below(os.path.realpath(path), os.path.realpath(folder)) is not None
 
 
 def read_bytes(path: Path, limit: int | None = DATA_LIMIT) -> bytes:

@@ -205,7 +205,8 @@ class Secrets:
             if len(value) >= SHORTEST and all(type(item) is int for item in value):
                 return self._without_bytes(value)
             items = [self._clean(item) for item in value]
-            return value if _same(items, value) else type(value)(items)
+            is_same = all(new is old for new, old in zip(items, value, strict=True))
+            return value if is_same else type(value)(items)
         return value
 
     def _without_bytes(self, numbers: Any) -> Any:
@@ -275,10 +276,6 @@ def _texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
     if isinstance(value, list | tuple):
         return type(value)(_texts(item, change, name) for item in value)
     return value
-
-
-def _same(items: list[Any], value: Any) -> bool:
-    return all(new is old for new, old in zip(items, value, strict=True))
 
 
 def _no_scripts(folder: str, name: str) -> bool:
