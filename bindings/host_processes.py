@@ -64,27 +64,10 @@ class HostProcesses:
             args: JSON values and bytes.
             context: fields of the context of the calling script.
             world: the world of the calling test."""
-        from bindings.errors import ProcessError
         from bindings.ledger import called
 
-        noted, ledger = called(name, args), world.ledger
-        if noted:
-            ledger.begin(noted)
-        try:
-            value = self._called(name, args, context, world)
-        except ProcessError as error:
-            if noted:
-                ledger.fail(noted, error)
-            elif error.missing:
-                ledger.note_failure(name, error)
-            raise
-        except Exception:
-            if noted:
-                ledger.end(noted)
-            raise
-        if noted:
-            ledger.end(noted)
-        return value
+        with world.ledger.answering(called(name, args), name):
+            return self._called(name, args, context, world)
 
     def held_database(self, name: str, arguments: str, world: World) -> OwnDatabase | None:
         """The database of a world, if it answers a process soon: it is open, small, and held so that no other thread

@@ -40,18 +40,14 @@ class JsonPathError(ValueError):
 def find(value: Json, path: str) -> list[Json]:
     """All values that a path matches, in document order; none if it matches nothing. Raises JsonPathError: the path
     is not a JSONPath, or takes too much work for this value."""
-    if len(path) > MAX_PATH:
-        raise JsonPathError(path, f"it is longer than {MAX_PATH} characters")
-    steps = _plain_steps(path.strip())
+    steps = _plain_steps(path)
     return [match.value for match in _matches_of(value, path)] if steps is None else _follow(value, steps)
 
 
 def places(value: Json, path: str) -> list[list[str | int]]:
     """The places of all values that a path matches, each as the keys and indexes on the way to it. Raises
     JsonPathError: as `find` does."""
-    if len(path) > MAX_PATH:
-        raise JsonPathError(path, f"it is longer than {MAX_PATH} characters")
-    steps = _plain_steps(path.strip())
+    steps = _plain_steps(path)
     if steps is None:
         return [_place(match) for match in _matches_of(value, path)]
     place: list[str | int] = []
@@ -59,10 +55,7 @@ def places(value: Json, path: str) -> list[list[str | int]]:
         found = _follow(value, [step])
         if not found:
             return []
-        if isinstance(value, list):
-            place.append(int(step) % len(value))
-        else:
-            place.append(str(step))
+        place.append(int(step) % len(value) if isinstance(value, list) else str(step))
         value = found[0]
     return [place]
 
@@ -78,7 +71,10 @@ def _place(match: Any) -> list[str | int]:
 
 
 def _plain_steps(path: str) -> list[str | int] | None:
-    """Names and indexes of a plain path; None when it is not one."""
+    """Names and indexes of a plain path; None when it is not one. Raises JsonPathError when it is too long."""
+    if len(path) > MAX_PATH:
+        raise JsonPathError(path, f"it is longer than {MAX_PATH} characters")
+    path = path.strip()
     if path == "$":
         return []
     if path.startswith("$"):

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import _thread
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 
 from scripttest.values import Value
@@ -75,6 +76,23 @@ class Ledger:
         """Name → how many calls of that name have begun and have no answer yet."""
         self._closed = False
         self._lock = _thread.allocate_lock()
+
+    @contextmanager
+    def answering(self, noted: str, name: str) -> Iterator[None]:
+        """In which a call is answered, which is pending until then. It is noted as `noted`; without that only if
+        nobody answers it, by its `name`."""
+        if noted:
+            self.begin(noted)
+        try:
+            yield
+        except Exception as error:
+            if noted:
+                self.fail(noted, error)
+            elif name and getattr(error, "missing", False):
+                self.note_failure(name, error)
+            raise
+        if noted:
+            self.end(noted)
 
     def begin(self, name: str) -> None:
         """Notes that a call begins. It is pending until `end`, `fail` or `forget`."""

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+VOLUMES = {"data": "data", "system": "data", "app": "", "dsl": "", "script": "scripts", "seed": "seeds"}
+"""Name of a volume → its folder in the application. Only `data` and its old name `system` can be written."""
 SPECIAL = """
     0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
     192.31.196.0/24 192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24
@@ -105,15 +107,12 @@ class Policy(Value):
     """Called with values that no report may show, such as `Authorization` headers that scripts send."""
 
     def volumes(self, app_root: Path) -> dict[str, Volume]:
-        """The volumes of an application, by name. Only `data` and its old name `system` can be written."""
-        data = app_root / "data"
+        """The volumes of an application, by name."""
         return {
-            "data": Volume(name="data", root=data, writable=True),
-            "system": Volume(name="system", root=data, writable=True),
-            "app": Volume(name="app", root=app_root, application=app_root),
-            "dsl": Volume(name="dsl", root=app_root, application=app_root),
-            "script": Volume(name="script", root=app_root / "scripts", application=app_root),
-            "seed": Volume(name="seed", root=app_root / "seeds", application=app_root),
+            name: Volume(name=name, root=app_root / folder, writable=True)
+            if folder == "data"
+            else Volume(name=name, root=app_root / folder, application=app_root)
+            for name, folder in VOLUMES.items()
         }
 
     def check_host(self, url: str) -> None:

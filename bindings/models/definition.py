@@ -202,17 +202,12 @@ def _column(item: Json, file: str, place: int) -> Column:
 
 def _added(option: Mapping[str, Json]) -> list[Column]:
     """The columns that options add."""
+    stamp = {"type": "timestamp", "nullable": True, "index": True}
     documents: list[dict[str, Json]] = []
     if option.get("timestamps"):
-        documents += [
-            {"name": CREATED_AT, "type": "timestamp", "nullable": True, "index": True},
-            {"name": UPDATED_AT, "type": "timestamp", "nullable": True, "index": True},
-        ]
+        documents += [{"name": CREATED_AT, **stamp}, {"name": UPDATED_AT, **stamp}]
     if option.get("soft_deletes"):
-        documents += [
-            {"name": DELETED_AT, "type": "timestamp", "nullable": True, "index": True},
-            {"name": RESTORE_DATA, "type": "json", "nullable": True},
-        ]
+        documents += [{"name": DELETED_AT, **stamp}, {"name": RESTORE_DATA, "type": "json", "nullable": True}]
     if option.get("permission"):
         documents += [
             {"name": name, "type": "string", "length": 128, "nullable": True, "index": name != _NOT_INDEXED}

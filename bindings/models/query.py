@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bindings.errors import ProcessError
@@ -102,14 +102,11 @@ def _paginate(store: Store, dsl: Json) -> Json:
         stmt, args = _statement(store, dsl)
         selects = _SELECT.search(stmt)
         total = _total(store, stmt, args) if selects and _FROM.search(stmt, selects.end()) else -1
-        rows = _asked(
-            store, lambda: store.database.run_foreign(f"{stmt} LIMIT {size} OFFSET {(page - 1) * size}", args)
-        )
+        rows = _asked(store, f"{stmt} LIMIT {size} OFFSET {(page - 1) * size}", args)
     else:
         select = writer.select()
         total = _total(store, select.sql, select.parameters)
-        bounded = select.replace(sql=f"{select.sql} LIMIT {size} OFFSET {(page - 1) * size}")
-        rows = _rows(store, bounded)
+        rows = _rows(store, select.replace(sql=f"{select.sql} LIMIT {size} OFFSET {(page - 1) * size}"))
     pages = math.ceil(total / size) if total > 0 else -1
     return {
         "items": rows,
@@ -142,11 +139,12 @@ def _sql(store: Store, dsl: Mapping[str, Json]) -> list[Row]:
     words = stmt.strip().rstrip(";").strip()
     known = _TRANSACTIONS.get(words.upper())
     if known is not None:
-        return _asked(store, lambda: store.database.run_foreign(known))
-    limit, offset = _writer(store, dsl).whole("limit"), _writer(store, dsl).whole("offset")
+        return _asked(store, known)
+    writer = _writer(store, dsl)
+    limit, offset = writer.whole("limit"), writer.whole("offset")
     if limit is not None and not _SETS_LIMIT.search(words):
         words += f" LIMIT {limit}" + (f" OFFSET {offset}" if offset else "")
-    return _asked(store, lambda: store.database.run_foreign(words, args))
+    return _asked(store, words, args)
 
 
 def _statement_of(dsl: Mapping[str, Json]) -> bool:
@@ -167,7 +165,7 @@ def _writer(store: Store, dsl: Mapping[str, Json]) -> Writer:
 
 
 def _rows(store: Store, select: Select) -> list[Row]:
-    rows = _asked(store, lambda: store.database.run_foreign(select.sql, select.parameters))
+    rows = _asked(store, select.sql, select.parameters)
     for row in rows if select.parsed else ():
         for key in select.parsed:
             try:
@@ -178,13 +176,14 @@ def _rows(store: Store, select: Select) -> list[Row]:
 
 
 def _total(store: Store, sql: str, parameters: Any) -> int:
-    found = _asked(store, lambda: store.database.run_foreign(f"SELECT COUNT(*) AS n FROM ({sql})", parameters))
+    found = _asked(store, f"SELECT COUNT(*) AS n FROM ({sql})", parameters)
     return int(found[0]["n"])
 
 
-def _asked(store: Store, ask: Callable[[], list[Row]]) -> list[Row]:
+def _asked(store: Store, sql: str, parameters: Sequence[Json] = ()) -> list[Row]:
+    """The rows of a statement of a script. Raises ProcessError."""
     try:
-        return ask()
+        return store.database.run_foreign(sql, parameters)
     except ProcessError as error:
         table = error.message.partition(_NO_TABLE)[2].lower()
         for model in store.catalog.all() if table else ():

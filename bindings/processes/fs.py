@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Iterator
 from errno import EXDEV
 
-from bindings.policy import HostCall
+from bindings.policy import VOLUMES, HostCall
 from bindings.processes.arguments import Arguments, Row, host_functions, reason_of
 from bindings.processes.file_access import ANY_MODE, FileAccess, is_file, unzip_files, zip_files
 from bindings.processes.go_text import base_name, dir_name, ext_name, mime_type
@@ -26,7 +26,6 @@ from scripttest.typing_names import Json
 Method = Callable[[FileAccess], Json]
 Content = Callable[[Arguments, int], bytes]
 """Reads an argument as what is to be written: `_text`, `_base64`, `Arguments.data`."""
-VOLUMES = ("data", "system", "app", "dsl", "script", "seed")
 
 
 def _kind(test: Callable[[Place], bool], follow: bool = True) -> Method:
@@ -39,10 +38,6 @@ def _kind(test: Callable[[Place], bool], follow: bool = True) -> Method:
             return False
 
     return run
-
-
-def _read_buffer(files: FileAccess) -> Json:
-    return files.read(files.place())
 
 
 def _read_base64(files: FileAccess) -> Json:
@@ -241,9 +236,9 @@ METHODS: dict[str, Method] = {
     "IsFile": _kind(is_file),
     "IsLink": _kind(Place.is_link, follow=False),
     "ReadFile": lambda files: files.read(files.place()).decode(errors="replace"),
-    "ReadFileBuffer": _read_buffer,
+    "ReadFileBuffer": lambda files: files.read(files.place()),
     "ReadFileBase64": _read_base64,
-    "ReadCloser": _read_buffer,
+    "ReadCloser": lambda files: files.read(files.place()),
     "WriteFile": _write(_text),
     "WriteFileBuffer": _write(Arguments.data),
     "WriteFileBase64": _write(_base64),

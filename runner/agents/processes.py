@@ -150,27 +150,13 @@ class AgentProcesses:
 
     async def _provided(self, provider: Provider, call: _ProcessCall) -> Any:
         """The answer of a provider, which is also written into the ledger. Raises ProcessError."""
-        ledger = call.scope.chat.world.ledger
         noted = called(call.name, call.args)
         own = "" if noted.startswith("agents.") else noted  # the runtime writes those of agents down
-        if own:
-            ledger.begin(own)
-        try:
-            value = await provider(call)
-        except (AgentError, RunnerError, ScriptError, ProcessError) as error:
-            failure = self._failure(call, noted, error)
-            if own:
-                ledger.fail(own, failure)
-            elif failure.missing and not noted:
-                ledger.note_failure(call.name, failure)
-            raise failure from error
-        except Exception:
-            if own:
-                ledger.end(own)
-            raise
-        if own:
-            ledger.end(own)
-        return value
+        with call.scope.chat.world.ledger.answering(own, "" if noted else call.name):
+            try:
+                return await provider(call)
+            except (AgentError, RunnerError, ScriptError, ProcessError) as error:
+                raise self._failure(call, noted, error) from error
 
     def _failure(self, call: _ProcessCall, noted: str, error: Any) -> ProcessError:
         if isinstance(error, ProcessError) and not error.missing:
