@@ -47,22 +47,7 @@ _KEYS = (
     rf"|(?:.+[-_.])?(?:access|auth|api|refresh|bearer|oauth|github|gitlab|gh|npm)[-_]?tokens?(?:{_TEXT}|\.(?:txt|db))?|\.token",
 )
 """Names of files that commonly contain keys."""
-_KEY_FOLDERS = frozenset(
-    (
-        ".git",
-        ".ssh",
-        ".aws",
-        ".azure",
-        ".kube",
-        ".docker",
-        ".gnupg",
-        ".gcloud",
-        ".terraform",
-        ".terraform.d",
-        ".oci",
-        ".m2",
-    )
-)
+_KEY_FOLDERS = frozenset(".git .ssh .aws .azure .kube .docker .gnupg .gcloud .terraform .terraform.d .oci .m2".split())
 _KINDS = {
     stat.S_IFBLK: "it is a device",
     stat.S_IFCHR: "it is a device",

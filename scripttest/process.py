@@ -40,10 +40,8 @@ class Child(Value):
     @property
     def has_ended(self) -> bool:
         """Whether a child that has nothing to say has closed its output, or says something nevertheless."""
-        from select import POLLIN, poll
-
-        output = poll()
-        output.register(self.stdout, POLLIN)
+        output = select.poll()
+        output.register(self.stdout, select.POLLIN)
         return bool(output.poll(0))
 
     def end(self) -> Ending:

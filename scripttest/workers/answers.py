@@ -28,7 +28,7 @@ DEEPEST = 100
 MOST_NESTED = 800
 """Greatest depth of the result of a function. What is made of it, such as reports, must not exceed the recursion limit
 of Python, with several calls for each level."""
-_TEXTS = ("stack", "origin", "phase", "type", "reason", "expected_text", "actual_text", "diff", "misspelt", "meant")
+_TEXTS = "stack origin phase type reason expected_text actual_text diff misspelt meant"
 """Fields of a failure that are text or absent."""
 
 
@@ -216,8 +216,7 @@ def _broken(value: Any) -> dict[str, Any]:
 
 
 def _returned(value: Any) -> dict[str, Any]:
-    record = _object(value)
-    _text_or_nothing(record, "world")
+    record = _record(value, optional="world")
     _calls(record)
     if "ok" in record:
         if not isinstance(record.get("sent") or [], list):
@@ -226,10 +225,8 @@ def _returned(value: Any) -> dict[str, Any]:
     if record.get("missing"):
         return {"missing": True}
     unloaded = "unloaded" in record
-    error = _object(record["error"]) if "error" in record else _first(_outcome(record.get("unloaded", record), 0))
-    _text(error, "message")
-    _text_or_nothing(error, "stack")
-    code = error.get("code")
+    error = record["error"] if "error" in record else _first(_outcome(record.get("unloaded", record), 0))
+    code = _record(error, "message", optional="stack").get("code")
     if code is not None and (isinstance(code, bool) or not isinstance(code, int | float)):
         raise ValueError("a code that is not a number")
     answer = {name: record[name] for name in ("world", "mocked") if name in record} | {"error": error}
@@ -244,74 +241,50 @@ def _first(outcome: dict[str, Any]) -> dict[str, Any]:
 
 
 def _outcome(value: Any, depth: int) -> dict[str, Any]:
-    record = {"failures": [], "steps": [], **_object(value)}
+    record = {"failures": [], "steps": [], **_record(value, optional="skip_reason", counts="assertions not_judged")}
     if record.get("status") not in ("passed", "failed", "skipped") or depth > DEEPEST:
         raise ValueError("an outcome of another kind")
     milliseconds = record.get("duration_ms", 0)
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float) or not 0 <= milliseconds < LONGEST:
         raise ValueError("a duration of another kind")
     _calls(record)
-    for name in ("assertions", "not_judged"):
-        _count(record, name)
     for name in ("todo", "only"):
         if not isinstance(record.get(name, False), bool):
             raise ValueError(f"a record whose {name} is not a boolean")
-    _text_or_nothing(record, "skip_reason")
     for failure in _list(record, "failures"):
         _failure(failure)
     record["steps"] = [_outcome(step, depth + 1) for step in _list(record, "steps")]
     for step in record["steps"]:
-        _text(step, "name")
+        _record(step, "name")
     for warning in _list(record, "warnings"):
-        _text(_object(warning), "kind")
-        _text(warning, "message")
-        _text_or_nothing(warning, "stack")
+        _record(warning, "kind message", optional="stack")
     for inlined in _list(record, "inlined"):
-        _text(_object(inlined), "text")
-        _text_or_nothing(inlined, "stack")
-        _text_or_nothing(inlined, "given")
+        _record(inlined, "text", optional="stack given")
     if record["status"] == "failed" and not record.get("failures") and not record.get("steps"):
         raise ValueError("an outcome that failed for no reason")
     return record
 
 
 def _failure(value: Any) -> dict[str, Any]:
-    record = _object(value)
-    _text(record, "kind")
-    _text(record, "message")
-    for name in _TEXTS:
-        _text_or_nothing(record, name)
+    record = _record(value, "kind message", optional=_TEXTS)
     for detail in _list(record, "details"):
-        _text(_object(detail), "text")
-        _text_or_nothing(detail, "stack")
-        if _count(detail, "depth") > DEEPEST:
+        if _record(detail, "text", optional="stack", counts="depth").setdefault("depth", 0) > DEEPEST:
             raise ValueError("details of another kind")
-        detail.setdefault("depth", 0)
     return record
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _record(value: Any, texts: str = "", optional: str = "", counts: str = "") -> dict[str, Any]:
+    """A value, which has to be a record; names of members that are texts, texts or nothing, counts or nothing."""
     if not isinstance(value, dict):
         raise ValueError("a record that is not an object")
-    return value
-
-
-def _text(record: dict[str, Any], name: str) -> str:
-    value = record.get(name)
-    if not isinstance(value, str):
-        raise ValueError(f"a record whose {name} is not a string")
-    return value
-
-
-def _text_or_nothing(record: dict[str, Any], name: str) -> None:
-    if record.get(name) is not None:
-        _text(record, name)
-
-
-def _count(record: dict[str, Any], name: str) -> int:
-    value = record.get(name, 0)
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"a record whose {name} is not a count")
+    given = [name for name in optional.split() if value.get(name) is not None]
+    for name in (*texts.split(), *given):
+        if not isinstance(value.get(name), str):
+            raise ValueError(f"a record whose {name} is not a string")
+    for name in counts.split():
+        count = value.get(name, 0)
+        if type(count) is not int or count < 0:
+            raise ValueError(f"a record whose {name} is not a count")
     return value
 
 

@@ -7,10 +7,10 @@ import _thread
 import os
 from collections import deque
 from collections.abc import Callable
+from queue import SimpleQueue
 
 from scripttest.process import PollLoop
 from scripttest.results import TEST, TestKey, kind_of
-from scripttest.values import Value
 from scripttest.workers.answers import HostCall
 from scripttest.workers.services import Backed, ReplyChannel, Services
 from scripttest.workers.work import Slot, start_clock
@@ -20,30 +20,6 @@ MOST_IDLE = 8
 """At most this many idle threads are kept."""
 
 
-class _Answer(Value):
-    """The answer to a host call."""
-
-    slot: Slot
-    """Of the worker that waits for it."""
-    number: str
-    """Of the question."""
-    envelope: str
-    seconds: float | None
-    """That the test has from then on, if its clock stood still meanwhile."""
-
-
-class _Ask(Value):
-    """A question to the realm of a test."""
-
-    slot: Slot
-    index: int | None
-    """Of the test."""
-    name: str
-    arguments: str
-    done: Backed
-    """Gets the answer."""
-
-
 class HostCalls:
     """The running host calls. Used only by the thread of the host."""
 
@@ -51,8 +27,8 @@ class HostCalls:
         """`bell` is rung when there is something to deliver."""
         self._services = services
         self._bell = bell
-        self._answers: deque[_Answer] = deque()
-        self._asks: deque[_Ask] = deque()
+        self._ready: deque[Work] = deque()
+        """What threads have for the thread of the host to do."""
         self._broke: BaseException | None = None
         """What an answer broke with, which is a fault of the owner."""
         self._asked_back = 0
@@ -74,7 +50,7 @@ class HostCalls:
         running = slot.work.running
 
         def ask(back: str, values: str, done: Backed) -> None:
-            self._asks.append(_Ask(slot=slot, index=running, name=back, arguments=values, done=done))
+            self._ready.append(lambda: self._ask_back(slot, running, back, values, done))
             self._bell.ring()
 
         link = ReplyChannel(ask)
@@ -87,7 +63,7 @@ class HostCalls:
             try:
                 envelope = self._services.call(test, call.name, call.arguments, call.world, link)
                 seconds = (self._services.seconds_after(test, call.name) or timeout) if stands else None
-                self._answers.append(_Answer(slot=slot, number=call.number, envelope=envelope, seconds=seconds))
+                self._ready.append(lambda: _deliver(slot, call.number, envelope, seconds))
             except BaseException as error:
                 self._broke = error
             self._bell.ring()
@@ -103,42 +79,26 @@ class HostCalls:
         answer broke with."""
         if self._broke is not None:
             raise self._broke
-        while self._answers:
-            answer = self._answers.popleft()
-            if answer.seconds is not None and answer.slot.is_open:
-                start_clock(answer.slot, answer.seconds)
-            answer.slot.reply(answer.number, answer.envelope)
-        while self._asks:
-            self._ask_back(self._asks.popleft())
+        while self._ready:
+            self._ready.popleft()()
 
-    def _ask_back(self, ask: _Ask) -> None:
-        work = ask.slot.work
-        if not ask.slot.is_open or work is None or work.running != ask.index:
-            ask.done(None, "")
+    def _ask_back(self, slot: Slot, index: int | None, name: str, arguments: str, done: Backed) -> None:
+        """Asks the realm of a test, by its index; `done` gets the answer."""
+        work = slot.work
+        if not slot.is_open or work is None or work.running != index:
+            done(None, "")
             return
         self._asked_back += 1
         number = str(self._asked_back)
-        work.backs[number] = ask.done
-        ask.slot.ask_back(number, ask.name, ask.arguments)
+        work.backs[number] = done
+        slot.ask_back(number, name, arguments)
 
 
-class _Inbox:
-    """Hands an idle thread its next work."""
-
-    def __init__(self) -> None:
-        self._work: Work | None = None
-        self._filled = _thread.allocate_lock()
-        self._filled.acquire()
-
-    def put(self, work: Work | None) -> None:
-        """Hands it over; once for each `get`."""
-        self._work = work
-        self._filled.release()
-
-    def get(self) -> Work | None:
-        """Waits for it."""
-        self._filled.acquire()
-        return self._work
+def _deliver(slot: Slot, number: str, envelope: str, seconds: float | None) -> None:
+    """Answers a question of a worker. `seconds`: that the test has from then on, if its clock stood still meanwhile."""
+    if seconds is not None and slot.is_open:
+        start_clock(slot, seconds)
+    slot.reply(number, envelope)
 
 
 class Answerers:
@@ -147,7 +107,8 @@ class Answerers:
 
     def __init__(self) -> None:
         """Starts no thread yet."""
-        self._idle: list[_Inbox] = []
+        self._idle: list[SimpleQueue[Work | None]] = []
+        """The inboxes of idle threads."""
         self._closed = False
 
     def run(self, work: Work) -> None:
@@ -164,7 +125,7 @@ class Answerers:
             self._idle.pop().put(None)
 
     def _serve(self, work: Work | None) -> None:
-        inbox = _Inbox()
+        inbox: SimpleQueue[Work | None] = SimpleQueue()
         while work is not None:
             work()
             if len(self._idle) >= MOST_IDLE:

@@ -169,10 +169,7 @@ class WorkerSlot(Generic[W]):
 
     def end(self) -> Ending:
         """Ends the worker and stops listening. Must be called once."""
-        self.is_open = False
-        self._watcher.unwatch(self.worker.child.stdout)
-        self._forget(self)
-        return self.worker.end()
+        return self.release().end()
 
     def release(self) -> Worker:
         """Stops listening to an idle worker, so that another owner can use it."""
