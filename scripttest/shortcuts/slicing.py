@@ -18,6 +18,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
+from operator import itemgetter
 
 from scripttest.compile.esbuild import RUNTIME_SOURCE, plain
 from scripttest.compile.linking import words_only
@@ -75,17 +76,6 @@ class _Piece(Value):
     stub: str
 
 
-class _Found(Value):
-    """A function that is a test."""
-
-    position: int
-    """`Test.offset`."""
-    name: str
-    local: str
-    """`Test.entry`."""
-    piece: _Piece | None
-
-
 def declared(code: str, kinds: tuple[str, ...] = EVERY_RUN) -> list[str]:
     """Names that a script may declare at its top level as functions which do not begin as those of tests do."""
     return [name for name in re.findall(_CANDIDATE, f"\n{code}") if not name.startswith(kinds)]
@@ -104,15 +94,16 @@ def slice_module(
     places: dict[str, list[int]] = {}
     for place, name in sorted(_declarations(code, entry_start)):
         places.setdefault(plain(name), []).append(place)
-    tests: list[_Found] = []
-    others: dict[str, _Piece] = {}
+    tests: list[tuple[int, str, str]] = []
+    """`offset`, `name` and `entry` of each."""
+    cut: dict[str, _Piece] = {}
     text = f"\n{code}"
     for local, source in found.items():
         if source.startswith(("class ", "class{")):
             continue
         if kind_of(local) not in kinds and local not in aliases:
             if piece := _other(text, local, source):
-                others[local] = piece
+                cut[local] = piece
             continue
         pieces = [piece for place in places.get(local, []) if (piece := _piece(code, place, local, source))]
         if pieces:
@@ -124,17 +115,15 @@ def slice_module(
         else:
             position = -1
         if position >= 0 or local in aliases:
-            # Code that occurs twice is a function, and a text that quotes it.
-            piece = pieces[0] if len(pieces) == 1 else None
-            tests.append(_Found(position=position, name=aliases.get(local, local), local=local, piece=piece))
-    tests.sort(key=lambda test: test.position)
+            if len(pieces) == 1:  # code that occurs twice is a function, and a text that quotes it
+                cut[local] = pieces[0]
+            tests.append((position, aliases.get(local, local), local))
+    tests.sort(key=itemgetter(0))
     reaches_all = stands(code.replace(RUNTIME_SOURCE, ""), _REACH_ALL) or reaches_by_index(code)
     if len(tests) < 2 or reaches_all or is_off("slicing"):
-        return Slices(
-            base="",
-            tests=tuple(Test(name=test.name, entry=test.local, pieces="", offset=test.position) for test in tests),
-        )
-    return _cut(code, tests, others)
+        plain_tests = (Test(name=name, entry=local, pieces="", offset=offset) for offset, name, local in tests)
+        return Slices(base="", tests=tuple(plain_tests))
+    return _cut(code, tests, cut)
 
 
 def _declarations(code: str, start: int) -> Iterator[tuple[int, str]]:
@@ -192,8 +181,7 @@ def as_printed(name: str) -> str:
     return "".join(c if c.isascii() else f"\\u{ord(c):04X}" if ord(c) < 0x10000 else f"\\u{{{ord(c):X}}}" for c in name)
 
 
-def _cut(code: str, tests: list[_Found], others: dict[str, _Piece]) -> Slices:
-    pieces = {**others, **{test.local: test.piece for test in tests if test.piece is not None}}
+def _cut(code: str, tests: list[tuple[int, str, str]], pieces: dict[str, _Piece]) -> Slices:
     names = _Names(pieces)
     words = words_only(code)
     mentions = {}
@@ -212,10 +200,10 @@ def _cut(code: str, tests: list[_Found], others: dict[str, _Piece]) -> Slices:
     rest += [words[at:], code[at:]]
     always = names.among(" ".join(rest[::2]), "".join(rest[1::2])) | pieces.keys() & HOOKS
     planned = []
-    for test in tests:
-        needed = _closure([*([test.local] if test.local in pieces else ()), *always], mentions)
-        put_back = ",".join([text for _, text in sorted([places[name] for name in needed])])
-        planned.append(Test(name=test.name, entry=test.local, pieces=put_back, offset=test.position))
+    for offset, name, local in tests:
+        needed = _closure([*([local] if local in pieces else ()), *always], mentions)
+        put_back = ",".join([text for _, text in sorted([places[one] for one in needed])])
+        planned.append(Test(name=name, entry=local, pieces=put_back, offset=offset))
     return Slices(base="".join(base) + code[at:], tests=tuple(planned))
 
 

@@ -307,7 +307,7 @@ class ScriptHost:
     def _listed(self, slot: Slot, run: ModuleRun, functions: answers.Functions) -> None:
         key = run.compiled.source.key
         listed = run.listed_by(functions.sources, self._kinds, lambda tests: self._services.selected(key, tests))
-        run.order(self._filter, self.boots.seed(script.code for script in run.compiled.scripts))
+        run.plan(self._filter, self.boots.seed(script.code for script in run.compiled.scripts))
         self._rest(slot)
         self._out.append(listed)
         if not run.tests or self.list_only:

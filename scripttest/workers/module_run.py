@@ -52,15 +52,6 @@ class Module(Value):
     """Whether its realms have all of its code and all globals, also what no test names."""
 
 
-class Order(Value):
-    """What a worker gets to run one test."""
-
-    plan: str
-    """JSON of `Plan` in `bindings/src/core-state.ts`."""
-    pieces: str
-    """Its pieces of code."""
-
-
 class ModuleRun:
     """The state of a module while it runs."""
 
@@ -84,8 +75,8 @@ class ModuleRun:
         self.selected = Selected(tests=())
         self.tests: tuple[Test, ...] = ()
         """The tests, each as often as it runs: index = position * runs + run - 1."""
-        self.orders: list[Order] = []
-        """For each test, what a worker gets."""
+        self.plans: list[str] = []
+        """For each test, JSON of `Plan` in `bindings/src/core-state.ts`."""
         self.left = 0
         self.again: set[int] = set()
         """Indexes of the tests that have begun more than once."""
@@ -122,17 +113,19 @@ class ModuleRun:
         names = tuple(test.name for test in selected)
         return Listed(module=compiled.source.key, tests=names, known=known, beside=self.selected.beside)
 
-    def order(self, filter: bool, seed: int | None) -> None:
-        """Makes what a worker gets for each of the tests."""
+    def plan(self, filter: bool, seed: int | None) -> None:
+        """Makes the plans of the tests."""
         focuses = self.selected.focuses and ".only(" in self.compiled.scripts[-1].code
         more = {test.name: self._only(test.name, focuses) for test in self.tests}
         run = self.module.run if self._runs == 1 else None
-        self.orders = [
-            order_of(test, filter, self.position(index)[1] if run is None else run, seed, more[test.name])
+        self.plans = [
+            plan_of(test, filter, self.position(index)[1] if run is None else run, seed, more[test.name])
             for index, test in enumerate(self.tests)
         ]
-        if self.module.whole:
-            self.orders = [one.replace(pieces="") for one in self.orders]
+
+    def pieces(self, index: int) -> str:
+        """What a worker puts back into the base for a test; see `Test.pieces`."""
+        return "" if self.module.whole else self.tests[index].pieces
 
     def _only(self, name: str, focuses: bool) -> str:
         """What the plan of a test says of `t.only`."""
@@ -215,16 +208,15 @@ class ModuleRun:
         return encode("module", *parts)
 
 
-def order_of(test: Test, filter: bool, run: int, seed: int | None, more: str = "") -> Order:
-    """What a worker gets for a test. `run` is 0 when the test runs once. Its random numbers depend on its name and on
+def plan_of(test: Test, filter: bool, run: int, seed: int | None, more: str = "") -> str:
+    """The plan of a test. `run` is 0 when the test runs once. Its random numbers depend on its name and on
     `seed`, if there is one. `more` are further members of its plan, each with a comma before it."""
     name, entry = _quoted(test.name), _quoted(test.entry)
     of_run = f',"run":{run}' if run else ""
     of_seed = "" if seed is None else f',"seed":{_quoted(f"{seed} {test.name}")}'
     kind = kind_of(test.name)
     of_kind = "" if kind == TEST else f',"kind":"{kind.lower()}"'
-    plan = f'{{"name":{name},"entry":{entry},"filter":{str(filter).lower()}{of_run}{of_seed}{of_kind}{more}}}'
-    return Order(plan=plan, pieces=test.pieces)
+    return f'{{"name":{name},"entry":{entry},"filter":{str(filter).lower()}{of_run}{of_seed}{of_kind}{more}}}'
 
 
 def _quoted(identifier: str) -> str:

@@ -120,7 +120,7 @@ class MutantHost(ScriptHost):
         assert run.slices is not None
         *others, last = (script.code for script in run.compiled.scripts)
         yield from others
-        pieces = run.orders[index].pieces
+        pieces = run.pieces(index)
         yield run.slices.base if pieces else last
         for piece in filter(None, pieces.split(",")):
             _, _, start, end = map(int, piece.split(":"))

@@ -154,8 +154,7 @@ class WorkQueue:
                 frames.append(encode("base", run.slices.base))
             parts: list[str] = []
             for index in job.tests:
-                order = run.orders[index]
-                parts += [str(index), order.plan, order.pieces]
+                parts += [str(index), run.plans[index], run.pieces(index)]
             frames.append(encode("run", *parts))
         slot.module = job.key
         slot.work = Assignment(job)
