@@ -22,6 +22,8 @@ sys.dont_write_bytecode = False
 """What pytest makes of assertions is kept, also where Python is told to keep nothing, as in containers: each process of
 a run would make it again, which takes as long as some hundred tests."""
 
+FOLDER = Path(__file__).parent
+
 LONG = {
     "test_documented_commands", "test_mcp_remote", "test_verdict_attacks", "test_record_replay", "test_resume",
     "test_timeouts", "test_cancellation", "test_progress", "test_soak", "test_injected_faults", "test_answer_journal",
@@ -43,9 +45,19 @@ LONG = {
 gc.disable()  # while tests are collected; most of what is made then stays
 
 
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Each process of a whole run reads the modules of tests from another one on. Without a cache, as in a fresh clone,
+    they would all rewrite the assertions of each; so one does, and the others find what it has kept."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is not None and [Path(one).resolve() for one in session.config.args] == [FOLDER]:
+        paths = sorted(map(str, FOLDER.rglob("test_*.py")))
+        first = len(paths) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+        session.config.args = paths[first:] + paths[:first]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Modules that wait begin early, each among some that compute: together they would leave the processors idle."""
-    modules = dict.fromkeys(item.path for item in items)
+    modules = sorted({item.path for item in items})
     waiting = [path for path in modules if path.stem in LONG]
     places = {path: 4.0 * number for number, path in enumerate(waiting)}
     others = (path for path in modules if path.stem not in LONG)

@@ -115,15 +115,15 @@ class Forked:
 
 
 class ForkServer:
-    """Starts commands of one program, also for several threads at a time. Ends with the process that made it."""
+    """Starts commands, also for several threads at a time. Ends with the process that made it."""
 
-    def __init__(self, program: str) -> None:
-        """`program` is a name of `PROGRAMS`."""
+    def __init__(self, load: str) -> None:
+        """`load` is a name of `LOADED`."""
         self._requests, other_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._requests.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * REQUEST_SIZE)
         environment = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
         with other_end:
-            self._process = subprocess.Popen([sys.executable, __file__, program], stdin=other_end, env=environment)
+            self._process = subprocess.Popen([sys.executable, __file__, load], stdin=other_end, env=environment)
         atexit.register(self._end)
 
     def _end(self) -> None:
@@ -136,6 +136,7 @@ class ForkServer:
         directory: Path,
         environment: Mapping[str, str],
         *,
+        program: str = "runner",
         stdin: int | BinaryIO = subprocess.DEVNULL,
         stdout: int | BinaryIO = subprocess.PIPE,
         stderr: int | BinaryIO = subprocess.PIPE,
@@ -144,10 +145,11 @@ class ForkServer:
         """Starts a command in a session of its own.
 
         Args:
+            program: a name of `PROGRAMS`.
             stdin: as for `subprocess.Popen`, but no pipe; likewise `stdout` and `stderr`, which may be pipes.
             takes_terminal: whether the terminal that is its standard input is to control it.
         """
-        request = json.dumps([list(arguments), str(directory), dict(environment), takes_terminal]).encode()
+        request = json.dumps([program, list(arguments), str(directory), dict(environment), takes_terminal]).encode()
         pipes: list[BinaryIO | None] = []
         with ExitStack() as sent, ExitStack() as kept:
 
@@ -198,19 +200,19 @@ class ForkServer:
 
 
 @cache
-def fork_server(program: str = "runner") -> ForkServer:
-    """The one of this process for a program."""
-    return ForkServer(program)
+def fork_server(load: str = "yao-test and pytest") -> ForkServer:
+    """The one of this process that has loaded that."""
+    return ForkServer(load)
 
 
-def serve(program: str) -> NoReturn:
+def serve(load: str) -> NoReturn:
     """Forks a command for each request on standard input."""
     import gc
 
-    load, _ = PROGRAMS[program]
-    load()
-    gc.collect()
+    gc.disable()
+    LOADED[load]()
     gc.freeze()
+    gc.enable()
     requests = socket.socket(fileno=0)
     running: dict[int, tuple[int, int]] = {}  # pidfd → process ID, pipe for its exit code
     with selectors.DefaultSelector() as ready:
@@ -230,7 +232,7 @@ def serve(program: str) -> NoReturn:
                     os._exit(0)
                 *streams, status = descriptors
                 if not (pid := os.fork()):
-                    become(program, request, streams)
+                    become(request, streams)
                 for stream in streams:
                     os.close(stream)
                 os.write(status, b"%-32d" % pid)
@@ -240,8 +242,10 @@ def serve(program: str) -> NoReturn:
 
 
 def load_all() -> None:
-    """Loads what some command would load, all of it."""
+    """Loads what some command would load, all of it; and pytest, but no plugin: pytest wants to be the first who does."""
+    import execnet  # noqa: F401
     import httpx  # noqa: F401
+    import pytest  # noqa: F401
 
     import bindings
     import runner
@@ -255,9 +259,9 @@ def load_all() -> None:
                 packages += [loaded] if module.ispkg else []
 
 
-def become(program: str, request: bytes, streams: list[int]) -> NoReturn:
+def become(request: bytes, streams: list[int]) -> NoReturn:
     """Runs the command in this process, as a shell would have started it."""
-    arguments, directory, environment, takes_terminal = json.loads(request)
+    program, arguments, directory, environment, takes_terminal = json.loads(request)
     os.setsid()
     os.chdir(directory)
     os.environ.clear()
@@ -273,8 +277,7 @@ def become(program: str, request: bytes, streams: list[int]) -> NoReturn:
     sys.stdin = sys.__stdin__ = os.fdopen(0, closefd=False)
     sys.stdout = sys.__stdout__ = _written(1, "strict")
     sys.stderr = sys.__stderr__ = _written(2, "backslashreplace")
-    _, main = PROGRAMS[program]
-    main(arguments)
+    PROGRAMS[program](arguments)
     os._exit(0)
 
 
@@ -304,13 +307,6 @@ def run_pytest(arguments: list[str]) -> None:
     os._exit(code)
 
 
-def load_pytest() -> None:
-    """Loads pytest, but no plugin: pytest wants to be the first who does."""
-    load_all()
-    import execnet  # noqa: F401
-    import pytest  # noqa: F401
-
-
 def load_mcp() -> None:
     """Loads the SDK of MCP."""
     import mcp.server.fastmcp  # noqa: F401
@@ -323,12 +319,10 @@ def run_file(arguments: list[str]) -> None:
     runpy.run_path(arguments[0], run_name="__main__")
 
 
-PROGRAMS: dict[str, tuple[Callable[[], None], Callable[[list[str]], None]]] = {
-    "runner": (load_all, run_command),
-    "pytest": (load_pytest, run_pytest),
-    "mcp server": (load_mcp, run_file),
-}
-"""What a program loads before its commands are forked, and what they run."""
+LOADED: dict[str, Callable[[], None]] = {"yao-test and pytest": load_all, "the SDK of MCP": load_mcp}
+"""What a process loads before it forks commands."""
+PROGRAMS: dict[str, Callable[[list[str]], None]] = {"runner": run_command, "pytest": run_pytest, "file": run_file}
+"""What commands run."""
 
 
 if __name__ == "__main__":

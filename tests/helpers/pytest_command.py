@@ -19,7 +19,8 @@ def start(here: Application, *words: str) -> Forked:
     It has a folder for temporary files of its own: in the common one it would remove what former runs of pytest left there.
     """
     variables = {**here.environment, **VARIABLES, "TMPDIR": str(here.home)}
-    return fork_server("pytest").start([*PLUGINS, "--rootdir", str(here.root), *words], here.root, variables)
+    words = (*PLUGINS, "--rootdir", str(here.root), *words)
+    return fork_server().start(words, here.root, variables, program="pytest")
 
 
 def ended(process: Forked) -> tuple[int, str]:

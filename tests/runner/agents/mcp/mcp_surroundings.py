@@ -44,8 +44,8 @@ class Service:
     def _start(self) -> None:
         words = [str(SERVERS / "tools.py"), self.transport, "0"]
         silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self._process = fork_server("mcp server").start(
-            words, SERVERS, os.environ, stdin=self._socket.fileno(), **silent
+        self._process = fork_server("the SDK of MCP").start(
+            words, SERVERS, os.environ, program="file", stdin=self._socket.fileno(), **silent
         )
 
     def _end(self) -> None:
