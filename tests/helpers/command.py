@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pytest
 from forks import Forked, fork_server
-from in_process import INHERITED, run_in_process
+from in_process import INHERITED, run_in_process, run_on_terminal
 
 Files = Mapping[str, str | bytes]
 Record = dict[str, Any]
@@ -165,8 +165,11 @@ def take_terminal() -> None:
 
 def on_terminal(application: Application, *arguments: str, **variables: str) -> tuple[int, str]:
     """Exit code, and what a terminal of 60 columns gets; `variables` are added to the environment."""
-    leader, follower = pty.openpty()
     environment = {**application.environment, "TERM": "xterm", "COLUMNS": "60", **variables}
+    if "--help" not in arguments:
+        code, output = run_on_terminal(arguments, application.root, environment, PATIENCE)
+        return code, output.decode().replace("\r\n", "\n")
+    leader, follower = pty.openpty()
     with application.start(*arguments, stdout=follower, stderr=follower, env=environment) as process:
         os.close(follower)
         output = b""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import signal
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from threading import Thread
 from types import FrameType
+from typing import TextIO
 
 import pytest
 from worker_forks import forked_workers
@@ -31,12 +35,45 @@ def run_in_process(
     """
     stdout, stderr = BytesIO(), BytesIO()
     streams = [TextIOWrapper(stream, "utf-8", write_through=True) for stream in (stdout, stderr)]
+    return _code(arguments, directory, variables, patience, *streams), stdout.getvalue(), stderr.getvalue()
+
+
+def run_on_terminal(
+    arguments: Sequence[str], directory: Path, variables: Mapping[str, str], patience: float
+) -> tuple[int, bytes]:
+    """The same with a terminal: the exit code, and what the terminal gets."""
+    leader, follower = pty.openpty()
+    pieces: list[bytes] = []
+
+    def read() -> None:
+        with suppress(OSError):  # when the other end is closed
+            while piece := os.read(leader, 1 << 16):
+                pieces.append(piece)
+
+    reader = Thread(target=read)
+    reader.start()
+    try:
+        with open(follower, "w", encoding="utf-8", newline="") as stream:
+            code = _code(arguments, directory, variables, patience, stream, stream)
+    finally:
+        reader.join()
+        os.close(leader)
+    return code, b"".join(pieces)
+
+
+def _code(
+    arguments: Sequence[str],
+    directory: Path,
+    variables: Mapping[str, str],
+    patience: float,
+    stdout: TextIO,
+    stderr: TextIO,
+) -> int:
     inherited = [name for name in variables if name.startswith(INHERITED)]
     assert not inherited, f"{inherited} are read when a process starts: use Application.fork or spawn"
-    environment = environment_of(directory, dict(variables), *streams)
+    environment = environment_of(directory, dict(variables), stdout, stderr)
     with _bounded(patience, f"{arguments} did not end within {patience} s"), forked_workers():
-        code = run_command(arguments, environment)
-    return code, stdout.getvalue(), stderr.getvalue()
+        return run_command(arguments, environment)
 
 
 @contextmanager
