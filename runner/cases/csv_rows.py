@@ -20,6 +20,7 @@ import codecs
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from math import isfinite
@@ -69,6 +70,8 @@ _WORDS = {
     **dict.fromkeys("false no off f n 0 falsch faux falso onwaar".split(), False),
 }
 """As databases write them, and spreadsheets in some languages."""
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:[.,'\u2019 \u00a0\u202f]\d{3})+")
+"""A whole number as spreadsheets show it, `1,000`: where no fraction is taken, this is no `1.0`."""
 _NULL = r"\N"
 """As databases write an empty cell in text."""
 Kind = frozenset[Any]
@@ -291,6 +294,8 @@ def _content(cell: str, kinds: Kind) -> Any:
     """The cell as its field takes it; a text where it does not fit, of which the check of the case tells."""
     if bool in kinds and cell.lower() in _WORDS:
         return _WORDS[cell.lower()]
+    if int in kinds and float not in kinds and _GROUPED.fullmatch(cell):
+        return int(re.sub(r"\D", "", cell))
     if float in kinds or int in kinds:
         return _number(cell)
     of_texts = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, str)]
