@@ -168,7 +168,7 @@ DOORS = {
     "runner/fuzzing": "fuzz_tests",
     "runner/benchmarks": "benchmark_tests",
     "runner/commands": "__init__ main",
-    "runner/application": "application configuration configuration_schema context documents models programs sandbox trust",
+    "runner/application": "application configuration context documents models programs sandbox trust",
     "runner/connectors": "base definition http httpx_sender limits load timing usage",
     "runner/answers": "journal recording",
     "runner/scripted": "runner",

@@ -143,7 +143,8 @@ async def _together(assertion: Assertion, evidence: Evidence, judges: Judges, *,
     if not decided and any(part.inconclusive for part in judged):
         return whole.replace(passed=False, message=_said(details), inconclusive=True)
     if not decided and (not judged or (judges.required and len(judged) < len(details))):
-        return whole.replace(passed=True, message=_unjudged(details), judged=False)
+        reasons = dict.fromkeys(part.message for part in details if not part.judged and part.message)
+        return whole.replace(passed=True, message=shorten("; ".join(reasons), 1000), judged=False)
     if held is not assertion.negate:
         return whole
     count, rule = len(details), "any" if decides else "all"
@@ -158,11 +159,6 @@ def _said(details: tuple[AssertionResult, ...], errors: bool = False) -> str:
             outcome = "not judged" if not part.judged else "passed" if part.passed else part.message
             parts.append(f"{number}. {part.type}: {shorten(outcome, 200)}")
     return shorten("; ".join(parts), 1000)
-
-
-def _unjudged(details: tuple[AssertionResult, ...]) -> str:
-    reasons = dict.fromkeys(part.message for part in details if not part.judged and part.message)
-    return shorten("; ".join(reasons), 1000)
 
 
 def _levels(value: Any) -> int:

@@ -18,7 +18,6 @@ from runner.assertions.base import AssertionKind, NotEvaluated
 from runner.assertions.results import LIMIT, decide, nothing_to_judge, show
 from runner.assertions.values import KINDS, equal, form_only, json_in, kind_of, value_text
 from runner.errors import did_you_mean
-from scripttest.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -36,12 +35,6 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DEEPEST = 20
 BRIEF = 120
 """Characters up to which a message has the whole objects or lists that differ."""
-
-
-class _Found(Value):
-    value: Any
-    missing: str
-    """Where the path ended, if it led nowhere."""
 
 
 async def equals(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
@@ -75,14 +68,13 @@ async def json_path(assertion: Assertion, evidence: Evidence, judges: Judges) ->
     root = json_in(evidence)
     if root is None and evidence.output is not None and not evidence.state:
         return _no_json(assertion, evidence, f"the path {path}")
-    place = _look(root, path, evidence.state)
-    actual = place.value
+    actual, missing = _look(root, path, evidence.state)
     one_of = isinstance(expected, list) and not isinstance(actual, list)
 
     def holds(expected: Any, actual: Any) -> bool:
         return equal(actual, expected) or (one_of and any(equal(actual, item) for item in expected))
 
-    found = f"nothing there: {place.missing}" if place.missing else None
+    found = f"nothing there: {missing}" if missing else None
     verb = "to be one of" if one_of else "to equal"
     form = partial(form_only, expected, actual, holds)
     held = holds(expected, actual)
@@ -98,9 +90,8 @@ async def type_is(assertion: Assertion, evidence: Evidence, judges: Judges) -> C
         if root is None and value is not None and not evidence.state:
             return _no_json(assertion, evidence, f"the path {assertion.path}")
         subject = assertion.path
-        place = _look(root, subject, evidence.state)
-        value, kind = place.value, kind_of(place.value)
-        found = f"nothing there: {place.missing}" if place.missing else None
+        value, missing = _look(root, subject, evidence.state)
+        kind, found = kind_of(value), f"nothing there: {missing}" if missing else None
     elif isinstance(value, str) and expected != "string":
         inside = json_in(evidence, yaml=False)
         kind = kind if inside is None else kind_of(inside)
@@ -126,7 +117,7 @@ def problem_with_path_or_type(assertion: Assertion) -> str | None:
 
 def value_at(evidence: Evidence, path: str) -> Any:
     """What is at a path of the output; None where there is nothing. Raises NotEvaluated."""
-    return _look(json_in(evidence), path, evidence.state).value
+    return _look(json_in(evidence), path, evidence.state)[0]
 
 
 def problem_with_path(name: str, path: str) -> str | None:
@@ -230,15 +221,16 @@ def _no_json(assertion: Assertion, evidence: Evidence, purpose: str) -> CheckRes
     return nothing_to_judge(assertion, assertion.value, evidence.output, message)
 
 
-def _look(root: Any, path: str, state: Mapping[str, Any]) -> _Found:
+def _look(root: Any, path: str, state: Mapping[str, Any]) -> tuple[Any, str]:
+    """What is at a path; and where it ended, if it led nowhere."""
     from bindings import json_path as library
 
     try:
         for place in (root, state.get("variables"), state) if state else (root,):
             found = library.find(place, path)
             if found:
-                return _Found(value=found[0] if len(found) == 1 else found, missing="")
-        return _Found(value=None, missing=_way(root, path))
+                return found[0] if len(found) == 1 else found, ""
+        return None, _way(root, path)
     except library.JsonPathError as error:
         raise NotEvaluated(str(error)) from error
 
@@ -263,7 +255,6 @@ def _named(kind: str) -> str:
 
 
 def _takes_text(schema: Any) -> bool:
-    """Whether a schema says that it is of texts."""
     type = schema.get("type") if isinstance(schema, dict) else None
     return type == "string" or (isinstance(type, list) and "string" in type)
 

@@ -73,11 +73,7 @@ def _or_bare_name(schema: Schema) -> Schema:
     return in_order(schema, changed(names, lambda name: Assertion(type=name)))
 
 
-def _or_one(schema: Schema) -> Schema:
-    return in_order(schema, changed(schema["items_schema"], lambda element: [element]))
-
-
-OneOrMany = SchemaAdapter(_or_one)
+OneOrMany = SchemaAdapter(lambda schema: in_order(schema, changed(schema["items_schema"], lambda element: [element])))
 """Accepts a single element as a list of one."""
 Assertions = Annotated[list[Annotated[Assertion, SchemaAdapter(_or_bare_name)]], OneOrMany]
 """One assertion or a list; each an object or the bare name of its type. Always a list once it is read."""

@@ -81,7 +81,10 @@ async def tool_sequence(assertion: Assertion, evidence: Evidence, judges: Judges
     if is_ordered:
         rest = iter(uses)
         absent = (place for place, item in enumerate(wanted) if not any(fits(item, use) for use in rest))
-        missing = _first_different(wanted, uses) if mode == "exact" else next(absent, None)
+        missing = next(absent, None)
+        if mode == "exact":
+            different = (at for at, item in enumerate(wanted) if at >= len(uses) or not fits(item, uses[at]))
+            missing = next(different, len(wanted) if len(uses) > len(wanted) else None)
     elif mode == "subset":
         missing = None
     odd = [use for place, use in enumerate(uses) if place not in served] if mode in ("subset", "unordered") else []
@@ -276,13 +279,6 @@ def _pairs(wanted: Sequence[Any], taken: Sequence[Any], matches: Matches) -> dic
     for index in range(len(wanted)):
         pair(index, set())
     return owner
-
-
-def _first_different(wanted: list[Any], uses: tuple[ToolUse, ...]) -> int | None:
-    for index, item in enumerate(wanted):
-        if index >= len(uses) or not fits(item, uses[index]):
-            return index
-    return None if len(uses) == len(wanted) else len(wanted)
 
 
 async def tool_used(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:

@@ -88,7 +88,8 @@ def faults(waits: Waits, known: Collection[str], what: str) -> Iterator[Fault]:
                     name=name, which=index, text=f'there is no {what} "{other}"', hint=did_you_mean(other, known)
                 )
     for circle in islice(_circles(waits), CIRCLES):
-        text = f"{what}s that depend on each other: {_written(circle)}"
+        names = circle if len(circle) <= SHOWN else [*circle[: SHOWN - 1], "..."]
+        text = f"{what}s that depend on each other: {' → '.join([*names, circle[0]])}"
         yield Fault(
             name=circle[0],
             which=waits[circle[0]].index(circle[1]),
@@ -118,8 +119,3 @@ def _circles(waits: Waits) -> Iterator[list[str]]:
                     yield circle
             elif other not in done:
                 current = other
-
-
-def _written(circle: list[str]) -> str:
-    names = circle if len(circle) <= SHOWN else [*circle[: SHOWN - 1], "..."]
-    return " → ".join([*names, circle[0]])

@@ -6,14 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+from runner.amounts import PRICES
 from runner.application import trust as approvals
 from runner.application.application import find_root
-from runner.application.configuration import FILE, Configuration, Setting, read_configuration
+from runner.application.configuration import FILE, OF_AGENTS, READABLE, Configuration, Setting, read_configuration
 from runner.commands import tables
 from runner.commands.inputs import print_json, write_file, writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError, shown_path
-from runner.options.options import RunOptions
+from runner.options.flags import Flag
+from runner.options.options import FLAGS, RunOptions
 from runner.planning.inputs import resolve_application
 from runner.reporters.console.table import columns_of, listed
 from runner.security.files import check_target, read_text
@@ -75,7 +77,6 @@ def _toml(value: Any) -> str:
 
 def schema(environment: Environment, given: tables.Schema) -> int:
     """Writes the schema to standard output, or into the file."""
-    from runner.application.configuration_schema import configuration_schema
     from runner.cases.json_schema import case_schema, file_schema
     from runner.record.outcome_schema import outcome_schema
 
@@ -88,6 +89,53 @@ def schema(environment: Environment, given: tables.Schema) -> int:
     write_file(path, text, "the schema to ")
     environment.stdout.write(f"Wrote {path}\n")
     return 0
+
+
+def configuration_schema() -> dict[str, Any]:
+    """The JSON Schema of `yao-test.toml`, for editors."""
+    flags = {flag.name: _of_flag(flag) for flag in FLAGS if flag.in_file}
+    flags["strictDatabase"] = flags["strict-db"]
+    of_agents = {name: flags[name] for name in OF_AGENTS}
+    text = {"type": ["string", "number"]}
+    texts = {"type": "array", "items": {"type": "string"}}
+    price = {"type": "number", "minimum": 0, "description": "US dollars per million tokens."}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "yao-test.toml",
+        **_table(
+            {
+                **flags,
+                READABLE: {**texts, "description": "Files and folders that scripts may read and cases attach."},
+                "profile": _tables(flags, "Settings applied by --profile NAME."),
+                "agent": _tables(of_agents, "Settings for the tests of one agent."),
+                "mutate": {
+                    **_table({"threshold": text, "ignore-calls": texts, "files": texts}),
+                    "description": "Settings of yao-test mutate only.",
+                },
+                "prices": _tables(dict.fromkeys(PRICES, price), "Prices of a connector whose file has none."),
+            }
+        ),
+    }
+
+
+def _of_flag(flag: Flag) -> dict[str, Any]:
+    text = {"type": ["string", "number"]}
+    kinds: dict[str, dict[str, Any]] = {
+        "text": text,
+        "maybe": {"type": ["boolean", "integer"]},
+        "switch": {"type": "boolean"},
+        "count": {"type": ["boolean", "integer"]},
+        "repeated": {"anyOf": [text, {"type": "array", "items": text, "minItems": 1}]},
+    }
+    return {**kinds[flag.kind], "description": flag.help}
+
+
+def _table(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "additionalProperties": False}
+
+
+def _tables(properties: dict[str, Any], description: str) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": _table(properties), "description": description}
 
 
 def trust(environment: Environment, given: tables.Trust) -> int:

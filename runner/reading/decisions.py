@@ -117,18 +117,15 @@ def deciding_object(text: str, form: Form) -> Mapping[str, Any] | None:
     marks = list(_marks(beside, form.keys))
     if decided:
         first = decided[0][2]
-        others = [mark.yes for mark in marks if mark.yes is not None]
-        if not all(_agree(first, other) for _, _, other in decided) or any(yes is not first.yes for yes in others):
+        said_yes = {decision.yes for _, _, decision in decided} | {mark.yes for mark in marks if mark.yes is not None}
+        details = [one.detail for _, _, one in decided if one.detail is not None and first.detail is not None]
+        if said_yes != {first.yes} or any(detail != first.detail for detail in details):
             raise UnclearError("it contains contradicting verdicts")
         said = next((value for one, value, _ in decided if not _is_quoted(beside, one)), None)
         if said is None:
             raise UnclearError("the verdict is only in a quotation")
         return said
     return _repaired(text, beside, form, marks) if len(text) <= MAX_TEXT else None
-
-
-def _agree(one: Decision, other: Decision) -> bool:
-    return one.yes is other.yes and (one.detail is None or other.detail is None or one.detail == other.detail)
 
 
 # whole values
@@ -295,7 +292,8 @@ def _broken_object(text: str, spot: int) -> Any:
             span = _object_in_prose(text, spot)
     elif not text.endswith("}"):
         end = closing(text, 0)
-        span = None if _is_cut_in_a_text(text) else text
+        is_cut_in_a_text = '"' in re.sub(r'(?s)"(?:[^"\\]|\\.)*+"', "", text)
+        span = None if is_cut_in_a_text else text
         span = span if end is None else _in_double_quotes(text[:end])
     try:
         value = None if span is None else parse(span, kind)
@@ -316,7 +314,3 @@ def _object_in_prose(text: str, spot: int) -> str | None:
 def _in_double_quotes(span: str) -> str | None:
     """An object in prose; None if its keys are in single quotation marks, as in a quotation."""
     return None if re.match(r"\{\s*'", span) else span
-
-
-def _is_cut_in_a_text(text: str) -> bool:
-    return '"' in re.sub(r'(?s)"(?:[^"\\]|\\.)*+"', "", text)

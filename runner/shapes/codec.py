@@ -113,8 +113,10 @@ class Member:
 
     def leaves_out(self, value: Any) -> bool:
         """Whether a value of it goes without saying."""
+        if value is None or value == self.default:
+            return True
         is_optional = self.is_field and self.default is None
-        return value is None or value == self.default or (not is_optional and _is_empty(value))
+        return not is_optional and isinstance(value, str | tuple | list | dict) and not value
 
     def written(self, value: Any) -> Any:
         """A value as JSON."""
@@ -234,7 +236,9 @@ def value_of(cls: type[AnyValue], line: Record) -> AnyValue:
     """The value of an object, which `misfit_in` finds nothing wrong with."""
     if hasattr(cls, "__keeps_object__"):
         return kept(cls, line)
-    return cls(**{name: member.read(line) for name, member in _form(cls)[1].items() if _is_given(member, line)})
+    members = _form(cls)[1].items()
+    given = (pair for pair in members if pair[1].key in line or pair[1].makes or pair[1].default is not _MISSING)
+    return cls(**{name: member.read(line) for name, member in given})
 
 
 def fitting(cls: type[AnyValue], line: Record) -> AnyValue:
@@ -275,14 +279,6 @@ def misfit_in(cls: type[Value], line: Any) -> str | None:
         elif (misfit := member.misfit(value)) is not None:
             return f"{member.key}{misfit}"
     return None
-
-
-def _is_given(member: Member, line: Record) -> bool:
-    return member.key in line or member.makes is not None or member.default is not _MISSING
-
-
-def _is_empty(value: Any) -> bool:
-    return isinstance(value, str | tuple | list | dict) and not value
 
 
 def _declared(cls: type[Value], name: str) -> Mapping[str, Any]:

@@ -200,10 +200,6 @@ def _dict(schema: Schema, value: Any) -> dict[Any, Any]:
     return {fitted(keys, key): fitted(values, item) for key, item in value.items()}
 
 
-def _nullable(schema: Schema, value: Any) -> Any:
-    return None if value is None else fitted(schema["schema"], value)
-
-
 def _changed(schema: Schema, value: Any) -> Any:
     before = fitted(schema["schema"], value)
     try:
@@ -269,7 +265,7 @@ _KINDS: Mapping[str, tuple[Callable[[Schema, Any], Any], frozenset[str]]] = {
         ("float", _number, "ge gt le allow_inf_nan"),
         ("list", _list, "items_schema min_length"),
         ("dict", _dict, "keys_schema values_schema"),
-        ("nullable", _nullable, "schema"),
+        ("nullable", lambda schema, value: None if value is None else fitted(schema["schema"], value), "schema"),
         ("default", lambda schema, value: fitted(schema["schema"], value), "schema default default_factory"),
         ("function-after", _changed, "schema function"),
         ("union", _union, "choices mode metadata"),

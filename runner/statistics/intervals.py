@@ -4,7 +4,7 @@ times as much B takes: time, tokens or money."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 from operator import mul, truediv
@@ -53,10 +53,15 @@ def t_quantile(probability: float, degrees: float) -> float:
         return -t_quantile(1 - probability, degrees)
     if probability == 0.5:
         return 0.0
-    high = 1.0
+    low, high = 0.0, 1.0
     while t_probability(high, degrees) < probability:
         high *= 2
-    return _bisect(lambda value: t_probability(value, degrees), probability, 0.0, high)
+    while (middle := (low + high) / 2) not in (low, high):
+        if t_probability(middle, degrees) < probability:
+            low = middle
+        else:
+            high = middle
+    return middle
 
 
 def hypergeometric(passed: int, runs_a: int, runs_b: int) -> list[tuple[int, float]]:
@@ -93,17 +98,6 @@ def _fraction(value: float, a: float, b: float) -> float:
 
 def _away(value: float) -> float:
     return value if abs(value) > _TINY else _TINY
-
-
-def _bisect(rising: Callable[[float], float], wanted: float, low: float, high: float) -> float:
-    while True:
-        middle = (low + high) / 2
-        if middle in (low, high):
-            return middle
-        if rising(middle) < wanted:
-            low = middle
-        else:
-            high = middle
 
 
 Z = NORMAL.inv_cdf(0.975)

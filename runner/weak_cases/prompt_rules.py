@@ -211,7 +211,8 @@ class _Work:
         await self._asking.finish()
 
     async def _results(self, agent: str, rule: Rule | None) -> list[TestResult]:
-        variant = _variant(agent, rule)
+        prompts, tool = (rule.prompts, rule.tool) if rule is not None else (None, "")
+        variant = AgentVariant(name="", agent=agent, connector="", prompts=prompts, env={}, digest="", undescribed=tool)
         waiting = [
             self._result(source, located.case, located.line, variant)
             for source in self._sources[agent]
@@ -289,11 +290,6 @@ def _held(found: ChangeReport) -> Held:
     if not found.fell:
         return Held.NO
     return Held.UNSURE if found.verdict is ChangeVerdict.CANNOT_TELL else Held.NO
-
-
-def _variant(agent: str, rule: Rule | None) -> AgentVariant:
-    prompts, tool = (rule.prompts, rule.tool) if rule is not None else (None, "")
-    return AgentVariant(name="", agent=agent, connector="", prompts=prompts, env={}, digest="", undescribed=tool)
 
 
 def rules_of(prompts: Sequence[Mapping[str, Any]]) -> list[Rule]:
