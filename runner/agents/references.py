@@ -12,24 +12,11 @@ from runner.application.application import Application, tested_by
 from runner.errors import RunnerError, did_you_mean, meant_or_listed, shown_path
 from runner.security.walk import SUFFIXES, files_below, is_test, no_packages
 from scripttest import FunctionError, ScriptError
-from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.agents.chat import Scope
     from runner.agents.runtime import Runtime
     from scripttest import FunctionPool
-
-
-class Reference(Value):
-    """A reference to a function of a script, which exists."""
-
-    script: Path
-    function: str
-
-    @property
-    def module(self) -> Path | None:
-        """The script that is loaded with the function's, when that is a test file."""
-        return tested_by(self.script)
 
 
 class ScriptReferenceError(RunnerError):
@@ -39,11 +26,11 @@ class ScriptReferenceError(RunnerError):
 
 async def find_function(
     reference: str, roles: tuple[str, ...], folder: Path | None, application: Application, functions: FunctionPool
-) -> Reference:
-    """The function that a reference names. `reference`: a module, with or without its function, and with or without
-    `scripts:` or `scripts.` before it. The module is below the application's `scripts/`, below an agent's `src/`
-    (`scripts.expense.tools.Check`), or below `src/` or `tests/` of the tested agent. `roles`: names of functions to
-    use if the reference has none, the best first; the default export of the module is last. `folder`: folder of the
+) -> tuple[Path, str]:
+    """The script and the function that a reference names. `reference`: a module, with or without its function, and with
+    or without `scripts:` or `scripts.` before it. The module is below the application's `scripts/`, below an agent's
+    `src/` (`scripts.expense.tools.Check`), or below `src/` or `tests/` of the tested agent. `roles`: names of functions
+    to use if the reference has none, the best first; the default export of the module is last. `folder`: folder of the
     tested agent. Raises ScriptReferenceError: nothing fits, or the script cannot be compiled."""
     plain = reference.removeprefix("scripts:").removeprefix("scripts.").removeprefix("src/").replace("/", ".")
     module, _, function = plain.rpartition(".")
@@ -52,7 +39,7 @@ async def find_function(
         declared = await _declared(functions, script, reference)
         found = _meant(function, declared, roles)
         if found is not None:
-            return Reference(script=script, function=found)
+            return script, found
         missed = missed or ScriptReferenceError(
             f'Cannot find the function of "{reference}": {script} has none named {function}',
             did_you_mean(function, declared - {"default"}) or _listed(declared),
@@ -61,7 +48,7 @@ async def find_function(
         declared = await _declared(functions, script, reference)
         for role in (*roles, "default"):
             if role in declared:
-                return Reference(script=script, function=role)
+                return script, role
         wanted = " or ".join(roles)
         raise ScriptReferenceError(
             f'Cannot find the function of "{reference}": {script} has no {wanted}, and no default export',
@@ -72,7 +59,7 @@ async def find_function(
     if folder is not None and not module:
         for script in sorted((folder / "src").glob("*_test.*")):
             if is_test(script.name) and plain in await _declared(functions, script, reference):
-                return Reference(script=script, function=plain)
+                return script, plain
     own = [folder / "src", *([folder / "tests"] if plain.startswith("tests.") else [])] if folder else []
     places = ", ".join(["scripts", "the agents' src/ folders", *(shown_path(place, application.root) for place in own)])
     known = list(_known(folder, application))
@@ -102,10 +89,9 @@ async def call_function(
         what: beginning of messages about errors that it throws.
         context_at: position of the context among the arguments."""
     folder = scope.assistant.folder if scope.assistant else None
-    found = await find_function(reference, roles, folder, application, runtime.functions)
-    return await runtime.function(
-        scope, found.script, found.function, arguments, what, module=found.module, context_at=context_at
-    )
+    script, function = await find_function(reference, roles, folder, application, runtime.functions)
+    module = tested_by(script)
+    return await runtime.function(scope, script, function, arguments, what, module=module, context_at=context_at)
 
 
 def _scripts(module: str, folder: Path | None, application: Application) -> Iterator[Path]:

@@ -41,7 +41,6 @@ from runner.connectors.base import ConnectorError, ModelAnswer, ModelRequest, Or
 from runner.errors import ConfigurationError
 from runner.options.options import RunOptions, absolute
 from scripttest import Status, TestKey
-from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.answers.journal import Journal
@@ -58,23 +57,16 @@ _SEARCHES = 20
 """How often in a run."""
 
 
-class RecordingFolder(Value):
-    """A folder of recordings."""
-
-    folder: Path
-    shown: str
-    """The folder as the user wrote it."""
-
-
-def open_folder(text: str, folder: Path, mode: Mode) -> RecordingFolder:
-    """The folder that a flag names, made if it is to be written. Raises ConfigurationError when it cannot be used."""
+def check_folder(text: str, folder: Path, mode: Mode) -> None:
+    """Makes the folder that a flag names as `text`, if it is to be written. Raises ConfigurationError when it cannot be
+    used."""
     subject = f"Cannot use {FLAGS[mode]} {text}"
     if folder.exists() and not folder.is_dir():
         raise ConfigurationError(f"{subject}: it is a file", "Pass a folder; each case gets its own file in it")
     if mode == "replay":
         if not folder.exists():
             raise ConfigurationError(f"{subject}: there is no such folder", f"Record first, with --record {text}")
-        return RecordingFolder(folder=folder, shown=text)
+        return
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".{os.getpid()}.tmp"
@@ -82,7 +74,6 @@ def open_folder(text: str, folder: Path, mode: Mode) -> RecordingFolder:
         probe.unlink()
     except OSError as error:
         raise ConfigurationError(f"{subject}: {error.strerror}", "It must be a writable folder") from error
-    return RecordingFolder(folder=folder, shown=text)
 
 
 def open_recording(options: RunOptions, directory: Path, root: Path, redact: Clean) -> Recording:
@@ -93,17 +84,21 @@ def open_recording(options: RunOptions, directory: Path, root: Path, redact: Cle
         "missing": options.record_missing,
     }
     mode, text = next((mode, text) for mode, text in texts.items() if text is not None)
-    return Recording(open_folder(text, absolute(text, directory), mode), mode, root, redact)
+    folder = absolute(text, directory)
+    check_folder(text, folder, mode)
+    return Recording(folder, text, mode, root, redact)
 
 
 class Recording:
     """The recordings of one run."""
 
-    def __init__(self, place: RecordingFolder, mode: Mode, root: Path, redact: Clean = str) -> None:
-        """Reads nothing yet. `root`: the application's root, which recordings have as `<app>`. `redact`: removes
-        secrets from a text; applied to everything that is written or shown."""
+    def __init__(self, folder: Path, shown: str, mode: Mode, root: Path, redact: Clean = str) -> None:
+        """Reads nothing yet. `shown`: the folder as the user wrote it. `root`: the application's root, which recordings
+        have as `<app>`. `redact`: removes secrets from a text; applied to everything that is written or shown."""
         self.mode = mode
-        self._place = place
+        self.folder = folder
+        """Where the recordings are."""
+        self._shown = shown
         self._root = str(root)
         self._redact = redact
         self._replays: dict[tuple[str, str], dict[int, CaseReplay]] = {}
@@ -185,7 +180,7 @@ class Recording:
         elif status != Status.SKIPPED and self.mode != "record":
             self._never_asked(suite, case)
         elif status == Status.PASSED:
-            (self._place.folder / self._name(suite, case)).unlink(missing_ok=True)
+            (self.folder / self._name(suite, case)).unlink(missing_ok=True)
 
     def finish(self, whole: bool) -> str | None:
         """Writes what belongs to whole suites, and, of `missing`, cases that were given up; what to say of recordings
@@ -202,7 +197,7 @@ class Recording:
         if not self._unused_count:
             return None
         more = f", and {self._unused_count - SHOWN} more" if self._unused_count > SHOWN else ""
-        return f"Unused recordings in {self._place.shown}: {', '.join(self._unused)}{more}"
+        return f"Unused recordings in {self._shown}: {', '.join(self._unused)}{more}"
 
     def close(self) -> None:
         """Writes what was asked after the end of the run. Raises OSError."""
@@ -212,11 +207,6 @@ class Recording:
     def file(self, origin: Origin) -> str:
         """The file of a case, below the folder of the recordings."""
         return self._name(origin.suite, origin.case, origin.run)
-
-    @property
-    def folder(self) -> Path:
-        """Where the recordings are."""
-        return self._place.folder
 
     def _clean(self, text: str) -> str:
         return self._redact(text).replace(self._root, "<app>")
@@ -233,20 +223,17 @@ class Recording:
         return "record" if self.held_back is not None and self.held_back(suite) is None else self.mode
 
     def _replay_of(self, origin: Origin) -> CaseReplay:
-        of_case = self._replays.get((origin.suite, origin.case))
-        if of_case is None:
-            of_case = self._replays.setdefault((origin.suite, origin.case), {})
-        replay = of_case.get(origin.run)
-        if replay is None:
-            replay = of_case.setdefault(origin.run, self._open(origin))
-        return replay
+        of_case = self._replays.setdefault((origin.suite, origin.case), {})
+        if origin.run not in of_case:
+            of_case[origin.run] = self._open(origin)
+        return of_case[origin.run]
 
     def _open(self, origin: Origin) -> CaseReplay:
         self._note(origin.suite, file_of(self._redact(origin.case), origin.run))
         if self._mode(origin.suite) == "record":
             return CaseReplay(None, bool(origin.suite), origin.of_suite)
         try:
-            path = self._place.folder / self._name(origin.suite, origin.case, origin.run)
+            path = self.folder / self._name(origin.suite, origin.case, origin.run)
             return CaseReplay(read_recording(path, self._redact(origin.case)), bool(origin.suite), origin.of_suite)
         except RecordingError as error:
             replay = CaseReplay(None, bool(origin.suite), origin.of_suite)
@@ -264,7 +251,7 @@ class Recording:
     def _never_asked(self, suite: str, case: str) -> None:
         """A case has ended that has asked nothing, although it may have a recording."""
         try:
-            recording = read_recording(self._place.folder / self._name(suite, case), self._redact(case))
+            recording = read_recording(self.folder / self._name(suite, case), self._redact(case))
         except RecordingError as error:
             self._note_unused(error.message)
         else:
@@ -277,7 +264,7 @@ class Recording:
             calls = [call for call in replay.calls if call is not None]
             if len(calls) == replay.recorded or replay.problem is not None:
                 continue
-            path = self._place.folder / self._name(suite, case, run)
+            path = self.folder / self._name(suite, case, run)
             if path.parent not in self._swept:
                 self._swept.add(path.parent)
                 sweep(path.parent, time.time())
@@ -301,7 +288,7 @@ class Recording:
     def _forgotten(self) -> Iterator[str]:
         """Files of cases that did not run, in the folders of suites that did."""
         for folder, seen in self._seen.items():
-            for path in _files(self._place.folder / folder):
+            for path in _files(self.folder / folder):
                 if path.name not in seen:
                     yield f"{folder}/{path.name} (of no case)"
 
@@ -321,7 +308,7 @@ class Recording:
         if call is None and self.mode == "replay":
             where, file = self._folder(origin.suite), self._name(origin.suite, origin.case, origin.run)
             asked = describe(request, connector, model, self._clean)
-            why = replay.explain_miss(asked, origin.case, self._place.shown, file, lambda: self._neighbours(where))
+            why = replay.explain_miss(asked, origin.case, self._shown, file, lambda: self._neighbours(where))
             raise self._missed(replay, why)
         return call
 
@@ -335,14 +322,14 @@ class Recording:
         self._searches += 1
         if self._searches > _SEARCHES:
             return
-        near = _files(self._place.folder / folder)[:_NEIGHBOURS]
-        for path in near or _files(self._place.folder, deep=True)[:_NEIGHBOURS]:
+        near = _files(self.folder / folder)[:_NEIGHBOURS]
+        for path in near or _files(self.folder, deep=True)[:_NEIGHBOURS]:
             try:
                 recording = read_recording(path)
             except RecordingError:
                 continue
             for number, call in enumerate(recording.calls if recording else (), 1):
-                yield f"call {number} of {path.relative_to(self._place.folder)}", call.request
+                yield f"call {number} of {path.relative_to(self.folder)}", call.request
 
 
 def _files(folder: Path, deep: bool = False) -> list[Path]:

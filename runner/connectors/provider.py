@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from asyncio import CancelledError
+from asyncio import CancelledError, Event
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -185,15 +185,15 @@ class HttpConnector(Connector):
 
     async def _attempt(self, call: object, headers: dict[str, str], payload: bytes, listener: Listener) -> Completion:
         """Makes a call once; the bounds, and what is known of the host, learn from how it ends."""
-        began, first_byte = self._timing.monotonic(), FirstByte()
+        began, first_byte = self._timing.monotonic(), Event()
         try:
             completion = await self._exchange(headers, payload, listener, first_byte)
         except CancelledError:
-            if not first_byte.came and not has_time(0.0, self._timing):
+            if not first_byte.is_set() and not has_time(0.0, self._timing):
                 self._circuit.unreachable(call, began, self.faults.silent())
             raise
         except ConnectorError as error:
-            no_answer = CannotConnect | (ConnectTimeout if first_byte.came else HttpTimeout)
+            no_answer = CannotConnect | (ConnectTimeout if first_byte.is_set() else HttpTimeout)
             if error.retryable and isinstance(error.__cause__, no_answer):
                 error.unreached = True
                 self._circuit.unreachable(call, began, error)
@@ -211,14 +211,14 @@ class HttpConnector(Connector):
         return completion
 
     async def _exchange(
-        self, headers: dict[str, str], payload: bytes, listener: Listener, first_byte: FirstByte
+        self, headers: dict[str, str], payload: bytes, listener: Listener, first_byte: Event
     ) -> Completion:
         """Sends a request and reads its answer."""
         answer = self.answer()
         seconds = float(self.options.get("timeout", READ_SECONDS))
         try:
             async with self._client.post(self._url, headers, payload, seconds, self._credential) as response:
-                first_byte.came = True
+                first_byte.set()
                 if response.status != 200:
                     raise await self._refusal(response)
                 if "text/event-stream" in response.headers.get("content-type", ""):
@@ -315,12 +315,6 @@ class HttpConnector(Connector):
         if isinstance(error, RetryLater):
             error.retry_after = retry_after(response.headers, self._timing)
         return error
-
-
-class FirstByte:
-    """Whether a host has begun to answer an attempt."""
-
-    came = False
 
 
 class ResumableListener:

@@ -43,14 +43,6 @@ class MappingFile(Value):
     content: dict[str, Any]
 
 
-class MatchedUri(Value):
-    """A URI that fits a template."""
-
-    path: dict[str, str]
-    """The parameters in its path."""
-    query: dict[str, str]
-
-
 class ProcessServer(Server):
     """Implements `Server`. Its files are read when it is made; raises ConfigurationError."""
 
@@ -135,14 +127,15 @@ class ProcessServer(Server):
             matched = match_uri(resource["uri"], uri) if name in self._resources else None
             if matched is None:
                 continue
-            parameters = matched.query | matched.path
+            path, query = matched
+            parameters = query | path
             mapped = process_arguments(
                 resource.get("x-process-args"),
                 {"uri": uri, "parameters": parameters, "arguments": parameters},
                 {
                     "args": parameters,
-                    "uri": {key: parameters[key] for key in matched.path},
-                    "query": {key: parameters[key] for key in matched.query},
+                    "uri": {key: parameters[key] for key in path},
+                    "query": {key: parameters[key] for key in query},
                 },
             )
             value = await self._answer(self._resources[name], [uri] if mapped is None else mapped, context, what)
@@ -344,7 +337,7 @@ def _field(value: Any, path: list[str]) -> Any:
     return value
 
 
-def match_uri(template: str, uri: str) -> MatchedUri | None:
+def match_uri(template: str, uri: str) -> tuple[dict[str, str], dict[str, str]] | None:
     """The path parameters and the query of a URI that fits a template such as `orders://{id}/items?page={page}`; None
     if it does not. The query's names may come in any order, and more of them than the template has; a name that the
     template has must be there."""
@@ -364,7 +357,7 @@ def match_uri(template: str, uri: str) -> MatchedUri | None:
             return None
         if variable is not None:
             parameters[variable[1]] = query[key]
-    return MatchedUri(path=parameters, query=query)
+    return parameters, query
 
 
 def render(text: str, variables: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 from connector_bench import Bench, asks
 
-from runner.answers.recording import Mode, Recording, open_folder
+from runner.answers.recording import Mode, Recording, check_folder
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Origin
 from runner.connectors.load import Connectors
 
@@ -43,7 +43,8 @@ class Recorded:
     ) -> T:
         """One run: what `work` does in it, then the end of it."""
         self.bench.write(**(options or {}))
-        recording = Recording(open_folder("rec", self.folder, mode), mode, self.bench.root, redact)
+        check_folder("rec", self.folder, mode)
+        recording = Recording(self.folder, "rec", mode, self.bench.root, redact)
         return self.bench.run(lambda connectors: work(Session(recording, connectors)), variables)
 
     def record(self, *texts: str | ModelRequest, origin: Origin = CASE, mode: Mode = "record") -> list[str]:

@@ -11,7 +11,7 @@ from connector_bench import KEY, asks
 from model_server import Exchange, says, status
 from recorded import CASE, FILE, OTHER, Recorded, Session, state_of
 
-from runner.answers.recording import Mode, open_folder
+from runner.answers.recording import Mode, check_folder
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Origin
 from runner.errors import ConfigurationError
 
@@ -373,13 +373,13 @@ def test_a_folder_that_cannot_be_used_is_said_at_once(tmp_path: Path, mode: Mode
     (tmp_path / "file").write_text("")
 
     with pytest.raises(ConfigurationError) as caught:
-        open_folder("x", tmp_path / place, mode)
+        check_folder("x", tmp_path / place, mode)
 
     assert caught.value.message == said
     assert caught.value.hint
 
 
 def test_a_folder_to_record_to_is_made(tmp_path: Path) -> None:
-    open_folder("x", tmp_path / "a/b", "record")
+    check_folder("x", tmp_path / "a/b", "record")
 
     assert list((tmp_path / "a/b").iterdir()) == []

@@ -14,7 +14,7 @@ import pytest
 from agent_files import agent, case_file
 from command import MakeApplication
 
-from runner.answers.recording import Recording, RecordingFolder
+from runner.answers.recording import Recording
 from runner.answers.recording_files import RecordingError, read_recording
 from runner.connectors.base import ConnectorError, ModelRequest, Origin
 from runner.connectors.load import Connectors
@@ -92,7 +92,7 @@ def test_anything_anywhere_is_replayed_or_refused_in_words(tmp_path: Path, place
         except RecordingError as error:
             assert not PYTHON.search(error.message.partition(": ")[2]), error.message
             continue
-        recording = Recording(RecordingFolder(folder=tmp_path, shown="rec"), "replay", tmp_path)
+        recording = Recording(tmp_path, "rec", "replay", tmp_path)
         request = ModelRequest(messages=[{"role": "user", "content": "another"}], agent="demo")
         with pytest.raises(ConnectorError) as missed:
             asyncio.run(recording.complete(Origin(suite="s", case="c"), "scripted", request, connectors))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from connector_bench import Bench, asks
 
-from runner.answers.recording import Mode, Recording, open_folder
+from runner.answers.recording import Mode, Recording, check_folder
 from runner.connectors.base import ConnectorError, Origin
 from runner.connectors.load import Connectors
 from runner.execution.recorded import RecordedStream
@@ -43,7 +43,8 @@ class Run:
         self.bench = bench
         bench.write()
         self.folder = bench.root / "rec"
-        self.recording = Recording(open_folder("rec", self.folder, mode), mode, bench.root)
+        check_folder("rec", self.folder, mode)
+        self.recording = Recording(self.folder, "rec", mode, bench.root)
         self.heard = Heard()
         self.stream = RecordedStream([self.heard], Secrets(), self.recording, True)
         self.stream.send(RunStart(started_at="", version="", suites=(SUITE,), environment={}))
