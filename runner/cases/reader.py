@@ -135,7 +135,8 @@ class CaseFile:
                 if case.depends_on:
                     waits[case.id] = case.depends_on
                 self.several_turns = self.several_turns or case.in_turns
-                self.refers = self.refers or any(case.references(simulator="any"))
+                if problems.count == absent.count:  # else it is refused, and may have assertions of no type
+                    self.refers = self.refers or any(case.references(simulator="any"))
             if chosen is not None:
                 left_out.update([case.id for case in batch.cases if not chosen(case)])
         if waits:

@@ -77,6 +77,11 @@ REFUSED = {
         f'{T1}, "assert": {{"type": "containz", "value": "a"}}}}',
         'cases.jsonl:1:40: case "T1": unknown assertion type "containz" [Did you mean "contains"?]',
     ),
+    "unknown assertion type within another": (
+        f'{T1}, "assert": {{"type": "any_of", "value": [{{"type": "containz"}}]}}}}',
+        'cases.jsonl:1:29: case "T1": assertion 1: "any_of", assertion 1: unknown assertion type "containz"; Did you mean '
+        '"contains"?',
+    ),
     "unknown bare assertion": (
         f'{T1}, "assert": ["snapshott"]}}',
         'cases.jsonl:1:40: case "T1": unknown assertion type "snapshott" [Did you mean "snapshot"?]',
