@@ -98,10 +98,9 @@ class SnapshotKeeper:
 
     def _is_obsolete(self, suite: str, is_script: bool, key: str) -> bool:
         outcomes = self._outcomes.get(suite, {})
-        if is_script:
-            owner = re.split("[ /]", key, maxsplit=1)[0]
-        else:
-            owner = max((name for name in outcomes if key == name or key.startswith(f"{name} ")), key=len, default="")
+        owner = re.split("[ /]", key, maxsplit=1)[0] if is_script else key
+        while owner and owner not in outcomes:
+            owner = owner.rpartition(" ")[0]
         outcome = outcomes.get(owner)
         if outcome is None:
             return True

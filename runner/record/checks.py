@@ -53,6 +53,10 @@ class _Outcome(_Checked):
     failures: tuple[_Failure, ...] = ()
     warnings: tuple[_Warning, ...] = ()
     steps: tuple[_Step, ...] = ()
+    duration_ms: Number = 0
+    assertion_count: int = 0
+    skip_reason: str | None = None
+    not_judged: int = 0
     todo: bool = False
     only: bool = False
 
@@ -90,9 +94,6 @@ class _Line(_Outcome):
     id: str
     script: str = ""
     run: int = 0
-    duration_ms: Number = 0
-    skip_reason: str | None = None
-    not_judged: int = 0
     logs: tuple[str, ...] = ()
     log_levels: tuple[str, ...] = ()
     usage: TurnUsage | None = None

@@ -108,6 +108,14 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
         '{"type": "start", "resume": {"planned": {"a": {"cases": 1, "ids": 2}}}}\n',
         '<file>:1: the "planned" of "resume" does not say how many cases there are',
     ),
+    "a time of a subtest": (
+        f'{START}{{"type": "result", "id": "a", "status": "passed", "steps": [{{"name": "b", "status": "passed", "duration_ms": []}}]}}\n',
+        '<file>:2: the "steps" of a result cannot be [] at steps[0].duration_ms',
+    ),
+    "a number of checks": (
+        f'{START}{{"type": "result", "id": "a", "status": "passed", "assertion_count": "1"}}\n',
+        '<file>:2: the "assertion_count" of a result cannot be "1"',
+    ),
     "a huge number": (
         f'{START}{{"type": "result", "id": "a", "status": "passed", "duration_ms": 1{"0" * 400}}}\n',
         f'<file>:2: the "duration_ms" of a result cannot be 1{"0" * 39}',
