@@ -117,7 +117,7 @@ class ScriptHost:
         """Whether no further test begins."""
         self._listed_by: float | None = None
         """The time at which `run` ends even if some modules are not listed yet."""
-        for worker in (processes.worker, *processes.more):
+        for worker in processes.workers:
             self._workers.start(worker)
 
     def __enter__(self) -> Self:
@@ -128,15 +128,11 @@ class ScriptHost:
 
     def release(self) -> Processes:
         """Closes the host; its compiler and idle workers, for another one; starts missing ones. Raises HostError."""
-        compiler, workers = self._compiler.release(), self._workers.release()
-        first, *more = workers or [Worker(self._workers.command)]
+        compiler, workers, command = self._compiler.release(), self._workers.release(), self._workers.command
+        workers = workers or [Worker(command)]
         self.close()
-        return Processes(
-            compiler=compiler or Service(readable(self._root)),
-            worker=first,
-            more=tuple(more),
-            command=self._workers.command,
-        )
+        compiler = compiler or Service(readable(self._root))
+        return Processes(compiler=compiler, workers=tuple(workers), command=command)
 
     def kill(self) -> None:
         """Kills all processes, when nothing is left for them to do; `close` waits for their end."""

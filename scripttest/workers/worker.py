@@ -42,21 +42,19 @@ class Processes(Value):
     by themselves when this process ends."""
 
     compiler: Service
-    worker: Worker
+    workers: tuple[Worker, ...]
     command: list[str]
     """The command line of further workers."""
-    more: tuple[Worker, ...] = ()
-    """Further workers that already run."""
 
     def prepare(self) -> None:
         """Lets idle workers prepare realms for the next tests."""
-        for worker in (self.worker, *self.more):
+        for worker in self.workers:
             worker.send_frame("spare")
 
     def close(self) -> None:
         """Ends the processes, for a run that ends before a host has taken them over."""
         self.compiler.child.end()
-        for worker in (self.worker, *self.more):
+        for worker in self.workers:
             worker.child.end()
 
 
@@ -64,7 +62,7 @@ def start_processes(parts: str, root: Path, counters: str | None = None, tells: 
     """Starts one worker, which loads the script half of the bindings from `parts`, and the compiler of the application
     at `root`. `counters` and `tells` as in `worker_command`. Raises HostError."""
     command = worker_command(parts, counters, tells)
-    return Processes(worker=Worker(command), compiler=Service(readable(root)), command=command)
+    return Processes(workers=(Worker(command),), compiler=Service(readable(root)), command=command)
 
 
 class Worker:

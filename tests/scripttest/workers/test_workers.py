@@ -79,7 +79,7 @@ def run(folder: Path, does: str, timeout: float = 20) -> list[HostRecord]:
     """The records of a module with two tests if the workers are such programs."""
     (folder / "a_test.ts").write_text(TEST)
     command = worker_that(does, folder)
-    processes = Processes(compiler=Service(readable(folder)), worker=Worker(command), command=command)
+    processes = Processes(compiler=Service(readable(folder)), workers=(Worker(command),), command=command)
     module = Module(source=Source(key="a", test=folder / "a_test.ts", script=None), context="{}")
     with ScriptHost(folder, processes, NoServices(), SCRIPT_GLOBALS, 1, timeout) as host:
         return list(host.run([module]))
@@ -408,7 +408,7 @@ def test_realms_that_hold_much_are_freed_between_tests(tmp_path: Path) -> None:
         with ScriptHost(tmp_path, processes, NoServices(), SCRIPT_GLOBALS, 1, 20) as host:
             seen = told(list(host.run([module])))
             if number == 2:
-                pid = processes.worker.child.pid
+                pid = processes.workers[0].child.pid
                 peak = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
             processes = host.release()
         processes.prepare()
