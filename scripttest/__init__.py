@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from scripttest.compile.builds import Source
     from scripttest.compile.compiler import Compiled, Instrument
     from scripttest.compile.configuration import names_in
+    from scripttest.diagnostics.printed import WrittenCall, WrittenCalls
     from scripttest.diagnostics.sources import code_frame
-    from scripttest.diagnostics.written_calls import WrittenCall, WrittenCalls
     from scripttest.extras import install_command
     from scripttest.files import (
         DATA_LIMIT,
@@ -118,8 +118,8 @@ _HOMES = {
     "compile.builds": "Source",
     "compile.compiler": "Compiled Instrument",
     "compile.configuration": "names_in",
+    "diagnostics.printed": "WrittenCall WrittenCalls",
     "diagnostics.sources": "code_frame",
-    "diagnostics.written_calls": "WrittenCall WrittenCalls",
     "extras": "install_command",
     "files": "DATA_LIMIT RefusedFileError anywhere holds_secrets open_file parts_below read_file",
     "folder_locks": "HeldFolder hold",

@@ -152,7 +152,7 @@ DOORS = {
     "scripttest/walls": "confinement jailed machine",
     "scripttest/compile": "at_once boundary builds compiler configuration esbuild linking",
     "scripttest/shortcuts": "__init__ imports slicing",
-    "scripttest/diagnostics": "foreign_calls sources stack written_calls",
+    "scripttest/diagnostics": "foreign_calls printed sources stack",
     "scripttest/workers": "functions host launch module_run mutant_host repl_host services stories worker",
     "scripttest/realm": "engine",
     "scripttest/syntax": "coverage instruments mutants parser",

@@ -150,7 +150,7 @@ def _programs(root: Path, files: Iterable[str]) -> Iterator[str]:
 def _imported(root: Path, files: Iterable[str]) -> Iterator[str]:
     """What scripts import. A script that cannot be compiled does not run, and imports nothing."""
     sources = [Source(key=path, test=Path(path), script=None) for path in files if path.endswith(CODE)]
-    results = [one.result for one in compile_all(root, [source for source in sources if source.test.is_file()])]
+    results = compile_all(root, [source for source in sources if source.test.is_file()]).values()
     inputs = [os.path.normpath(f"{root}/{name}") for one in results if isinstance(one, Compiled) for name in one.inputs]
     real = os.path.realpath(root)
     for path in _with_targets(filter(os.path.isfile, dict.fromkeys(inputs)), real):

@@ -307,7 +307,7 @@ def take_scripts(parts: Iterable[Dependency], root: Path, digests: PartDigests) 
         for part, path in wanted
         if path.is_file()
     ]
-    for result in (one.result for one in compile_all(root, sources)):
+    for result in compile_all(root, sources).values():
         if isinstance(result, Compiled):
             digests.take(result)
 

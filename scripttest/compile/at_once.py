@@ -16,7 +16,6 @@ from scripttest.compile.builds import Source
 from scripttest.compile.compiler import Compiled, Compiler
 from scripttest.process import PollLoop
 from scripttest.results import CompileError
-from scripttest.values import Value
 
 _NEXT = re.compile(r"""["'`/{}]""")
 _STRING = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL)
@@ -30,24 +29,17 @@ _LOOK_BACK = 40
 """Letters before a slash that show what it is."""
 
 
-class Attempted(Value):
-    """A script that was to be compiled, and what came of it."""
-
-    source: Source
-    result: Compiled | CompileError
-
-
-def compile_all(root: Path, sources: Iterable[Source]) -> list[Attempted]:
+def compile_all(root: Path, sources: Iterable[Source]) -> dict[Source, Compiled | CompileError]:
     """What each of the sources is compiled to, or why it cannot be; blocks. Raises HostError when there is no
     compiler."""
     wanted = list(sources)
-    results: list[Attempted] = []
+    results: dict[Source, Compiled | CompileError] = {}
     if not wanted:
         return results
     loop = PollLoop()
     compiler = Compiler(root, loop)
     try:
-        compiler.add(wanted, lambda source, result: results.append(Attempted(source=source, result=result)))
+        compiler.add(wanted, results.__setitem__)
         while len(results) < len(wanted):
             deadline = compiler.deadline
             loop.wait(None if deadline is None else deadline - time.monotonic())

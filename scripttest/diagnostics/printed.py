@@ -1,17 +1,24 @@
-"""What the parser finds in code that esbuild printed, for failures: callees, loops, throws. It is asked about one
-top-level statement, in which a place is."""
+"""What the parser finds in code that esbuild printed: for failures callees, loops and throws, in the one top-level
+statement that a place is in; for tools all calls, with their texts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
+from scripttest.compile.builds import Source
+from scripttest.compile.compiler import Compiled
+from scripttest.diagnostics.sources import SourceMap
+from scripttest.results import CompileError
 from scripttest.syntax.parser import UnreadableError, parser
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
 
 MOST = 200_000
 """Characters of a statement, or of all scripts with statements that throw, that are read."""
@@ -150,3 +157,74 @@ def _is_literal(value: str) -> bool:
         value in (*_UNDEFINED, "null", "true", "false")
         or re.fullmatch(r"\"[^\"]*\"|'[^']*'|-?[\d.]+", value) is not None
     )
+
+
+class WrittenCall(Value):
+    """A call, or a property that is given a text."""
+
+    callee: str
+    """As it is written, such as `Process`, `ctx.agent.Call` or `new Query`; of a property its name and a colon, such as
+    `process:`."""
+    arguments: tuple[str | None, ...]
+    """The first ones: texts, with `*` for what is made at run time; None for what is not a text."""
+    file: str
+    """Below the application."""
+    line: int
+    """From 1."""
+    within: str = ""
+    """The callee among whose arguments it stands, the innermost."""
+    beside: frozenset[str] = frozenset()
+    """Of a property: the names of all properties of its object."""
+
+
+class WrittenCalls:
+    """Compiles scripts of an application, each once, and reads them."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._read: dict[Path, tuple[WrittenCall, ...] | CompileError] = {}
+        self._declared: dict[Path, frozenset[str]] = {}
+
+    def of(self, scripts: Iterable[Path]) -> Mapping[Path, tuple[WrittenCall, ...] | CompileError]:
+        """The calls in each script and in what it imports, or why it cannot be compiled. Blocks. Raises HostError when
+        there is no compiler."""
+        from scripttest.compile.at_once import compile_all
+
+        wanted = list(dict.fromkeys(scripts))
+        new = [Source(key=str(path), test=path, script=None) for path in wanted if path not in self._read]
+        for source, result in compile_all(self._root, new).items():
+            if isinstance(result, CompileError):
+                self._read[source.test] = result
+            else:
+                self._read[source.test] = tuple(_calls(result))
+                self._declared[source.test] = result.declared
+        return {script: self._read[script] for script in wanted}
+
+    def declared(self, script: Path) -> frozenset[str] | None:
+        """The names that a script exports or declares at its top level; None when it cannot be compiled. Blocks. Raises
+        HostError when there is no compiler."""
+        self.of([script])
+        return self._declared.get(script)
+
+
+def _calls(compiled: Compiled) -> Iterator[WrittenCall]:
+    """The calls in a script; none in code that the parser cannot read."""
+    for script in compiled.scripts:
+        source_map = SourceMap(script.source_map)
+        lines = [0, *(match.end() for match in re.finditer("\n", script.code))]
+        try:
+            calls = parser().ask("callsIn", script.code)
+        except UnreadableError:
+            continue
+        for found in calls:
+            line = bisect_right(lines, found["start"])
+            place = source_map.find(line + script.skipped, found["start"] - lines[line - 1] + 1)
+            if place is not None:
+                yield WrittenCall(
+                    callee=found["callee"],
+                    arguments=tuple(found["arguments"]),
+                    file=place.source,
+                    line=place.line,
+                    within=found["within"],
+                    beside=frozenset(found["beside"]),
+                )
