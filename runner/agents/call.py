@@ -45,12 +45,7 @@ OPTION_KINDS = (("metadata", dict, "an object"), ("connector", str, "a string"))
 class Call:
     """One call of an agent, on behalf of a scope."""
 
-    def __init__(
-        self,
-        runtime: Runtime,
-        scope: Scope,
-        request: AgentRequest,
-    ) -> None:
+    def __init__(self, runtime: Runtime, scope: Scope, request: AgentRequest) -> None:
         self._runtime = runtime
         self._scope = scope
         self._assistant = scope.agent

@@ -98,14 +98,24 @@ class AgentCall:
         self.failed = False
 
 
-class ModelStep(Value):
-    """A call of a model as the trace of a case shows it, also one that failed."""
+class Step(Value):
+    """A call of a model or a tool as the trace of a case shows it."""
 
     role: str
-    """The role of the agent that asked: `agent`, or that of a helper, such as `validator`."""
+    """The role of the agent that called: `agent`, or that of a helper, such as `validator`."""
     turn: int
     """0 outside of turns."""
     agent: str
+    milliseconds: float
+    """On the clock of the case, which is stopped while a call waits in a queue of this tool."""
+    span: Span
+    endpoint: Endpoint | None = None
+    """Where the model, or the MCP server of the tool, was reached; None: nowhere outside, or not over HTTP."""
+
+
+class ModelStep(Step):
+    """A call of a model, also one that failed."""
+
     connector: str
     vendor: str
     """The provider of the model, as OpenTelemetry names it: `openai`, `anthropic`."""
@@ -115,29 +125,17 @@ class ModelStep(Value):
     """As in `ModelRequest`, after those of the connector."""
     messages: Sequence[Mapping[str, Any]]
     """As they were sent, in OpenAI's form."""
-    milliseconds: float
-    """On the clock of the case, which is stopped while a call waits in a queue of this tool."""
-    span: Span
     completion: Completion | None
     """None: it failed."""
     error: str = ""
-    endpoint: Endpoint | None = None
-    """Where the model was reached; None: nowhere outside."""
 
 
-class ToolStep(Value):
-    """A call of a tool as the trace of a case shows it."""
+class ToolStep(Step):
+    """A call of a tool."""
 
-    role: str
-    turn: int
-    agent: str
     call: str
     """The id that the model gave the call."""
     use: ToolUse
-    milliseconds: float
-    span: Span
-    endpoint: Endpoint | None = None
-    """Where the MCP server of the tool was reached; None: not over HTTP."""
 
 
 class FunctionRun:

@@ -329,12 +329,7 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
     options = {key: about[key] for key in ("connector", "metadata") if about.get(key)}
     judged = found.replace(expected=expected, actual=output, judge=found.judge or agent, options=options or None)
     _keep(world, result_of(AGENT, judged, required))
-    return {
-        "passed": found.passed,
-        "judged": found.judged,
-        "inconclusive": found.inconclusive,
-        "reason": found.message,
-    }
+    return {"passed": found.passed, "judged": found.judged, "inconclusive": found.inconclusive, "reason": found.message}
 
 
 def _verdict_of(vote: Mapping[str, Any]) -> CheckResult | NotEvaluated:

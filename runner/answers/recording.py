@@ -19,14 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from runner.answers.completions import cleaned
-from runner.answers.recording_files import (
-    SUFFIX,
-    file_of,
-    folder_of,
-    read_recording,
-    sweep,
-    write_recording,
-)
+from runner.answers.recording_files import SUFFIX, file_of, folder_of, read_recording, sweep, write_recording
 from runner.answers.replay import (
     CaseRecording,
     CaseReplay,

@@ -264,12 +264,7 @@ class CaseReplay:
         )
 
     def explain_miss(
-        self,
-        asked: Described,
-        case: str,
-        folder: str,
-        file: str,
-        others: Callable[[], Iterable[tuple[str, Described]]],
+        self, asked: Described, case: str, folder: str, file: str, others: Callable[[], Iterable[tuple[str, Described]]]
     ) -> str:
         """Why a request has no recorded answer, with the recorded request that is most similar: of the case if
         possible, otherwise one of `others`, each with its place. `folder` and `file` are for the message."""

@@ -126,8 +126,7 @@ def _check(options: dict[str, Any], subject: str) -> None:
     host = options.get("host") or options.get("proxy") or ""
     if host and not is_http_address(host):
         raise ConfigurationError(
-            f"{subject}: options.host must be a URL",
-            'For example: "https://api.example.com", with http:// or https://',
+            f"{subject}: options.host must be a URL", 'For example: "https://api.example.com", with http:// or https://'
         )
     if options.get("auth_mode", "bearer") not in AUTH_MODES:
         raise ConfigurationError(f"{subject}: auth_mode must be one of {', '.join(AUTH_MODES)}")

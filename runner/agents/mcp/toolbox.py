@@ -175,8 +175,7 @@ def _choice(item: Any, what: str) -> ServerChoice:
             tools = chosen.get("tools") if isinstance(chosen, dict) else chosen
             return ServerChoice(server=server, tools=_names(tools, what))
     raise ConfigurationError(
-        f"Cannot read {what}: no server is named",
-        'Write it as "id", or as {"server_id": "id", "tools": ["name"]}',
+        f"Cannot read {what}: no server is named", 'Write it as "id", or as {"server_id": "id", "tools": ["name"]}'
     )
 
 
