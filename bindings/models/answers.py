@@ -136,7 +136,7 @@ def call_listing(store: Store, process: str, values: list[Json]) -> Json:
     if method == "exists":
         return _exactly_named(store, process, id) is not None
     if method == "unload":
-        store.catalog.remove(id)
+        store.catalog.models.pop(id, None)
         return None
     if method == "read":  # upstream takes the id from the name of the process
         raise bad("Model:; not found")
@@ -146,7 +146,7 @@ def call_listing(store: Store, process: str, values: list[Json]) -> Json:
 
 
 def _exactly_named(store: Store, process: str, id: str) -> Model | None:
-    found = store.catalog.exact(id)
+    found = store.catalog.models.get(id)
     if found is None and (other := store.catalog.find(id)) is not None:
         store.warn(f"{process}: there is no model {id}; it is {other.id}, and {process} takes ids as they are written")
     return found
@@ -206,7 +206,8 @@ def load(store: Store, id: str, values: list[Json]) -> Json:
     source = values[1] if len(values) > 1 and isinstance(values[1], str) else None
     try:
         file, document, text = store.load(str(values[0]), source)
-        store.catalog.add(read_definition(id, file, document).replace(source=text))
+        model = read_definition(id, file, document).replace(source=text)
+        store.catalog.models[model.id] = model
     except (ModelFileError, ProcessError) as error:
         return ErrorValue(message=error.message)
     return None

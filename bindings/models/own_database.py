@@ -144,6 +144,6 @@ class OwnDatabase:
                 if self._keep is not None:
                     self._keep(self._store.database.dump())
             finally:
-                self._store.close()
+                self._store.database.close()
                 self._store = None
                 self._databases().make_ahead()

@@ -25,12 +25,13 @@ class Catalog:
 
     def __init__(self, models: Mapping[str, Model], refused: Mapping[str, str] | None = None) -> None:
         """`refused` are the ids of models whose files cannot be read, each with its error."""
-        self._models = dict(models)
+        self.models = dict(models)
+        """By id, as it is written."""
         self._refused = {id.lower(): problem for id, problem in (refused or {}).items()}
 
     def copy(self) -> Catalog:
         """The same models, for another test."""
-        return Catalog(self._models, self._refused)
+        return Catalog(self.models, self._refused)
 
     def get(self, id: str) -> Model:
         """The model of an id, be it written in capitals or not. Raises ProcessError."""
@@ -53,31 +54,19 @@ class Catalog:
             raise UnknownColumnsError(asked, model.id)
         return model
 
-    def exact(self, id: str) -> Model | None:
-        """The model whose id is written like this."""
-        return self._models.get(id)
-
     def find(self, id: str) -> Model | None:
-        """The same; None when there is none."""
-        if id in self._models:
-            return self._models[id]
-        return next((model for name, model in self._models.items() if name.lower() == id.lower()), None)
+        """The model of an id, be it written in capitals or not; None when there is none."""
+        if id in self.models:
+            return self.models[id]
+        return next((model for name, model in self.models.items() if name.lower() == id.lower()), None)
 
     def all(self) -> list[Model]:
         """All models by id."""
-        return [self._models[id] for id in sorted(self._models)]
-
-    def add(self, model: Model) -> None:
-        """Adds a model, or replaces it."""
-        self._models[model.id] = model
-
-    def remove(self, id: str) -> None:
-        """Forgets a model whose id is written like this; its table stays."""
-        self._models.pop(id, None)
+        return [self.models[id] for id in sorted(self.models)]
 
 
 class Store:
-    """The models and the database that processes of models work on. To be closed."""
+    """The models and the database that processes of models work on. The database is to be closed."""
 
     def __init__(
         self,
@@ -106,7 +95,3 @@ class Store:
         self.salt = salt
         self.checked: set[str] = set()
         """Ids of models whose rules were looked at."""
-
-    def close(self) -> None:
-        """Closes the database."""
-        self.database.close()

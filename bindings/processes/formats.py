@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from functools import cache
 from typing import Any, NoReturn
 
@@ -65,19 +66,14 @@ def parse(text: str, hint: str = "") -> Json:
         return decode_yaml(text)
     try:
         return decode_json(text)
-    except ValueError as error:
-        try:
-            return decode_json(strip_comments(text))
-        except ValueError:
-            if "yao" in form or form.endswith("jsonc"):
-                try:
-                    return decode_json(strip_trailing_commas(strip_comments(text)))
-                except ValueError:
-                    raise error from None
-        try:
-            return repair(text)
-        except ValueError:
-            raise error from None
+    except ValueError:
+        bare = strip_comments(text)
+        with suppress(ValueError):
+            return decode_json(bare)
+        with suppress(ValueError):
+            is_loose = "yao" in form or form.endswith("jsonc")
+            return decode_json(strip_trailing_commas(bare)) if is_loose else repair(text)
+        raise
 
 
 def detect(text: str) -> str:
