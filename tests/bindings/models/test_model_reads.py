@@ -338,6 +338,9 @@ WRONG = [
     ("models.pet.Find", [1], "400: models.pet.Find Missing parameters, 2 parameters are required"),
     ("models.pet.Paginate", [{}], "400: models.pet.Paginate Missing parameters, 3 parameters are required"),
     ("models.pet.Get", ["all"], "400: models.pet.Get: argument 1 must be an object"),
+    ("models.pet.Paginate", [{}, "inf", 5], "400: models.pet.Paginate: argument 2 must be a number"),
+    ("models.pet.Insert", [["name"], [5]], "400: models.pet.Insert: argument 2 must be an array of arrays"),
+    ("schemas.default.IndexAdd", ["pet", 5], "400: schemas.default.IndexAdd: argument 2 must be an object"),
     ("models.nobody.Get", [{}], "400: Model:nobody; not found"),
     ("models.pet.Search", [{}], "404: models.pet.Search Handler -> models.Search not found"),
 ]

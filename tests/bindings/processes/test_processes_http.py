@@ -387,6 +387,7 @@ BAD: list[tuple[str, list[Any], str]] = [
         "argument 3 must be an object, a string like a=1&b=2, or an array of these",
     ),
     ("Send", ["GET /", "http://127.0.0.1/"], "argument 1 must be the name of a method"),
+    ("Stream", ["GET /", "http://127.0.0.1/"], "argument 1 must be the name of a method"),
     ("Send", ["GET"], "argument 2 must be a string, got nothing"),
     (
         "Send",

@@ -228,9 +228,11 @@ def test_a_value_that_changes_between_runs_is_not_updated(app: MakeApplication) 
 def test_update_removes_what_is_obsolete(app: MakeApplication) -> None:
     here = app({"card_test.ts": TWO})
     summary(here, *CARD)
+    (here.source / FILE).chmod(0o600)
     here.write({"card_test.ts": LESS})
     assert summary(here, *CARD, "--update-snapshots") == ["1 obsolete snapshot removed"]
     assert "TestA text" not in stored(here) and "TestA 1" in stored(here)
+    assert (here.source / FILE).stat().st_mode & 0o777 == 0o600
     here.write({"card_test.ts": "export function TestA() {}"})
     assert summary(here, *CARD, "--update-snapshots") == ["2 obsolete snapshots removed"]
     assert not (here.source / "__snapshots__").exists()
