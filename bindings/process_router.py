@@ -158,10 +158,14 @@ class ProcessRouter(Services):
 
     def _called(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
         own = self.worlds.of(test)
+        own.link = link
+        return self._enveloped(own, name, arguments, world)
+
+    def _enveloped(self, own: World, name: str, arguments: str, told: str) -> str:
+        """The envelope of the answer to a call, before which the realm has told the state of the test."""
 
         def answer(args: list[Any]) -> Any:
-            own.take(world)
-            own.link = link
+            own.take(told)
             return self._answer(own, name, args)
 
         return enveloped(name, arguments, answer, own.clock)
@@ -172,13 +176,8 @@ class ProcessRouter(Services):
         database = own and self._host.held_database(name, arguments, own)
         if not own or not database:
             return None
-
-        def answer(args: list[Any]) -> Any:
-            own.take(world)
-            return self._answer(own, name, args)
-
         try:
-            envelope = enveloped(name, arguments, answer, own.clock)
+            envelope = self._enveloped(own, name, arguments, world)
         finally:
             database.release()
         if self.kept is not None:

@@ -10,9 +10,8 @@ from bindings.errors import ErrorValue, ProcessError, bad, failed
 from bindings.models import query, reads, schemas, tables, writes
 from bindings.models.databases import migrate
 from bindings.models.definition import Model, ModelFileError, mapping, read_definition
-from bindings.models.methods import Method, arguments, method_of, needs, no_method
 from bindings.models.reads import all_rows
-from bindings.models.store import Store, UnknownColumnsError
+from bindings.models.store import Method, Store, UnknownColumnsError, arguments, method_of, needs, no_method
 from bindings.models.tables import quoted
 from scripttest.typing_names import Json
 

@@ -10,9 +10,8 @@ from typing import Any
 
 from bindings.errors import ProcessError
 from bindings.models.definition import bound
-from bindings.models.methods import no_method
 from bindings.models.query_sql import Select, Writer, wrong
-from bindings.models.store import Store, UnknownColumnsError
+from bindings.models.store import Store, UnknownColumnsError, no_method
 from bindings.models.tables import Row
 from scripttest.typing_names import Json
 

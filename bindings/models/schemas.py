@@ -19,8 +19,7 @@ from bindings.models.definition import (
     read_definition,
     read_index,
 )
-from bindings.models.methods import Method, arguments, method_of
-from bindings.models.store import Store
+from bindings.models.store import Method, Store, arguments, method_of
 from scripttest.typing_names import Json
 
 _SIZED = re.compile(r"(\w++(?: ++\w++|(?!))*+)\s*+(?:\((\d+)(?:,(\d+))?\))?")
