@@ -4,7 +4,7 @@ which slashes part; bars and slashes inside brackets belong to a pattern (`split
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from runner.errors import ConfigurationError
 from scripttest.values import Value
@@ -95,3 +95,22 @@ def matcher(pattern: str, flag: str = "--run") -> Callable[[str], bool]:
             f'Cannot read {flag} "{pattern}": {error}', "It is a Go (RE2) regular expression"
         ) from error
     return compiled.search
+
+
+def pattern_of(tests: Iterable[str]) -> str:
+    """The value of `--run` that runs these tests of a suite, by their names."""
+    return "|".join(f"^{_escaped(test)}$" for test in tests)
+
+
+def _escaped(name: str) -> str:
+    """A pattern of `--run` that matches a name. Spaces are `_` there, so any character is accepted for them, and for
+    those that cannot be seen."""
+
+    def escaped(letter: str) -> str:
+        if letter == "\n":
+            return r"\n"
+        if letter in " /" or not letter.isprintable():
+            return "."
+        return f"\\{letter}" if letter.isascii() else letter
+
+    return re.sub(r"[^\w-]", lambda match: escaped(match[0]), name)

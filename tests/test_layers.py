@@ -185,7 +185,7 @@ DOORS = {
     "runner/modes": "base interactive mode tracing transcripts",
     "runner/store": "baseline database history places run_writer store stored upkeep",
     "runner/planning": "case_planning case_source generators inputs last_failed nearest plan planner regrading resume selection still_valid test_functions",
-    "runner/reporters/console": "console rerun_command style table terminal verdict_lines",
+    "runner/reporters/console": "console style table terminal verdict_lines",
     "runner/reporters": "__init__ agent change_lines document github markdown_pieces opening stream",
     "runner/reporters/html": "__init__ compared data",
     "runner/execution": "attempts ending outcome repetition run scripts services start status stopping suite_run",

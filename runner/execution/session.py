@@ -13,7 +13,7 @@ from runner.execution.repetition import Repetition
 from runner.options.readers import LINES
 from runner.planning.last_failed import memory_of
 from runner.record.events import ONCE, InterimLooks, RunEnd, RunStart, RunStatus, Warned
-from runner.reporters.console.rerun_command import flags_of
+from runner.reporters.console.style import flags_of
 from runner.reporters.opening import Console
 from runner.version import VERSION
 from scripttest import missing_walls, sandbox_of

@@ -18,6 +18,7 @@ from runner.application.application import Application
 from runner.environment import Environment
 from runner.errors import ConfigurationError, MissingError
 from runner.execution.outcome import bounded
+from runner.filters import pattern_of
 from runner.mcp_server import results
 from runner.mcp_server.running import Call, Calls, Ended, objects_in
 from runner.mcp_server.script_api import declarations, named
@@ -25,7 +26,6 @@ from runner.mcp_server.tools import Answer, nearest, pieces
 from runner.mutation.documents import LAST, LAST_OF_CASES, LAST_OF_PROMPTS, last_document
 from runner.planning.inputs import is_generator
 from runner.record.outcomes import Verdict
-from runner.reporters.console.rerun_command import pattern_of
 from runner.reporters.console.style import count
 from scripttest import Status
 from scripttest.typing_names import Record

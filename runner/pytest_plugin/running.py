@@ -23,12 +23,12 @@ from runner.environment import Environment
 from runner.execution.run import Observer
 from runner.execution.start import run
 from runner.execution.stopping import Interrupted, Signals, Stop
+from runner.filters import pattern_of
 from runner.options.options import RunOptions
 from runner.planning.plan import RunRequest
 from runner.record.events import Event, RunEnd, RunError, RunStart, SuiteStart, TestEnd
 from runner.record.outcomes import error_text
 from runner.reporters.console.console import failure_text
-from runner.reporters.console.rerun_command import pattern_of
 from runner.security.keys import take_keys
 from runner.security.secrets import Secrets
 from runner.security.terminal import inert, unsteered

@@ -10,19 +10,7 @@ from itertools import count, takewhile
 from pathlib import Path
 
 from runner.errors import RunnerError
-from runner.record.events import (
-    AttemptEnd,
-    Event,
-    RunEnd,
-    RunError,
-    RunStart,
-    RunStatus,
-    SuiteEnd,
-    SuiteStart,
-    TestEnd,
-    TestStart,
-    Warned,
-)
+from runner.record import events
 from runner.record.fold import Execution
 from runner.record.model import TestResult
 from runner.security.secrets import Secrets
@@ -37,7 +25,7 @@ UNSHOWN = "An error of the run cannot be shown"
 class Reporter(Protocol):
     """A consumer of the event stream."""
 
-    def on_event(self, event: Event, so_far: Execution) -> None:
+    def on_event(self, event: events.Event, so_far: Execution) -> None:
         """Takes one event; `so_far` has it folded in already."""
 
     def close(self) -> None:
@@ -69,13 +57,13 @@ class Multiplexer:
         self._secrets = Secrets() if secrets is None else secrets
         self.execution = Execution(self._secrets.text)
         self._reporters = list(reporters)
-        self.untold: list[RunError] = []
+        self.untold: list[events.RunError] = []
         """Errors that came when no reporter was left that tells the user of errors."""
         self._has_teller = any(map(_tells_errors, reporters))
         self._is_unread = False
         """Whether nobody reads any more what is said: the reader of a pipe has left."""
 
-    def send(self, event: Event) -> None:
+    def send(self, event: events.Event) -> None:
         """Folds one event into `execution` and gives it to every reporter that still works.
 
         If removing secrets from it raises an exception, errors and the end of the run are sent without their texts.
@@ -86,17 +74,17 @@ class Multiplexer:
             bare = _bare(event, error)
             if bare is not None:
                 self._pass_on(bare)
-            if not isinstance(bare, RunError | RunEnd):
+            if not isinstance(bare, events.RunError | events.RunEnd):
                 raise
         else:
             self._pass_on(clean)
 
-    def _pass_on(self, event: Event) -> None:
-        if self._counts or not isinstance(event, (TestStart, TestEnd, AttemptEnd)):
+    def _pass_on(self, event: events.Event) -> None:
+        if self._counts or not isinstance(event, (events.TestStart, events.TestEnd, events.AttemptEnd)):
             self.execution.add(event)
-        if isinstance(event, RunError) and not self._is_told:
+        if isinstance(event, events.RunError) and not self._is_told:
             self.untold.append(event)
-        broken: list[RunError] = []
+        broken: list[events.RunError] = []
         for reporter in list(self._reporters):
             try:
                 reporter.on_event(event, self.execution)
@@ -127,7 +115,7 @@ class Multiplexer:
                 reporter.close()
                 written.append(reporter)
             except IncompleteError as warning:
-                self.send(Warned(message=str(warning)))
+                self.send(events.Warned(message=str(warning)))
             except Exception as error:
                 self.send(_problem(reporter, error))
         self._reporters = written
@@ -138,14 +126,14 @@ class Multiplexer:
         return [path for path in found if path is not None]
 
 
-def _bare(event: Event, error: Exception) -> Event | None:
+def _bare(event: events.Event, error: Exception) -> events.Event | None:
     """What every report needs of an event from which secrets cannot be removed; None: no report needs it."""
-    if isinstance(event, RunStart):
-        return RunStart(started_at=event.started_at, version=event.version, suites=(), environment={})
-    if isinstance(event, RunError):
-        return RunError(message=f"{UNSHOWN}: {type(error).__name__} when secrets were removed from it")
-    if isinstance(event, RunEnd):
-        return RunEnd(status=RunStatus.ERROR, seconds=event.seconds, completed_at=event.completed_at)
+    if isinstance(event, events.RunStart):
+        return events.RunStart(started_at=event.started_at, version=event.version, suites=(), environment={})
+    if isinstance(event, events.RunError):
+        return events.RunError(message=f"{UNSHOWN}: {type(error).__name__} when secrets were removed from it")
+    if isinstance(event, events.RunEnd):
+        return events.RunEnd(status=events.RunStatus.ERROR, seconds=event.seconds, completed_at=event.completed_at)
     return None
 
 
@@ -154,16 +142,16 @@ def _tells_errors(reporter: Reporter) -> bool:
     return bool(getattr(reporter, "tells_errors", False))
 
 
-def _problem(reporter: Reporter, error: Exception) -> RunError:
+def _problem(reporter: Reporter, error: Exception) -> events.RunError:
     if isinstance(error, RunnerError):
-        return RunError(message=error.message, hint=error.hint)
+        return events.RunError(message=error.message, hint=error.hint)
     if _tells_errors(reporter):
         what = "Cannot write the output" if isinstance(error, OSError) else "The console output failed"
-        return RunError(message=f"{what}: {describe(error)}")
+        return events.RunError(message=f"{what}: {describe(error)}")
     path = getattr(reporter, "path", None)
     if isinstance(error, OSError) and error.strerror and (path or error.filename):
-        return RunError(message=f"Cannot write {path or error.filename}: {error.strerror}")
-    return RunError(message=f"Reporter {type(reporter).__name__} crashed: {describe(error)}")
+        return events.RunError(message=f"Cannot write {path or error.filename}: {error.strerror}")
+    return events.RunError(message=f"Reporter {type(reporter).__name__} crashed: {describe(error)}")
 
 
 def describe(error: BaseException) -> str:
@@ -193,13 +181,13 @@ class Ordered:
         self._is_open = False
         self._next = 0
         """The position of its next test."""
-        self._held: dict[str, dict[int, TestEnd]] = {}
-        self._started: dict[str, SuiteStart] = {}
+        self._held: dict[str, dict[int, events.TestEnd]] = {}
+        self._started: dict[str, events.SuiteStart] = {}
         self._ended: set[str] = set()
 
-    def on_event(self, event: Event, so_far: Execution) -> None:
+    def on_event(self, event: events.Event, so_far: Execution) -> None:
         """Passes on what is due."""
-        if isinstance(event, TestEnd):
+        if isinstance(event, events.TestEnd):
             suite, position = event.result.suite, event.result.position
             held = self._held.setdefault(suite, {})
             is_first = self._is_open and suite == self._order[0]
@@ -210,21 +198,21 @@ class Ordered:
             held[position] = event
             if not is_first:
                 return
-        elif isinstance(event, SuiteStart):
+        elif isinstance(event, events.SuiteStart):
             self._started[event.suite] = event
-        elif isinstance(event, SuiteEnd):
+        elif isinstance(event, events.SuiteEnd):
             self._ended.add(event.suite)
-        elif isinstance(event, TestStart):
+        elif isinstance(event, events.TestStart):
             return
         else:
-            if isinstance(event, RunStart):
+            if isinstance(event, events.RunStart):
                 self._order.extend(suite.id for suite in event.suites)
-            elif isinstance(event, RunEnd):
+            elif isinstance(event, events.RunEnd):
                 self._release_all(so_far)
             self._inner.on_event(event, so_far)
             return
         while self._order and self._release(self._order[0], so_far):
-            self._inner.on_event(SuiteEnd(suite=self._order.popleft()), so_far)
+            self._inner.on_event(events.SuiteEnd(suite=self._order.popleft()), so_far)
             self._is_open = False
 
     def close(self) -> None:

@@ -17,36 +17,9 @@ from runner.amounts import cost_in
 from runner.errors import ConfigurationError
 from runner.record.report import Report
 from runner.record.saved import read_text
+from runner.store import stored
 from runner.store.database import changing, close, damaged, is_under_way, open_for_reading, parsing, understood
 from runner.store.places import FILE
-from runner.store.stored import (
-    CASE_FILE,
-    CUT_SHORT,
-    FINGERPRINTS,
-    LABELS,
-    MODULE,
-    NOT_ENDED,
-    OPTIONAL_TEXT,
-    REMARKS,
-    RESULTS,
-    RUNS,
-    SUITES,
-    TEXT,
-    UNDER_WAY,
-    Columns,
-    StoredLabel,
-    StoredResult,
-    StoredRun,
-    batches,
-    line_with_fingerprint,
-    read,
-    record_in,
-    reports_in,
-    result_in,
-    run_start_in,
-    summary_in,
-    unpacked,
-)
 from scripttest import Status, kind_of
 from scripttest.typing_names import Record
 from scripttest.values import fields_of, names_of
@@ -58,7 +31,7 @@ LATEST = "latest"
 _RUN = "id, started_at, ended_at, status, branch, revision, place, profile, reports, start, summary, session"
 _FINGERPRINTS = "LEFT JOIN fingerprints ON digest = results.made_of"
 _LINES = f"SELECT line, content FROM results {_FINGERPRINTS}"
-_OF_LINES = RESULTS | {"content": OPTIONAL_TEXT}
+_OF_LINES = stored.RESULTS | {"content": stored.OPTIONAL_TEXT}
 _GROUPS = "SELECT verdict, attempt = 0, count(*), max(seq) AS seq FROM results WHERE run = ? GROUP BY 1, 2"
 """The results of a run, in numbers that an index knows."""
 _ENDED_LINES = f"""
@@ -104,7 +77,7 @@ class Store:
 
     def runs(
         self, *, branch: str | None = None, profile: str | None = None, commit: str | None = None, limit: int = -1
-    ) -> list[StoredRun]:
+    ) -> list[stored.StoredRun]:
         """The runs, those that began last first."""
         return self._runs(
             "WHERE (? IS NULL OR branch = ?) AND (? IS NULL OR profile = ?) AND (? IS NULL OR revision LIKE ? || '%')"
@@ -114,13 +87,13 @@ class Store:
 
     def under_way(self) -> list[str]:
         """The ids of the runs whose process is there."""
-        open_ended = self.rows(RUNS, "SELECT id FROM runs WHERE status IS NULL")
+        open_ended = self.rows(stored.RUNS, "SELECT id FROM runs WHERE status IS NULL")
         return [id for (id,) in open_ended if is_under_way(self.folder, id)]
 
     def before(self, run: str) -> str | None:
         """The id of the newest run that ended, began before the one with this id, and has some of its suites."""
         found = self.rows(
-            RUNS,
+            stored.RUNS,
             "SELECT older.id FROM runs JOIN runs AS older ON older.started_at < runs.started_at"
             " WHERE runs.id = ? AND older.ended_at IS NOT NULL AND EXISTS (SELECT 1 FROM suites WHERE run = older.id"
             " AND suite IN (SELECT suite FROM suites WHERE run = runs.id)) ORDER BY older.started_at DESC LIMIT 1",
@@ -128,7 +101,7 @@ class Store:
         )
         return found[0][0] if found else None
 
-    def run(self, name: str) -> StoredRun:
+    def run(self, name: str) -> stored.StoredRun:
         """The run with an id, or one that begins so, or the `latest`. Raises ConfigurationError for none, or
         several."""
         if name == LATEST:
@@ -144,21 +117,21 @@ class Store:
             )
         raise ConfigurationError(f"There is no run {name} in the store {self.folder}", "yao-test store list shows them")
 
-    def results(self, run: str, after: int = 0) -> list[StoredResult]:
+    def results(self, run: str, after: int = 0) -> list[stored.StoredResult]:
         """The results of a run, and each run of those that have several, in the order in which they ended; only those
         that were written `after` a `seq`."""
         return self._results("WHERE run = ? AND seq > ? ORDER BY seq", (run, after))
 
-    def by_test(self, runs: Sequence[str]) -> Iterator[list[StoredResult]]:
+    def by_test(self, runs: Sequence[str]) -> Iterator[list[stored.StoredResult]]:
         """The verdicts on each test of some runs, in the order in which these were written; one test after the
         other."""
-        ((stored,),) = self.rows({}, "SELECT count(*) FROM runs")
-        own = "+run" if len(runs) > stored / FEW else "run"  # by the index of tests, and not by that of runs
+        ((number,),) = self.rows({}, "SELECT count(*) FROM runs")
+        own = "+run" if len(runs) > number / FEW else "run"  # by the index of tests, and not by that of runs
         condition = f"WHERE attempt = 0 AND {own} IN (SELECT value FROM json_each(?)) ORDER BY suite, test, seq"
         found = self._found(condition, (json.dumps(list(runs)),))
         return (list(results) for _, results in groupby(found, attrgetter("suite", "test")))
 
-    def over_time(self, suite: str, test: str, runs: Sequence[str] | None = None) -> list[StoredResult]:
+    def over_time(self, suite: str, test: str, runs: Sequence[str] | None = None) -> list[stored.StoredResult]:
         """The verdicts on one test, in the order in which its runs began; of some runs only."""
         return self._results(
             "JOIN runs ON runs.id = run WHERE suite = ? AND test = ? AND attempt = 0"
@@ -169,13 +142,13 @@ class Store:
     def tests(self, runs: Sequence[str]) -> list[tuple[str, str]]:
         """Suite and name of each test that ended in one of these runs."""
         return self.rows(
-            RESULTS,
+            stored.RESULTS,
             "SELECT DISTINCT suite, test FROM results WHERE attempt = 0 AND cause IS NOT ?"
             " AND run IN (SELECT value FROM json_each(?)) ORDER BY 1, 2",
-            (NOT_ENDED, json.dumps(list(runs))),
+            (stored.NOT_ENDED, json.dumps(list(runs))),
         )
 
-    def of_test(self, run: str, suite: str, test: str) -> list[StoredResult]:
+    def of_test(self, run: str, suite: str, test: str) -> list[stored.StoredResult]:
         """The results of one test in a run: the verdict, and each run of it where it has several."""
         return self._results("WHERE run = ? AND suite = ? AND test = ? ORDER BY seq", (run, suite, test))
 
@@ -188,7 +161,7 @@ class Store:
                 f"There is no result {seq} in the store {self.folder}", "Its run may have been removed"
             )
         with parsing(self.folder, f"result {seq}"):
-            return result_in(line_with_fingerprint(unpacked(rows[0][0]), rows[0][1]))
+            return stored.result_in(stored.line_with_fingerprint(stored.unpacked(rows[0][0]), rows[0][1]))
 
     def text(self, run: str) -> str:
         """The run, named as for `run`, as the text of a `.jsonl` report; without a summary while it has not ended."""
@@ -211,23 +184,20 @@ class Store:
         if digest is None:
             return None
         if digest not in self._fingerprints:
-            rows = self.rows(FINGERPRINTS, "SELECT content FROM fingerprints WHERE digest = ?", (digest,))
+            rows = self.rows(stored.FINGERPRINTS, "SELECT content FROM fingerprints WHERE digest = ?", (digest,))
             with parsing(self.folder, f"fingerprint {digest}"):
-                self._fingerprints[digest] = record_in(rows[0][0]) if rows else {}
+                self._fingerprints[digest] = stored.record_in(rows[0][0]) if rows else {}
         return self._fingerprints[digest] or None
 
-    def labels(self, run: str | None = None) -> list[StoredLabel]:
+    def labels(self, run: str | None = None) -> list[stored.StoredLabel]:
         """All labels, or those of a run, in the order in which they were made."""
-        rows = self.rows(
-            LABELS,
-            f"SELECT {', '.join(names_of(StoredLabel))} FROM labels WHERE passed IS NOT NULL AND (? IS NULL OR run = ?)"
-            " ORDER BY made_at, rowid",
-            (run, run),
-        )
-        found = (dict(zip(names_of(StoredLabel), row, strict=True)) for row in rows)
-        return [StoredLabel(**{**label, "passed": bool(label["passed"])}) for label in found]
+        names = names_of(stored.StoredLabel)
+        asked = f"SELECT {', '.join(names)} FROM labels WHERE passed IS NOT NULL AND (? IS NULL OR run = ?)"
+        rows = self.rows(stored.LABELS, f"{asked} ORDER BY made_at, rowid", (run, run))
+        found = (dict(zip(names, row, strict=True)) for row in rows)
+        return [stored.StoredLabel(**{**label, "passed": bool(label["passed"])}) for label in found]
 
-    def put_label(self, label: StoredLabel) -> None:
+    def put_label(self, label: stored.StoredLabel) -> None:
         """Keeps a label, instead of one of the same person on the same answer. One that is taken away is kept too, so
         that it does not come back from another store. Raises ConfigurationError when the run is gone, StoreError when
         nothing can be written."""
@@ -239,34 +209,37 @@ class Store:
 
     def _text(self, run: str, results: Sequence[Any]) -> str:
         """The text of a report on a run, with these lines of results and their fingerprints."""
-        (start, summary), *_ = self.rows(RUNS, "SELECT start, summary FROM runs WHERE id = ?", (run,))
+        (start, summary), *_ = self.rows(stored.RUNS, "SELECT start, summary FROM runs WHERE id = ?", (run,))
         with parsing(self.folder, f"run {run}"):
-            lines = [start, *(line_with_fingerprint(unpacked(line), fingerprint) for line, fingerprint in results)]
-        remarks = self.rows(REMARKS, "SELECT line FROM remarks WHERE run = ? ORDER BY seq", (run,))
+            lines = [
+                start,
+                *(stored.line_with_fingerprint(stored.unpacked(line), fingerprint) for line, fingerprint in results),
+            ]
+        remarks = self.rows(stored.REMARKS, "SELECT line FROM remarks WHERE run = ? ORDER BY seq", (run,))
         lines += [line for (line,) in remarks]
         return "".join(f"{line}\n" for line in [*lines, *([summary] if summary is not None else ())])
 
-    def _runs(self, condition: str, values: Sequence[Any]) -> list[StoredRun]:
-        rows = self.rows(RUNS, f"SELECT {_RUN} FROM runs {condition}", values)
+    def _runs(self, condition: str, values: Sequence[Any]) -> list[stored.StoredRun]:
+        rows = self.rows(stored.RUNS, f"SELECT {_RUN} FROM runs {condition}", values)
         return [self._run(row) for row in rows]
 
-    def _run(self, row: Sequence[Any]) -> StoredRun:
+    def _run(self, row: Sequence[Any]) -> stored.StoredRun:
         id, started_at, ended_at, status, branch, commit, place, profile, reports, start, summary, session = row
-        groups = self.rows(RESULTS, _GROUPS, (id,))
+        groups = self.rows(stored.RESULTS, _GROUPS, (id,))
         asked = "SELECT DISTINCT connector FROM results WHERE run = ? AND connector IS NOT NULL ORDER BY 1"
         ((labels,),) = self.rows({}, "SELECT count(*) FROM labels WHERE run = ? AND passed IS NOT NULL", (id,))
         with parsing(self.folder, f"run {id}"):
-            parsed = reports_in(reports), run_start_in(start), summary_in(summary)
-        return StoredRun(
+            parsed = stored.reports_in(reports), stored.run_start_in(start), stored.summary_in(summary)
+        return stored.StoredRun(
             id=id,
             started_at=started_at,
             ended_at=ended_at,
-            state=status or (UNDER_WAY if is_under_way(self.folder, id) else CUT_SHORT),
+            state=status or (stored.UNDER_WAY if is_under_way(self.folder, id) else stored.CUT_SHORT),
             branch=branch,
             commit=commit,
             place=place,
             profile=profile,
-            connectors=tuple(name for (name,) in self.rows(RESULTS, asked, (id,))),
+            connectors=tuple(name for (name,) in self.rows(stored.RESULTS, asked, (id,))),
             reports=parsed[0],
             start=parsed[1],
             summary=parsed[2],
@@ -276,19 +249,19 @@ class Store:
             labels=labels,
         )
 
-    def _results(self, condition: str, values: Sequence[Any]) -> list[StoredResult]:
+    def _results(self, condition: str, values: Sequence[Any]) -> list[stored.StoredResult]:
         return list(self._found(condition, values))
 
-    def _found(self, condition: str, values: Sequence[Any]) -> Iterator[StoredResult]:
-        names = names_of(StoredResult)
+    def _found(self, condition: str, values: Sequence[Any]) -> Iterator[stored.StoredResult]:
+        names = names_of(stored.StoredResult)
         asked = ", ".join(f"results.{name}" for name in names)
         statement = f"SELECT {asked} FROM results {condition}"
-        for rows in batches(self.folder, self._database, RESULTS, statement, values):
+        for rows in stored.batches(self.folder, self._database, stored.RESULTS, statement, values):
             for row in rows:
                 fields: dict[str, Any] = dict(zip(names, row, strict=True))
                 if fields["cost_estimated"]:
                     fields["cost"] = cost_in(fields)
-                result = StoredResult(**fields)
+                result = stored.StoredResult(**fields)
                 if result.passed > result.judged:
                     raise damaged(self.folder, f"passed is {result.passed} of {result.judged} in run {result.run}")
                 yield result
@@ -301,9 +274,9 @@ class Store:
         said = [warning for warning in report.warnings if warning not in report.damage]
         return report.replace(warnings=said, damage=[], text=text)
 
-    def rows(self, columns: Columns, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+    def rows(self, columns: stored.Columns, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """The result of a query; see `runner.store.database` for the tables, and `read` for `columns`."""
-        return read(self.folder, self._database, columns, statement, values)
+        return stored.read(self.folder, self._database, columns, statement, values)
 
 
 def _file_in(folder: Path) -> tuple[int, int] | None:
@@ -318,16 +291,16 @@ def _file_in(folder: Path) -> tuple[int, int] | None:
 _WHEN = "runs.started_at || printf('%020d', runs.rowid)"
 _NEWEST = f"""
     SELECT suite, test, verdict, max({_WHEN}) AS newest FROM results JOIN runs ON runs.id = run
-    WHERE attempt = 0 AND cause IS NOT '{NOT_ENDED}' GROUP BY suite, test
+    WHERE attempt = 0 AND cause IS NOT '{stored.NOT_ENDED}' GROUP BY suite, test
 """
 """How each test ended when it last ran, and when that was."""
-_OF_NEWEST = RESULTS | {"newest": TEXT}
+_OF_NEWEST = stored.RESULTS | {"newest": stored.TEXT}
 _LISTED = f"""
     SELECT suite, kind, max({_WHEN}) AS last, max(CASE WHEN ended AND selected = total THEN {_WHEN} END) AS whole
     FROM suites JOIN runs ON runs.id = run WHERE selected IS NOT NULL GROUP BY suite
 """
 """When the tests of a suite were last known, and when all of them last ran."""
-_OF_LISTED = SUITES | {"last": TEXT, "whole": OPTIONAL_TEXT}
+_OF_LISTED = stored.SUITES | {"last": stored.TEXT, "whole": stored.OPTIONAL_TEXT}
 
 
 def failed_in(folder: Path, repository: Path) -> dict[str, list[str]]:
@@ -341,8 +314,8 @@ def failed_in(folder: Path, repository: Path) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for suite, test, verdict, when in store.rows(_OF_NEWEST, _NEWEST):
             kind, last, whole = listed.get(suite, ("", "", ""))
-            is_gone = when < whole or (kind == MODULE and not kind_of(test) and when < last)
+            is_gone = when < whole or (kind == stored.MODULE and not kind_of(test) and when < last)
             if verdict not in (Status.PASSED, Status.SKIPPED) and not is_gone:
-                key = str(repository / suite) if kind == CASE_FILE else suite
+                key = str(repository / suite) if kind == stored.CASE_FILE else suite
                 found.setdefault(key, []).append(test)
     return found

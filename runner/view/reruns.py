@@ -14,11 +14,10 @@ from threading import Lock, Thread
 
 from runner import exit_codes
 from runner.errors import ConfigurationError
-from runner.filters import Filter
+from runner.filters import Filter, pattern_of
 from runner.options.carried import taken_over, walls_in
 from runner.options.options import FLAGS, RunOptions, options_from, texts_in
 from runner.record.model import Suite, TestResult
-from runner.reporters.console.rerun_command import pattern_of
 from runner.store.places import place_of
 from runner.store.stored import StoredRun
 from scripttest import kind_of

@@ -5,17 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.record.case_result import (
-    CaseResult,
-    CheckpointResult,
-    CriterionResult,
-    ScoreResult,
-    ScoreVerdict,
-    TrialResult,
-    TrialsNoise,
-    TurnResult,
-    graded_turn,
-)
+from runner.record import case_result
 from runner.record.events import RunEnd, RunStatus, SuiteStart
 from runner.record.fold import Counts
 from runner.record.model import Suite, TestResult
@@ -44,9 +34,9 @@ _COLORS: dict[str, str] = {
     Status.PASSED: "green",
     Status.FAILED: "red",
     Status.SKIPPED: "yellow",
-    ScoreVerdict.PASS: "green",
-    ScoreVerdict.FAIL: "red",
-    ScoreVerdict.SKIP: "yellow",
+    case_result.ScoreVerdict.PASS: "green",
+    case_result.ScoreVerdict.FAIL: "red",
+    case_result.ScoreVerdict.SKIP: "yellow",
 }
 
 
@@ -159,7 +149,7 @@ class CaseLines:
             branches.append(self._end(result, case, rest))
         return "".join(self._drawn(branch, last=branch is branches[-1]) for branch in branches)
 
-    def _facts(self, case: CaseResult) -> str:
+    def _facts(self, case: case_result.CaseResult) -> str:
         held = sum(assertion.passed and assertion.judged for assertion in case.assertions)
         facts = [f"Messages: {case.messages}"]
         if case.assertions:
@@ -178,14 +168,14 @@ class CaseLines:
             text = f"{text[:OUTPUT_LIMIT]}... ({len(text)} characters)"
         return f"  Output: {indented(text, '')}\n"
 
-    def _tools(self, case: CaseResult) -> str:
+    def _tools(self, case: case_result.CaseResult) -> str:
         text = ""
         for tool in case.tools:
             result = f"error: {tool.error}" if tool.error is not None else _short(tool.result)
             text += f"  Tool: {tool.name}({_short(tool.arguments)}) → {_short(result)}\n"
         return text
 
-    def _assertions(self, case: CaseResult) -> str:
+    def _assertions(self, case: case_result.CaseResult) -> str:
         text = ""
         for assertion in case.assertions:
             mark = self._style.mark(_status_of(assertion))
@@ -208,7 +198,7 @@ class CaseLines:
             lines.append("  │")
         return "\n".join(lines) + "\n"
 
-    def _turn(self, turn: TurnResult, score: ScoreResult | None, shows_all: bool) -> _Branch:
+    def _turn(self, turn: case_result.TurnResult, score: case_result.ScoreResult | None, shows_all: bool) -> _Branch:
         said = "" if turn.input is None else f'"{one_line(message_text(turn.input))}" → '
         head = f"Turn {turn.turn}: {_SOURCES.get(turn.source, '')}{said}{self._status(turn.status)}"
         if turn.input is not None and turn.status != Status.SKIPPED:
@@ -216,7 +206,7 @@ class CaseLines:
         details = self._answer(turn) if shows_all else []
         if score is None:
             details += self._checked(turn.assertions, shows_all)
-        elif score.assertions or score.verdict == ScoreVerdict.FAIL:
+        elif score.assertions or score.verdict == case_result.ScoreVerdict.FAIL:
             details += [self._graded(score), *map(self._criterion, score.assertions)]
         if turn.skip_reason:
             details.append(f"Reason: {turn.skip_reason}")
@@ -230,7 +220,7 @@ class CaseLines:
             details.append(turn.note)
         return _Branch(head=head, details=details, indent=10)
 
-    def _answer(self, turn: TurnResult) -> list[str]:
+    def _answer(self, turn: case_result.TurnResult) -> list[str]:
         lines = [f"Agent: [tool: {called(tool)}]" for tool in turn.tools]
         text = "" if turn.answer is None else as_text(turn.answer)
         if text and text != " ".join(tool.label for tool in turn.tools):
@@ -252,7 +242,7 @@ class CaseLines:
                 lines.append(f"{self._style.mark('passed')} {assertion_text(result)}")
         return lines
 
-    def _checkpoints(self, checkpoints: tuple[CheckpointResult, ...]) -> _Branch:
+    def _checkpoints(self, checkpoints: tuple[case_result.CheckpointResult, ...]) -> _Branch:
         reached = sum(checkpoint.reached_at_turn is not None for checkpoint in checkpoints)
         lines = []
         for checkpoint in checkpoints:
@@ -270,16 +260,16 @@ class CaseLines:
             lines.append(f"{mark} {checkpoint.id}: {said}{optional}{about}{why}")
         return _Branch(head=f"Checkpoints: {reached} of {len(checkpoints)} reached", details=lines)
 
-    def _score(self, score: ScoreResult) -> _Branch:
-        turn = graded_turn(score.name)
+    def _score(self, score: case_result.ScoreResult) -> _Branch:
+        turn = case_result.graded_turn(score.name)
         head = f"Turn {turn}" if turn else "Conversation"
         return _Branch(head=f"{head}: {self._graded(score)}", details=[*map(self._criterion, score.assertions)])
 
-    def _graded(self, score: ScoreResult) -> str:
+    def _graded(self, score: case_result.ScoreResult) -> str:
         number = "not judged" if score.score is None else f"{score.score:.2f}"
         return f"Score: {number} → {self._style.paint(score.verdict.upper(), _COLORS[score.verdict])}"
 
-    def _criterion(self, criterion: CriterionResult) -> str:
+    def _criterion(self, criterion: case_result.CriterionResult) -> str:
         facts = [f"weight {criterion.weight:g}"] if criterion.weight != 1 else []
         facts += ["required"] if criterion.required else []
         facts += [f"score {criterion.score:.2f}"] if criterion.score not in (0, 1, None) else []
@@ -289,7 +279,7 @@ class CaseLines:
         shows_why = criterion.reason and (self._verbose or not criterion.passed)
         return text + (f"\n{one_line(criterion.reason)}" if shows_why else "")
 
-    def _trials(self, trials: tuple[TrialResult, ...], noise: TrialsNoise | None) -> _Branch:
+    def _trials(self, trials: tuple[case_result.TrialResult, ...], noise: case_result.TrialsNoise | None) -> _Branch:
         """The trials of a conversation; the turns above are those of the worst one."""
         lines = []
         for trial in trials:
@@ -305,7 +295,7 @@ class CaseLines:
         status = "passed" if all(result.passed for result in results) else "failed"
         return _Branch(head=f"Final Assertions: {self._status(status)}", details=self._checked(results, shows_all))
 
-    def _end(self, result: TestResult, case: CaseResult, rest: list[Failure]) -> _Branch:
+    def _end(self, result: TestResult, case: case_result.CaseResult, rest: list[Failure]) -> _Branch:
         outcome = result.outcome
         status = self._status(outcome.status)
         head = f"Result: {status}"
@@ -327,11 +317,11 @@ def _short(value: Any) -> str:
     return text if len(text) <= VALUE_LIMIT else f"{text[:VALUE_LIMIT]}..."
 
 
-def _spoken(case: CaseResult) -> int:
+def _spoken(case: case_result.CaseResult) -> int:
     return sum(turn.status != Status.SKIPPED and turn.input is not None for turn in case.turns)
 
 
-def _unsaid(case: CaseResult, failures: tuple[Failure, ...]) -> list[Failure]:
+def _unsaid(case: case_result.CaseResult, failures: tuple[Failure, ...]) -> list[Failure]:
     results = [result for turn in case.turns for result in turn.assertions] + list(case.final_assertions or ())
     told = {(result.type, result.message or f"{result.type} failed") for result in results if not result.passed}
     errors = [turn.error for turn in case.turns if turn.error] if case.score is None else []
@@ -342,9 +332,9 @@ def _unsaid(case: CaseResult, failures: tuple[Failure, ...]) -> list[Failure]:
     ]
 
 
-def _named(name: str, case: CaseResult) -> str:
+def _named(name: str, case: case_result.CaseResult) -> str:
     return f"[{in_line(name)}]" + (f" {in_line(case.title)}" if case.title else "")
 
 
-def _status_of(check: AssertionResult | CriterionResult) -> str:
+def _status_of(check: AssertionResult | case_result.CriterionResult) -> str:
     return "failed" if not check.passed else "passed" if check.judged else "skipped"

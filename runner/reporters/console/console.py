@@ -14,8 +14,7 @@ from runner.record import events
 from runner.record.fold import Execution
 from runner.record.model import Suite, TestResult
 from runner.record.outcomes import place
-from runner.reporters.console.rerun_command import command_of
-from runner.reporters.console.style import DOUBLE, MARKS, SINGLE, Style, count, in_milliseconds, usage_line
+from runner.reporters.console.style import DOUBLE, MARKS, SINGLE, Style, command_of, count, in_milliseconds, usage_line
 from runner.security.terminal import in_line
 from scripttest import Failure, Outcome, ResultWarning, Status
 

@@ -1,20 +1,23 @@
-"""Pieces of text that console layouts share. Colours are escape codes written by hand, because loading a library for
-them takes longer than most runs."""
+"""Pieces of text that console layouts share, and the command that runs one test again, which the HTML report copies: in
+the folder in which a run was started, it gives the result of that run once more. Colours are escape codes written by
+hand, because loading a library for them takes longer than most runs."""
 
 from __future__ import annotations
 
 from runner.amounts import dollars
 from runner.record.outcomes import error_text
 from runner.security.terminal import own
-from scripttest import Failure, LogLine, ResultWarning
+from scripttest import BENCHMARK, Failure, LogLine, ResultWarning, Status, kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from runner.assertions.base import AssertionResult
+    from runner.options.options import RunOptions
     from runner.record.fold import Execution
+    from runner.record.model import Suite
 
 WIDTH = 79
 DOUBLE = "═" * WIDTH
@@ -134,3 +137,51 @@ def usage_line(run: Execution) -> str:
         return ""
     cost = "" if run.counts.cost is None else f" ({dollars(run.counts.cost)})"
     return f"  Tokens:  {run.counts.tokens}{cost}\n"
+
+
+SEARCH = "--fuzz-time"
+"""Among the flags of a run that searches with `--fuzz`."""
+
+
+def flags_of(options: RunOptions) -> tuple[str, ...]:
+    """The flags of a run that a result may depend on, as words of its command."""
+    return tuple(options.words(lambda flag: flag.of_test and (flag.field != "fuzz_time" or bool(options.fuzz))))
+
+
+def command_of(suite: Suite, flags: Sequence[str]) -> Callable[..., str]:
+    """What runs one test of a suite again, by its name and whether a step of it failed; `flags` is what `flags_of`
+    gave. An input that a search has found is a step, which needs no search any more."""
+    from shlex import quote
+
+    from runner.filters import pattern_of
+
+    more, search = list(flags), ""
+    if SEARCH in more:
+        at = more.index(SEARCH)
+        search = f" {SEARCH} {quote(more[at + 1])}"
+        del more[at : at + 2]
+    if "--name" not in flags and (suite.is_message or suite.is_generated):
+        more += ["--name", suite.agent]
+    command = f"yao-test -i {quote(suite.input)}"
+    rest = "".join(f" {quote(word)}" for word in more)
+
+    def of(test: str, in_step: bool = True) -> str:
+        if suite.is_message or (not suite.has_cases and not kind_of(test)):  # a broken module has no tests
+            return command + rest
+        pattern = f"'^{test}$'" if _is_plain(test) else quote(pattern_of([test]))
+        flag = "--bench" if not suite.has_cases and kind_of(test) == BENCHMARK else "--run"
+        if search and not in_step:
+            return f"{command} --fuzz {pattern}{search}{rest}"
+        return f"{command} {flag} {pattern}{rest}"
+
+    return of
+
+
+def has_failed_step(record: Mapping[str, Any]) -> bool:
+    """Whether a step of a result failed, which is a line of a report."""
+    return any(step.get("status") == Status.FAILED for step in record.get("steps") or ())
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name can be a pattern of `--run` unchanged, as most can. Reports have thousands of names."""
+    return name.isascii() and name.replace("-", "_").isidentifier()

@@ -12,7 +12,7 @@ from table_tests import each
 
 from runner.record.model import Suite, SuiteKind, suite_in
 from runner.record.texts import indented
-from runner.reporters.console.rerun_command import command_of
+from runner.reporters.console.style import command_of
 from runner.shapes.codec import json_of
 
 

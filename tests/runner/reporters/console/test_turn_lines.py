@@ -15,8 +15,7 @@ from runner.record.fold import Execution
 from runner.record.model import SuiteKind
 from runner.reporters.console.case_lines import CaseLines
 from runner.reporters.console.console import ConsoleReporter
-from runner.reporters.console.rerun_command import flags_of
-from runner.reporters.console.style import Style
+from runner.reporters.console.style import Style, flags_of
 from runner.security.secrets import Secrets
 from runner.security.terminal import OWN, own
 
