@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from scripttest import Outcome, ReplyChannel, Selected, Services, TestKey, kind_of
+from scripttest import AskBack, Outcome, Selected, Services, TestKey, kind_of
 from scripttest.typing_names import Protocol
 from scripttest.values import Value
 
@@ -45,17 +45,15 @@ class KeptCalls:
     def __init__(self) -> None:
         self._calls: dict[TestKey, list[KeptCall]] = {}
 
-    def call(
-        self, test: TestKey, name: str, arguments: str, link: ReplyChannel, answer: Callable[[ReplyChannel], str]
-    ) -> str:
+    def call(self, test: TestKey, name: str, arguments: str, link: AskBack, answer: Callable[[AskBack], str]) -> str:
         """What `answer` answers a call, which gets the `link` to the realm."""
         asked: list[tuple[str, str]] = []
 
         def ask(question: str, given: str, done: Callable[[str | None, str], None]) -> None:
             asked.append((question, given))
-            link.ask(question, given, done)
+            link(question, given, done)
 
-        envelope = answer(ReplyChannel(ask))
+        envelope = answer(ask)
         self.keep(test, KeptCall(name=name, arguments=arguments, envelope=envelope, asked=tuple(asked)))
         return envelope
 
@@ -139,7 +137,7 @@ class ProcessRouter(Services):
         self.kept: KeptCalls | None = None
         """Keeps the calls of tests under way; None: nobody needs them."""
 
-    def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: AskBack) -> str:
         """Answers one host call; see `scripttest.Services`."""
         if self.kept is None:
             return self._answered(test, name, arguments, world, link)
@@ -147,7 +145,7 @@ class ProcessRouter(Services):
             test, name, arguments, link, lambda link: self._answered(test, name, arguments, world, link)
         )
 
-    def _answered(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
+    def _answered(self, test: TestKey, name: str, arguments: str, world: str, link: AskBack) -> str:
         if self.judged is None or name != _JUDGE:
             return self._called(test, name, arguments, world, link)
         order = (arguments, self._asked[test, arguments])
@@ -156,7 +154,7 @@ class ProcessRouter(Services):
             self.judged[order] = self._called(test, name, arguments, world, link)
         return self.judged[order]
 
-    def _called(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
+    def _called(self, test: TestKey, name: str, arguments: str, world: str, link: AskBack) -> str:
         own = self.worlds.of(test)
         own.link = link
         return self._enveloped(own, name, arguments, world)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from bindings.mocks import Mocks
-    from scripttest import ReplyChannel, ResultWarning
+    from scripttest import AskBack, ResultWarning
 
 _BRANCH: ContextVar[tuple[World, Random] | None] = ContextVar("branch", default=None)
 """The world of what runs, and its random numbers, where it has some of its own."""
@@ -110,7 +110,7 @@ class World:
         """Whether its result depends on how judges are asked."""
         self.warnings: list[ResultWarning] = []
         """What is odd about answers that the test is judged by."""
-        self.link: ReplyChannel | None = None
+        self.link: AskBack | None = None
         """The way back to the realm of a script test, while it waits for a call; None for a case."""
         self.asked: PendingQuestion | None = None
         """What a script test has asked for last."""

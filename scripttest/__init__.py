@@ -82,10 +82,10 @@ if TYPE_CHECKING:
     from scripttest.workers.mutant_host import CalledFunctions, MutantHost, Trial, Tried, Walked
     from scripttest.workers.repl_host import ReplHost, Said
     from scripttest.workers.services import (
+        AskBack,
         FunctionCall,
         FunctionError,
         MissingFunctionError,
-        ReplyChannel,
         Returned,
         Selected,
         Services,
@@ -141,7 +141,7 @@ _HOMES = {
     "workers.module_run": "Module",
     "workers.mutant_host": "CalledFunctions MutantHost Trial Tried Walked",
     "workers.repl_host": "ReplHost Said",
-    "workers.services": "FunctionCall FunctionError ReplyChannel MissingFunctionError Returned Selected Services",
+    "workers.services": "AskBack FunctionCall FunctionError MissingFunctionError Returned Selected Services",
     "workers.stories": "StoryFunctions StoryHost ToldLine ToldStory",
     "workers.worker": "Processes start_processes",
     "written": "written_files",

@@ -339,7 +339,7 @@ async def ask_test(world: World, name: str, args: list[Any]) -> Any:
     def done(envelope: str | None, told: str) -> None:
         loop.call_soon_threadsafe(hear, (envelope, told))
 
-    link.ask(name, arguments_text([world.clock.stopped_at, *args]), done)
+    link(name, arguments_text([world.clock.stopped_at, *args]), done)
     envelope, told = await heard
     if envelope is None:
         raise ProcessError("The test has ended: its mocks no longer answer", 503)

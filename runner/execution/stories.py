@@ -18,6 +18,7 @@ from threading import Event
 from bindings import SCRIPT_GLOBALS, SCRIPT_PARTS, KeptCall
 from runner.record.story import story_lines
 from scripttest import (
+    AskBack,
     Cause,
     Failure,
     FunctionError,
@@ -28,7 +29,6 @@ from scripttest import (
     Module,
     Outcome,
     Recording,
-    ReplyChannel,
     Selected,
     Services,
     StackFrame,
@@ -166,12 +166,12 @@ class _Answers(Services):
         """The test that runs next, and the answers for it, and for the loading of its module."""
         self._test, self._left, self._of_loading = test, list(calls), of_loading
 
-    def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: AskBack) -> str:
         """See `take_call`."""
         found = take_call(self._left if test.test else list(self._of_loading), name, arguments)
         for question, given in found.asked:
             answered = Event()
-            link.ask(question, given, lambda *_, answered=answered: answered.set())
+            link(question, given, lambda *_, answered=answered: answered.set())
             answered.wait()
         return found.envelope
 

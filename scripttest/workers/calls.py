@@ -12,7 +12,7 @@ from queue import SimpleQueue
 from scripttest.process import PollLoop
 from scripttest.results import TEST, TestKey, kind_of
 from scripttest.workers.answers import HostCall
-from scripttest.workers.services import Backed, ReplyChannel, Services
+from scripttest.workers.services import Backed, Services
 from scripttest.workers.work import Slot, start_clock
 
 Work = Callable[[], None]
@@ -53,7 +53,6 @@ class HostCalls:
             self._ready.append(lambda: self._ask_back(slot, running, back, values, done))
             self._bell.ring()
 
-        link = ReplyChannel(ask)
         kind = kind_of(test.test)
         stands = kind not in ("", TEST) and call.name.startswith(f"{kind.lower()}.") and not slot.worker.is_late
         if stands:
@@ -61,7 +60,7 @@ class HostCalls:
 
         def answer() -> None:
             try:
-                envelope = self._services.call(test, call.name, call.arguments, call.world, link)
+                envelope = self._services.call(test, call.name, call.arguments, call.world, ask)
                 seconds = (self._services.seconds_after(test, call.name) or timeout) if stands else None
                 self._ready.append(lambda: _deliver(slot, call.number, envelope, seconds))
             except BaseException as error:

@@ -16,19 +16,10 @@ if TYPE_CHECKING:
 
 Backed = Callable[[str | None, str], None]
 """Gets the answer of a realm and what the realm reports of its world; None: the test has ended."""
-
-
-class ReplyChannel:
-    """Asks the realm of a test that waits for the answer to a host call."""
-
-    def __init__(self, ask: Callable[[str, str, Backed], None]) -> None:
-        self._ask = ask
-
-    def ask(self, name: str, arguments: str, done: Backed) -> None:
-        """Asks the realm of the test, and returns at once. May be called from any thread. `name`: name of a function
-        in `bindings/src/mocks/host-questions.ts`. `arguments`: JSON list. `done`: called once, on any thread, with
-        the JSON envelope of the answer and the state of the realm's world."""
-        self._ask(name, arguments, done)
+AskBack = Callable[[str, str, Backed], None]
+"""Asks the realm of a test that waits for the answer to a host call, and returns at once; from any thread. It takes the
+name of a function in `bindings/src/mocks/host-questions.ts`, a JSON list of arguments, and what is called once, on any
+thread, with the JSON envelope of the answer."""
 
 
 class Selected(Value):
@@ -48,7 +39,7 @@ class Selected(Value):
 class Services:
     """What the host asks its owner. The owner overrides these methods."""
 
-    def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: AskBack) -> str:
         """Answers a host call. Runs on its own thread and may block. Returns a JSON envelope: `{"ok": ...}`,
         `{"bytes": base64}` or `{"error": {"message", "code"}}`.
 
@@ -57,7 +48,7 @@ class Services:
             name: name of the process.
             arguments: JSON.
             world: state of the test's world, see `protocol`.
-            link: asks the realm of the test, until the call is answered."""
+            link: asks the realm of the test back, until the call is answered."""
         raise NotImplementedError
 
     def at_once(self, test: TestKey, name: str, arguments: str, world: str) -> str | None:

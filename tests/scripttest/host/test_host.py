@@ -11,13 +11,13 @@ import pytest
 
 from bindings import SCRIPT_GLOBALS
 from scripttest import (
+    AskBack,
     Broken,
     Ended,
     HostRecord,
     Line,
     Listed,
     Module,
-    ReplyChannel,
     ScriptHost,
     Selected,
     Services,
@@ -39,7 +39,7 @@ class Answering(Services):
         self.chosen = chosen
         self.calls: list[tuple[str, str, str, Any]] = []
 
-    def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: AskBack) -> str:
         self.calls.append((test.suite, test.label, name, json.loads(arguments)))
         return json.dumps({"ok": len(self.calls)})
 
@@ -178,7 +178,7 @@ def test_a_host_that_is_closed_may_be_woken(tmp_path: Path) -> None:
 class Breaking(Answering):
     """Cannot answer, by a fault of its own."""
 
-    def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: AskBack) -> str:
         raise KeyError(name)
 
 

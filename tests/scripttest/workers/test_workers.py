@@ -14,6 +14,7 @@ from command import eventually
 
 from bindings import SCRIPT_GLOBALS
 from scripttest import (
+    AskBack,
     Broken,
     Ended,
     FunctionCall,
@@ -22,7 +23,6 @@ from scripttest import (
     HostRecord,
     Listed,
     Module,
-    ReplyChannel,
     ScriptHost,
     Selected,
     Services,
@@ -65,7 +65,7 @@ def worker_that(does: str, folder: Path) -> list[str]:
 
 
 class NoServices(Services):
-    def call(self, test: TestKey, name: str, arguments: str, world: str, link: ReplyChannel) -> str:
+    def call(self, test: TestKey, name: str, arguments: str, world: str, link: AskBack) -> str:
         return '{"ok":null}'
 
     def library(self, module: str, script: str) -> Path:
