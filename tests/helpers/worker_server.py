@@ -21,8 +21,27 @@ def serve() -> NoReturn:
     from ast import literal_eval
 
     import scripttest.realm.counting
-    import scripttest.realm.worker  # noqa: F401
+    import scripttest.realm.worker
+    from scripttest.realm.engine import ScriptParts
+    from scripttest.realm.quickjs import Interface, interface
 
+    class Compiled(ScriptParts):
+        """Has the bytecode that a worker makes after its first realms: most workers of tests have fewer."""
+
+        def __init__(self, folder: str) -> None:
+            super().__init__(folder)
+            if interface() is not None and self._compiles:
+                engine = Interface()  # of its own, since it belongs to this thread
+                for name in self._read:
+                    self.compiled(name, engine, "$dispatch=" if name == "core" else "")
+                self._left = 0
+
+        def with_counters(self, _: str, counters: scripttest.realm.counting.Counters | None = None) -> ScriptParts:
+            """Stands for `ScriptParts` in a worker."""
+            self.counters = counters
+            return self
+
+    made: dict[str, Compiled] = {}
     requests = _socket.socket(fileno=0)
     while True:
         request, extra, _, _ = requests.recvmsg(REQUEST_SIZE, _socket.CMSG_SPACE(DESCRIPTORS * 4))
@@ -30,6 +49,9 @@ def serve() -> NoReturn:
             os._exit(0)
         descriptors = array("i", extra[0][2])
         arguments, code = literal_eval(request.decode())
+        folder = arguments[0]
+        made[folder] = parts = made.get(folder) or Compiled(folder)
+        vars(scripttest.realm.worker)["ScriptParts"] = parts.with_counters
         if not os.fork():
             watch(arguments, code, *descriptors)
         for descriptor in descriptors:

@@ -31,8 +31,6 @@ from test_pages import PAGES, ROOT, Reader, blocks_of, name_of
 from runner.commands import COMMANDS
 from runner.options.options import options_from, texts_in
 
-KEPT = "mkdir -p .yao-test .git && echo ref: refs/heads/main > .git/HEAD && yao-test -i scripts.expense.setup -q > kept.txt"
-"""Puts a run of the branch main into the store of the application."""
 SAMPLES = """echo '{"input": "Hi", "target": "Hello"}' > s.jsonl"""
 PLACEHOLDERS = {
     "yao-test init [FOLDER] [-n ID] [--data TABLE] [--example NAME] [--vscode] [--ci github|gitlab|none]": "yao-test init new -n first --vscode --ci none",
@@ -62,15 +60,14 @@ PLACEHOLDERS = {
     "yao-test extract REPORT": "yao-test extract report.jsonl",
     "yao-test diff A B": "yao-test diff report.jsonl report.json",
     "yao-test diff A B --fail-on regressed": "yao-test diff report.jsonl report.json --fail-on regressed",
-    "yao-test diff --baseline main --fail-on regressed": f"{KEPT} && {KEPT} && yao-test diff --baseline main --fail-on regressed",
+    "yao-test diff --baseline main --fail-on regressed": "yao-test -i scripts.expense.setup -q > kept.txt && yao-test diff --baseline main --fail-on regressed",
     "yao-test diff A B C": "yao-test diff report.jsonl report.json report.jsonl",
     "yao-test merge nightly-*.jsonl --as-runs -o history.jsonl": "yao-test merge report.jsonl report.json --as-runs -o history.jsonl",
     "yao-test diff OLD NEW -o page.html": "yao-test diff report.jsonl report.json -o page.html",
     "yao-test status REPORT...": "yao-test status report.jsonl",
     "yao-test status REPORT... [FLAGS]": "yao-test status report.jsonl -i scripts.expense.setup",
     "yao-test merge PART... -o FILE": "yao-test merge report.jsonl report.json -o whole.html",
-    "yao-test history [TEST] [--store DIR] [--branch NAME] [--profile NAME] [--last N] [--json]": f"{KEPT} && yao-test history --json",
-    "yao-test history": f"{KEPT} && {KEPT} && yao-test history",
+    "yao-test history [TEST] [--store DIR] [--branch NAME] [--profile NAME] [--last N] [--json]": "yao-test history --json",
     "yao-test history TEST": "yao-test history TestSystemReady",
     "yao-test store list|merge|prune": "yao-test store list",
     "yao-test store merge A B...": "yao-test store merge joined .yao-test",
@@ -195,8 +192,8 @@ def is_name(line: str) -> bool:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what all pages have: an application with the assistants of this repository and some reports, and the
-    commands on the path."""
+    """A folder with what all pages have: an application with the assistants of this repository, some reports and two runs
+    of its branch in its store, and the commands on the path."""
     folder = tmp_path_factory.mktemp("made")
     (folder / "home").mkdir()
     app = Application(folder / "app", folder / "home")
@@ -205,6 +202,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     app.write({"/../bin/yao-test": SHIM, "/../bin/jq": JQ})
     for name in ("yao-test", "jq"):
         (folder / "bin" / name).chmod(0o755)
+    app.write({"/.git/HEAD": "ref: refs/heads/main\n", "/.yao-test/.keep": ""})
     for report in ("report.jsonl", "report.json"):
         app.run("-i", "scripts.expense.setup", "-o", report)
     app.run("-i", "assistants/expense/tests/filing.jsonl", "--variant", "a=", "--variant", "b=", "-o", "ab.jsonl")
