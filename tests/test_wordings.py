@@ -109,15 +109,15 @@ IN_DOCUMENTATION = {
 def texts_in(path: Path) -> Iterator[tuple[int, str]]:
     """The strings of a Python module, with their lines; what is put into them is `{}`. Docstrings are left out, other
     than those of commands, which are their help."""
-    tree = ast.parse(path.read_text())
+    nodes = [*ast.walk(ast.parse(path.read_text()))]
     is_help = path.parts[-2:] == ("commands", "tables.py")
-    left_out = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and not is_help}
-    for node in ast.walk(tree):
+    left_out = {id(node.value) for node in nodes if isinstance(node, ast.Expr) and not is_help}
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             pieces = (piece.value if isinstance(piece, ast.Constant) else "{}" for piece in node.values)
             left_out.update(map(id, node.values))
             yield node.lineno, "".join(map(str, pieces))
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in left_out:
             yield node.lineno, node.value
 
