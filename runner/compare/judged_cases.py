@@ -192,7 +192,7 @@ def _pooled(results: Sequence[TestResult], least: float) -> TestResult:
     outcome = shown.outcome
     if shown.verdict is not verdict:  # what its own runs came to is not what all come to
         said = {"name": outcome.name, "status": run.status, "error": run.error, "cause": run.cause}
-        outcome = outcome_in(said).replace(warnings=outcome.warnings)
+        outcome = outcome.replace(status=run.status, failures=outcome_in(said).failures, skip_reason=None)
     milliseconds = stability.avg_duration_ms if stability is not None else outcome.milliseconds
     return shown.replace(
         outcome=outcome.replace(milliseconds=milliseconds),
