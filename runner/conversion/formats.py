@@ -59,15 +59,20 @@ def converted(path: Path, shown: str, format: str | None, scorer: str | None, si
             f"Cannot convert {shown}: its fields match none of {', '.join(FORMATS)}",
             "Pass the format with --from, such as --from inspect",
         )
-    if format == "promptfoo":
-        from runner.conversion.promptfoo import Promptfoo
+    made = Converted()
+    try:
+        if format == "promptfoo":
+            from runner.conversion.promptfoo import Promptfoo
 
-        return format, Promptfoo(path, _configuration(value, path)).convert()
-    made, records = Converted(), _records(value, shown)
-    if format == "deepeval":
-        _add_goldens(made, [_snake(record) for record in records], simulator)
-    else:
-        _add_samples(made, format, records, scorer)
+            Promptfoo(path, _configuration(value, path), made).convert()
+        elif format == "deepeval":
+            _add_goldens(made, [_snake(record) for record in _records(value, shown)], simulator)
+        else:
+            _add_samples(made, format, _records(value, shown), scorer)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:  # of values that are not what they should be
+        why = str(error) if isinstance(error, ValueError) else f"a value has another type than {format} writes"
+        place = f"{shown}, {made.at}" if made.at else shown
+        raise ConfigurationError(f"Cannot convert {place}: {why}") from error
     return format, made
 
 
@@ -156,6 +161,7 @@ def _read(converted: Converted, format: str, noun: str, records: list[Record]) -
     """Each record with its id; takes note of its fields that are not read."""
     for number, record in enumerate(records, 1):
         id = str(("id" in FIELDS[format] and record.get("id")) or f"{noun}-{number}")
+        converted.at = id
         for name in sorted(record.keys() - FIELDS[format]):
             if record[name] not in (None, "", [], {}):
                 converted.lacks(f"`{name}`", id)

@@ -53,14 +53,14 @@ _EXPECTED = re.compile(r"__expected\d*\Z")
 class Promptfoo:
     """Converts one configuration."""
 
-    def __init__(self, path: Path, config: Record) -> None:
+    def __init__(self, path: Path, config: Record, converted: Converted) -> None:
         self._folder = path.parent
         self._config = self._resolved(config, config)
-        self.converted = Converted()
+        self.converted = converted
         self._parameters: Record = {}
         """Those of the model, where there is one provider."""
 
-    def convert(self) -> Converted:
+    def convert(self) -> None:
         """Adds all cases. Raises ConfigurationError for a file that cannot be read."""
         for name in sorted(self._config.keys() - READ):
             self.converted.lacks(f"`{name}`: {TOP[name]}" if name in TOP else f"`{name}`")
@@ -77,6 +77,7 @@ class Promptfoo:
         default = self._read(self._config.get("defaultTest") or {})
         tests = [*self._tests(self._config.get("tests") or []), *self._scenarios()]
         for number, test in enumerate(tests or [{}], 1):
+            self.converted.at = f"test-{number}"
             variants = list(self._expanded(default, test))
             for at, variables in enumerate(variants, 1):
                 for place, (label, prompt) in enumerate(prompts, 1):
@@ -84,7 +85,6 @@ class Promptfoo:
                         continue
                     id = f"test-{number}" + (f"-{at}" if len(variants) > 1 else "")
                     self._add(id + (f"-prompt-{place}" if len(prompts) > 1 else ""), default, test, variables, prompt)
-        return self.converted
 
     def _add(self, id: str, default: Record, test: Record, variables: Record, prompt: str) -> None:
         lacks = partial(self.converted.lacks, case=id)
@@ -147,8 +147,9 @@ class Promptfoo:
                 continue
             for path in self._files(name):
                 found = self._resolved(value_of(path, name), self._config)
-                rows = found if isinstance(found, list) else [found]
-                yield from (_row(row) if path.suffix in TABLES else row for row in rows)
+                for number, row in enumerate(found if isinstance(found, list) else [found], 1):
+                    self.converted.at = f"test {number} of {name}"
+                    yield _row(row) if path.suffix in TABLES else row
 
     def _scenarios(self) -> Iterator[Record]:
         """The tests of scenarios, each with each of their configurations."""

@@ -77,6 +77,8 @@ class Converted:
 
     def __init__(self) -> None:
         self.cases: list[Record] = []
+        self.at = ""
+        """What is converted: the id of a case, or a row of a table."""
         self._ids: set[str] = set()
         self.lacking: dict[str, list[str]] = {}
         """What has no counterpart, and what to do instead → the cases that have it; none where it concerns them all."""

@@ -209,6 +209,16 @@ WRONG = {
     "other.json": ('[{"a": 1}]', "Cannot convert other.json: its fields match none of promptfoo, inspect"),
     "numbers.json": ('[{"target": 1}, 2]', "Cannot convert numbers.json: entry 2 is not an object"),
     "none.yaml": ("prompts: [file://gone.txt]\n", "Cannot convert gone.txt: "),
+    "high.csv": ("q,__expected,__threshold\nhi,contains: x,high\n", "Cannot convert high.csv, test 1 of high.csv: "),
+    "one.yaml": (
+        "prompts: [hi]\ntests: [{assert: {type: contains}}]\n",
+        "Cannot convert one.yaml, test-1: a value has",
+    ),
+    "talk.json": ('[{"turns": ["a"]}]', "Cannot convert talk.json, golden-1: a value has another type than deepeval"),
+    "parts.json": (
+        '[{"input": ["x"], "target": "y"}]',
+        "Cannot convert parts.json, sample-1: a value has another type",
+    ),
 }
 
 
