@@ -167,8 +167,7 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
 
 def line_in_yaml(path: Path, index: int) -> int:
     """The line of an item of the list in a file that `read_yaml` can read as it is."""
-    line: int = yaml_loader()(read_text(path)).get_single_node().value[index].start_mark.line
-    return line + 1
+    return place_of(yaml_loader()(read_text(path)).get_single_node().value[index]).line
 
 
 def in_words(error: Any) -> str:

@@ -98,10 +98,6 @@ def digests_of(root: Path, variants: Iterable[Variant] = (), directory: Path | N
     return found
 
 
-def _digest_of_settings(folder: Path) -> str:
-    return sha256(_settings(folder).encode()).hexdigest()
-
-
 def _digest(path: str) -> str:
     if os.path.islink(path):
         return sha256(b"link to " + os.fsencode(os.readlink(path))).hexdigest()
@@ -215,9 +211,9 @@ def _is_trusted(name: str, defines: bool) -> bool:
     return not _TESTS.search(name) and (defines or name.endswith(CODE) or ".mcp." in name or ".conn." in name)
 
 
-def _settings(folder: Path) -> str:
-    """The variables of the `.env` in a folder, without the values of secrets. Of one that is the address of a host,
-    such as `AUTH_URL`, only what is secret in it is left out: keys may go there."""
+def _digest_of_settings(folder: Path) -> str:
+    """The digest of the variables of the `.env` in a folder, without the values of secrets. Of one that is the address
+    of a host, such as `AUTH_URL`, only what is secret in it is left out: keys may go there."""
     named = variables_of(folder, {}).named
     secrets = Secrets()
     for value in named.values():
@@ -230,7 +226,7 @@ def _settings(folder: Path) -> str:
             shown[name] = secrets.text(value)
         else:
             shown[name] = "***"
-    return "".join(f"{name}={shown[name]}\n" for name in sorted(shown))
+    return sha256("".join(f"{name}={shown[name]}\n" for name in sorted(shown)).encode()).hexdigest()
 
 
 def approvals_text(digests: Digests) -> str:

@@ -16,7 +16,7 @@ from runner.assertions import TYPES
 from runner.assertions.model import Assertion
 from runner.cases.entries import Finding
 from runner.cases.kinds import CONVERSATION_MODE, further_models, known_elsewhere, misplaced
-from runner.cases.model import UNKNOWN_PART, WRONG_REPLY, Case, known_parts
+from runner.cases.model import PARTS, UNKNOWN_PART, WRONG_REPLY, Case
 from runner.errors import did_you_mean
 from runner.shapes.declared import Model, fields_of, schema_of, validation_errors
 from runner.shapes.fields import NO_DURATION, NO_TIME, TOO_LARGE, known_fields, model_at, same_fields
@@ -47,6 +47,21 @@ _SENTENCES = {
     NO_DURATION: 'cannot read {name} "{actual}": {problem}',
 }
 """pydantic's other complaints → our sentences."""
+_MEANT = {
+    "http": {
+        **dict.fromkeys(("body", "json", "text", "content", "payload"), "data"),
+        **dict.fromkeys(("statusCode", "status_code"), "status"),
+        **dict.fromkeys(("statusText", "error"), "message"),
+        "header": "headers",
+    },
+    "exec": {
+        **dict.fromkeys(("output", "out", "data"), "stdout"),
+        **dict.fromkeys(("error", "err"), "stderr"),
+        **dict.fromkeys(("code", "exitCode", "status"), "exit_code"),
+        "sleep": "delay",
+    },
+}
+"""Names that other libraries have for the parts; `bindings/src/mocks/mocked-*.ts` have the same for scripts."""
 _OWNERS = {"Assertion": "assertion ", "Grader": "assertion ", "Message": "message ", "MessagePart": "part "}
 """Model → what its fields are said to be of."""
 _LARGEST = "The largest number is 1.8e308; put a larger one in quotes"
@@ -116,7 +131,7 @@ def _finding(complaint: _Complaint, value: dict[str, Any], case: type[Case], wan
         return _no_choice(path, str(actual), model_at(path, case), model, value)
     if kind == UNKNOWN_PART:
         return Finding(
-            path=path, text=f'unknown part "{name}"{_inside(path[:-1])}', hint=known_parts(str(path[-3]), name)
+            path=path, text=f'unknown part "{name}"{_inside(path[:-1])}', hint=_known_parts(str(path[-3]), name)
         )
     if kind in _SENTENCES:
         parts = {"path": as_source(path), "name": name, "inside": _inside(path[:-1]), "actual": actual}
@@ -200,6 +215,15 @@ def as_source(path: JsonPath) -> str:
     """A path as people write it: `"assert[0].type"`."""
     text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return f'"{text[1:]}"'
+
+
+def _known_parts(kind: str, part: str) -> str:
+    """What to write instead of an unknown part of a reply of `http` or `exec`."""
+    if part in _MEANT[kind]:
+        return f'Did you mean "{_MEANT[kind][part]}"?'
+    if kind == "exec":
+        return f"A reply may have {', '.join(PARTS[kind])}"
+    return f'A reply may have {", ".join(PARTS[kind][:-1])}; to reply with an object, write {{"data": ...}}'
 
 
 @lru_cache(maxsize=256)

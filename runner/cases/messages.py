@@ -252,8 +252,7 @@ def _url(part: MessagePart, source: str, folder: Path) -> str:
     if not source.startswith(_SCHEME):
         return source
     path = file_of(source, folder)
-    kind = f"image/{IMAGES[_extension(path)]}" if part.type == "image" else mime_type(path)
-    return f"data:{kind};base64,{_base64(path, folder)}"
+    return f"data:{_media_type(part, path)};base64,{_base64(path, folder)}"
 
 
 def _base64(path: Path, folder: Path) -> str:

@@ -42,21 +42,6 @@ PARTS = {
     "http": ("status", "data", "headers", "lines", "message", "code"),
     "exec": ("stdout", "stderr", "exit_code", "delay"),
 }
-MEANT = {
-    "http": {
-        **dict.fromkeys(("body", "json", "text", "content", "payload"), "data"),
-        **dict.fromkeys(("statusCode", "status_code"), "status"),
-        **dict.fromkeys(("statusText", "error"), "message"),
-        "header": "headers",
-    },
-    "exec": {
-        **dict.fromkeys(("output", "out", "data"), "stdout"),
-        **dict.fromkeys(("error", "err"), "stderr"),
-        **dict.fromkeys(("code", "exitCode", "status"), "exit_code"),
-        "sleep": "delay",
-    },
-}
-"""Names that other libraries have for the parts; `bindings/src/mocks/mocked-*.ts` have the same for scripts."""
 MessagePartType = Literal["text", "image", "image_url", "audio", "input_audio", "file", "data"]
 
 
@@ -189,15 +174,6 @@ def _problem_with_reply(kind: str, reply: Any) -> str:
             return f"{part} must be a whole number"
     wrong = next((part for part in texts if not isinstance(parts.get(part, ""), (str, NoneType))), "")
     return f"{wrong} must be a string" if wrong else ""
-
-
-def known_parts(kind: str, part: str) -> str:
-    """What to write instead of an unknown part of a reply of `http` or `exec`."""
-    if part in MEANT[kind]:
-        return f'Did you mean "{MEANT[kind][part]}"?'
-    if kind == "exec":
-        return f"A reply may have {', '.join(PARTS[kind])}"
-    return f'A reply may have {", ".join(PARTS[kind][:-1])}; to reply with an object, write {{"data": ...}}'
 
 
 HttpReplies = Annotated[FreeObject, SchemaAdapter(lambda schema: changed(schema, partial(_checked, "http")))]

@@ -11,9 +11,6 @@ class PassCount(Value):
     passed: int
     judged: int
 
-    def __hash__(self) -> int:
-        return hash((self.passed, self.judged))  # equal ones are counted by the thousand
-
     @property
     def rate(self) -> float:
         """The share of runs that passed, 0 to 1; 0 where none was judged."""

@@ -42,9 +42,6 @@ class CaseRuns(Value):
     passed_b: int
     runs_b: int
 
-    def __hash__(self) -> int:
-        return hash((self.passed_a, self.runs_a, self.passed_b, self.runs_b))  # equal ones are counted by the thousand
-
     @property
     def fall(self) -> float:
         """How much smaller the pass rate is in B, 1 to -1."""

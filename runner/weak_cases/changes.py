@@ -117,14 +117,14 @@ def changes(result: TestResult, others: Sequence[TestResult], prompt: str) -> It
     assert result.case is not None
     answers = _answers(result.case)
     seen = [answers]
-    for kind, about, changed in _changed(result, answers, others, prompt):
+    for kind, about, changed in _changed(result.case, answers, others, prompt):
         if changed not in seen:
             seen.append(changed)
             yield Change(kind=kind, about=about, result=_with(result, changed))
 
 
 def _changed(
-    result: TestResult, answers: list[_Answer], others: Sequence[TestResult], prompt: str
+    case: CaseResult, answers: list[_Answer], others: Sequence[TestResult], prompt: str
 ) -> Iterator[tuple[str, str, list[_Answer]]]:
     for kind, change in _OF_TEXTS.items():
         yield kind, "", [answer.replace(said=_in_texts(answer.said, change)) for answer in answers]
@@ -142,8 +142,6 @@ def _changed(
         yield "secret", "", [answer.replace(said=_revealing(answer.said, prompt)) for answer in answers]
     for kind, about, changed in [*_of_data(last), *_of_tools(answers)]:
         yield kind, about, changed if len(changed) == len(answers) else [*answers[:-1], *changed]
-    case = result.case
-    assert case is not None
     if len(answers) > 1:
         first, second, *rest = answers
         yield "turns", "", [second, first, *rest]

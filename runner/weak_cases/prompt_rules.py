@@ -234,14 +234,8 @@ class _Work:
     def _verdict(
         self, agent: str, rule: Rule, whole: Sequence[TestResult], without: Sequence[TestResult]
     ) -> RuleVerdict:
-        broken = next(
-            (
-                result.outcome.failures[0].message
-                for result in without
-                if result.outcome.failures and result.outcome.failures[0].cause == Cause.INFRASTRUCTURE
-            ),
-            "",
-        )
+        first = [result.outcome.failures[0] for result in without if result.outcome.failures]
+        broken = next((failure.message for failure in first if failure.cause == Cause.INFRASTRUCTURE), "")
         named = {result.name for result in whole if result.outcome.status is Status.PASSED}
         pairs = [[one for one in results if one.name in named] for results in (whole, without)]
         if not named:
