@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from bindings.errors import failed
 from bindings.models.database import MAX_ROWS
-from bindings.models.definition import DELETED_AT, Column, Model, Relation, mapping
+from bindings.models.definition import DELETED_AT, Column, Model, Relation, elements, mapping
 from bindings.models.store import Store
 from bindings.models.tables import Condition, Row, compared, conditions, quoted, row_for_scripts
 from scripttest.typing_names import Json
@@ -178,8 +178,10 @@ class _Query:
         return f"FROM {quoted(self.model.table)}{named}{''.join(self.joins)}"
 
     def _order(self) -> str:
-        parts = []
-        for order in self.param.get("orders") or []:
+        parts, orders = [], self.param.get("orders") or []
+        if not isinstance(orders, list):
+            self.warn("orders is dropped: it must be a list of objects with column and option")
+        for order in elements(orders):
             if not isinstance(order, Mapping):
                 self.warn("an order is dropped: it must be an object with column and option")
                 continue

@@ -88,6 +88,7 @@ TRAPS: list[tuple[dict[str, Any], str]] = [
      "the condition on id only compares with the first value of its list: use op in for all"),
     ({"wheres": [{"column": "id", "op": "ne", "value": [1, 2]}]},
      "the condition on id only compares with the first value of its list: use op in for all"),
+    ({"orders": "id desc"}, "orders is dropped: it must be a list of objects with column and option"),
     ({"orders": ["id desc"]}, "an order is dropped: it must be an object with column and option"),
     ({"select": ["id", "nickname", "age as years"]}, "select: nickname, age as years left out: no column of pet"),
     ({"withs": {"owner": {"query": {"select": ["nick"]}}}}, "select: nick left out: no column of owner"),
