@@ -331,21 +331,26 @@ class Journal:
         if self._path.stat().st_size > self._limit:
             raise ConfigurationError(f"it has more than {_bytes(self._limit)}")
 
-    def _take_up(self, records: list[dict[str, Any]]) -> None:
+    def _take_up(self, records: Iterable[dict[str, Any]]) -> None:
+        """Takes up lines, up to one that says nothing."""
         for record in records:
-            if "ended" in record:
-                suite, case, run = record["ended"]
-                self._cases.pop(TestKey(suite=suite, test=case, run=run), None)
-            else:
-                self._take(record)
+            try:
+                if "ended" in record:
+                    suite, case, run = record["ended"]
+                    self._cases.pop(TestKey(suite=suite, test=case, run=run), None)
+                else:
+                    self._take(record)
+            except (AttributeError, LookupError, TypeError, ValueError, RecursionError):
+                break
         for of_case in self._cases.values():
             of_case.rewind()
 
     def _take(self, record: dict[str, Any]) -> None:
+        call, time = _Call.read(record), time_from(record) if "time" in record else None
         of_case = self._case(TestKey(suite=record["suite"], test=record["case"], run=record["run"]))
-        of_case.time = of_case.time or (time_from(record) if "time" in record else None)
+        of_case.time = of_case.time or time
         of_case.of_suite = record.get("of_suite") is True
-        of_case.calls.append(_Call.read(record))
+        of_case.calls.append(call)
 
     def _write(self, record: dict[str, Any]) -> None:
         """Writes a line. If that fails, there is a warning, and nothing more is written."""
@@ -405,12 +410,10 @@ def _record_of(key: TestKey, of_case: _CaseCalls, call: _Call) -> dict[str, Any]
 def _records(path: Path) -> Iterator[dict[str, Any]]:
     """The lines of a journal, up to one that is torn."""
     with path.open("rb") as file:
-        for number, line in enumerate(file):
+        for line in file:
             try:
                 record = json.loads(line)
-                if number and "ended" not in record:
-                    _Call.read(record)
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            except (ValueError, RecursionError):
                 return
             if not line.endswith(b"\n") or not isinstance(record, dict):
                 return

@@ -91,8 +91,15 @@ def test_a_full_disk_is_said_once_and_costs_no_answer(kept: Kept) -> None:
         lambda data: data + b"[]\n",
         lambda data: data + b'{"suite": 1}\n',
         lambda data: data + b"\xff\xfe\n",
+        lambda data: data + b'{"ended": 5}\n',
+        lambda data: data + b'{"ended": [[], "case", 1]}\n',
+        lambda data: data + data.splitlines(keepends=True)[1].replace(b'"suite": "suite"', b'"suite": [1]'),
+        lambda data: data + data.splitlines(keepends=True)[1].replace(b'"exact": "', b'"time": "noon", "exact": "'),
     ],
-    ids=["no_end", "half_a_line", "begun", "no_object", "no_answer", "no_text"],
+    ids=[
+        *("no_end", "half_a_line", "begun", "no_object", "no_answer", "no_text"),
+        *("no_end_of_a_case", "no_case", "no_suite", "no_time"),
+    ],
 )
 def test_what_is_whole_is_taken_up(kept: Kept, damage: Callable[[bytes], bytes]) -> None:
     journal = kept.open()
