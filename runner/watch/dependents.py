@@ -203,7 +203,9 @@ class ObservedRun(Observer):
     def learn(self) -> None:
         """Learns of which files the scripts are made that are compiled by now. From any thread."""
         if self._parts is not None:
-            self._dependents.learn(dict(self._parts.files))
+            files = dict(self._parts.files)
+            self._learned = len(files)
+            self._dependents.learn(files)
 
     def writes(self, path: Path, content: bytes) -> None:
         """See `Observer`."""
@@ -218,14 +220,10 @@ class ObservedRun(Observer):
             self._begun()
         elif isinstance(event, TestEnd):
             if len(self._parts.files) != self._learned:
-                self._learn(self._parts.files)
+                self.learn()
             self._dependents.take(event.result)
             self.kept.setdefault(event.result.suite, {})[event.result.name] = event.result.outcome.status
         elif isinstance(event, SuiteEnd):
-            self._learn(self._parts.files)
+            self.learn()
             self._dependents.end(event.suite)
             self.open = self.open - {event.suite}  # other threads read it
-
-    def _learn(self, files: Mapping[Dependency, frozenset[str]]) -> None:
-        self._learned = len(files)
-        self._dependents.learn(files)
