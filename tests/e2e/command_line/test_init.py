@@ -7,13 +7,12 @@ import os
 import pty
 import re
 import shlex
-import subprocess
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import yaml
-from command import COMMAND, PATIENCE, Application, make_application
+from command import PATIENCE, Application, make_application, on_terminal
 
 AGENT = [
     f"assistants/hello/{name}"
@@ -187,9 +186,8 @@ def test_what_cannot_be_made_is_said(tmp_path: Path, name: str) -> None:
 def test_a_person_is_asked_for_the_ci_system(empty: Application, answer: bytes, written: set[str]) -> None:
     leader, follower = pty.openpty()
     environment = {**empty.environment, "TERM": "xterm"}
-    with subprocess.Popen(
-        [*COMMAND, "init"], cwd=empty.root, env=environment, stdin=follower, stdout=follower, stderr=follower
-    ) as process:
+    terminal = {"stdin": follower, "stdout": follower, "stderr": follower}
+    with empty.start("init", env=environment, **terminal) as process:
         os.close(follower)
         os.write(leader, answer)
         output = b""
@@ -253,17 +251,7 @@ def test_the_tasks_of_vscode_find_the_places_of_failures(empty: Application) -> 
 
 def at_a_terminal(app: Application, *words: str, ci: str = "") -> str:
     """What a person sees."""
-    main, inner = pty.openpty()
-    environment = {**app.environment, "CI": ci, "TERM": "xterm"}
-    with subprocess.Popen([*COMMAND, *words], cwd=app.root, env=environment, stdin=inner, stdout=inner) as process:
-        os.close(inner)
-        text = b""
-        with suppress(OSError):
-            while piece := os.read(main, 65536):
-                text += piece
-        process.wait(PATIENCE)
-    os.close(main)
-    return text.decode()
+    return on_terminal(app, *words, CI=ci, COLUMNS="100")[1]
 
 
 def test_the_first_run_and_the_first_failure_have_a_line_of_advice_once(empty: Application) -> None:
