@@ -29,6 +29,10 @@ _HEAD_LIMIT = 1 << 20
 _WAITING_LIMIT = 1 << 20
 """Bytes of a body that may wait until somebody reads them; then no more are received."""
 
+_BUFFER = memoryview(bytearray(1 << 18))
+"""What a connection receives, until it is parsed, which is at once: all connections share it. It has the size of
+asyncio's own for TLS, which loses the end of an answer where less is taken at a time."""
+
 
 class Response:
     """The answer to a call. `async for` or `read` give its body, once. Its parser calls `on_...`."""
@@ -99,7 +103,7 @@ class Response:
         """Nobody waits for more of it."""
         self._timer.cancel()
 
-    def received(self, data: bytes) -> None:
+    def received(self, data: memoryview) -> None:
         """Takes what came from the host."""
         self._heard = self._loop.time()
         try:
@@ -181,7 +185,7 @@ class Response:
             self.failed(HttpTimeout(f"{self._connection.host} sent nothing for too long"))
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """A connection to a host, or to a proxy on the way to it."""
 
     transport: Any
@@ -219,18 +223,22 @@ class Connection(asyncio.Protocol):
         )
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """See asyncio.Protocol."""
+        """See asyncio.BufferedProtocol."""
         self.transport = transport
 
-    def data_received(self, data: bytes) -> None:
-        """See asyncio.Protocol."""
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """See asyncio.BufferedProtocol."""
+        return _BUFFER
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """See asyncio.BufferedProtocol."""
         if self._response is None:
             self.transport.abort()
         else:
-            self._response.received(data)
+            self._response.received(_BUFFER[:nbytes])
 
     def connection_lost(self, error: Exception | None) -> None:
-        """See asyncio.Protocol."""
+        """See asyncio.BufferedProtocol."""
         if self._response is not None:
             self._response.lost(error)
 
