@@ -7,7 +7,6 @@ import _thread
 import os
 from collections import deque
 from collections.abc import Callable
-from queue import SimpleQueue
 
 from scripttest.process import PollLoop
 from scripttest.results import TEST, TestKey, kind_of
@@ -100,13 +99,32 @@ def _deliver(slot: Slot, number: str, envelope: str, seconds: float | None) -> N
     slot.reply(number, envelope)
 
 
+class _Inbox:
+    """Hands an idle thread its next work. Loading `queue` would take longer than a small test."""
+
+    def __init__(self) -> None:
+        self._work: Work | None = None
+        self._filled = _thread.allocate_lock()
+        self._filled.acquire()
+
+    def put(self, work: Work | None) -> None:
+        """Hands it over; once for each `get`."""
+        self._work = work
+        self._filled.release()
+
+    def get(self) -> Work | None:
+        """Waits for it."""
+        self._filled.acquire()
+        return self._work
+
+
 class Answerers:
     """A pool of threads, which are used again, because a new one costs more than an idle one. Used by the thread of the
     host only; has to be closed."""
 
     def __init__(self) -> None:
         """Starts no thread yet."""
-        self._idle: list[SimpleQueue[Work | None]] = []
+        self._idle: list[_Inbox] = []
         """The inboxes of idle threads."""
         self._closed = False
 
@@ -124,7 +142,7 @@ class Answerers:
             self._idle.pop().put(None)
 
     def _serve(self, work: Work | None) -> None:
-        inbox: SimpleQueue[Work | None] = SimpleQueue()
+        inbox = _Inbox()
         while work is not None:
             work()
             if len(self._idle) >= MOST_IDLE:
