@@ -316,9 +316,13 @@ def problem_with_repeat(case: Case) -> Finding | None:
 
 def _all_of(case: Case, folder: Path) -> list[Finding]:
     is_plain = type(case) is Case
-    own = _of_assertions(case) if is_plain else case.findings(folder)
     if is_plain and type(case.input) is str and case.messages is None and not case.attachments:
-        return list(own)
+        has_expected = case.expected is not None
+        for assertion in case.assertions or ():
+            if problem_with_assertion(assertion, has_expected=has_expected):
+                return list(_of_assertions(case))
+        return []
+    own = _of_assertions(case) if is_plain else case.findings(folder)
     said = _of_said(case) if case.in_turns else _of_standard(case)
     return [*said, *findings_of_parts(parts_of_case(case), folder), *own]
 

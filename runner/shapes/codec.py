@@ -236,9 +236,12 @@ def value_of(cls: type[AnyValue], line: Record) -> AnyValue:
     """The value of an object, which `misfit_in` finds nothing wrong with."""
     if hasattr(cls, "__keeps_object__"):
         return kept(cls, line)
-    members = _form(cls)[1].items()
-    given = (pair for pair in members if pair[1].key in line or pair[1].makes or pair[1].default is not _MISSING)
-    return cls(**{name: member.read(line) for name, member in given})
+    fields = {
+        name: member.read(line)
+        for name, member in _form(cls)[1].items()
+        if member.key in line or member.makes is not None or member.default is not _MISSING
+    }
+    return cls(**fields)
 
 
 def fitting(cls: type[AnyValue], line: Record) -> AnyValue:

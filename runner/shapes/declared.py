@@ -164,7 +164,8 @@ class Model:
         found, fields = {}, fields_of(type(self))
         names: Iterable[str] = fields
         if exclude_unset or exclude_defaults:
-            names = [name for name in fields if name in self.__pydantic_fields_set__]
+            given = self.__pydantic_fields_set__
+            names = [name for name in fields if name in given]
         for name in names:
             if not (exclude_defaults and fields[name].is_default(self.__dict__[name])):
                 found[name] = _dumped(self.__dict__[name], exclude_unset, exclude_defaults)
