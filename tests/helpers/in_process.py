@@ -50,13 +50,13 @@ def run_on_terminal(
             while piece := os.read(leader, 1 << 16):
                 pieces.append(piece)
 
-    reader = Thread(target=read)
+    reader = Thread(target=read, daemon=True)
     reader.start()
     try:
         with open(follower, "w", encoding="utf-8", newline="") as stream:
             code = _code(arguments, directory, variables, patience, stream, stream)
     finally:
-        reader.join()
+        reader.join(patience)
         os.close(leader)
     return code, b"".join(pieces)
 
