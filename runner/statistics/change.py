@@ -290,24 +290,26 @@ def rate_break(runs: Sequence[Judged], *, steady: bool = False) -> Break | None:
             return None
         at, first = places[-1], places[-2] if len(places) > 1 else 0
         return Break(at=at, before=_rate(runs[first:at]), after=_rate(runs[at:]), p=0.0)
-    return _last(_best_rate, runs, ALPHA)
+    return _last(_best_rate, runs)
 
 
 def level_break(values: Sequence[float]) -> Break | None:
     """The last place where the level of positive figures changed, such as durations, by Student's t of their
     logarithms; None when it did nowhere."""
     logs = [math.log(value) for value in values]
-    return _last(_best_level, logs, ALPHA)
+    return _last(_best_level, logs)
 
 
-def _last(best_of: Callable[[Sequence[T]], Break | None], series: Sequence[T], alpha: float) -> Break | None:
+def _last(best_of: Callable[[Sequence[T], float], Break | None], series: Sequence[T]) -> Break | None:
     """The last place that shows enough: in the whole series, else in the newer half of it, the newest quarter and so
-    on, since what changed and changed back hides in the whole; then in what follows on that place."""
+    on, since what changed and changed back hides in the whole; then in what follows on that place. `best_of` need not
+    find places whose p is above its second argument."""
     tries = len(series) - 1
+    enough = (ALPHA + SLACK) / max(1, tries)
 
     def shown(begin: int) -> Break | None:
-        best = best_of(series[begin:])
-        if best is None or best.p * tries > alpha + SLACK:
+        best = best_of(series[begin:], enough)
+        if best is None or best.p > enough:
             return None
         return best.replace(at=begin + best.at, p=best.p * tries)
 
@@ -320,7 +322,7 @@ def _last(best_of: Callable[[Sequence[T]], Break | None], series: Sequence[T], a
     return found
 
 
-def _best_rate(runs: Sequence[Judged]) -> Break | None:
+def _best_rate(runs: Sequence[Judged], enough: float) -> Break | None:
     """A split is at least as likely as its own table alone, which is quick to tell: only those are tested exactly that
     could be the best, and show enough."""
     passed_of, judged_of = (
@@ -331,7 +333,7 @@ def _best_rate(runs: Sequence[Judged]) -> Break | None:
         return None
     logs = _log_factorials(1 << judged.bit_length())
     whole = logs[passed] + logs[judged - passed] - logs[judged]
-    least = math.log((ALPHA + SLACK) / (len(runs) - 1))
+    least = math.log(enough)
     likely = []
     for at in range(1, len(runs)):
         before, of = passed_of[at - 1], judged_of[at - 1]
@@ -360,8 +362,9 @@ def _log_factorials(size: int) -> list[float]:
     return [math.lgamma(number + 1) for number in range(size + 1)]
 
 
-def _best_level(logs: Sequence[float]) -> Break | None:
-    """The best place is that which explains most of the squares: t grows with them."""
+def _best_level(logs: Sequence[float], enough: float) -> Break | None:
+    """The best place is that which explains most of the squares: t grows with them. The normal distribution, whose
+    tails are below those of t, tells quickly that a place does not show enough."""
     count = len(logs)
     if count < 2 * FEWEST:
         return None
@@ -377,7 +380,10 @@ def _best_level(logs: Sequence[float]) -> Break | None:
         return None
     spread = max(0.0, math.fsum(map(mul, apart, apart)) - most) / (count - 2)
     error = math.sqrt(spread * (1 / at + 1 / left))
-    p = 2 * (1 - t_probability(abs(b - a) / error, count - 2)) if error > 1e-9 else 0.0
+    t = abs(b - a) / error if error > 1e-9 else math.inf
+    if math.erfc(t / math.sqrt(2)) > enough:
+        return None
+    p = 2 * (1 - t_probability(t, count - 2))
     return Break(at=at, before=math.exp(a), after=math.exp(b), p=p)
 
 

@@ -24,6 +24,8 @@ class DaskCluster:
     def __init__(self, folder: Path, workers: int = 2, env: Mapping[str, str] | None = None, **tls: str) -> None:
         self.folder = folder
         self._env = {"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": str(folder), **quiet(), **(env or {})}
+        # where a test bounds the size of files, half a file of bytecode would stay
+        self._env["PYTHONDONTWRITEBYTECODE"] = "1"
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]

@@ -90,6 +90,7 @@ def become(role: str, arguments: list[str], folder: str, environment: dict[str, 
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.environ.clear()
     os.environ.update(environment)
+    sys.dont_write_bytecode = bool(environment.get("PYTHONDONTWRITEBYTECODE"))
     os.setsid()
     os.chdir(folder)
     nothing = os.open(os.devnull, os.O_RDWR)

@@ -286,7 +286,12 @@ def test_a_worker_that_comes_after_a_file_has_changed_gets_no_tests(app: MakeApp
 
 
 def test_a_local_cluster_without_room_for_its_files(app: MakeApplication) -> None:
-    nothing = ("/bin/sh", "-c", 'ulimit -f 0; exec "$@"', "sh")  # no byte can be written to a file
+    nothing = (
+        "/bin/sh",
+        "-c",
+        'ulimit -f 0; PYTHONDONTWRITEBYTECODE=1 exec "$@"',
+        "sh",
+    )  # no byte can be written to a file
     run = app(CASES).spawn("-i", case_file(), "-q", "-o", "r.jsonl", "--cluster", "local", prefix=nothing)
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr.startswith("Error: Cannot start a cluster here: No usable temporary directory found in [")
