@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from operator import mul
+from operator import attrgetter, mul
 from typing import Protocol, TypeVar
 
 from runner.statistics.exact_tests import (
@@ -325,9 +325,7 @@ def _last(best_of: Callable[[Sequence[T], float], Break | None], series: Sequenc
 def _best_rate(runs: Sequence[Judged], enough: float) -> Break | None:
     """A split is at least as likely as its own table alone, which is quick to tell: only those are tested exactly that
     could be the best, and show enough."""
-    passed_of, judged_of = (
-        list(accumulate(values)) for values in zip(*((r.passed, r.judged) for r in runs), strict=True)
-    )
+    passed_of, judged_of = (list(accumulate(map(attrgetter(name), runs))) for name in ("passed", "judged"))
     passed, judged = passed_of[-1], judged_of[-1]
     if passed in (0, judged):
         return None

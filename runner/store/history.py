@@ -130,6 +130,8 @@ class TestHistory(Value):
 
 
 _ORDER = {trend: place for place, trend in enumerate(Trend)}
+_VERDICT, _PASSED, _JUDGED, _DURATION = map(attrgetter, ("verdict", "passed", "judged", "duration_ms"))
+"""Fields of results."""
 
 
 def histories(
@@ -186,10 +188,10 @@ def _history(
         asks = {one.seq: name for one, name in zip(results, asked, strict=True)}
         now = {one.seq for one in judged if asks[one.seq] == asks[judged[-1].seq]}
         newest = [one for one in newest if one.seq in now]
-    passed, count = sum(one.passed for one in newest), sum(one.judged for one in newest)
+    passed, count = sum(map(_PASSED, newest)), sum(map(_JUDGED, newest))
     streak = _streak(judged)
     fine = [result for result in judged if result.verdict == Verdict.PASSED]
-    duration, milliseconds = _level(fine, now, attrgetter("duration_ms"), since, _is_slower)
+    duration, milliseconds = _level(fine, now, _DURATION, since, _is_slower)
     price, cost = _level(judged, now, attrgetter("cost"), since, _takes_more)
     tokens_level, tokens = _level(judged, now, attrgetter("tokens"), since, _takes_more)
     price = price if cost is not None else tokens_level
@@ -199,15 +201,15 @@ def _history(
         suite=results[-1].suite,
         test=results[-1].test,
         results=() if listed else tuple(results),
-        verdicts=tuple(intern(one.verdict) for one in results),
+        verdicts=tuple(map(intern, map(_VERDICT, results))),
         newest=runs[results[-1].run],
-        average_ms=sum(one.duration_ms for one in results) / len(results),
+        average_ms=sum(map(_DURATION, results)) / len(results),
         asked=asked,
         passed=passed,
         judged=count,
-        all_passed=sum(one.passed for one in judged),
-        all_judged=sum(one.judged for one in judged),
-        broken=sum(one.verdict in _NONE for one in results),
+        all_passed=sum(map(_PASSED, judged)),
+        all_judged=sum(map(_JUDGED, judged)),
+        broken=sum(map(_NONE.__contains__, map(_VERDICT, results))),
         trends=tuple(sorted(trends, key=lambda trend: _ORDER[trend])),
         rate_before=rate.before if rate is not None else None,
         since=since(rate.at, judged, rate.p) if rate is not None else None,
@@ -263,10 +265,10 @@ def _is_steady(store: Store, judged: Sequence[StoredResult]) -> bool:
 
 def _asked(store: Store, results: Sequence[StoredResult]) -> tuple[str, ...]:
     """What each result has asked, so that two have the same name only if it was the same."""
-    connectors = [intern(one.connector or "") for one in results]
-    made_of = {(one.connector, one.made_of) for one in results}
+    made_of = set(map(attrgetter("connector", "made_of"), results))
     if len(made_of) < 2:
-        return tuple(connectors)
+        return (intern(results[0].connector or ""),) * len(results)
+    connectors = [intern(one.connector or "") for one in results]
     model_of = {(name, digest): asked_by(name, store.fingerprint(digest)) for name, digest in made_of}
     models = [model_of[one.connector, one.made_of] for one in results]
     known = Counter(name for name, model in {(name or "", model) for (name, _), model in model_of.items()} if model)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 from pathlib import Path
 from types import TracebackType
@@ -256,15 +256,11 @@ class Store:
         names = names_of(stored.StoredResult)
         asked = ", ".join(f"results.{name}" for name in names)
         statement = f"SELECT {asked} FROM results {condition}"
-        for rows in stored.batches(self.folder, self._database, stored.RESULTS, statement, values):
-            for row in rows:
-                fields: dict[str, Any] = dict(zip(names, row, strict=True))
-                if fields["cost_estimated"]:
-                    fields["cost"] = cost_in(fields)
-                result = stored.StoredResult(**fields)
-                if result.passed > result.judged:
-                    raise damaged(self.folder, f"passed is {result.passed} of {result.judged} in run {result.run}")
-                yield result
+        batches = stored.batches(self.folder, self._database, stored.RESULTS, statement, values)
+        for result in stored.StoredResult.of_rows(chain.from_iterable(batches)):
+            if result.passed > result.judged:
+                raise damaged(self.folder, f"passed is {result.passed} of {result.judged} in run {result.run}")
+            yield result.replace(cost=cost_in(fields_of(result))) if result.cost_estimated else result
 
     def _report(self, run: str, text: str) -> Report:
         try:
