@@ -14,7 +14,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from io import BufferedWriter, FileIO
 from pathlib import Path
 
@@ -70,7 +70,7 @@ class LineFile:
         finally:
             os.close(folder)
 
-    def write(self, line: str | Sequence[str]) -> None:
+    def write(self, line: str | Iterable[str]) -> None:
         """Writes a line, without its end; a long one may be in pieces. Raises OSError, also that of an earlier line
         which the disk did not keep, and RunnerError when the file is gone."""
         try:

@@ -13,12 +13,12 @@ print beside it (seed 004), in their order.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from runner.record.model import Suite, TestResult
 from runner.record.outcomes import error_text, log_members, outcome_members, place, stack_trace
 from runner.record.stability import Attempt, RunStatistics
-from runner.record.texts import json_line, json_pieces, plain, relative
+from runner.record.texts import is_utf8, json_line, json_pieces, plain, relative
 from runner.shapes.codec import json_of, kept, members_of
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
@@ -91,9 +91,14 @@ def is_long(result: TestResult) -> bool:
     return case is not None and len(case.response) + sum(len(turn.response) for turn in case.turns) >= LONG
 
 
-def stored_pieces(result: TestResult, suite: Suite) -> list[str]:
-    """The same as `stored_text`, in pieces."""
-    return json_pieces({**line_of(result, suite), **_clean_text(_further(result))[0]})
+def stored_pieces(result: TestResult, suite: Suite) -> Iterator[str]:
+    """The same as `stored_text`, in pieces that are made as they are written: none has the whole line."""
+    line = {**(result.__dict__.get("_line") or _line(result, suite)), **_further(result)}
+    try:
+        is_clean = not any(piece == '"data"' or _is_unclean(piece) or not is_utf8(piece) for piece in json_pieces(line))
+    except ValueError:
+        is_clean = False
+    return json_pieces(line if is_clean else plain(without_content(line)))
 
 
 def _further(result: TestResult, with_fingerprint: bool = True) -> Record:
@@ -207,10 +212,15 @@ def from_seed(line: Record) -> Record:
 def _clean_text(line: Record) -> tuple[Record, str]:
     """A line as it may be written, without the content of attachments and halves of surrogate pairs, and as JSON."""
     text = json_line(line)
-    if ";base64," in text or "input_audio" in text or '"data": "' in text or ("\\" in text and r"\\ud" in text):
+    if '"data": "' in text or _is_unclean(text):
         line = plain(without_content(line))
         text = json_line(line)
     return line, text
+
+
+def _is_unclean(text: str) -> bool:
+    """Whether JSON may have content of attachments, or halves of surrogate pairs as they are written."""
+    return ";base64," in text or "input_audio" in text or ("\\" in text and r"\\ud" in text)
 
 
 SHORTEST = 32

@@ -20,6 +20,7 @@ from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 
@@ -36,12 +37,10 @@ def json_line(value: Any) -> str:
     return without_halves(text)
 
 
-def json_pieces(value: Any) -> list[str]:
-    """The same in pieces, of which the longest are the texts in the value."""
-    try:
-        return list(_encoder.iterencode(value))
-    except ValueError:
-        return list(_encoder.iterencode(plain(value)))
+def json_pieces(value: Any) -> Iterator[str]:
+    """The same in pieces, of which the longest are the texts in the value; made as they are used. Halves of surrogate
+    pairs are left in. Raises ValueError for what JSON cannot represent."""
+    return _encoder.iterencode(value)
 
 
 def indented(value: Any, is_large: bool = False) -> str:

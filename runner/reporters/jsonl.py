@@ -6,6 +6,7 @@ line has the figures."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 from runner.record.events import Event, TestEnd
@@ -34,7 +35,7 @@ class JsonlReporter:
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Writes the line of an event."""
-        line: str | list[str] | None
+        line: str | Iterator[str] | None
         if isinstance(event, TestEnd) and is_long(event.result) and not (event.result.attempts or self._resumes):
             line = stored_pieces(event.result, so_far.suites[event.result.suite])
         else:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
+from table_tests import each
 
-from runner.record.lines import line_of
+from runner.record.lines import line_of, stored_pieces, stored_text
 from runner.record.model import Suite, SuiteKind, TestResult
 
 SUITE = Suite(id="trips", kind=SuiteKind.CASE_FILE, label="trips", file="", agent="demo")
@@ -31,6 +33,26 @@ def assertion(type: str, value: Any, passed: bool, actual: Any, message: str = "
 
 HELD = assertion("contains", "which town", True, "Which town shall it be?")
 MISSED = assertion("contains", "R-8", False, "Booked as R-7", 'Expected the output to contain "R-8"')
+
+
+@each(
+    "output",
+    [
+        "Booked ä",
+        "half \ud800",
+        "an image data:image/png;base64," + "iVBORw" * 20,
+        {"data": "A" * 99, "format": "wav"},
+        {"type": "input_audio", "input_audio": {"data": "A" * 99}},
+        math.inf,
+        r"C:\udir",
+    ],
+)
+def test_a_line_in_pieces_is_the_same(output: Any) -> None:
+    assert STATIC.case is not None
+    odd = STATIC.replace(case=STATIC.case.replace(output=output, response=str(output)))
+    line = "".join(stored_pieces(odd, SUITE))
+    assert line == stored_text(odd, SUITE)
+    line.encode()
 
 
 def test_a_multi_turn_case_has_the_keys_of_the_design() -> None:
