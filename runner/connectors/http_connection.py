@@ -208,7 +208,8 @@ class Connection(asyncio.BufferedProtocol):
         response, self._response = self._response, None
         if response is not None:
             response.end()
-        if response is None or not response.can_follow or self.transport.is_closing():
+        is_sent = not self.transport.get_write_buffer_size()  # a host may answer before it has the whole request
+        if response is None or not response.can_follow or not is_sent or self.transport.is_closing():
             self.transport.abort()
             return False
         self._idle_since = asyncio.get_running_loop().time()

@@ -160,6 +160,33 @@ def test_an_idle_connection_on_which_something_comes_is_not_used_again(server: M
     assert run(work) == ((200, b"ok"), (200, b"fine"))
 
 
+def test_a_connection_whose_request_was_answered_too_early_is_not_used_again() -> None:
+    connections = []
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connections.append(writer)
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno")
+
+    async def session() -> list[int]:
+        server = await asyncio.start_server(refuse, "127.0.0.1", 0, limit=1 << 12)
+        client = HttpClient()
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        statuses = []
+        for _ in range(2):
+            async with client.post(url, {}, b"x" * (20 << 20)) as response:
+                statuses.append(response.status)
+                assert await response.read() == b"no"
+        await client.close()
+        server.close()
+        for writer in connections:
+            writer.transport.abort()
+        return statuses
+
+    assert asyncio.run(session()) == [413, 413]
+    assert len(connections) == 2
+
+
 def test_name_and_password_of_an_address_are_sent_as_a_header(server: ModelServer) -> None:
     run(lambda client: post(client, server.url.replace("://", "://user:p%40ss@")))
     assert server.requests[0].headers["authorization"] == "Basic dXNlcjpwQHNz"
