@@ -100,6 +100,8 @@ def not_connected(host: str, error: Exception) -> HttpError:
             return CannotConnect(f"{begin}its certificate cannot be trusted: {error.verify_message}", lasting=True)
         case UnicodeError() | socket.gaierror(errno=socket.EAI_NONAME):  # a name too long for DNS is a UnicodeError
             return CannotConnect(begin + NO_SUCH_HOST, lasting=True)
+        case ssl.SSLError(reason="WRONG_VERSION_NUMBER"):
+            return CannotConnect(f"{begin}it does not speak TLS: its address may be http:// instead", lasting=True)
         case ssl.SSLError(reason=str(reason)):
             return CannotConnect(begin + reason.replace("_", " ").lower())
         case socket.gaierror():

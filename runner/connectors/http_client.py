@@ -141,7 +141,8 @@ class HttpClient:
                     return await self._connect_by_proxy(route, urlsplit(route.proxy))
                 return await self._open(route.host, route.name, route.port, route.secure)
         except (OSError, UnicodeError) as error:
-            raise not_connected(route.host, error) from error
+            by = f" through the proxy {urlsplit(route.proxy).hostname}" if route.proxy else ""
+            raise not_connected(f"{route.host}{by}", error) from error
 
     async def _connect_by_proxy(self, route: Route, proxy: SplitResult) -> Connection:
         connection = await self._open(

@@ -217,6 +217,32 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> Non
     assert caught.value.lasting
 
 
+def test_a_host_without_tls_and_a_proxy_that_is_not_there_are_said() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async def said(url: str, proxies: Proxies) -> str:
+        client = HttpClient(proxies)
+        with pytest.raises(CannotConnect) as caught:
+            await post(client, url)
+        await client.close()
+        return str(caught.value)
+
+    async def session() -> list[str]:
+        async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            plain = await said(f"https://127.0.0.1:{port}", Proxies())
+        gone = Proxies(urls={"http": f"http://127.0.0.1:{port}"})
+        return [plain.replace(str(port), "PORT"), await said("http://api.example.com", gone)]
+
+    assert asyncio.run(session()) == [
+        "cannot connect to 127.0.0.1:PORT: it does not speak TLS: its address may be http:// instead",
+        "cannot connect to api.example.com through the proxy 127.0.0.1: Connection refused",
+    ]
+
+
 def test_a_proxy_that_refuses_is_said_without_its_password() -> None:
     async def session() -> None:
         async with proxy(b"HTTP/1.1 407 Who are you\r\n\r\n") as (url, _):
