@@ -209,8 +209,8 @@ def _moved(found: ChangeReport) -> str:
     if better:
         return f"{better} of {of} cases got better, none got worse"
     if of == 1:
-        return "the only case gave the same result"
-    return f"{'both' if of == 2 else f'all {of}'} cases gave the same results"
+        return "the only case passed equally often"
+    return f"{'both' if of == 2 else f'all {of}'} cases passed equally often"
 
 
 def _advice(found: ChangeReport, names: BeforeAfter[str], detailed: bool) -> list[str]:

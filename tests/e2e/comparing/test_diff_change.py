@@ -16,7 +16,7 @@ BEGINS = {
     "regressed": "Regressed: ",
     "improved": "Improved: ",
     "unchanged": "Unchanged: ",
-    "cannot_tell": ("1 of", "4 of", "The only case got worse. Too", "All 71 cases gave the same results. Too"),
+    "cannot_tell": ("1 of", "4 of", "The only case got worse. Too", "All 71 cases passed equally often. Too"),
 }
 """Verdict → how its sentence begins."""
 VERDICTS: dict[str, tuple[Results, Results, str, list[str], tuple[int, int]]] = {

@@ -147,7 +147,7 @@ def test_a_run_is_compared_with_a_branch(broken: Application) -> None:
     assert run.code == 1
     assert "Compared with main (5 runs, the newest run on " in run.stdout
     assert "Still failing (1)" in run.stdout
-    assert "Unchanged: all 3 cases gave the same results." in run.stdout
+    assert "Unchanged: all 3 cases passed equally often." in run.stdout
 
     older = broken.run("diff", "--baseline", COMMITS[2][:7], "--fail-on", "regressed")
     assert older.code == 1
