@@ -54,7 +54,7 @@ class Response:
         self._waiting = self._size = 0
         self._error: HttpError | None = None
         self._arrival: asyncio.Future[None] | None = None
-        self._parser = HttpResponseParser(self)
+        self._parser: Any = HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True)
         self._loop = asyncio.get_running_loop()
         self._seconds = seconds
@@ -102,6 +102,7 @@ class Response:
     def end(self) -> None:
         """Nobody waits for more of it."""
         self._timer.cancel()
+        self._parser = None  # it has its response, which then is freed at once
 
     def received(self, data: memoryview) -> None:
         """Takes what came from the host."""
