@@ -31,7 +31,7 @@ LIBRARIES = {
         "runner/cluster/worker_side.py",
     },
     "dask": {"runner/cluster/local_cluster.py"},
-    "httpx": {"bindings/processes/http.py", "runner/connectors/httpx_sender.py", "runner/agents/mcp/http.py"},
+    "httpx": {"bindings/processes/http.py", "runner/connectors/httpx_requests.py", "runner/agents/mcp/http.py"},
     "httptools": {"runner/connectors/http_connection.py"},
     "mcp": {
         "runner/agents/mcp/remote.py",
@@ -169,7 +169,7 @@ DOORS = {
     "runner/benchmarks": "benchmark_tests",
     "runner/commands": "__init__ main",
     "runner/application": "application configuration context documents models programs sandbox trust",
-    "runner/connectors": "base definition http httpx_sender limits load timing usage",
+    "runner/connectors": "base definition http httpx_requests limits load timing usage",
     "runner/answers": "journal recording",
     "runner/scripted": "runner",
     "runner/shapes": "codec declared fast_validation fields json_schema json_value",

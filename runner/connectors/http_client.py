@@ -41,7 +41,7 @@ class Route(Value):
     port: int
     secure: bool
     proxy: str | None
-    target: str
+    target: bytes
     """Begins the request: `POST ... HTTP/1.1`, and the headers that every request has."""
 
 
@@ -85,7 +85,7 @@ class HttpClient:
         if credential is not None:
             headers = {**headers, **credential.headers_for(url)}
         request = b"%scontent-length: %d\r\n%s\r\n%s" % (
-            route.target.encode("ascii"), len(body), _lines(headers, route.host), body
+            route.target, len(body), _lines(headers, route.host), body
         )  # fmt: skip
         idle = self._idle[route.host, route.secure, route.proxy]
         connection = _usable(idle) or await self._connect(route)
@@ -116,7 +116,7 @@ class HttpClient:
             if _NOT_IN_URLS.search(url):
                 raise ValueError("it contains a space or a control character, or one that is not ASCII")
             parts = urlsplit(url)
-            port = parts.port or PORTS[parts.scheme]
+            port, host = parts.port or PORTS[parts.scheme], parts.netloc.rpartition("@")[2]
         except (ValueError, KeyError) as error:
             raise BadProtocol(f"the address of {host} cannot be used: {error}") from error
         proxy, secure = self._proxies.find(parts.scheme, host), parts.scheme == "https"
@@ -130,7 +130,7 @@ class HttpClient:
             port=port,
             secure=secure,
             proxy=proxy,
-            target=f"POST {where} HTTP/1.1\r\nhost: {host}\r\naccept: */*\r\n{login}",
+            target=f"POST {where} HTTP/1.1\r\nhost: {host}\r\naccept: */*\r\n{login}".encode("ascii"),
         )
         return self._routes[url]
 

@@ -15,7 +15,7 @@ import httpx
 
 from runner.assertions.results import shorten
 from runner.connectors.http import AnswerTooLarge, EventReader, HttpError, Proxies
-from runner.connectors.httpx_sender import body_of, errors_of, transport_for
+from runner.connectors.httpx_requests import body_of, errors_of, transport_for
 from runner.security.keys import Credential
 
 FAILED = -32050

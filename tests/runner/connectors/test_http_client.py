@@ -193,6 +193,12 @@ def test_name_and_password_of_an_address_are_sent_as_a_header(server: ModelServe
     assert server.requests[0].headers["host"] == f"127.0.0.1:{server.port}"
 
 
+def test_a_query_right_behind_the_host_is_no_part_of_its_name(server: ModelServer) -> None:
+    run(lambda client: post(client, f"{server.url}?q=1"))
+    sent = server.requests[0]
+    assert (sent.path, sent.headers["host"]) == ("/?q=1", f"127.0.0.1:{server.port}")
+
+
 def test_a_body_that_nobody_reads_yet_waits_at_the_host(server: ModelServer) -> None:
     sent = []
 
