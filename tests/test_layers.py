@@ -54,7 +54,7 @@ LIBRARIES = {
     "attrs": {"bindings/processes/schema_keywords.py"},
     "jsonschema": {"bindings/processes/schemas.py", "bindings/processes/schema_keywords.py"},
     "referencing": {"bindings/processes/schemas.py"},
-    "hypothesis": {"runner/fuzzing/searching.py", "runner/fuzzing/strategies.py"},
+    "hypothesis": {"runner/test_kinds/searching.py", "runner/test_kinds/strategies.py"},
     "opentelemetry": {"runner/reporters/otlp.py"},
     "requests": {"runner/reporters/otlp.py"},
     "pytest": {"runner/pytest_plugin/"},
@@ -93,8 +93,7 @@ ROOMS = {
     "runner/statistics": "",
     "runner": "runner/security",
     "runner/options": "runner runner/security runner/statistics",
-    "runner/fuzzing": "runner runner/security",
-    "runner/benchmarks": "runner runner/statistics",
+    "runner/test_kinds": "runner runner/security runner/statistics",
     "runner/application": "runner runner/security runner/options",
     "runner/connectors": "runner runner/security runner/application",
     "runner/scripted": "runner runner/application runner/connectors",
@@ -120,15 +119,14 @@ ROOMS = {
     "runner/store": "runner runner/security runner/statistics runner/options runner/record runner/compare",
     "runner/planning": "runner runner/security runner/options runner/application runner/connectors runner/agents runner/cases"
     " runner/fingerprints runner/modes runner/reading runner/record runner/store",
-    "runner/execution": "runner runner/options runner/security runner/fuzzing runner/benchmarks runner/application runner/agents"
+    "runner/execution": "runner runner/options runner/security runner/test_kinds runner/application runner/agents"
     " runner/cases runner/connectors runner/answers runner/fingerprints runner/modes runner/planning"
     " runner/reporters runner/reporters/console runner/record runner/compare runner/store",
     "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/answers runner/cases"
     " runner/agents runner/fingerprints runner/planning runner/execution runner/record",
-    "runner/mutation": "runner runner/security runner/options runner/application runner/fingerprints runner/execution"
-    " runner/planning runner/reporters runner/reporters/console runner/cluster",
-    "runner/weak_cases": "runner runner/options runner/assertions runner/agents runner/cases runner/compare runner/connectors"
-    " runner/modes runner/execution runner/planning runner/record runner/store runner/mutation runner/reporters/console",
+    "runner/mutation": "runner runner/security runner/options runner/application runner/connectors runner/assertions runner/cases"
+    " runner/agents runner/fingerprints runner/record runner/compare runner/modes runner/reporters/console runner/reporters"
+    " runner/store runner/planning runner/execution runner/cluster",
     "runner/conversion": "runner runner/security runner/application runner/shapes runner/assertions runner/cases",
     "runner/watch": "runner runner/security runner/options runner/application runner/connectors runner/fingerprints runner/planning"
     " runner/execution runner/reporters/console runner/record",
@@ -141,7 +139,7 @@ ROOMS = {
     " runner/reporters runner/store runner/planning runner/execution runner/mutation runner/view",
     "runner/commands": "runner runner/security runner/statistics runner/options runner/application runner/connectors runner/doctor"
     " runner/cases runner/store runner/planning runner/execution runner/reporters runner/record runner/compare"
-    " runner/judging runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster runner/mutation runner/weak_cases"
+    " runner/judging runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster runner/mutation"
     " runner/conversion runner/mcp_server",
     "runner/__main__": "runner/commands runner/execution",
 }
@@ -165,11 +163,10 @@ DOORS = {
     "runner/security": "files keys secrets terminal walk",
     "runner/options": "carried flags options readers values",
     "runner/statistics": "__init__ agreement change exact_tests intervals policies",
-    "runner/fuzzing": "fuzz_tests",
-    "runner/benchmarks": "benchmark_tests",
+    "runner/test_kinds": "benchmark_tests fuzz_tests",
     "runner/commands": "__init__ main",
     "runner/application": "application configuration context documents models programs sandbox trust",
-    "runner/connectors": "base definition http httpx_requests limits load timing usage",
+    "runner/connectors": "base definition http httpx_requests limits load usage",
     "runner/answers": "journal recording",
     "runner/scripted": "runner",
     "runner/shapes": "codec declared fast_validation fields json_schema json_value",
@@ -194,8 +191,7 @@ DOORS = {
     "runner/view": "page_actions reruns runs server",
     "runner/doctor": "findings needs",
     "runner/mcp_server": "actions running server",
-    "runner/mutation": "documents on_cluster session trials verdicts",
-    "runner/weak_cases": "console grading prompt_rules",
+    "runner/mutation": "case_texts documents on_cluster prompt_rules session trials verdicts weak_cases",
     "runner/conversion": "formats sources",
 }
 """Room → its modules that other rooms may import. All others are its own affair."""

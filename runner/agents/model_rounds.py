@@ -25,7 +25,7 @@ from runner.agents.answer import AgentError, Answer, UsedTool, tool_call_records
 from runner.agents.chat import ToolStep
 from runner.assertions.base import ToolUse
 from runner.connectors.base import Completion, ModelRequest, ToolCall, message_text
-from runner.connectors.timing import case_now
+from runner.connectors.usage import case_now
 from runner.errors import BrokenError, ConfigurationError
 from runner.shapes.fields import over
 

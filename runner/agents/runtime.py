@@ -14,7 +14,7 @@ from runner.agents.answer import AgentError
 from runner.agents.chat import AGENT, FunctionRun, ModelCall, ModelStep
 from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Usage, ask
 from runner.connectors.load import RUNNER
-from runner.connectors.timing import case_now
+from runner.connectors.usage import case_now
 from runner.errors import BrokenError, shown_path
 from runner.parts import part
 from scripttest import FunctionCall, FunctionError, MissingFunctionError

@@ -18,7 +18,7 @@ from runner.agents.processes import AgentProcesses
 from runner.agents.runtime import PromptVariables, Runtime, UsedParts
 from runner.application.application import Application
 from runner.connectors.load import Connectors
-from runner.connectors.timing import CaseTime
+from runner.connectors.usage import CaseTime
 
 if TYPE_CHECKING:
     from runner.answers.recording import Recording

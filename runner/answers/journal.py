@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from runner.answers.completions import cleaned, completion_from, completion_to, lengths_of, pieces_of, time_from
 from runner.answers.replay import Clean, Keys, StoredAnswers, describe, keys_of, suite_label
 from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Origin, ask, say
-from runner.connectors.timing import case_now, count_in
+from runner.connectors.usage import case_now, count_in
 from runner.errors import ConfigurationError
 from runner.security.files import check_target
 from scripttest import TestKey

@@ -2,7 +2,7 @@
 
 | process | what it does | module |
 | --- | --- | --- |
-| the command | divides the plan into work units, receives events | `dispatch`, `queue`, `ledger`, `connection` |
+| the command | divides the plan into work units, receives events | `dispatch`, `queue`, `connection` |
 | a Dask worker | starts a runner process for each work unit, and passes on its messages | `worker_side` |
 | the runner process | runs a work unit as the command would | `runner_process`, `events_out` |
 

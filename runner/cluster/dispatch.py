@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from runner.cluster import worker_side
 from runner.cluster.connection import Connection, DaskWorker, gone
-from runner.cluster.ledger import Ledger
 from runner.cluster.messages import (
     EVENT,
     FAILED,
@@ -26,7 +25,7 @@ from runner.cluster.messages import (
 )
 from runner.cluster.model_calls import SharedLimits, StoredAnswers, write_recording
 from runner.cluster.preflight import Preflight, WorkerCheck
-from runner.cluster.queue import WorkQueue
+from runner.cluster.queue import Ledger, WorkQueue
 from runner.errors import ConfigurationError, RunnerError
 from runner.execution.repetition import RetryPasses
 from runner.record.events import AttemptEnd, HookOutput, RunError, SuiteEnd, TestEnd, TestStart, Warned

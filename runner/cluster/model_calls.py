@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from runner.answers.journal import Journal
 from runner.cluster.messages import RunnerMessage
 from runner.connectors.limits import MAX_CONCURRENCY, GlobalLimit, Limits
-from runner.connectors.timing import Timing, uncounted
+from runner.connectors.usage import Timing, uncounted
 from runner.errors import RunnerError
 from runner.record.outcomes import Verdict
 

@@ -21,10 +21,13 @@ from runner.errors import ConfigurationError
 from runner.execution.outcome import MutantLines, refusal
 from runner.execution.start import check_trust
 from runner.mutation import documents
+from runner.mutation.case_texts import changes_of, json_of, rule_record, rules_record, rules_text, text_of
 from runner.mutation.documents import Bar, below_text, failed_text, percent, summary_text, survivors_text
+from runner.mutation.prompt_rules import Planned, RuleVerdict, find_rules
 from runner.mutation.session import MutationOptions, Outcome, Progress, keeping, run_mutants
 from runner.mutation.trials import mutators_of
 from runner.mutation.verdicts import Status, score_of
+from runner.mutation.weak_cases import Asked, CaseVerdict, find_weak_cases
 from runner.options.options import absolute, texts_in
 from runner.options.readers import LINES, share_or_percent
 from runner.planning.inputs import resolve_inputs, with_inputs
@@ -32,9 +35,6 @@ from runner.planning.last_failed import store_of
 from runner.planning.plan import RunRequest
 from runner.reporters.console.style import Style, count
 from runner.reporters.console.table import columns_of
-from runner.weak_cases.console import changes_of, json_of, rule_record, rules_record, rules_text, text_of
-from runner.weak_cases.grading import Asked, CaseVerdict, find_weak_cases
-from runner.weak_cases.prompt_rules import Planned, RuleVerdict, find_rules
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False

@@ -23,7 +23,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, TypeVar
 
 from runner.connectors.base import ConnectorError
-from runner.connectors.timing import Timing, case_end, uncounted
+from runner.connectors.usage import Timing, case_end, uncounted
 
 MAX_CONCURRENCY = 256
 FIRST_GUESS = 1000

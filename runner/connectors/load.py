@@ -16,7 +16,7 @@ from runner.security.walk import files_below
 if TYPE_CHECKING:
     from runner.connectors.http import Endpoint
     from runner.connectors.limits import GlobalLimit
-    from runner.connectors.timing import Timing
+    from runner.connectors.usage import Timing
 
 TYPES = {
     "anthropic": "runner.connectors.anthropic:AnthropicConnector",
@@ -231,7 +231,7 @@ class Connectors:
             raise ConfigurationError(f"{subject}: options.{kind.needs} is missing", kind.example)
         if id in self._prices and "price" not in definition.options:
             definition = definition.replace(options={**definition.options, "price": self._prices[id]})
-        from runner.connectors.timing import Timing
+        from runner.connectors.usage import Timing
 
         connector: Connector = kind(definition, self._http(), self._timing or Timing(), self._shared_limit())
         return connector

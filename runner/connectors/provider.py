@@ -35,7 +35,7 @@ from runner.connectors.limits import (
     retry_after,
     with_retries,
 )
-from runner.connectors.timing import Answering, Timing
+from runner.connectors.usage import Answering, Timing
 from runner.security.keys import Credential
 
 _BEFORE_JSON = BOM_UTF8 + b" \t\r\n"

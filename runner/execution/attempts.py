@@ -12,7 +12,7 @@ from bindings import ProcessError
 from runner.agents.answer import AgentError
 from runner.agents.chat import FunctionRun
 from runner.amounts import in_words
-from runner.connectors.timing import CaseTime
+from runner.connectors.usage import CaseTime
 from runner.errors import RunnerError
 from runner.execution.services import with_external_calls
 from runner.execution.suite_run import HookError, call_hook, told_of_case, told_of_result

@@ -10,9 +10,9 @@ from runner.errors import ConfigurationError, MissingError
 from scripttest import install_command
 
 if TYPE_CHECKING:
-    from runner.benchmarks.benchmark_tests import BenchmarkTests
-    from runner.fuzzing.fuzz_tests import FuzzTests
     from runner.planning.plan import RunPlan
+    from runner.test_kinds.benchmark_tests import BenchmarkTests
+    from runner.test_kinds.fuzz_tests import FuzzTests
 
 INPUT_SECONDS = 2.0
 """Time limit in seconds for one input of a fuzz test, unless `--timeout` sets it."""
@@ -27,7 +27,7 @@ def fuzz_or_benchmarks(
 
 
 def _fuzz_tests(plan: RunPlan, stopped: Callable[[], bool]) -> FuzzTests:
-    from runner.fuzzing.fuzz_tests import Fuzzing, FuzzTests
+    from runner.test_kinds.fuzz_tests import Fuzzing, FuzzTests
 
     options = plan.options
     if options.fuzz:
@@ -45,9 +45,9 @@ def _fuzz_tests(plan: RunPlan, stopped: Callable[[], bool]) -> FuzzTests:
 
 
 def _benchmarks(plan: RunPlan, write: Callable[[str], None]) -> BenchmarkTests:
-    from runner.benchmarks.benchmark_tests import Benchmarking, BenchmarkTests, read_lines
     from runner.options.options import absolute
     from runner.security.files import read_text
+    from runner.test_kinds.benchmark_tests import Benchmarking, BenchmarkTests, read_lines
 
     options, environment, name, baseline = plan.options, plan.environment, plan.options.measured_baseline, None
     if name is not None:

@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
     from bindings import InlineSnapshots, Provider, World
-    from runner.benchmarks.benchmark_tests import BenchmarkTests
     from runner.connectors.base import ClosedModels
     from runner.execution.repetition import Repetition
     from runner.execution.services import RunServices
     from runner.execution.stopping import Stop
     from runner.fingerprints.parts import PartDigests
-    from runner.fuzzing.fuzz_tests import FuzzTests
     from runner.modes.base import CaseEnvironment
     from runner.modes.interactive import Person
     from runner.planning.plan import RunPlan
     from runner.record.events import Event
     from runner.record.fold import Execution
     from runner.reporters.console.terminal import Progress
+    from runner.test_kinds.benchmark_tests import BenchmarkTests
+    from runner.test_kinds.fuzz_tests import FuzzTests
     from scripttest import Coverage, Focus, Instrument, Processes, ScriptHost, Selected
 
 H = TypeVar("H")

@@ -167,7 +167,7 @@ class RunServices:
 
     def _functions(self, services: FunctionServices) -> FunctionPool:
         """What calls hooks and tools, as many at the same time as there are processors."""
-        from runner.connectors.timing import is_case_late, uncounted
+        from runner.connectors.usage import is_case_late, uncounted
         from scripttest import FunctionPool, worker_command
 
         counts = "" if self.switches else self._coverage.folder if self._coverage else None

@@ -17,7 +17,7 @@ from runner.assertions.model import Assertion
 from runner.assertions.values import COMPARED, comparable, difference
 from runner.cases.messages import described, input_of, messages_of, parts_of_case
 from runner.connectors.base import Usage
-from runner.connectors.timing import case_now
+from runner.connectors.usage import case_now
 from runner.record.case_result import AnswerUsage, CaseResult, Regradable, TurnUsage
 from scripttest import Cause, Failure
 from scripttest.values import Value

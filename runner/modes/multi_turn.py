@@ -33,7 +33,7 @@ from runner.assertions.model import Assertion
 from runner.cases.messages import as_written, described, message_of, messages_of, parts_of_said
 from runner.cases.other_cases import DynamicCase, MultiTurnCase
 from runner.cases.turns import Checkpoint, ConversationTurn, Turn
-from runner.connectors.timing import uncounted
+from runner.connectors.usage import uncounted
 from runner.modes.awaiting import Awaiting, detect, question_in
 from runner.modes.base import CaseAttempt
 from runner.modes.interactive import NoAnswerError, Question

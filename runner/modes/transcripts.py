@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from runner.agents.answer import AgentError, Answer
 from runner.agents.chat import ModelCall
 from runner.connectors.base import Completion, Usage
-from runner.connectors.timing import count_in
+from runner.connectors.usage import count_in
 from runner.modes.interactive import NoAnswerError, Question
 from runner.reading.helper_answers import Simulation
 from runner.record.case_result import CaseResult, TurnResult, TurnUsage

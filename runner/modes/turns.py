@@ -17,7 +17,7 @@ from runner.assertions.checking import check_all, type_named
 from runner.assertions.model import Assertion
 from runner.assertions.values import value_text
 from runner.cases.messages import described, input_of, messages_of, parts_of_last
-from runner.connectors.timing import case_now
+from runner.connectors.usage import case_now
 from runner.errors import RunnerError
 from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import CaseAttempt

@@ -14,7 +14,7 @@ from model_server import ModelServer
 
 from runner.connectors.base import Completion, ConnectorError, ModelRequest
 from runner.connectors.load import Connectors
-from runner.connectors.timing import Timing
+from runner.connectors.usage import Timing
 
 T = TypeVar("T")
 KEY = "sk-secret-0123456789"

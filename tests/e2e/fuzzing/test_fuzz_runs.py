@@ -355,7 +355,7 @@ def _children(pid: int) -> list[int]:
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if (
-                b"runner.fuzzing.searching" in path.read_bytes()
+                b"runner.test_kinds.searching" in path.read_bytes()
                 and f"\nPPid:\t{pid}\n" in (path.parent / "status").read_text()
             ):
                 found.append(int(path.parent.name))

@@ -11,7 +11,7 @@ import pytest
 from runner.cluster import model_calls
 from runner.cluster.model_calls import AskedLimits, SharedLimits
 from runner.connectors.limits import Limits
-from runner.connectors.timing import Timing
+from runner.connectors.usage import Timing
 
 
 class Process:

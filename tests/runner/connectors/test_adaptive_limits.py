@@ -14,7 +14,7 @@ from model_server import Exchange, ModelServer, echo, status
 from runner.connectors.base import ConnectorError
 from runner.connectors.limits import FAILURES, PAUSE, Limits
 from runner.connectors.load import Connectors
-from runner.connectors.timing import CaseTime
+from runner.connectors.usage import CaseTime
 
 NOT_NOW = status(429, "slow down")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bindings.processes.schemas import misfit, schema_problem
 from runner.errors import RunnerError
-from runner.fuzzing.inputs import Literals
+from runner.test_kinds.search import Literals
 
 LARGEST = 2**53 - 1
 """The largest integer that JavaScript represents exactly."""

@@ -7,10 +7,10 @@ from collections import Counter
 from typing import Any
 
 from runner.mutation.documents import percent
+from runner.mutation.prompt_rules import Held, PromptRules, RuleVerdict
+from runner.mutation.weak_cases import CaseVerdict, FileVerdict, Noticed, WeakCases
 from runner.reporters.console.style import Style, count
 from runner.reporters.console.table import table
-from runner.weak_cases.grading import CaseVerdict, FileVerdict, Noticed, WeakCases
-from runner.weak_cases.prompt_rules import Held, PromptRules, RuleVerdict
 
 LONGEST = 100
 """Characters of an answer that are shown."""

@@ -19,10 +19,10 @@ from runner.execution.services import RunServices
 from runner.execution.stopping import Budgets, Signals, Stop
 from runner.modes.base import CaseAttempt
 from runner.modes.transcripts import Transcripts, problem_with_transcript
+from runner.mutation.answer_changes import OF_TOOLS, Change, ChangeKind, changes
+from runner.mutation.talks import Asking, Talks, newest_talks, without_talks
 from runner.planning.planner import looking, make_plan
 from runner.planning.regrading import alone
-from runner.weak_cases.changes import OF_TOOLS, Change, ChangeKind, changes
-from runner.weak_cases.talks import Asking, Talks, newest_talks, without_talks
 from scripttest import Cause, Status, TestKey
 from scripttest.values import Value
 

@@ -11,8 +11,8 @@ from hypothesis.errors import NoSuchExample
 from table_tests import each
 
 from bindings.processes.schemas import misfit
-from runner.fuzzing.inputs import Literals, literals_in, schemas_of_arguments
-from runner.fuzzing.strategies import Shapes, Strategy, UnusableSchemaError, by_schemas
+from runner.test_kinds.search import Literals, literals_in, schemas_of_arguments
+from runner.test_kinds.strategies import Shapes, Strategy, UnusableSchemaError, by_schemas
 
 CODE = r"""
 var pattern = "a\"b\u00e9\x41\n", other = 'it\'s', half = `one ${x + 1} two`;

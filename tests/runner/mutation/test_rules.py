@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from table_tests import each
 
-from runner.weak_cases.prompt_rules import rules_of
+from runner.mutation.prompt_rules import rules_of
 
 PROMPT = """You are the desk of a library. Be brief, e.g. one line.
 It spans

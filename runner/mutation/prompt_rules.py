@@ -19,13 +19,13 @@ from runner.errors import ConfigurationError
 from runner.execution.run import Run
 from runner.execution.services import RunServices
 from runner.execution.stopping import Budgets, Signals, Stop
+from runner.mutation.talks import Asking, Talks, newest_talks
+from runner.mutation.weak_cases import is_free
 from runner.planning.planner import looking, make_plan
 from runner.record.combining import of_runs
 from runner.record.events import RunEnd, RunStart, RunStatus
 from runner.record.lines import line_of
 from runner.record.report import Report
-from runner.weak_cases.grading import is_free
-from runner.weak_cases.talks import Asking, Talks, newest_talks
 from scripttest import Cause, Status
 from scripttest.values import Value
 

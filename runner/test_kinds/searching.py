@@ -18,9 +18,8 @@ from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.errors import NoSuchExample, Unsatisfiable
 
 from runner.errors import RunnerError
-from runner.fuzzing.inputs import Literals, name_of
-from runner.fuzzing.search import MOST_BROKEN, Progress
-from runner.fuzzing.strategies import Shapes, Strategy
+from runner.test_kinds.search import MOST_BROKEN, Literals, Progress, name_of
+from runner.test_kinds.strategies import Shapes, Strategy
 
 SHRINKING = 20.0
 """Seconds that a search takes beyond its time to make what it found smaller."""
@@ -107,7 +106,7 @@ class _Searching:
         shapes = Shapes(Literals(**plan["literals"]))
         if not plan["schemas"]:
             return shapes.arguments(plan["examples"])
-        from runner.fuzzing.strategies import by_schemas
+        from runner.test_kinds.strategies import by_schemas
 
         return by_schemas(plan["schemas"], shapes)
 

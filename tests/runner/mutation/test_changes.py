@@ -7,9 +7,9 @@ from typing import Any
 from table_tests import each
 
 from runner.assertions.base import ToolUse
+from runner.mutation.answer_changes import changes
 from runner.record.case_result import CaseResult, TurnResult
 from runner.record.model import TestResult
-from runner.weak_cases.changes import changes
 from scripttest import Outcome, Status
 
 ORDER = "Order 52 for Ada costs 18.50 euros and comes on 2031-06-03. It is not gift-wrapped."

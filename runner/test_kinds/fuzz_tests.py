@@ -16,14 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 from bindings import ProcessError
 from runner.errors import shown_path
-from runner.fuzzing.inputs import FOLDER, Input, Literals, literals_in, name_of, read_corpus, write_input
-from runner.fuzzing.search import MOST_BROKEN
+from runner.test_kinds.search import (
+    FOLDER,
+    MOST_BROKEN,
+    Input,
+    Literals,
+    literals_in,
+    name_of,
+    read_corpus,
+    write_input,
+)
 from scripttest import Cause, Failure, Outcome, Status
 from scripttest.values import Value
 
 if TYPE_CHECKING:
     from bindings import World
-    from runner.fuzzing.search import SearchRealms
+    from runner.test_kinds.search import SearchRealms
     from scripttest import Compiled, TestKey
 
 SHOWN = 300
@@ -154,7 +162,7 @@ class FuzzTest:
             return
         self._size = len(json.loads(seeds[0])) if seeds else None
         if schemas:
-            from runner.fuzzing.inputs import schemas_of_arguments
+            from runner.test_kinds.search import schemas_of_arguments
 
             self._schemas = schemas_of_arguments([json.loads(one) for one in schemas], self._size or parameters)
             self._size = self._size or len(self._schemas)
@@ -204,7 +212,7 @@ class FuzzTest:
         return self._conclude() if self._realms.is_over else None
 
     def _begin_search(self, seconds: float) -> Outcome | None:
-        from runner.fuzzing.search import SearchPlan, SearchRealms
+        from runner.test_kinds.search import SearchPlan, SearchRealms
 
         examples = [json.loads(one.args) for one in self._inputs.values()]
         if not examples and not self._schemas:

@@ -8,7 +8,7 @@ from itertools import chain
 import pytest
 from table_tests import each
 
-from runner.benchmarks.benchmark_tests import Sample, compared, line_of, notes_on, read_lines, rows_of
+from runner.test_kinds.benchmark_tests import Sample, compared, line_of, notes_on, read_lines, rows_of
 
 GO = """\
 goos: linux

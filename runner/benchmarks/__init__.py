@@ -1,1 +1,0 @@
-"""`--bench`: measuring benchmarks, and comparing with an earlier run."""

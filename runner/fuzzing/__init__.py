@@ -1,1 +1,0 @@
-"""`--fuzz`, and the inputs that fuzz tests have in every run."""
