@@ -19,7 +19,7 @@ from scripttest.values import Value, fields_of
 
 if TYPE_CHECKING:
     from runner.agents.assistant import AgentVariant
-    from runner.planning.case_source import PlacedCase
+    from runner.planning.plan import PlacedCase
     from scripttest import Status
 
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from runner.application.application import TestModule
     from runner.cluster.model_calls import StoredAnswers
     from runner.execution.repetition import Repetition, RetryPasses
-    from runner.planning.case_source import CaseSource, PlacedCase
-    from runner.planning.plan import RunPlan
+    from runner.planning.plan import CaseSource, PlacedCase, RunPlan
 
 MOST_CASES = 50
 """Of one unit."""

@@ -42,11 +42,8 @@ from runner.execution.services import RunServices
 from runner.execution.start import carry_out
 from runner.execution.stopping import Stop
 from runner.options.options import FLAGS, RunOptions
-from runner.planning.case_source import CaseSource
-from runner.planning.plan import RunPlan, RunRequest, suite_of
+from runner.planning.plan import CaseSource, ResumeState, Retained, RunPlan, RunRequest, suite_of
 from runner.planning.planner import selection_of
-from runner.planning.resume import ResumeState
-from runner.planning.still_valid import Retained
 from runner.record.events import RunError, Warned
 from runner.record.lines import result_of
 from scripttest import Status, belongings_of, hide_environment, start_processes

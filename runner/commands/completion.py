@@ -19,8 +19,8 @@ from runner.environment import Environment
 from runner.errors import RunnerError
 from runner.options.flags import Flag
 from runner.options.options import FLAGS, RunOptions
-from runner.planning.case_source import CaseInput
 from runner.planning.inputs import resolve_application, resolve_inputs, with_inputs
+from runner.planning.plan import CaseInput
 from runner.planning.test_functions import functions_in
 from runner.security.files import open_text, read_text
 from runner.security.walk import is_collected

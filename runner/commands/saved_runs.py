@@ -13,8 +13,8 @@ from runner.commands import tables
 from runner.commands.inputs import configured_request
 from runner.environment import Environment
 from runner.errors import ConfigurationError
+from runner.execution.listing import state_of
 from runner.execution.start import run
-from runner.execution.status import state_of
 from runner.options.carried import taken_over
 from runner.options.flags import Regrade
 from runner.options.options import FLAGS, absolute, options_from

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from runner.execution.stopping import Stop
     from runner.options.options import RunOptions
-    from runner.planning.case_source import CaseSource
+    from runner.planning.plan import CaseSource
 
 
 FIRST_PAUSE = 10.0

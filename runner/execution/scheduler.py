@@ -17,7 +17,7 @@ from runner.execution.attempts import CaseRun
 from runner.execution.repetition import Repetition, RetryPasses, interleave
 from runner.execution.suite_run import HookError, SuiteRun
 from runner.modes.base import CaseAttempt
-from runner.planning.case_source import CaseSource, PlacedCase
+from runner.planning.plan import CaseSource, PlacedCase
 from runner.record.events import SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
 from runner.record.model import TestPlace, TestResult
 from scripttest import Cause, Failure, Status, TestKey

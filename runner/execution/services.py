@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 
 from bindings import SCRIPT_GLOBALS, SCRIPT_PARTS, HostProcesses, Worlds
-from runner.errors import ConfigurationError
+from runner.errors import ConfigurationError, beside_missing, shown_path
 from scripttest import Cause, ResultWarning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from pathlib import Path
 
     from bindings import Policy, World
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from runner.execution.databases import RunDatabases
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.options.options import RunOptions
+    from runner.options.values import WatchExpr
     from runner.parts import Dependency
     from runner.planning.plan import RunRequest
     from runner.record.model import TestResult
@@ -187,7 +188,6 @@ class RunServices:
         options, environment = self._request.options, self._request.environment
         if not options.watch_expr:
             return self._coverage.instrument if self._coverage is not None else None
-        from runner.execution.watched import watching
 
         self.watches = watches = watching(options.watch_expr, self._request.application.root, environment.directory)
         if self._coverage is None:
@@ -216,13 +216,12 @@ class RunServices:
 
     def _key_of_report(self) -> str:
         """The key for digests of variables: that of the report that is resumed, else a new one."""
-        options, found = self._request.options, None
-        if options.resume is not None:
-            from runner.options.options import absolute
-            from runner.planning.resume import key_in
+        found = None
+        if (report := self._request.options.resume) is not None:
+            from runner.planning.resume import start_of
 
-            found = key_in(absolute(options.resume, self._request.environment.directory))
-        return found or os.urandom(8).hex()
+            found = start_of(report, self._request.environment.directory).get("resume", {}).get("key")
+        return found if isinstance(found, str) and found else os.urandom(8).hex()
 
     def parts_of(self, test: TestKey) -> Mapping[Dependency, str]:
         """The parts of the agents that a run of a script test has used so far."""
@@ -297,3 +296,39 @@ def _of_clock(result: TestResult, world: World) -> list[ResultWarning]:
 
     message = f"The test timed out while its clock was stopped: {CLOCK_STANDS}"
     return [ResultWarning(kind="clock", message=message)]
+
+
+def watching(wanted: Sequence[WatchExpr], root: Path, directory: Path) -> Watching:
+    """Puts the expressions into their files, which are named from the working directory or the root of the application.
+    Raises ConfigurationError for a file that is not there, a line without code, and a text that is no expression."""
+    from scripttest import UnreadableError, Watch, Watching
+
+    found = Watching()
+    by_path: dict[Path, list[WatchExpr]] = {}
+    for one in wanted:
+        by_path.setdefault(_path(one, root, directory), []).append(one)
+    for path, own in by_path.items():
+        name = shown_path(path, root)
+        watches = [
+            Watch(line=one.line, expression=one.expression, name=f"{name}:{one.line} {one.expression}") for one in own
+        ]
+        try:
+            problem = found.add(str(path), path.read_bytes(), watches)
+        except (UnreadableError, OSError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            raise ConfigurationError(f"Cannot watch {own[0]}: {why}") from error
+        if problem is not None:
+            one = own[problem.number]
+            if problem.text:
+                raise ConfigurationError(f"Cannot watch {one.expression}: {problem.text}")
+            near = f"The nearest line with code is {one.file}:{problem.nearest}" if problem.nearest else None
+            raise ConfigurationError(f"Cannot watch {one}: there is no code on line {one.line}", near)
+    return found
+
+
+def _path(one: WatchExpr, root: Path, directory: Path) -> Path:
+    path = next((path for folder in (directory, root) if (path := folder / one.file).is_file()), directory / one.file)
+    if not path.is_file():
+        hint = beside_missing(path, lambda name: name.endswith((".ts", ".js")))
+        raise ConfigurationError(f"Cannot watch {one}: there is no file {path}", hint)
+    return path.resolve()

@@ -12,7 +12,7 @@ from runner.execution.listeners import open_stream
 from runner.execution.repetition import Repetition
 from runner.options.readers import LINES
 from runner.planning.last_failed import memory_of
-from runner.record.events import ONCE, InterimLooks, RunEnd, RunStart, RunStatus, Warned
+from runner.record.events import ONCE, HookOutput, InterimLooks, RunEnd, RunStart, RunStatus, TestEnd, Warned
 from runner.reporters.console.style import flags_of
 from runner.reporters.opening import Console
 from runner.version import VERSION
@@ -29,12 +29,31 @@ if TYPE_CHECKING:
     from runner.execution.scripts import ScriptModules
     from runner.execution.snapshots import SnapshotKeeper
     from runner.execution.stopping import Budgets
-    from runner.execution.watched import Unpassed
     from runner.options.options import RunOptions
     from runner.planning.plan import RunPlan
     from runner.record.coverage import CoverageReport
-    from runner.record.events import SnapshotCounts
+    from runner.record.events import Event, SnapshotCounts
     from runner.record.fold import Execution
+
+
+class Unpassed:
+    """A receiver of events that knows which watches no test has passed."""
+
+    def __init__(self, names: set[str]) -> None:
+        """`names` are those of all."""
+        self.names = names
+
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Looks for their values in the captured lines."""
+        logs = event.result.logs if isinstance(event, TestEnd) else event.logs if isinstance(event, HookOutput) else ()
+        for line in logs:
+            if line.level == "watch":
+                self.names = {
+                    name for name in self.names if not line.text.startswith((f"{name} = ", f"{name} throws "))
+                }
+
+    def close(self) -> None:
+        """Does nothing."""
 
 
 class Session:
@@ -61,7 +80,8 @@ class Session:
         run.stop.heeded = True
         self._console = Console(self._options, environment)
         run.progress = self._console.progress
-        self._snapshots, self._unpassed = self._open_snapshots(), self._open_unpassed()
+        self._snapshots, watches = self._open_snapshots(), run.services.watches
+        self._unpassed = Unpassed(watches.names) if watches is not None else None
         self._outcome = self._open_json()
         own = [one for one in (self._snapshots, self._unpassed) if one is not None]
         self._stream = open_stream(run, self._console, self._outcome, own)
@@ -102,14 +122,6 @@ class Session:
         from runner.execution.snapshots import SnapshotKeeper
 
         return SnapshotKeeper(self._run, stores=plan.resumable, watches=watches)
-
-    def _open_unpassed(self) -> Unpassed | None:
-        """Finds watches that nothing passes, if there are any watches."""
-        if self._run.services.watches is None:
-            return None
-        from runner.execution.watched import Unpassed
-
-        return Unpassed(self._run.services.watches.names)
 
     # the steps
 

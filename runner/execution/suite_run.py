@@ -15,7 +15,7 @@ from runner.agents.references import ScriptReferenceError, call_function
 from runner.amounts import in_words
 from runner.cases.messages import input_of
 from runner.connectors.usage import CaseTime
-from runner.planning.case_source import CaseSource
+from runner.planning.plan import CaseSource
 from runner.record.events import Event, HookOutput, SuiteEnd, Warned
 from runner.record.model import TestResult
 from scripttest import Cause, Failure, HostError, Status

@@ -32,8 +32,7 @@ from scripttest.values import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.cases.model import Case
-    from runner.planning.case_source import CaseSource
-    from runner.planning.plan import RunPlan, RunRequest
+    from runner.planning.plan import CaseSource, RunPlan, RunRequest
     from runner.record.model import TestResult
 
 _BULLET = re.compile(r"[ \t]*(?:[-*•]|\d+[.)])[ \t]+")

@@ -12,7 +12,7 @@ from runner.execution.attempts import AttemptRun
 from runner.execution.suite_run import SuiteRun
 from runner.modes.base import CaseAttempt
 from runner.modes.transcripts import problem_with_transcript
-from runner.planning.case_source import CaseSource
+from runner.planning.plan import CaseSource
 from runner.record.model import TestResult
 from runner.record.report import Report
 from scripttest.values import Value

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.connectors.base import Usage
     from runner.modes.base import CaseEnvironment
-    from runner.planning.case_source import CaseSource
-    from runner.planning.plan import RunPlan, RunRequest
+    from runner.planning.plan import CaseSource, RunPlan, RunRequest
     from runner.record.case_result import CaseResult
     from runner.record.model import TestResult
     from runner.record.report import Report

@@ -19,7 +19,7 @@ from runner.cases.reader import AbsentFilesError, CaseFile, LocatedCase
 from runner.cases.selection import Chosen, both, chooser, needs_of
 from runner.errors import BrokenError, ConfigurationError, shown_path
 from runner.options.options import absolute
-from runner.planning.case_source import CaseInput, CaseSource, GeneratorInput
+from runner.planning.plan import CaseInput, CaseSource, GeneratorInput
 from runner.record.model import Suite, SuiteKind
 from runner.security.terminal import own
 

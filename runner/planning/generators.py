@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
     from runner.agents.runtime import Runtime
     from runner.agents.service import AgentService
-    from runner.planning.case_source import CaseSource, GeneratorInput
-    from runner.planning.plan import RunRequest
+    from runner.planning.plan import CaseSource, GeneratorInput, RunRequest
 
 ROLES = ("Generate",)
 """The functions that may be meant by a script reference without a function name."""

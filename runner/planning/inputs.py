@@ -10,7 +10,7 @@ from pathlib import Path
 from runner.application.application import Application, TestModule, find_root, twins_among, twins_problem
 from runner.errors import ConfigurationError, listed
 from runner.options.options import RunOptions, absolute
-from runner.planning.case_source import CaseInput, GeneratorInput
+from runner.planning.plan import CaseInput, GeneratorInput
 from runner.security.walk import (
     CASE_FILES,
     CODE,

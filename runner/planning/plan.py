@@ -1,11 +1,14 @@
-"""What a run is asked to do, and what it will do for that: its plan."""
+"""What a run is asked to do, what it takes from an earlier one, and what it will do: its plan. Cases are read again for
+each use, so that they need little memory, however many there are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 
 from runner.application.application import Application, TestModule
+from runner.errors import listed
 from runner.options.options import RunOptions, RunSettings
 from runner.record.model import Suite, SuiteKind
 from scripttest.values import Value
@@ -14,13 +17,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from runner.agents.assistant import AgentVariant, Assistant
+    from runner.cases.model import Case, Reference
+    from runner.cases.reader import LocatedCase
     from runner.environment import Environment
     from runner.modes.transcripts import Transcripts
-    from runner.planning.case_source import Arrange, CaseSource
-    from runner.planning.resume import ResumeState
     from runner.planning.selection import Order, Selection
-    from runner.planning.still_valid import Retained
+    from runner.record.line_file import LineFile
+    from runner.record.model import TestResult
     from runner.store.places import StorePlace
+    from scripttest import Status
+    from scripttest.typing_names import Record
 
 
 class RunRequest(Value):
@@ -45,6 +52,84 @@ class RunRequest(Value):
     def context_of(self, agent: str) -> Mapping[str, Any]:
         """The context of the tests of an agent."""
         return self.contexts.get(agent, self.context)
+
+
+class Reason(StrEnum):
+    """Why a test runs again, in words; `{}` is what changed, or the runs that lack a result."""
+
+    MISSING = "without a result"
+    RUNS = "without a result of {}"
+    CHANGED = "re-run because {} changed"
+    UNKNOWN = "re-run because their results have no fingerprint"
+    BROKEN = "re-run because they ended with an error"
+    CUT = "re-run because they were cut short"
+    SKIPPED = "re-run because cases they depend on are re-run"
+    GONE = "no longer exist, so their results are left out"
+
+
+class Rerun(Value):
+    """Tests of one suite that run for the same reason."""
+
+    suite: str
+    """Its name for people."""
+    reason: Reason
+    parts: tuple[str, ...]
+    """The names of the parts of the fingerprint that have changed; or the runs that have no result."""
+    ids: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """It as a line for people."""
+        from runner.parts import described
+
+        parts = described(self.parts) if self.reason is Reason.CHANGED else ", ".join(self.parts)
+        return f"{self.suite}: {self.reason.format(parts)}: {listed(self.ids)}"
+
+
+class Retained(Value):
+    """The results of a report that are valid for this run, and what runs again."""
+
+    results: Mapping[str, Sequence[TestResult]]
+    """Suite id → the valid results, with the positions that their tests have now."""
+    ended: Mapping[str, Mapping[str, Status]] = {}
+    """Suite id → its cases of which no run is repeated, with their statuses."""
+    reruns: tuple[Rerun, ...] = ()
+    """As far as they are known before modules are loaded."""
+
+    def statuses(self, suite: str) -> dict[str, dict[int, Status]]:
+        """Test → the status of each of its runs that has a result; 0 is the only run of a test that runs once."""
+        found: dict[str, dict[int, Status]] = {}
+        for result in self.results.get(suite, ()):
+            found.setdefault(result.name, {})[result.run] = result.status
+        return found
+
+    def source(self, source: CaseSource) -> CaseSource:
+        """Cases with the results that they have."""
+        return source.replace(done=self.statuses(source.suite.id), ended=self.ended.get(source.suite.id, {}))
+
+    @property
+    def count(self) -> int:
+        """How many results there are."""
+        return sum(map(len, self.results.values()))
+
+    @property
+    def test_count(self) -> int:
+        """How many tests have some."""
+        return len({(suite, result.name) for suite, kept in self.results.items() for result in kept})
+
+
+class ResumeState(Value):
+    """What a run takes from an earlier one, and what a later run can take from this one."""
+
+    retained: Retained | None = None
+    """The results that are kept; None: there is no earlier run."""
+    origin: Record | None = None
+    """The content of `resume` in the start line of the report; None when the run writes no report that needs it."""
+    start: Record | None = None
+    """The start line of the report that is continued, if it has one."""
+    warnings: tuple[str, ...] = ()
+    resumed_report: LineFile | None = None
+    """The open report that is continued; it is locked from before it was read."""
 
 
 class LeftOut(Value):
@@ -154,3 +239,108 @@ class RunPlan(RunRequest):
 def suite_of(module: TestModule) -> Suite:
     """A test module as a suite."""
     return Suite(id=module.id, kind=SuiteKind.MODULE, label=module.label, file=str(module.test), agent=module.agent)
+
+
+class CaseInput(Value):
+    """A case file, or a message."""
+
+    agent: str
+    """Id of the tested agent."""
+    path: Path | None
+    """Absolute path of the case file; None for a message."""
+    message: str = ""
+
+    @property
+    def id(self) -> str:
+        """The id of this input, unique in a run."""
+        return str(self.path) if self.path else f"message {self.message}"
+
+
+class GeneratorInput(Value):
+    """An input whose cases an agent or a script makes."""
+
+    agent: str
+    """Id of the tested agent."""
+    id: str
+    """As the user wrote it."""
+    reference: Reference
+    """Who makes them."""
+    named: str
+    """The same as the user wrote it: `agents:workers.test.generator`, `scripts:tests.expense.generate`."""
+    parameters: dict[str, Any]
+    """The parameters after the `?`: texts, numbers and booleans."""
+
+
+Arrange = Callable[[str, Sequence[str]], Sequence[int]]
+"""(id of a suite, names of its tests) → their positions, in the order in which they run."""
+
+
+class PlacedCase(Value):
+    """A case of an input, with its place in the suite."""
+
+    position: int
+    """From 0."""
+    line: int
+    """As of `LocatedCase`."""
+    case: Case
+
+
+class CaseSource(Value):
+    """The cases of one input."""
+
+    suite: Suite
+    assistant: Assistant
+    folder: Path
+    """The folder that relative paths in the cases start from."""
+    selected: int
+    """How many cases will run."""
+    total: int
+    """How many cases there are before filters such as `--run`."""
+    cases: Callable[[], Iterable[LocatedCase]]
+    """Reads the cases that will run."""
+    ids: Callable[[], Iterable[str]] = tuple
+    """Reads the ids of all cases, before filters such as `--run`."""
+    waited: frozenset[str] = frozenset()
+    """Ids of the cases that other cases depend on."""
+    refers: bool = True
+    """Whether its cases may name agents, scripts or connectors."""
+    broken: str = ""
+    """What is wrong with the files of the agent, if that keeps all of its cases from running."""
+    done: Mapping[str, Mapping[int, Status]] = {}
+    """Case → the status of each of its runs that has a result of an earlier run, by the number of the run; 0 is the
+    only run of a case that runs once."""
+    variant: AgentVariant | None = None
+    """The variant of the agent that these cases run with; None: the run has no variants."""
+    ended: Mapping[str, Status] = {}
+    """Case → its status, for cases that are complete in an earlier run."""
+    runs: Mapping[str, tuple[int, ...]] = {}
+    """Case → the numbers of its runs that will run; cases that are not in it run as often as flags and the case file
+    say."""
+
+    def running(self) -> Iterator[LocatedCase]:
+        """Reads the cases that are not skipped and not complete in an earlier run."""
+        return (one for one in self.cases() if not (one.case.skip or one.case.id in self.ended))
+
+    def placed(self, arrange: Arrange | None) -> Iterator[PlacedCase]:
+        """Reads the cases in the order in which they run; an order that is given has all of them in memory."""
+        placed: Iterable[tuple[int, LocatedCase]] = enumerate(self.cases())
+        if arrange is not None:
+            cases = list(self.cases())
+            placed = ((at, cases[at]) for at in arrange(self.suite.id, [located.case.id for located in cases]))
+        for position, located in placed:
+            yield PlacedCase(position=position, line=located.line, case=located.case)
+
+    def cleaned(self, clean: Callable[[str], str]) -> CaseSource:
+        """The same cases with the secrets removed from their ids, as results, recordings and snapshots name them."""
+        return self.replace(
+            cases=lambda: (located.replace(case=_cleaned(located.case, clean)) for located in self.cases()),
+            ids=lambda: map(clean, self.ids()),
+            waited=frozenset(map(clean, self.waited)),
+        )
+
+
+def _cleaned(case: Case, clean: Callable[[str], str]) -> Case:
+    id, needed = clean(case.id), [clean(other) for other in case.depends_on]
+    if id == case.id and needed == case.depends_on:
+        return case
+    return case.model_copy(update={"id": id, "depends_on": needed})

@@ -12,10 +12,9 @@ from itertools import chain
 from runner.application.application import TestModule, repository_of
 from runner.application.context import all_variables, build_context
 from runner.errors import ConfigurationError
-from runner.planning.case_source import GeneratorInput
 from runner.planning.inputs import Modules, named_agent, not_collected, resolve_inputs, with_inputs
 from runner.planning.last_failed import store_of
-from runner.planning.plan import LeftOut, RunPlan, suite_of
+from runner.planning.plan import GeneratorInput, LeftOut, ResumeState, RunPlan, suite_of
 from runner.record.events import new_run
 from scripttest import kind_of
 from scripttest.values import fields_of
@@ -29,11 +28,9 @@ if TYPE_CHECKING:
     from runner.modes.transcripts import Transcripts
     from runner.options.options import RunOptions
     from runner.planning.case_planning import CasePlanning
-    from runner.planning.case_source import CaseSource
     from runner.planning.inputs import Input
-    from runner.planning.plan import RunRequest
+    from runner.planning.plan import CaseSource, RunRequest
     from runner.planning.regrading import Regrading
-    from runner.planning.resume import ResumeState
     from runner.planning.selection import Selection, SelectionAndOrder, TestFilter
     from runner.record.model import Suite
     from runner.store.places import StorePlace
@@ -111,8 +108,13 @@ class _Planner:
             return None
         from runner.planning.selection import selection_and_order
 
-        named = selection.test if selection is not None else None
-        return selection_and_order(options, self._environment, self._application, named)
+        named, saved = selection.test if selection is not None else None, None
+        if options.resume is not None and options.last_failed:
+            from runner.planning.resume import start_of
+
+            start = start_of(options.resume, self._environment.directory)
+            saved = start["resume"].get("failed", {}) if start else None
+        return selection_and_order(options, self._environment, self._application, named, saved)
 
     @property
     def _filter(self) -> TestFilter | None:
@@ -258,13 +260,14 @@ class _Planner:
             self._warnings.append(f"--dry-run writes no report to {', '.join(options.outputs)}")
         self._check(resume)
         choice, run_id = self._choice, _run_id(resume)
+        cases = sum(source.selected for source in self._sources)
         return RunPlan(
             **fields_of(self._request),
             suites=suites,
             modules=tuple(self._modules),
             sources=tuple(self._sources),
             warnings=tuple(self._warnings),
-            notes=choice.notes_on(self._picked, self._sources) if choice is not None else (),
+            notes=choice.notes_on(self._picked, cases) if choice is not None else (),
             selection=self._selection,
             picked=self._picked,
             order=choice.order if choice is not None else None,
@@ -318,7 +321,7 @@ class _Planner:
 
     def _resume(self, suites: tuple[Suite, ...], fingerprints: Fingerprints) -> ResumeState:
         """What a later run will need, and what is taken from an earlier one with `--resume`."""
-        from runner.planning.resume import ResumeState, origin_of, take_up
+        from runner.planning.resume import origin_of, take_up
 
         tests, typed = self._filter, self._request.settings.typed or self._options
         failed = tests.failed_of(item.id for item in self._inputs) if tests is not None else {}

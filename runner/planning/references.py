@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from runner.agents.runtime import Runtime
     from runner.application.application import Application
     from runner.options.options import RunOptions
-    from runner.planning.case_source import CaseSource, GeneratorInput
+    from runner.planning.plan import CaseSource, GeneratorInput
 
 
 SHOWN = 20

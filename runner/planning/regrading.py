@@ -22,7 +22,7 @@ from runner.modes.transcripts import Transcripts, problem_with_transcript
 from runner.options.carried import saved_values
 from runner.options.flags import Regrade
 from runner.options.options import FLAGS, absolute
-from runner.planning.case_source import CaseSource
+from runner.planning.plan import CaseSource
 from runner.planning.resume import lines_in, made_problem, record_in
 from runner.record.checks import HINT, SEVERAL, TO_MERGE
 from runner.record.events import looks_in

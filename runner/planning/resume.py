@@ -17,6 +17,7 @@ from runner.errors import ConfigurationError
 from runner.options.carried import TYPED, saved_values, spelled, taken_over, walls_in
 from runner.options.flags import Carried, Flag
 from runner.options.options import FLAGS, RunOptions, absolute
+from runner.planning.plan import ResumeState
 from runner.record.checks import HINT, SEVERAL, TO_MERGE, is_number, result_problem, start_problem
 from runner.record.lines import result_of
 from runner.record.texts import is_utf8
@@ -31,27 +32,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.fingerprints.fingerprints import Fingerprints
-    from runner.planning.case_source import CaseSource
-    from runner.planning.still_valid import Retained
+    from runner.planning.plan import CaseSource, Retained
     from runner.record.line_file import LineFile
     from runner.record.model import Suite, TestResult
 
 LISTED = 1000
 """The start of a report lists the ids of at most this many cases of one input; of more it has only the number."""
-
-
-class ResumeState(Value):
-    """What a run takes from an earlier one, and what a later run can take from this one."""
-
-    retained: Retained | None = None
-    """The results that are kept; None: there is no earlier run."""
-    origin: Record | None = None
-    """The content of `resume` in the start line of the report; None when the run writes no report that needs it."""
-    start: Record | None = None
-    """The start line of the report that is continued, if it has one."""
-    warnings: tuple[str, ...] = ()
-    resumed_report: LineFile | None = None
-    """The open report that is continued; it is locked from before it was read."""
 
 
 def origin_of(
@@ -332,10 +318,9 @@ def check_walls(values: Mapping[str, Any], typed: RunOptions, directory: Path, s
         )
 
 
-def key_in(path: Path) -> str | None:
-    """The key that values of variables are hashed with in the report that is resumed; None: it has none."""
-    start = read_saved(path).start
-    return str(start["resume"]["key"]) if start and isinstance(start["resume"].get("key"), str) else None
+def start_of(report: str, directory: Path) -> Record:
+    """The start line of the report that is resumed; empty where it has none. Raises ConfigurationError."""
+    return read_saved(absolute(report, directory)).start
 
 
 def made_problem(start: Record) -> str | None:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from runner.errors import ConfigurationError
 from runner.filters import Filter
-from runner.options.options import absolute
 from runner.planning.last_failed import Failures, known_failures, suite_key
 from runner.planning.test_functions import tags_in
 from runner.security.files import read_text
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from runner.cases.selection import Chosen
     from runner.environment import Environment
     from runner.options.options import RunOptions
-    from runner.planning.case_source import CaseSource
 
 
 SHOWN = 5
@@ -306,12 +304,11 @@ class SelectionAndOrder(Value):
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def notes_on(self, picked: Mapping[str, Collection[str] | None], sources: Iterable[CaseSource]) -> tuple[str, ...]:
-        """The notes of a run of these tests of modules (None: all tests of the module) and these cases."""
+    def notes_on(self, picked: Mapping[str, Collection[str] | None], cases: int) -> tuple[str, ...]:
+        """The notes of a run of these tests of modules (None: all tests of the module) and so many cases."""
         if self.filter is None or not self.filter.by_failure:
             return self.notes
-        tests = sum(len(names) for names in picked.values() if names is not None)
-        tests += sum(source.selected for source in sources)
+        tests = cases + sum(len(names) for names in picked.values() if names is not None)
         modules = sum(names is None for names in picked.values())
         parts = [f"{tests} test{'s' * (tests != 1)}"] * (tests > 0)
         parts += [f"{modules} module{'s' * (modules != 1)}"] * (modules > 0)
@@ -329,13 +326,18 @@ def selection_and_order(
     options: RunOptions,
     environment: Environment,
     application: Application,
-    named: Callable[[str], bool] | None = None,
+    named: Callable[[str], bool] | None,
+    saved: Mapping[str, list[str]] | None,
 ) -> SelectionAndOrder:
-    """The choice of the flags; `named`: which tests of modules `--run` selects. Raises ConfigurationError."""
+    """The choice of the flags. Raises ConfigurationError.
+
+    Args:
+        named: which tests of modules `--run` selects.
+        saved: suite key → its tests that `--last-failed` selected in the run that is resumed; empty: all. None: there
+            is no such run."""
     root = application.root
     known = Failures()
     notes: tuple[str, ...] = ()
-    saved = _resumed(options, environment)
     if options.last_failed or options.failed_first:
         known = Failures(tests=saved) if saved is not None else known_failures(options, environment, application)
         if not known.tests and not (options.watch and options.failed_first):
@@ -351,13 +353,3 @@ def selection_and_order(
         tests = TestFilter(root, options.tags, failed, named=named, resumes=saved is not None)
     warnings = (known.problem,) if known.problem is not None else ()
     return SelectionAndOrder(filter=tests, order=order, notes=notes, warnings=warnings)
-
-
-def _resumed(options: RunOptions, environment: Environment) -> Mapping[str, list[str]] | None:
-    """Suite key → its tests that `--last-failed` selected in the run that is resumed; empty: all. None: no such run."""
-    if options.resume is None or not options.last_failed:
-        return None
-    from runner.planning.resume import read_saved
-
-    saved = read_saved(absolute(options.resume, environment.directory))
-    return saved.start["resume"].get("failed", {}) if saved.start else None

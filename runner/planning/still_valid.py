@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Iterable, Iterator, Sequence
 
-from runner.errors import ConfigurationError, listed
-from runner.parts import dependency_in, described
+from runner.errors import ConfigurationError
+from runner.parts import dependency_in
+from runner.planning.plan import Reason, Rerun, Retained
 from runner.record.lines import with_members
 from runner.record.outcomes import Verdict
 from scripttest import Status, kind_of
-from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,76 +18,14 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.options.options import RunOptions
-    from runner.planning.case_source import CaseSource
+    from runner.planning.plan import CaseSource
     from runner.record.model import Suite, TestResult
 
 UNDECIDED = "as many runs as needed"
 
 
-class Reason(StrEnum):
-    """Why a test runs again, in words; `{}` is what changed, or the runs that lack a result."""
-
-    MISSING = "without a result"
-    RUNS = "without a result of {}"
-    CHANGED = "re-run because {} changed"
-    UNKNOWN = "re-run because their results have no fingerprint"
-    BROKEN = "re-run because they ended with an error"
-    CUT = "re-run because they were cut short"
-    SKIPPED = "re-run because cases they depend on are re-run"
-    GONE = "no longer exist, so their results are left out"
-
-
 _Why = tuple[Reason, tuple[str, ...]]
 """A reason, with the parts of the fingerprint that have changed, or the runs that have no result."""
-
-
-class Rerun(Value):
-    """Tests of one suite that run for the same reason."""
-
-    suite: str
-    """Its name for people."""
-    reason: Reason
-    parts: tuple[str, ...]
-    """The names of the parts of the fingerprint that have changed; or the runs that have no result."""
-    ids: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        """It as a line for people."""
-        parts = described(self.parts) if self.reason is Reason.CHANGED else ", ".join(self.parts)
-        return f"{self.suite}: {self.reason.format(parts)}: {listed(self.ids)}"
-
-
-class Retained(Value):
-    """The results of a report that are valid for this run, and what runs again."""
-
-    results: Mapping[str, Sequence[TestResult]]
-    """Suite id → the valid results, with the positions that their tests have now."""
-    ended: Mapping[str, Mapping[str, Status]] = {}
-    """Suite id → its cases of which no run is repeated, with their statuses."""
-    reruns: tuple[Rerun, ...] = ()
-    """As far as they are known before modules are loaded."""
-
-    def statuses(self, suite: str) -> dict[str, dict[int, Status]]:
-        """Test → the status of each of its runs that has a result; 0 is the only run of a test that runs once."""
-        found: dict[str, dict[int, Status]] = {}
-        for result in self.results.get(suite, ()):
-            found.setdefault(result.name, {})[result.run] = result.status
-        return found
-
-    def source(self, source: CaseSource) -> CaseSource:
-        """Cases with the results that they have."""
-        return source.replace(done=self.statuses(source.suite.id), ended=self.ended.get(source.suite.id, {}))
-
-    @property
-    def count(self) -> int:
-        """How many results there are."""
-        return sum(map(len, self.results.values()))
-
-    @property
-    def test_count(self) -> int:
-        """How many tests have some."""
-        return len({(suite, result.name) for suite, kept in self.results.items() for result in kept})
 
 
 def retain(

@@ -20,10 +20,9 @@ from runner.errors import RunnerError
 from runner.execution.start import run
 from runner.execution.stopping import Interrupted, Signals, Stop, undone_at_once
 from runner.options.options import ConfiguredOptions, RunSettings
-from runner.planning.case_source import CaseInput
 from runner.planning.inputs import Input, resolve_inputs, with_inputs
 from runner.planning.last_failed import suite_key
-from runner.planning.plan import RunRequest
+from runner.planning.plan import CaseInput, RunRequest
 from runner.planning.selection import Selection
 from runner.record.events import STALE
 from runner.reporters.console.style import Style

@@ -20,8 +20,7 @@ from runner.execution.scheduler import run_cases
 from runner.execution.services import RunServices
 from runner.execution.stopping import Stop
 from runner.options.options import DEFAULT_THRESHOLD, RunOptions
-from runner.planning.case_source import CaseSource
-from runner.planning.plan import RunPlan, RunRequest
+from runner.planning.plan import CaseSource, RunPlan, RunRequest
 from runner.planning.planner import with_contexts
 from runner.record.case_result import CaseResult
 from runner.record.events import Event, TestEnd

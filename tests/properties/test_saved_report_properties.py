@@ -21,9 +21,8 @@ from runner.errors import ConfigurationError
 from runner.fingerprints.fingerprints import Fingerprints
 from runner.fingerprints.parts import PartDigests
 from runner.options.options import RunOptions
-from runner.planning.case_source import CaseSource
 from runner.planning.inputs import resolve_application
-from runner.planning.plan import RunRequest
+from runner.planning.plan import CaseSource, RunRequest
 from runner.planning.planner import make_plan
 from runner.planning.resume import read_saved, with_saved_options
 from runner.planning.still_valid import retain

@@ -12,7 +12,7 @@ from connector_bench import Bench, asks
 from runner.answers.recording import Mode, Recording, check_folder
 from runner.connectors.base import ConnectorError, Origin
 from runner.connectors.load import Connectors
-from runner.execution.recorded import RecordedStream
+from runner.execution.listeners import RecordedStream
 from runner.record import events, model
 from runner.record.events import Event, RunEnd, RunError, RunStart, SuiteStart, Warned
 from runner.record.fold import Execution
