@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from ssl import SSLCertVerificationError
 from typing import TYPE_CHECKING, Any
 
 from runner.connectors.base import ConnectorError
@@ -107,6 +108,8 @@ class Faults:
         retryable = isinstance(error, CannotConnect | ConnectionLost | HttpTimeout | LocalLimit) and not error.lasting
         hint, definition = None, self._definition
         match error:
+            case CannotConnect(__cause__=SSLCertVerificationError()):
+                hint = "Use the name in its certificate, or name the authority that issued it with SSL_CERT_FILE"
             case CannotConnect():
                 hint = f"Check options.host in {definition.where}, the proxy variables, and that the server is running"
             case LocalLimit():

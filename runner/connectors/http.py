@@ -2,7 +2,8 @@
 it, the errors of calls, and server-sent events (WHATWG HTML, section 9.2).
 
 `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY` name proxies. `NO_PROXY` is a list with commas: `*` for every
-host, or names of hosts, which include their subdomains, with or without a leading dot and a `:port`.
+host, networks such as `10.0.0.0/8`, or names of hosts, which include their subdomains, with or without a leading `.` or
+`*.`, and a `:port`.
 
 HttpError
 ├── CannotConnect      nobody answers there, unknown name, untrusted certificate, or a proxy refuses
@@ -97,7 +98,9 @@ def not_connected(host: str, error: Exception) -> HttpError:
         case TimeoutError():
             return ConnectTimeout(f"no connection to {host} in time")
         case ssl.SSLCertVerificationError():
-            return CannotConnect(f"{begin}its certificate cannot be trusted: {error.verify_message}", lasting=True)
+            return CannotConnect(
+                f"{begin}its certificate cannot be trusted: {error.verify_message.rstrip('.')}", lasting=True
+            )
         case UnicodeError() | socket.gaierror(errno=socket.EAI_NONAME):  # a name too long for DNS is a UnicodeError
             return CannotConnect(begin + NO_SUCH_HOST, lasting=True)
         case ssl.SSLError(reason="WRONG_VERSION_NUMBER"):
@@ -190,10 +193,22 @@ class Proxies(Value):
 
     def _is_direct(self, host: str) -> bool:
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
+        name = name.strip("[]")
         for item in self.direct:
-            suffix = item.lstrip(".")
+            suffix = item.removeprefix("*").removeprefix(".")
             if item == "*" or any(one == suffix or one.endswith(f".{suffix}") for one in (host, name)):
                 return True
+            if "/" in item and _is_in(name, item):
+                return True
+        return False
+
+
+def _is_in(name: str, network: str) -> bool:
+    from ipaddress import ip_address, ip_network
+
+    try:
+        return ip_address(name) in ip_network(network, strict=False)
+    except ValueError:
         return False
 
 

@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from runner.connectors.http import PORTS, BadProtocol, CannotConnect, Proxies, not_connected
+from runner.connectors.http import PORTS, BadProtocol, CannotConnect, ConnectionLost, Proxies, not_connected
 from runner.connectors.http_connection import Connection, Response
 from runner.security.keys import Credential
 from scripttest.values import Value
@@ -91,7 +91,15 @@ class HttpClient:
         connection = _usable(idle) or await self._connect(route)
         try:
             response = connection.send(request, read_seconds, self._limit)
-            await response.head()
+            try:
+                await response.head()
+            except ConnectionLost:
+                if response.has_begun or not connection.was_used:
+                    raise
+                connection.release()  # the host closed it while the request was on its way
+                connection = await self._connect(route)
+                response = connection.send(request, read_seconds, self._limit)
+                await response.head()
             yield response
         finally:
             if connection.release():

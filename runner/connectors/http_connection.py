@@ -11,7 +11,7 @@ from contextlib import suppress
 from select import select
 from typing import Any
 
-from httptools import HttpParserError, HttpResponseParser
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 from runner.connectors.http import (
     IDLE_SECONDS,
@@ -28,6 +28,10 @@ _HEAD_LIMIT = 1 << 20
 """Bytes of the largest head of an answer."""
 _WAITING_LIMIT = 1 << 20
 """Bytes of a body that may wait until somebody reads them; then no more are received."""
+
+_PACKED = {"gzip", "x-gzip", "deflate"}
+"""How bodies may be compressed, by hosts that were asked not to."""
+_GZIP_OR_ZLIB = 47
 
 _BUFFER = memoryview(bytearray(1 << 18))
 """What a connection receives, until it is parsed, which is at once: all connections share it. It has the size of
@@ -52,10 +56,16 @@ class Response:
         self._before_body = 0
         self._pieces = deque[bytes]()
         self._waiting = self._size = 0
+        self._unpacker: Any = None
         self._error: HttpError | None = None
         self._arrival: asyncio.Future[None] | None = None
         self._parser: Any = HttpResponseParser(self)
-        self._parser.set_dangerous_leniencies(lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True)
+        self._parser.set_dangerous_leniencies(
+            lenient_headers=True,
+            lenient_chunked_length=True,
+            lenient_optional_cr_before_lf=True,
+            lenient_spaces_after_chunk_size=True,
+        )
         self._loop = asyncio.get_running_loop()
         self._seconds = seconds
         self._heard = self._loop.time()
@@ -83,6 +93,8 @@ class Response:
             await self._news()
         piece = self._pieces.popleft()
         self._waiting -= len(piece)
+        if self.headers.get("content-encoding") in _PACKED:
+            piece = self._unpacked(piece)
         self._size += len(piece)
         if self._size > self._limit:
             raise AnswerTooLarge(f"the response from {self._connection.host} is larger than {self._limit >> 20} MB")
@@ -99,6 +111,11 @@ class Response:
                 async with asyncio.timeout(DRAIN_SECONDS):
                     await self.read()
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the host has sent anything."""
+        return self._has_head or self._before_body > 0
+
     def end(self) -> None:
         """Nobody waits for more of it."""
         self._timer.cancel()
@@ -109,7 +126,7 @@ class Response:
         self._heard = self._loop.time()
         try:
             self._parser.feed_data(data)
-        except HttpParserError as error:
+        except (HttpParserError, HttpParserUpgrade) as error:
             self.can_follow = False
             if not self._is_complete:
                 self.failed(self._invalid(error))
@@ -165,6 +182,15 @@ class Response:
         else:  # an interim answer, such as 100 Continue
             self.headers, self.reason = {}, ""
 
+    def _unpacked(self, piece: bytes) -> bytes:
+        from zlib import decompressobj, error
+
+        self._unpacker = self._unpacker or decompressobj(_GZIP_OR_ZLIB)
+        try:
+            return bytes(self._unpacker.decompress(piece, self._limit + 1 - self._size))
+        except error as invalid:
+            raise self._invalid(f"its body cannot be decompressed: {invalid}") from invalid
+
     def _invalid(self, why: object) -> BadProtocol:
         return BadProtocol(f"{self._connection.host} sent an invalid HTTP response: {why}")
 
@@ -215,6 +241,11 @@ class Connection(asyncio.BufferedProtocol):
             return False
         self._idle_since = asyncio.get_running_loop().time()
         return True
+
+    @property
+    def was_used(self) -> bool:
+        """Whether it has carried a call before."""
+        return self._idle_since > 0
 
     def is_usable(self) -> bool:
         """Whether an idle connection can still be used: it is young, and the host has sent nothing, not even an end."""

@@ -181,6 +181,8 @@ class HttpConnector(Connector):
         if not key:
             return {}
         mode = self.options.get("auth_mode", self.default_auth)
+        if mode == "bearer" and "@" in urlsplit(self._url).netloc:
+            return {}  # the address has a login of its own, for the same header
         return {"authorization": f"Bearer {key}"} if mode == "bearer" else {mode: key}
 
     async def _attempt(self, call: object, headers: dict[str, str], payload: bytes, listener: Listener) -> Completion:
@@ -221,7 +223,7 @@ class HttpConnector(Connector):
                 first_byte.set()
                 if response.status != 200:
                     raise await self._refusal(response)
-                if "text/event-stream" in response.headers.get("content-type", ""):
+                if "text/event-stream" in response.headers.get("content-type", "").lower():
                     await self._read_stream(response, answer, listener)
                 else:
                     self._take(await response.read(), answer, listener)

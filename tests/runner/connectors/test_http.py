@@ -65,6 +65,11 @@ HTTP = {"HTTP_PROXY": "http://p:1"}
         ({**HTTP, "NO_PROXY": "a.com"}, "http", "nota.com", "http://p:1"),
         ({**HTTP, "NO_PROXY": "a.com:80"}, "http", "a.com:81", "http://p:1"),
         ({**HTTP, "NO_PROXY": "127.0.0.1"}, "http", "127.0.0.1:8080", None),
+        ({**HTTP, "NO_PROXY": "*.a.com"}, "http", "x.a.com:80", None),
+        ({**HTTP, "NO_PROXY": "::1"}, "http", "[::1]:8080", None),
+        ({**HTTP, "NO_PROXY": "10.0.0.0/8,fd00::/8"}, "http", "10.1.2.3:80", None),
+        ({**HTTP, "NO_PROXY": "10.0.0.0/8,fd00::/8"}, "http", "[fd00::2]", None),
+        ({**HTTP, "NO_PROXY": "10.0.0.0/8,a.com/b"}, "http", "a.com", "http://p:1"),
     ],
 )
 def test_variables_say_which_proxy_to_use(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import time
+import zlib
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
@@ -80,6 +82,19 @@ def test_a_connection_that_the_server_closed_is_not_used_again(server: ModelServ
     assert run(work) == ((200, b"ok"), (200, b"fine"))
 
 
+def test_a_call_on_a_connection_that_closes_meanwhile_is_made_on_another(server: ModelServer) -> None:
+    server.plan(body(200, "ok"), raw(b""), body(200, "fine"), raw(b""), raw(b""))
+
+    async def work(client: HttpClient) -> Any:
+        first = [await post(client, server.url) for _ in range(2)]
+        with pytest.raises(ConnectionLost):
+            await post(client, server.url)
+        return first
+
+    assert run(work) == [(200, b"ok"), (200, b"fine")]
+    assert [request.connection for request in server.requests] == [1, 1, 2, 2, 3]
+
+
 MORE = {
     "rubbish": b"and more",
     "another answer": b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nstale",
@@ -133,6 +148,10 @@ ANSWERS = {
     "no length": b"HTTP/1.1 200 OK\r\n\r\nok",
     "HTTP/1.0": b"HTTP/1.0 200\r\n\r\nok",
     "bare newlines": b"HTTP/1.1 200 OK\ncontent-length: 2\n\nok",
+    "a length beside chunks": b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+    "a folded header": b"HTTP/1.1 200 OK\r\nx: 1\r\n  2\r\ncontent-length: 2\r\n\r\nok",
+    "compressed": b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n" + gzip.compress(b"ok"),
+    "deflated": b"HTTP/1.1 200 OK\r\ncontent-encoding: deflate\r\n\r\n" + zlib.compress(b"ok"),
     "padded chunks": b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2  \r\nok\r\n0\r\nx: trailer\r\n\r\n",
 }
 
@@ -232,6 +251,17 @@ FAILURES = {
     "short chunks": (raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n"), ConnectionLost, None),
     "no HTTP": (raw(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"), BadProtocol, None),
     "bad chunks": (raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"), BadProtocol, None),
+    "another protocol": (
+        raw(b"HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n"),
+        BadProtocol,
+        None,
+    ),
+    "not compressed": (raw(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\nabc"), BadProtocol, None),
+    "large when unpacked": (
+        raw(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n" + gzip.compress(bytes(64 << 20))),
+        AnswerTooLarge,
+        "the response from <host> is larger than 2 MB",
+    ),
     "silence": (silence(), HttpTimeout, "<host> sent nothing for too long"),
     "too large": (body(200, "x" * 3000000), AnswerTooLarge, "the response from <host> is larger than 2 MB"),
 }

@@ -17,6 +17,8 @@ import pytest
 from model_server import ModelServer, body, settle
 
 from bindings.processes.http import trusted_authorities
+from runner.connectors.definition import Definition
+from runner.connectors.faults import Faults
 from runner.connectors.http import CannotConnect, Proxies
 from runner.connectors.http_client import HttpClient
 
@@ -215,6 +217,8 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> Non
         asyncio.run(session())
     assert re.search(r"localhost:\d+: its certificate cannot be trusted: .*issuer", str(caught.value))
     assert caught.value.lasting
+    definition = Definition(id="m", where="m.conn.yao", type="openai", options={}, sources={})
+    assert "SSL_CERT_FILE" in (Faults(definition, "localhost").failed(caught.value).hint or "")
 
 
 def test_a_host_without_tls_and_a_proxy_that_is_not_there_are_said() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 from connector_bench import KEY, Bench, asks
-from model_server import body, says, sends
+from model_server import Exchange, body, says, sends
 
 from runner.connectors.base import Completion, ModelRequest, ToolCall, Usage
 from runner.connectors.load import Connectors
@@ -178,6 +179,23 @@ def test_the_key_goes_where_auth_mode_says(bench: Bench, options: Any, headers: 
     bench.ask(**options)
     sent = bench.server.requests[0].headers
     assert {name: sent[name] for name in ("authorization", "api-key", "x-api-key") if name in sent} == headers
+
+
+def test_a_login_in_the_address_takes_the_header_of_the_key(bench: Bench) -> None:
+    bench.ask(host=bench.server.url.replace("://", "://user:p%40ss@"))
+    assert bench.server.requests[0].headers["authorization"] == "Basic dXNlcjpwQHNz"
+
+
+def test_a_stream_is_read_as_it_comes_however_its_type_is_spelled(bench: Bench) -> None:
+    async def never_ends(exchange: Exchange) -> None:
+        await exchange.write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: Text/Event-Stream\r\n\r\n"
+            b'data: {"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]}\n\ndata: [DONE]\n\n'
+        )
+        await asyncio.Event().wait()
+
+    bench.server.plan(never_ends)
+    assert bench.ask().content == "a"
 
 
 def chunk(delta: Any, finish: str | None = None) -> Any:
