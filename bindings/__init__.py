@@ -12,12 +12,11 @@ if TYPE_CHECKING:
     from bindings.host_processes import DATABASE, HostProcesses, is_served
     from bindings.inline_snapshots import InlineSnapshots
     from bindings.ledger import SCRIPT_GLOBALS, SCRIPT_PARTS, AnsweredBy, OutsideCall, agent_id, called
-    from bindings.mocks import Mock, Mocks, given_mocks
-    from bindings.models.built_in import built_in_models
     from bindings.models.database import APPLICATION_ID
     from bindings.models.databases import Contents, Databases, Fixture, ModelFiles
     from bindings.models.definition import Model, ModelFileError, read_definition
     from bindings.models.own_database import OwnDatabase
+    from bindings.models.store import built_in_models
     from bindings.patterns import Pattern, PatternError, compile
     from bindings.policy import HostCall, HostFunction, Policy, Written, host_problem
     from bindings.process_router import (
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     )
     from bindings.snapshots import SnapshotError, Snapshots
     from bindings.workspace import Workspace, opened_workspace, workspace_of
-    from bindings.world import CLOCK_STANDS, World
+    from bindings.world import CLOCK_STANDS, Mock, Mocks, World, given_mocks
 
 
 _HOMES = {
@@ -44,19 +43,18 @@ _HOMES = {
     "host_processes": "DATABASE HostProcesses is_served",
     "inline_snapshots": "InlineSnapshots",
     "ledger": "AnsweredBy OutsideCall SCRIPT_GLOBALS SCRIPT_PARTS agent_id called",
-    "mocks": "Mock Mocks given_mocks",
-    "models.built_in": "built_in_models",
     "models.database": "APPLICATION_ID",
     "models.databases": "Contents Databases Fixture ModelFiles",
     "models.definition": "Model ModelFileError read_definition",
     "models.own_database": "OwnDatabase",
+    "models.store": "built_in_models",
     "patterns": "Pattern PatternError compile",
     "policy": "HostCall HostFunction Policy Written host_problem",
     "process_router": "KeptCall KeptCalls ProcessRouter Provider TestKind Worlds answered_value arguments_text"
     " envelope enveloped failure_envelope revived",
     "snapshots": "SnapshotError Snapshots",
     "workspace": "Workspace opened_workspace workspace_of",
-    "world": "CLOCK_STANDS World",
+    "world": "CLOCK_STANDS Mock Mocks World given_mocks",
 }
 __all__ = sorted(" ".join(_HOMES.values()).split())
 __getattr__ = lazy_names(__name__, _HOMES)

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     from bindings.errors import ProcessError
     from bindings.host_processes import HostProcesses
-    from bindings.mocks import Mocks
-    from bindings.world import Clock, World
+    from bindings.world import Clock, Mocks, World
 
 
 MOST_OF_LOADING = 1000

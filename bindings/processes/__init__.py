@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 LIKE = 0.75
 """How alike the last word of a misspelling is to the right one, from 0 to 1."""
 NAMESPACES = {
-    "crypto": "crypto.FUNCTIONS",
+    "crypto": "encoding.CRYPTO",
     "encoding": "encoding.FUNCTIONS",
     "fs": "fs.FUNCTIONS",
     "http": "http.FUNCTIONS",
     "json": "encoding.JSON",
     "jsonpath": "encoding.JSON_PATH",
     "regex": "encoding.REGEX",
-    "sandbox": "sandbox.FUNCTIONS",
+    "sandbox": "session.SANDBOX",
     "session": "session.FUNCTIONS",
     "text": "text.FUNCTIONS",
     "utils": "utils.FUNCTIONS",

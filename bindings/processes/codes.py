@@ -19,8 +19,7 @@ from typing import Any
 from bindings.errors import ProcessError
 from bindings.policy import HostCall
 from bindings.processes import formats
-from bindings.processes.arguments import Arguments, Row
-from bindings.processes.go_text import display
+from bindings.processes.arguments import Arguments, Row, display
 from scripttest.typing_names import Json
 
 TYPE_CHECKING = False

@@ -17,9 +17,17 @@ from collections.abc import Callable, Iterator
 from errno import EXDEV
 
 from bindings.policy import VOLUMES, HostCall
-from bindings.processes.arguments import Arguments, Row, host_functions, reason_of
+from bindings.processes.arguments import (
+    Arguments,
+    Row,
+    base_name,
+    dir_name,
+    ext_name,
+    host_functions,
+    mime_type,
+    reason_of,
+)
 from bindings.processes.file_access import ANY_MODE, FileAccess, is_file, unzip_files, zip_files
-from bindings.processes.go_text import base_name, dir_name, ext_name, mime_type
 from bindings.rooted import Place, normal_parts
 from scripttest.typing_names import Json
 

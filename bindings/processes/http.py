@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from bindings.errors import ProcessError
 from bindings.policy import HostCall
-from bindings.processes.arguments import Arguments, Row, host_functions
-from bindings.processes.go_text import display
+from bindings.processes.arguments import Arguments, Row, display, host_functions
 from scripttest.typing_names import Json
 
 if TYPE_CHECKING:
@@ -305,7 +304,7 @@ def _pairs(given: Arguments, position: int, part: Json = None) -> Pairs:
 def _file(given: Arguments, call: HostCall, path: Json) -> tuple[str, bytes]:
     """Name and content of a file in the volume `data`."""
     from bindings.processes import fs
-    from bindings.processes.go_text import base_name
+    from bindings.processes.arguments import base_name
 
     if not isinstance(path, str):
         raise given.error("a file is the path of one in the volume data")

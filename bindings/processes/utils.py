@@ -14,9 +14,8 @@ from typing import Any, NoReturn
 
 from bindings.errors import ProcessError
 from bindings.policy import HostCall
-from bindings.processes import codes, crypto, schemas
-from bindings.processes.arguments import Arguments, Row, host_functions
-from bindings.processes.go_text import display, sprintf
+from bindings.processes import codes, encoding, schemas
+from bindings.processes.arguments import Arguments, Row, display, host_functions, sprintf
 from scripttest.typing_names import Json
 
 ENVIRONMENT_KEY = "\0env"
@@ -118,7 +117,7 @@ def _log(text: str) -> None:
 
 def validate_rules(value: Json, rules: list[dict[str, Json]]) -> Json:
     """`json.Validate(value, [{haskey: path}])`: false for a value that is not an object."""
-    from bindings.json_path import find
+    from bindings.patterns import find
 
     if not isinstance(value, dict):
         return False
@@ -188,7 +187,7 @@ def array_unique(items: list[Json]) -> Json:
 
 def map_get(record: dict[str, Json], key: str) -> Json:
     """`map.Get(object, key)`: the key itself, else as a path (`a.b[0]`); null when missing."""
-    from bindings.json_path import find
+    from bindings.patterns import find
 
     if key in record:
         return record[key]
@@ -372,7 +371,7 @@ _TABLE: dict[str, Row] = {
     **codes.TABLE,
 }
 _FROM_CRYPTO: dict[str, Row] = {
-    name: crypto.TABLE[name.removeprefix("crypto.")] for name in ("crypto.Hash", "crypto.Hmac")
+    name: encoding.CRYPTO_TABLE[name.removeprefix("crypto.")] for name in ("crypto.Hash", "crypto.Hmac")
 }
 _OLD_NAMES = """
     helper.ArrayGet arr.Get helper.ArrayIndexes arr.Indexes helper.ArrayPluck arr.Pluck helper.ArraySplit arr.Split

@@ -122,7 +122,7 @@ def value_at(evidence: Evidence, path: str) -> Any:
 
 def problem_with_path(name: str, path: str) -> str | None:
     """What is wrong with the path of an assertion."""
-    from bindings import json_path as library
+    from bindings import patterns as library
 
     try:
         library.find(None, path)
@@ -223,7 +223,7 @@ def _no_json(assertion: Assertion, evidence: Evidence, purpose: str) -> CheckRes
 
 def _look(root: Any, path: str, state: Mapping[str, Any]) -> tuple[Any, str]:
     """What is at a path; and where it ended, if it led nowhere."""
-    from bindings import json_path as library
+    from bindings import patterns as library
 
     try:
         for place in (root, state.get("variables"), state) if state else (root,):
@@ -237,7 +237,7 @@ def _look(root: Any, path: str, state: Mapping[str, Any]) -> tuple[Any, str]:
 
 def _way(root: Any, path: str) -> str:
     """Up to where a plain path leads, and what is there."""
-    from bindings import json_path as library
+    from bindings import patterns as library
 
     reached, value = "the output", root
     at = 1 if path.startswith("$") else 0

@@ -92,7 +92,7 @@ def masked(value: Any, paths: list[str]) -> tuple[Any, list[str]]:
     NotEvaluated."""
     from copy import deepcopy
 
-    from bindings import json_path as library
+    from bindings import patterns as library
 
     whole: list[Any] = [deepcopy(value)]
     unmatched: list[str] = []

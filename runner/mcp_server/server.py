@@ -1,11 +1,13 @@
-"""The server: requests of the Model Context Protocol, over standard input and output or over HTTP on this machine."""
+"""The server: requests of the Model Context Protocol, over standard input and output or over HTTP on this machine.
+What a client reads or begins with: schemas and reports of kept runs as resources, and prompts."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TextIO
 
 import anyio
@@ -17,12 +19,114 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import McpError
 from pydantic import AnyUrl
 
-from runner.errors import ConfigurationError, RunnerError, sentences
-from runner.mcp_server import material
+from runner.errors import ConfigurationError, RunnerError, beside_missing, sentences
+from runner.execution.outcome import bounded
 from runner.mcp_server.actions import Actions
 from runner.mcp_server.running import Call
 from runner.mcp_server.tools import BY_NAME, INSTRUCTIONS, TOOLS, Answers, nearest, shown
+from runner.security.files import read_text
+from runner.security.walk import CASE_FILES, CODE
 from runner.version import VERSION
+from scripttest.values import Value
+
+ADDRESS = "yao-test://"
+SCHEMAS: Mapping[str, str] = {
+    "case": "A case, as on a line of JSONL",
+    "file": "Case files",
+    "config": "yao-test.toml",
+    "result": "What --json prints",
+}
+"""Name of a schema, as `yao-test schema` has it → what it describes."""
+LISTED = 20
+"""Runs that are listed."""
+LONGEST = 12_000
+"""Characters of a file in a prompt."""
+
+
+def resources(actions: Actions) -> list[types.Resource]:
+    """The schemas, and the newest runs."""
+    found = [(f"schemas/{name}", f"schema {name}", said, "application/json") for name, said in SCHEMAS.items()]
+    runs = actions.kept.newest(LISTED)
+    found += [(f"runs/{id}", f"run {id}", f"{at}, {state}", "text/markdown") for id, at, state in runs]
+    return [
+        types.Resource(uri=AnyUrl(f"{ADDRESS}{place}"), name=name, description=said, mimeType=media_type)
+        for place, name, said, media_type in found
+    ]
+
+
+async def read(actions: Actions, uri: str) -> tuple[str, str]:
+    """Text and media type of a resource. Raises ConfigurationError."""
+    kind, _, name = uri.removeprefix(ADDRESS).partition("/")
+    if kind == "schemas" and name in SCHEMAS:
+        return await actions.printed(Call(), ["schema", name]), "application/json"
+    if kind == "runs" and name.isalnum():
+        words = ["show", f"run:{name}", f"--store={actions.store}", "-r", "report.markdown"]
+        return await actions.printed(Call(), words), "text/markdown"
+    known = [str(resource.uri) for resource in resources(actions)]
+    raise ConfigurationError(f"There is no resource {uri}", nearest(uri, known, "resources"))
+
+
+class Prompt(Value):
+    """Something that a person asks for, about a part of a file. What the model is told is in `prompts`, by the name."""
+
+    name: str
+    title: str
+    description: str
+    takes: Mapping[str, str]
+    """Argument → what it is: the file, then its part. All are required."""
+    of: tuple[str, ...]
+    """How the name of the file ends."""
+    hint: str
+    """What to do where the file does not have the part."""
+
+    async def text(self, actions: Actions, given: Mapping[str, str]) -> str:
+        """What the model is told. Raises ConfigurationError."""
+        if missing := [name for name in self.takes if not given.get(name)]:
+            raise ConfigurationError(f"{self.name} needs {' and '.join(missing)}: {self.takes[missing[0]]}")
+        path, text = _file(actions, given["file"], self.of)
+        part = list(self.takes)[1]
+        if given[part] not in text:
+            raise ConfigurationError(f"{path} has no {f'{part} ' * (part == 'case')}{given[part]}", self.hint)
+        told = {"part": given[part], "path": path, "address": ADDRESS}
+        if self.of == CODE:
+            test = path.with_name(f"{path.stem}_test{path.suffix}")
+            told |= {"test": test, "module": actions.application.module_at(actions.application.root / test).id}
+        template = (Path(__file__).parent / "prompts" / f"{self.name}.md").read_text("utf-8")
+        return template.format(text=bounded(text, LONGEST), **told)
+
+
+PROMPTS: Mapping[str, Prompt] = {
+    prompt.name: prompt
+    for prompt in (
+        Prompt(
+            name="test_function",
+            title="Write a test for this function",
+            description="Script tests for a function of a handler, and what they have to notice.",
+            takes={"file": "Path of the handler in the application.", "function": "Its name."},
+            of=CODE,
+            hint="Name a function of this file",
+        ),
+        Prompt(
+            name="stricter_case",
+            title="Make this case stricter",
+            description="Assertions that notice what a case lets pass.",
+            takes={"file": "Path of the case file in the application.", "case": "The id of the case."},
+            of=CASE_FILES,
+            hint="list_tests names the cases",
+        ),
+    )
+}
+
+
+def _file(actions: Actions, name: str, suffixes: tuple[str, ...]) -> tuple[Path, str]:
+    """Path in the application and text of a file of some kinds. Raises ConfigurationError."""
+    path = Path(actions.inside(name))
+    place = actions.application.root / path
+    if not name.lower().endswith(suffixes) or not place.is_file():
+        hint = beside_missing(place, lambda one: one.lower().endswith(suffixes))
+        raise ConfigurationError(f"{name} is not a file of the application that ends in {', '.join(suffixes)}", hint)
+    return path, read_text(place, "replace")
+
 
 LAST_CALLS = 2.0
 """Seconds that calls have when the input has ended: so long clients wait for the end of a server."""
@@ -85,14 +189,11 @@ def server_of(actions: Actions, clean: Any, asks_models: bool) -> Server[Any, An
 
     @server.list_resources()  # type: ignore[no-untyped-call,untyped-decorator]
     async def list_resources() -> list[types.Resource]:
-        return [
-            types.Resource(uri=AnyUrl(one.uri), name=one.name, description=one.description, mimeType=one.media_type)
-            for one in material.resources(actions)
-        ]
+        return resources(actions)
 
     @server.list_resource_templates()  # type: ignore[no-untyped-call,untyped-decorator]
     async def list_templates() -> list[types.ResourceTemplate]:
-        uri = f"{material.ADDRESS}runs/{{run}}"
+        uri = f"{ADDRESS}runs/{{run}}"
         return [
             types.ResourceTemplate(uriTemplate=uri, name="run", description="A stored run", mimeType="text/markdown")
         ]
@@ -100,7 +201,7 @@ def server_of(actions: Actions, clean: Any, asks_models: bool) -> Server[Any, An
     @server.read_resource()  # type: ignore[no-untyped-call,untyped-decorator]
     async def read_resource(uri: AnyUrl) -> list[ReadResourceContents]:
         with _refused():
-            text, media_type = await material.read(actions, str(uri))
+            text, media_type = await read(actions, str(uri))
         return [ReadResourceContents(content=clean(text), mime_type=media_type)]
 
     @server.list_prompts()  # type: ignore[no-untyped-call,untyped-decorator]
@@ -115,15 +216,15 @@ def server_of(actions: Actions, clean: Any, asks_models: bool) -> Server[Any, An
                     for name, said in prompt.takes.items()
                 ],
             )
-            for prompt in material.PROMPTS.values()
+            for prompt in PROMPTS.values()
         ]
 
     @server.get_prompt()  # type: ignore[no-untyped-call,untyped-decorator]
     async def get_prompt(name: str, given: dict[str, str] | None) -> types.GetPromptResult:
         with _refused():
-            prompt = material.PROMPTS.get(name)
+            prompt = PROMPTS.get(name)
             if prompt is None:
-                raise ConfigurationError(f'There is no prompt "{name}"', nearest(name, material.PROMPTS, "prompts"))
+                raise ConfigurationError(f'There is no prompt "{name}"', nearest(name, PROMPTS, "prompts"))
             text = clean(await prompt.text(actions, given or {}))
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=prompt.description, messages=[message])

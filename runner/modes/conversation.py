@@ -17,7 +17,6 @@ from runner.assertions.base import Evidence
 from runner.assertions.model import Assertion
 from runner.cases.other_cases import ConversationCase
 from runner.cases.turns import ConversationTurn, Turn
-from runner.modes.awaiting import Awaiting
 from runner.modes.base import CaseAttempt
 from runner.modes.grading import (
     AGGREGATIONS,
@@ -33,6 +32,7 @@ from runner.modes.grading import (
 )
 from runner.modes.mode import Exchange, Mode
 from runner.modes.multi_turn import MultiTurn
+from runner.modes.simulators import Awaiting
 from runner.modes.turns import Spoken
 from runner.record.case_result import ScoreResult, ScoreVerdict
 from scripttest import Status

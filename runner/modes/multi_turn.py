@@ -34,11 +34,10 @@ from runner.cases.messages import as_written, described, message_of, messages_of
 from runner.cases.other_cases import DynamicCase, MultiTurnCase
 from runner.cases.turns import Checkpoint, ConversationTurn, Turn
 from runner.connectors.usage import uncounted
-from runner.modes.awaiting import Awaiting, detect, question_in
 from runner.modes.base import CaseAttempt
 from runner.modes.interactive import NoAnswerError, Question
 from runner.modes.mode import Exchange, Mode
-from runner.modes.simulators import SimulatedUser, SimulatorError
+from runner.modes.simulators import Awaiting, SimulatedUser, SimulatorError, detect, question_in
 from runner.modes.turns import Spoken, TurnsMode
 from scripttest import Cause, Status
 

@@ -19,10 +19,9 @@ from runner.assertions.values import value_text
 from runner.cases.messages import described, input_of, messages_of, parts_of_last
 from runner.connectors.usage import case_now
 from runner.errors import RunnerError
-from runner.modes.awaiting import Awaiting, detect
 from runner.modes.base import CaseAttempt
 from runner.modes.mode import Exchange, Mode, tokens_of, usage_of
-from runner.modes.simulators import tool_results
+from runner.modes.simulators import Awaiting, detect, tool_results
 from runner.record.case_result import CheckpointResult, TurnResult
 from scripttest import Cause, Failure, ScriptError, Status
 from scripttest.values import Value

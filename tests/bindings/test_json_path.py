@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from table_tests import each
 
-from bindings.json_path import MAX_PATH, JsonPathError, find
+from bindings.patterns import MAX_PATH, JsonPathError, find
 
 VALUE: dict[str, Any] = {
     "a": {"b": [{"c": 1, "t": "x"}, {"c": 2, "t": "yy"}], "user-name": "u", "1": "one"},
@@ -62,7 +62,7 @@ def test_plain_paths(path: str, expected: list[Any]) -> None:
 
 def test_plain_paths_do_without_the_library() -> None:
     program = (
-        "import sys; from bindings.json_path import find\n"
+        "import sys; from bindings.patterns import find\n"
         "assert find({'a': [{'b-c': 1}]}, '$.a[0].b-c') == [1]\n"
         "print([name for name in sys.modules if name.startswith(('jsonpath', 'regex'))])"
     )

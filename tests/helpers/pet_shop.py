@@ -8,11 +8,10 @@ from typing import Any
 from bindings.errors import ProcessError
 from bindings.models import query, schemas
 from bindings.models.answers import call_listing, call_model
-from bindings.models.built_in import built_in_models
 from bindings.models.database import Database
 from bindings.models.databases import migrate_all
 from bindings.models.definition import Model, read_definition
-from bindings.models.store import Catalog, Store
+from bindings.models.store import Catalog, Store, built_in_models
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, tzinfo=UTC)
 STAMP = "2026-05-01 12:00:00"

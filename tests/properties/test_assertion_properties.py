@@ -13,7 +13,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from made_up import json_values, letters, texts
 
-from bindings.json_path import find
+from bindings.patterns import find
 from runner.assertions import TYPES
 from runner.assertions.base import AssertionResult, Embeddings, Evidence, NotEvaluated, ToolUse
 from runner.assertions.checking import check, check_all, problem_with_assertion

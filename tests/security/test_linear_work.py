@@ -12,11 +12,11 @@ from command import MakeApplication
 from table_tests import each
 
 from bindings.errors import ProcessError
-from bindings.mocks import Mock, Mocks
 from bindings.models import query_sql
 from bindings.models.sql_bounds import expansions
 from bindings.models.validation import _NUMBER
-from runner.modes.awaiting import looks_like_question
+from bindings.world import Mock, Mocks
+from runner.modes.simulators import looks_like_question
 from runner.record.texts import near
 from runner.scripted.templates import _compile
 from runner.security.secrets import Secrets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from table_tests import each
 
-from bindings.processes.go_text import base_name, dir_name, ext_name, mime_type
+from bindings.processes.arguments import base_name, dir_name, ext_name, mime_type
 
 NAMES = [
     ("", ".", ".", ""),

@@ -9,7 +9,7 @@ from table_tests import each
 from runner.agents.answer import Answer
 from runner.assertions.base import ToolUse
 from runner.connectors.base import Completion
-from runner.modes.awaiting import Awaiting, detect, looks_like_question, question_in
+from runner.modes.simulators import Awaiting, detect, looks_like_question, question_in
 
 
 def answer(content: str = "", *, next: Any = None, **fields: Any) -> Answer:
