@@ -18,19 +18,19 @@ from scripttest.values import fields_of
 
 def cleaned(completion: Completion, chunks: tuple[str, ...], clean: Clean) -> tuple[Completion, tuple[str, ...]]:
     """An answer without secrets. One that stood across pieces makes them one piece."""
-    calls = tuple(
-        ToolCall(**{name: clean(text) for name, text in fields_of(call).items()}) for call in completion.tool_calls
-    )
-    texts: dict[str, Any] = {}
+    changed: dict[str, Any] = {}
+    if completion.tool_calls:
+        calls = map(fields_of, completion.tool_calls)
+        changed["tool_calls"] = tuple(ToolCall(**{name: clean(text) for name, text in one.items()}) for one in calls)
     for key in ("content", "reasoning", "refusal", "input_hint", "model", "id"):
         text = getattr(completion, key)
         if text and (found := clean(text)) != text:  # else it stays the same text, and not a copy
-            texts[key] = found
+            changed[key] = found
     whole = "".join(chunks)
-    if whole != completion.content or "content" in texts:
+    if whole != completion.content or "content" in changed:
         cleared = clean(whole)
         chunks = chunks if cleared == whole else (cleared,)
-    return completion.replace(tool_calls=calls, **texts), chunks
+    return completion.replace(**changed) if changed else completion, chunks
 
 
 def lengths_of(chunks: tuple[str, ...], content: str) -> Any:

@@ -25,24 +25,26 @@ import json
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.answers.completions import cleaned, completion_from, completion_to, lengths_of, pieces_of, time_from
-from runner.answers.replay import Clean, Keys, StoredAnswers, describe, keys_of, suite_label
+from runner.answers.replay import Clean, Described, Keys, StoredAnswers, describe, keys_of, suite_label
 from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Origin, ask, say
 from runner.connectors.usage import case_now, count_in
 from runner.errors import ConfigurationError
 from runner.security.files import check_target
 from scripttest import TestKey
-from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.connectors.load import Connectors
 
 
+_Digests = tuple[str, str]
+_Key = tuple[str, str, int]
+"""The suite, the case and the run of answers, as they stand in the journal."""
 SUFFIX = ".calls.jsonl"
 MOST_BYTES = 1_000_000_000
 _HEAD = {"type": "calls", "version": 1}
@@ -74,29 +76,30 @@ class CallGate(Protocol):
         """Takes note that the answer to a call was written."""
 
 
-class _Call(Value):
+class _Call:
     """One answer."""
 
-    exact: str
-    loose: str
-    milliseconds: float
-    """How long it took."""
-    completion: Completion
-    lengths: Any
-    """Of the pieces in which it came: texts of their own would take as much memory again."""
+    def __init__(
+        self, digests: Callable[[], _Digests], milliseconds: float, completion: Completion, chunks: tuple[str, ...]
+    ) -> None:
+        """`digests` makes those of its request when they are needed: the answers of most cases are never written."""
+        self._digests = digests
+        self.milliseconds = milliseconds
+        """How long it took."""
+        self.completion = completion
+        self.lengths = lengths_of(chunks, completion.content)
+        """Of the pieces in which it came: texts of their own would take as much memory again."""
 
     @classmethod
     def read(cls, record: dict[str, Any]) -> _Call:
         """The answer in a line. Raises AttributeError, KeyError, TypeError or ValueError when there is none."""
-        completion, chunks = completion_from(record["completion"])
-        lengths = lengths_of(chunks, completion.content)
-        exact, loose, milliseconds = (record[name] for name in ("exact", "loose", "ms"))
-        return cls(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, lengths=lengths)
+        digests = record["exact"], record["loose"]
+        return cls(lambda: digests, record["ms"], *completion_from(record["completion"]))
 
-    @property
-    def keys(self) -> Keys:
-        """By what its request is found."""
-        return Keys(exact=lambda: self.exact, loose=lambda: self.loose, model="")
+    @cached_property
+    def digests(self) -> _Digests:
+        """Those of its request, the exact and the loose one."""
+        return self._digests()
 
 
 class _CaseCalls:
@@ -115,7 +118,7 @@ class _CaseCalls:
 
     def rewind(self) -> None:
         """Keeps all answers so far, for the next time that it runs."""
-        self.kept, self.unanswered = StoredAnswers(list(self.calls), lambda call: call.keys), False
+        self.kept, self.unanswered = StoredAnswers(list(self.calls), lambda call: _keys(lambda: call.digests)), False
 
 
 def journal_beside(report: Path) -> Path:
@@ -161,8 +164,8 @@ class Journal:
         self._file: JournalFile | None = None
         self._writes = path is not None
         self._lock = threading.RLock()
-        self._cases: dict[TestKey, _CaseCalls] = {}
-        self._unwritten: dict[TestKey, list[_Call]] = {}
+        self._cases: dict[_Key, _CaseCalls] = {}
+        self._unwritten: dict[_Key, list[_Call]] = {}
         """The answers that are written when the event loop goes on, if their case has not ended."""
         if path is not None:
             self._open(resumes)
@@ -173,13 +176,11 @@ class Journal:
         """The answer to a request of a case: the one that is kept, else that of the model. Raises ConnectorError."""
         if not origin.suite or connectors.is_scripted(connector):
             return await ask(connectors.get(connector), request)
-        key = self._written(origin.key)
+        key = self._written(origin.suite, origin.case, origin.run)
         of_case = self._case(key)
         described = describe(request, connector, connectors.model(connector))
-        exact, loose = keys_of(described, connectors.settings(connector))
-        is_steady, exact = loose is exact, _digest(self._clean(exact))
-        loose = exact if is_steady else _digest(self._clean(loose))
-        kept = of_case.kept and of_case.kept.take(Keys(exact=lambda: exact, loose=lambda: loose, model=""))
+        digests = partial(self._digests, described, connectors.settings(connector))
+        kept = of_case.kept and of_case.kept.take(_keys(cache(digests)))
         if kept:
             chunks = pieces_of(kept.completion.content, kept.lengths)
             say(chunks, request)
@@ -197,9 +198,7 @@ class Journal:
                 self._gate.give_up()
             raise
         completion, chunks = cleaned(answer.completion, answer.chunks, self._redact)
-        milliseconds = round((case_now() - started) * 1000, 1)
-        lengths = lengths_of(chunks, completion.content)
-        call = _Call(exact=exact, loose=loose, milliseconds=milliseconds, completion=completion, lengths=lengths)
+        call = _Call(digests, round((case_now() - started) * 1000, 1), completion, chunks)
         with self._lock:
             if self._cases.get(key) is of_case:  # else the case has ended, and nobody asks for it again
                 of_case.calls.append(call)
@@ -212,6 +211,10 @@ class Journal:
             self._gate.end()
         return answer
 
+    def _digests(self, described: Described, settings: Mapping[str, Any]) -> _Digests:
+        exact, loose = (_digest(self._clean(key)) for key in keys_of(described, settings))
+        return exact, loose
+
     def _flush(self) -> None:
         with self._lock:
             unwritten, self._unwritten = self._unwritten, {}
@@ -223,13 +226,13 @@ class Journal:
         """The time that `$SYS` variables show in a case: that at which it first began."""
         if not origin.suite:
             return now()
-        of_case = self._case(self._written(origin.key))
+        of_case = self._case(self._written(origin.suite, origin.case, origin.run))
         of_case.time = of_case.time or now()
         return of_case.time
 
     def end(self, test: TestKey, broke: bool) -> None:
         """Takes note that a run of a case has a result. `broke`: it will run again."""
-        key = self._written(test)
+        key = self._written(test.suite, test.test, test.run)
         of_case = self._cases.get(key)
         if of_case is None:
             return
@@ -240,7 +243,7 @@ class Journal:
             del self._cases[key]
             unwritten = self._unwritten.pop(key, [])
         if len(unwritten) < len(of_case.calls):
-            self._write({"ended": [key.suite, key.test, key.run]})
+            self._write({"ended": key})
 
     def add(self, line: str) -> None:
         """Takes an answer that another machine has got, as a line of its journal."""
@@ -261,7 +264,7 @@ class Journal:
             found = [
                 json.dumps(_record_of(key, one, call))
                 for key, one in self._cases.items()
-                if key.suite in wanted and ((names := wanted[key.suite]) is None or key.test in names)
+                if key[0] in wanted and ((names := wanted[key[0]]) is None or key[1] in names)
                 for call in one.calls
             ]
         return [json.dumps(_HEAD), *found] if found else []
@@ -282,13 +285,15 @@ class Journal:
                 self._give_up(_why(error))
             self._file = None
 
-    def _case(self, key: TestKey) -> _CaseCalls:
+    def _case(self, key: _Key) -> _CaseCalls:
         with self._lock:
-            return self._cases.setdefault(key, _CaseCalls())
+            of_case = self._cases.get(key)
+            if of_case is None:
+                of_case = self._cases[key] = _CaseCalls()
+            return of_case
 
-    def _written(self, test: TestKey) -> TestKey:
-        """A key as it stands in the journal."""
-        return TestKey(suite=self._label(test.suite), test=self._clean(test.test), run=test.run)
+    def _written(self, suite: str, case: str, run: int) -> _Key:
+        return self._label(suite), self._clean(case), run
 
     def _clean(self, text: str) -> str:
         return self._redact(text).replace(self._root, "<app>")
@@ -337,7 +342,7 @@ class Journal:
             try:
                 if "ended" in record:
                     suite, case, run = record["ended"]
-                    self._cases.pop(TestKey(suite=suite, test=case, run=run), None)
+                    self._cases.pop((suite, case, run), None)
                 else:
                     self._take(record)
             except (AttributeError, LookupError, TypeError, ValueError, RecursionError):
@@ -347,7 +352,7 @@ class Journal:
 
     def _take(self, record: dict[str, Any]) -> None:
         call, time = _Call.read(record), time_from(record) if "time" in record else None
-        of_case = self._case(TestKey(suite=record["suite"], test=record["case"], run=record["run"]))
+        of_case = self._case((record["suite"], record["case"], record["run"]))
         of_case.time = of_case.time or time
         of_case.of_suite = record.get("of_suite") is True
         of_case.calls.append(call)
@@ -391,17 +396,18 @@ def _why(error: ConfigurationError | OSError) -> str:
     return error.message if isinstance(error, ConfigurationError) else error.strerror or str(error)
 
 
-def _record_of(key: TestKey, of_case: _CaseCalls, call: _Call) -> dict[str, Any]:
+def _keys(digests: Callable[[], _Digests]) -> Keys:
+    return Keys(exact=lambda: digests()[0], loose=lambda: digests()[1], model="")
+
+
+def _record_of(key: _Key, of_case: _CaseCalls, call: _Call) -> dict[str, Any]:
     time = of_case.time
     when = {} if time is None else {"time": time.isoformat(timespec="seconds"), "zone": time.tzname()}
     return {
-        "suite": key.suite,
-        "case": key.test,
-        "run": key.run,
+        **dict(zip(("suite", "case", "run"), key, strict=True)),
         **({"of_suite": True} if of_case.of_suite else {}),
         **when,
-        "exact": call.exact,
-        "loose": call.loose,
+        **dict(zip(("exact", "loose"), call.digests, strict=True)),
         "ms": call.milliseconds,
         "completion": completion_to(call.completion, call.lengths),
     }
