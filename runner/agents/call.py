@@ -75,8 +75,9 @@ class Call:
                 return await self._delegate("Create", settings["delegate"])
             self._apply(settings)
         servers = settings.get("mcp_servers") or self._assistant.servers
-        answer = Answer(agent=self._assistant.id)
-        if self._assistant.prompts or servers:
+        if not (self._assistant.prompts or servers):
+            answer = Answer(agent=self._assistant.id)
+        else:
             said = self._given(f"Create of {self._assistant.id} must return", settings.get("messages"))
             model = ModelRounds(
                 self._runtime,
@@ -89,7 +90,8 @@ class Call:
             if self._assistant.sandbox is None:
                 answer = await model.converse(said, tuple(servers))
             else:
-                answer = answer.replace(completion=await model.ask_runner(said), connector=RUNNER, of_runner=True)
+                completion = await model.ask_runner(said)
+                answer = Answer(agent=self._assistant.id, completion=completion, connector=RUNNER, of_runner=True)
         if self._assistant.script is None:
             return answer
         return await self._finish(answer.replace(create=create or None))
@@ -207,7 +209,7 @@ async def call_agent(runtime: Runtime, request: AgentRequest) -> Answer:
         answer = await Call(runtime, scope, request).run()
     if answer.cut and caller is not None and not request.delegated:  # whoever asks for a case says it of its answer
         chat.world.warn("cut", f"the answer of {assistant.id} was {answer.cut}")
-    return answer.replace(chat_id=chat.id)
+    return answer if answer.chat_id == chat.id else answer.replace(chat_id=chat.id)
 
 
 async def call_other(runtime: Runtime, request: AgentRequest) -> Answer:

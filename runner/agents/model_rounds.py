@@ -130,7 +130,7 @@ class ModelRounds:
         used: list[UsedTool] = []
         for turn in range(1, rounds + 1):
             completion = await self._runtime.ask(connector, request, self._scope)
-            answer = Answer(agent=assistant.id, completion=completion, connector=connector)
+            answer = Answer(agent=assistant.id, completion=completion, connector=connector, chat_id=chat.id)
             if not completion.tool_calls:
                 return answer.replace(tools=tuple(used)) if used else answer
             runs = await _use_tools(completion, box, self._scope, self._runtime.servers)

@@ -236,11 +236,11 @@ class HttpConnector(Connector):
             raise self.faults.answered(BROKEN_OFF, "", "ended its response with finish_reason error")
         if not answer.has_message:
             raise self.faults.mute(completion)
-        return completion.replace(
-            usage=self.priced(completion.usage),
-            model=completion.model or self.model,
-            warnings=tuple(f"{self.id} {warning}" for warning in completion.warnings),
-        )
+        usage = self.priced(completion.usage)
+        if usage is completion.usage and completion.model and not completion.warnings:
+            return completion
+        warnings = tuple(f"{self.id} {warning}" for warning in completion.warnings)
+        return completion.replace(usage=usage, model=completion.model or self.model, warnings=warnings)
 
     async def _read_stream(self, response: Response, answer: Answer, listener: Listener) -> None:
         events, body, first = EventReader(), list[bytes](), b""

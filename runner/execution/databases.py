@@ -54,16 +54,20 @@ class RunDatabases:
 
     def of_case(self, world: World, folder: Path, *, strict: bool) -> OwnDatabase:
         """The database of a case whose file is in `folder`; it is created on first use."""
-        suite = world.suite.removeprefix(f"{self._application.root}/")
         return OwnDatabase(
             self._opened,
             folder=folder,
             now=lambda: datetime.fromtimestamp(world.clock.seconds, UTC),
             salt=lambda: os.urandom(16) if world.random is None else world.random.randbytes(16),
-            warn=lambda message: self._warn(message, f" (first in {world.test} of {suite})"),
+            warn=lambda message: self._warn(message, f" (first in {world.test} of {self._named(world.suite)})"),
             strict=strict or self._strict,
-            keep=None if self._kept is None else partial(self._kept.add, world.key.replace(suite=suite)),
+            keep=None
+            if self._kept is None
+            else partial(self._kept.add, world.key.replace(suite=self._named(world.suite))),
         )
+
+    def _named(self, suite: str) -> str:
+        return suite.removeprefix(f"{self._application.root}/")
 
     def finish(self) -> Path | None:
         """Puts the files of `--db` into their place; where that is, None when there are none. Raises OSError."""

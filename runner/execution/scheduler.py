@@ -296,7 +296,7 @@ class _Schedule:
                 if not case.skip:
                     await suite.prepare()
                 result = await run.run(suite.within)
-            if item.key in suite.environment.runtime.refused:  # a budget is used up
+            if (refused := self._runtime.refused) and item.key in refused:  # a budget is used up
                 self._give_up(item, run, self._run.stop.reason or self.stopped)
                 return
         except HookError as error:

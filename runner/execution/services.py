@@ -282,6 +282,8 @@ def with_external_calls(result: TestResult, world: World | None) -> TestResult:
     for call in calls:
         if call.answered is AnsweredBy.MISSING and not any(call.message in message for message in said):
             noted.append(ResultWarning(kind="missing", message=call.warning))
+    if not (noted or calls or world.judgements):
+        return result
     outcome = outcome.replace(warnings=(*outcome.warnings, *noted)) if noted else outcome
     return result.replace(outcome=outcome, outside=calls, judgements=tuple(world.judgements))
 

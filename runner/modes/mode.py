@@ -223,7 +223,7 @@ def usage_of(calls: Sequence[ModelCall]) -> Usage:
     """The tokens and costs of several calls of models; its cost is None when that of one is not known."""
     costs = [call.usage.cost for call in calls if call.usage.cost is not None or not call.free]
     usage = _sum(calls)
-    return usage.replace(cost=None) if None in costs else usage
+    return usage.replace(cost=None) if usage.cost is not None and None in costs else usage
 
 
 def tokens_of(usage: Usage) -> int | None:

@@ -333,14 +333,15 @@ class CaseSource(Value):
     def cleaned(self, clean: Callable[[str], str]) -> CaseSource:
         """The same cases with the secrets removed from their ids, as results, recordings and snapshots name them."""
         return self.replace(
-            cases=lambda: (located.replace(case=_cleaned(located.case, clean)) for located in self.cases()),
+            cases=lambda: (_cleaned(located, clean) for located in self.cases()),
             ids=lambda: map(clean, self.ids()),
             waited=frozenset(map(clean, self.waited)),
         )
 
 
-def _cleaned(case: Case, clean: Callable[[str], str]) -> Case:
-    id, needed = clean(case.id), [clean(other) for other in case.depends_on]
+def _cleaned(located: LocatedCase, clean: Callable[[str], str]) -> LocatedCase:
+    case = located.case
+    id, needed = clean(case.id), list(map(clean, case.depends_on))
     if id == case.id and needed == case.depends_on:
-        return case
-    return case.model_copy(update={"id": id, "depends_on": needed})
+        return located
+    return located.replace(case=case.model_copy(update={"id": id, "depends_on": needed}))

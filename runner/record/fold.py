@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 
@@ -146,7 +146,7 @@ class Counts(GroupCounts):
         """The first of these: the place of the suite, the position in it, and the name."""
         self.noise: NoiseSum | None = None
         """The noise of judges, by their votes; None: no case was judged."""
-        self.groups = {Group(kind=SUITE, name=suite): GroupCounts() for suite in suites}
+        self.groups = defaultdict(GroupCounts, {Group(kind=SUITE, name=suite): GroupCounts() for suite in suites})
         self.input_tokens = self.output_tokens = 0
         """Tokens of all runs of cases that have ended."""
         self.cost: float | None = None
@@ -215,14 +215,14 @@ def _count_case(result: TestResult, case: CaseResult, suite: str, into: Iterable
     decided = _decided(runs)[:first]
     figures = list(_criteria(case, decided)) if case.scores or case.checkpoints else []
     if whole is not None:
-        names = [(SUITE, suite), *((TAG, tag) for tag in dict.fromkeys(case.tags))]
-        figures = [*((Group(kind=kind, name=name), *whole) for kind, name in names), *figures]
+        groups = [_group(SUITE, suite), *(_group(TAG, tag) for tag in dict.fromkeys(case.tags))]
+        figures = [*((group, *whole) for group in groups), *figures]
     votes = [run.judging for run in decided]
     for counts in into:
         if whole is not None:
             counts.take(*whole)
         for group, rate, score in figures:
-            counts.groups.setdefault(group, GroupCounts()).take(rate, score)
+            counts.groups[group].take(rate, score)
         if repeat is not None:
             counts.repeated += repeat.judged
             counts.not_needed += repeat.saved
@@ -236,6 +236,11 @@ def _count_case(result: TestResult, case: CaseResult, suite: str, into: Iterable
 def _rate_of(passed: int, judged: int) -> PassCount:
     """The same one at each call, which tables find at once."""
     return PassCount(passed=passed, judged=judged)
+
+
+@cache
+def _group(kind: str, name: str) -> Group:
+    return Group(kind=kind, name=name)
 
 
 def _figures_of(judged: list[Attempt]) -> tuple[PassCount, float | None] | None:

@@ -46,10 +46,9 @@ _OF_TURNS = (
     " final_output threshold trials trials_noise"
 )
 _SCRIPT_ORDER, _CASE_ORDER, _TURNS_ORDER = (
-    {key: place for place, key in enumerate(f"{_HEAD} {keys}".split())}
-    for keys in (f"cause {_TAIL}", f"{_OF_ANSWERS} {_CASE_TAIL}", f"{_OF_TURNS} {_CASE_TAIL}")
+    f"{_HEAD} {keys}".split() for keys in (f"cause {_TAIL}", f"{_OF_ANSWERS} {_CASE_TAIL}", f"{_OF_TURNS} {_CASE_TAIL}")
 )
-"""Key → its place in a line."""
+"""The keys of lines, in their order."""
 IN_SEED = {"count": "runs", "attempts": "run_details"}
 """Keys of `runs` that have another name in a result of seed 004."""
 LONG = 1_000_000
@@ -139,7 +138,7 @@ def _line(result: TestResult, suite: Suite) -> Record:
         order = _TURNS_ORDER if case.in_turns else _CASE_ORDER
     if result.earlier_errors:
         found |= {"pass": len(result.earlier_errors) + 1, "earlier_errors": list(result.earlier_errors)}
-    line = {key: found[key] for key in sorted(found.keys() & order.keys(), key=order.__getitem__)}
+    line = {key: found[key] for key in order if key in found}
     if suite.variant:
         line["variant"] = suite.variant
     if result.judgements:
