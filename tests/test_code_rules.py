@@ -20,6 +20,7 @@ ERRORS = {
     "runner/statistics": "PolicyError",
     "runner": "BrokenError ConfigurationError MissingError RunnerError",
     "runner/connectors": "AnswerTooLarge ConnectorError HttpError",
+    "runner/shapes": "Misfit",
     "runner/assertions": "NotEvaluated",
     "runner/cases": "AbsentFilesError",
     "runner/agents/mcp": "ToolError",

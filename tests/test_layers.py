@@ -40,11 +40,10 @@ LIBRARIES = {
     },
     "anyio": {"runner/agents/mcp/remote.py", "runner/mcp_server/server.py"},
     "pydantic": {
-        "runner/cases/json_schema.py",
         "runner/agents/mcp/remote.py",
         "runner/mcp_server/server.py",
     },
-    "pydantic_core": {"runner/shapes/", "runner/cases/", "runner/record/texts.py"},
+    "pydantic_core": {"runner/shapes/json_text.py", "runner/record/texts.py"},
     "yaml": {
         "bindings/processes/formats.py",
         "runner/application/documents.py",
@@ -169,7 +168,7 @@ DOORS = {
     "runner/connectors": "base definition http httpx_requests limits load usage",
     "runner/answers": "journal recording",
     "runner/scripted": "runner",
-    "runner/shapes": "codec declared fast_validation fields json_schema json_value",
+    "runner/shapes": "codec declared fields json_schema json_text json_value shape",
     "runner/reading": "answer_text helper_answers",
     "runner/assertions": "__init__ base checking judges model results snapshots tools values",
     "runner/cases": "csv_rows entries json_schema messages model other_cases reader selection turns validation",

@@ -174,8 +174,9 @@ def _levels(value: Any) -> int:
 def _part(item: Any) -> Assertion:
     """An assertion as written in a list. Raises ValueError, which says what is wrong."""
     from runner.assertions.model import Assertion
-    from runner.shapes.declared import validation_errors
-    from runner.shapes.fields import as_checked, known_fields
+    from runner.shapes.declared import known_fields
+    from runner.shapes.fields import as_checked
+    from runner.shapes.shape import Misfit
 
     if isinstance(item, str):
         item = {"type": item}
@@ -187,9 +188,10 @@ def _part(item: Any) -> Assertion:
         _known("field", field, known_fields(Assertion))
     try:
         return Assertion.model_validate(fields)
-    except ValueError as error:
-        first = validation_errors(error)[0]
-        raise ValueError(f'"{".".join(map(str, first["loc"]))}": {first["msg"]}') from error
+    except Misfit as error:
+        first = error.complaints[0]
+        known = f"; it is one of {', '.join(first.wanted)}" if first.kind == "choice" else ""
+        raise ValueError(first.sentence(fields) + known) from error
 
 
 def _known(what: str, name: Any, names: Collection[str]) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from runner.assertions import TYPES
-from runner.shapes.declared import Field, Model, SchemaAdapter, changed, in_order, schema_of
-from runner.shapes.fast_validation import Schema
+from runner.shapes.declared import Field, Model, ShapeAdapter, shape_of
 from runner.shapes.fields import FreeObject, FreeValue
+from runner.shapes.shape import Shape, union, words
 
-AssertionType = Annotated[str, SchemaAdapter(lambda _: {"type": "literal", "expected": list(TYPES)})]
+AssertionType = Annotated[str, ShapeAdapter(lambda _: words(TYPES))]
 
 
 class AssertionOptions(Model):
@@ -67,15 +67,19 @@ class Assertion(Model):
     """Whether it passes when the check fails."""
 
 
-def _or_bare_name(schema: Schema) -> Schema:
+def _or_bare_name(shape: Shape) -> Shape:
     """Accepts a type name as `{"type": name}`."""
-    names = schema_of(AssertionType)
-    return in_order(schema, changed(names, lambda name: Assertion(type=name)))
+    return union(shape, shape_of(AssertionType).changed(lambda name: Assertion(type=name)))
 
 
-OneOrMany = SchemaAdapter(lambda schema: in_order(schema, changed(schema["items_schema"], lambda element: [element])))
+def _or_one(shape: Shape) -> Shape:
+    assert shape.items is not None
+    return union(shape, shape.items.changed(lambda element: [element]))
+
+
+OneOrMany = ShapeAdapter(_or_one)
 """Accepts a single element as a list of one."""
-Assertions = Annotated[list[Annotated[Assertion, SchemaAdapter(_or_bare_name)]], OneOrMany]
+Assertions = Annotated[list[Annotated[Assertion, ShapeAdapter(_or_bare_name)]], OneOrMany]
 """One assertion or a list; each an object or the bare name of its type. Always a list once it is read."""
 
 _ASSERTION_OPTIONS: AssertionOptions = AssertionOptions()

@@ -25,8 +25,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from math import isfinite
 from pathlib import Path
-from types import UnionType
-from typing import Any, BinaryIO, TextIO, Union, get_args, get_origin
+from typing import Any, BinaryIO, TextIO
 
 from runner.application.documents import JsonPath, Position
 from runner.assertions import TYPES
@@ -37,7 +36,8 @@ from runner.cases.model import Case
 from runner.cases.tables import VARS, text_of
 from runner.cells import from_cell
 from runner.security.files import open_binary
-from runner.shapes.declared import Model, fields_of
+from runner.shapes.declared import known_fields
+from runner.shapes.shape import ANY, Shape
 from scripttest.values import Value
 
 ASSERT = "assert"
@@ -74,15 +74,14 @@ _GROUPED = re.compile(r"[1-9]\d{0,2}(?:[.,'\u2019 \u00a0\u202f]\d{3})+")
 """A whole number as spreadsheets show it, `1,000`: where no fraction is taken, this is no `1.0`."""
 _NULL = r"\N"
 """As databases write an empty cell in text."""
-Kind = frozenset[Any]
 
 
 class _Column(Value):
     """What the cells of a column are."""
 
     path: JsonPath
-    kinds: Kind
-    """The types that the field takes; empty: any, and the cell stays a text."""
+    shape: Shape = ANY
+    """What the field takes; of any value, the cell stays a text."""
     is_json: bool = False
     """Whether a cell that is JSON counts as that: the value that a path leads to may be a number."""
     assertion: Mapping[str, str] | None = None
@@ -165,7 +164,7 @@ def rows_of(file: TextIO, path: Path, problems: Problems) -> Iterator[tuple[int,
 def _columns(header: list[str], row: int, problems: Problems) -> Iterator[_Column | None]:
     known = {}
     for model in (*further_models(), Case):
-        known.update(_fields(model))
+        known.update(known_fields(model))
     seen: set[str] = set()
     for at, name in enumerate(header, 1):
         if name.lower() in _SAME_IN_ANY_CASE and name.lower() not in header:
@@ -183,9 +182,13 @@ def _columns(header: list[str], row: int, problems: Problems) -> Iterator[_Colum
         elif first == ASSERT and within:
             yield _asserted(name.partition(".")[2])
         elif first in known or first.startswith("x-"):
-            yield _Column(path=(first, *within), kinds=_kinds_at(known.get(first, frozenset()), within))
+            shape = known[first].shape if first in known else ANY
+            for part in within:
+                field = known_fields(shape.model).get(part) if shape.model else None
+                shape = field.shape if field else ANY
+            yield _Column(path=(first, *within), shape=shape)
         else:
-            yield _Column(path=(VARS, name), kinds=frozenset())
+            yield _Column(path=(VARS, name))
 
 
 def _asserted(said: str) -> _Column:
@@ -194,28 +197,8 @@ def _asserted(said: str) -> _Column:
     extra = {_AFTER_COLON.get(type, "path"): behind} if behind else {}
     field = "value" if _CELL.get(type) in extra else _CELL.get(type, "value")
     is_json = field == "value" and type not in _OF_TEXT
-    kinds = _fields(Assertion)[field]
-    return _Column(path=(ASSERT, field), kinds=kinds, is_json=is_json, assertion={"type": type, **extra})
-
-
-def _fields(model: type[Model]) -> dict[str, Kind]:
-    return {name: _flat(field.annotation) for field in fields_of(model).values() for name in field.spellings}
-
-
-def _flat(annotation: Any) -> Kind:
-    """The types of a union, and of what annotates them."""
-    if hasattr(annotation, "__metadata__"):
-        return _flat(annotation.__origin__)
-    if get_origin(annotation) in (Union, UnionType):
-        return frozenset().union(*map(_flat, get_args(annotation)))
-    return frozenset() if annotation is Any else frozenset({annotation})
-
-
-def _kinds_at(kinds: Kind, within: list[str]) -> Kind:
-    for name in within:
-        model = next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Model)), None)
-        kinds = _fields(model).get(name, frozenset()) if model is not None else frozenset()
-    return kinds
+    shape = known_fields(Assertion)[field].shape
+    return _Column(path=(ASSERT, field), shape=shape, is_json=is_json, assertion={"type": type, **extra})
 
 
 def _entry(row: int, cells: list[str], columns: list[_Column | None], problems: Problems) -> Entry:
@@ -287,23 +270,24 @@ def _cells_of(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _read(cell: str, column: _Column) -> Any:
-    return _json(cell) if column.is_json else _content(cell, column.kinds)
+    return _json(cell) if column.is_json else _content(cell, column.shape)
 
 
-def _content(cell: str, kinds: Kind) -> Any:
+def _content(cell: str, shape: Shape) -> Any:
     """The cell as its field takes it; a text where it does not fit, of which the check of the case tells."""
+    kinds, items = shape.takes.keys(), shape.items
+    if object in kinds or kinds == {str}:
+        return cell
     if bool in kinds and cell.lower() in _WORDS:
         return _WORDS[cell.lower()]
     if int in kinds and float not in kinds and _GROUPED.fullmatch(cell):
         return int(re.sub(r"\D", "", cell))
-    if float in kinds or int in kinds:
+    if int in kinds:
         return _number(cell)
-    of_texts = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, str)]
-    if not kinds or len(of_texts) == len(kinds) or (of_texts and cell[0] not in "[{"):
-        return cell
     if cell[0] in "[{":
         return _json(cell)
-    return [part.strip() for part in cell.split(",") if part.strip()] if list[str] in kinds else cell
+    is_list = items is not None and items.takes.keys() == {str} and (str not in kinds or shape.words)
+    return [part.strip() for part in cell.split(",") if part.strip()] if is_list else cell
 
 
 def _json(cell: str) -> Any:

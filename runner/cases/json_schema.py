@@ -1,4 +1,4 @@
-"""The JSON Schema of cases of all modes, for editors: what pydantic makes of the models, with what the models leave to
+"""The JSON Schema of cases of all modes, for editors: that of the models, with what these leave to
 `runner.shapes.fields`, `runner.cases.validation` and `runner.cases.turns`. The fields of a case decide which
 mode's schema holds for it."""
 
@@ -7,19 +7,15 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
-from pydantic.json_schema import GenerateJsonSchema
-
 from runner.assertions import TYPES
 from runner.assertions.checking import type_named
 from runner.cases import model
 from runner.cases.entries import LISTS
 from runner.cases.kinds import GIVEN, MODELS, further_models, has, named_modes
-from runner.shapes.declared import Model, fields_of, schema_of
-from runner.shapes.fields import same_fields
-from runner.shapes.json_schema import DIALECT, descriptions
+from runner.shapes.declared import Model, known_fields
+from runner.shapes.json_schema import DIALECT, descriptions, schemas_of_models
 
 DURATION = r"^(?!(0+(\.0+)?(ms|h|m|s))+$)(\d+(\.\d+)?(ms|h|m|s))+$"
-_ROOMS = ("runner.cases.", "runner.assertions.", "runner.shapes.fields")
 _FREE = {"^x-": {"description": "For your own use: yao-test ignores it."}}
 _VARS = {
     "description": "Variables; each row, or each combination of list items, makes one case. Use them as {{ name }}.",
@@ -108,12 +104,9 @@ def _any_mode() -> dict[str, Any]:
 
 def _definitions() -> dict[str, dict[str, Any]]:
     """The schemas of all models, by name."""
-    models = _models()
-    schemas: Any = [(name, "validation", schema_of(models[name], named=True)) for name in _names()]
-    _, made = GenerateJsonSchema().generate_definitions(schemas)
-    definitions: dict[str, dict[str, Any]] = {str(name): part for name, part in made.items()}
-    for name, part in definitions.items():
-        _described(part, models[name])
+    schemas = schemas_of_models(*_cases())
+    definitions = {cls.__name__: part for cls, part in schemas.items()}
+    for cls, part in schemas.items():
         if part.get("additionalProperties") is False:
             part["patternProperties"] = _FREE
         for field, rules in part["properties"].items():
@@ -124,7 +117,7 @@ def _definitions() -> dict[str, dict[str, Any]]:
                     shape.update({"minItems": 1} if shape.get("type") == "array" else {})
             for shape in _with_bare_names(rules):
                 shape["enum"] = [name for name in TYPES if not type_named(name).needs]
-        _spelt(part, models[name])
+        _spelt(part, cls)
     for case in _cases():
         for key, rules in case.schema_rules.items():
             part = definitions[case.__name__]
@@ -176,35 +169,14 @@ def _names() -> list[str]:
     return [case.__name__ for case in _cases()]
 
 
-def _models() -> dict[str, type[Model]]:
-    """All models of cases and of assertions, by name; those of further cases are loaded first."""
-    further_models()
-    found, open_ones = {}, [Model]
-    while open_ones:
-        cls = open_ones.pop()
-        open_ones += cls.__subclasses__()
-        if cls.__module__.startswith(_ROOMS):
-            found[cls.__name__] = cls
-    return found
-
-
-def _described(part: dict[str, Any], cls: type[Model]) -> None:
-    described = descriptions(cls)
-    names = {field.spellings[0]: name for name, field in fields_of(cls).items()}
-    for field, rules in part["properties"].items():
-        rules.pop("title", None)
-        if names[field] in described:
-            rules["description"] = described[names[field]]
-
-
 def _spelt(part: dict[str, Any], cls: type[Model]) -> None:
     """Adds the other spellings of fields; an object has one of them."""
     fields, needed = part["properties"], part.get("required", [])
     for field in list(fields):
-        others = same_fields(cls, field)
+        others = [name for name in known_fields(cls)[field].spellings if name != field]
         for other in others:
             fields[other] = {**fields[field], "description": f"The same as `{field}`."}
-        if others and part.get("additionalProperties") is False:
+        if others:
             every = [{"required": [name]} for name in (field, *others)]
             part["required"] = [name for name in needed if name != field]
             several = [

@@ -12,8 +12,8 @@ from runner.application.documents import JsonPath
 from runner.cases.entries import Finding
 from runner.cases.model import Case
 from runner.errors import did_you_mean
-from runner.shapes.declared import schema_of, validator_of
-from runner.shapes.fields import as_checked, known_fields
+from runner.shapes.declared import known_fields
+from runner.shapes.fields import as_checked
 
 GRADING = ("rubrics", "threshold", "criteria", "grader")
 """Fields that make a standard case a graded one, and any other case a conversation."""
@@ -55,15 +55,6 @@ def as_case(entry: Mapping[str, Any]) -> tuple[type[Case], dict[str, Any]]:
         if name in known_elsewhere(model):
             del value[name]
     return model, value
-
-
-@cache
-def all_cases() -> Any:
-    """A validator of lists of entries of all models."""
-    models: tuple[type[Case], ...] = (Case, *further_models())
-    choices = {model.__name__: schema_of(model) for model in models}
-    union = {"type": "tagged-union", "discriminator": _name_of_model, "choices": choices}
-    return validator_of({"type": "list", "items_schema": union})
 
 
 def named_modes() -> tuple[str, ...]:
@@ -127,10 +118,6 @@ def given(*names: str) -> list[dict[str, Any]]:
 def graded() -> list[dict[str, Any]]:
     """Schemas for `has_graders`, of which one must hold."""
     return [_graded_by("assert"), _graded_by("assertions")]
-
-
-def _name_of_model(entry: Any) -> str | None:
-    return model_of(entry).__name__ if isinstance(entry, dict) else None
 
 
 def _is_grader(check: Any) -> bool:

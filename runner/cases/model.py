@@ -2,9 +2,9 @@
 have a module each; `runner.cases.kinds` has the table of them.
 
 Unknown fields are errors, except fields that start with `x-`, which `runner.shapes.fields` removes before. Defaults
-that are objects come from factories, because other mutable defaults would be copied deeply for each case. `yao-test
-schema` prints the JSON Schema of these models; a string below a field is its description there. What models cannot
-express is checked by `runner.cases.validation`.
+that can be changed come from factories, because others would be those of all cases. `yao-test schema` prints the JSON
+Schema of these models; a string below a field is its description there. What models cannot express is checked by
+`runner.cases.validation`.
 
 `mocks` are stand-ins for what the hooks and tools of a case call. Replies in `mocks.http` are a text or `{status, data,
 headers, lines, message}`, and in `mocks.exec` a text or `{stdout, stderr, exit_code, delay}`: as of `t.mock.http` and
@@ -22,9 +22,9 @@ from bindings import agent_id
 from runner.assertions import TYPES
 from runner.assertions.checking import type_named
 from runner.assertions.model import Assertions
-from runner.shapes import declared
-from runner.shapes.declared import Field, Model, SchemaAdapter, changed, validation_error
-from runner.shapes.fields import CallOptions, DurationText, FreeObject, FreeValue, TimeText, milliseconds_of
+from runner.shapes.declared import Field, Model, ShapeAdapter
+from runner.shapes.fields import CallOptions, DurationText, FreeObject, FreeValue, OpenModel, TimeText, milliseconds_of
+from runner.shapes.shape import misfit
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -34,22 +34,26 @@ if TYPE_CHECKING:
 
 _SAID = ("input", "messages")
 """Fields with what is said to the agent."""
-UNKNOWN_PART = "unknown_part"
-"""Type of the error; its `at` is where among the replies the part is."""
-WRONG_REPLY = "wrong_reply"
-"""Type of the error; `at` is the pattern of the reply, and `problem` says what is wrong."""
 PARTS = {
     "http": ("status", "data", "headers", "lines", "message", "code"),
     "exec": ("stdout", "stderr", "exit_code", "delay"),
 }
+_MEANT = {
+    "http": {
+        **dict.fromkeys(("body", "json", "text", "content", "payload"), "data"),
+        **dict.fromkeys(("statusCode", "status_code"), "status"),
+        **dict.fromkeys(("statusText", "error"), "message"),
+        "header": "headers",
+    },
+    "exec": {
+        **dict.fromkeys(("output", "out", "data"), "stdout"),
+        **dict.fromkeys(("error", "err"), "stderr"),
+        **dict.fromkeys(("code", "exitCode", "status"), "exit_code"),
+        "sleep": "delay",
+    },
+}
+"""Names that other libraries have for the parts; `bindings/src/mocks/mocked-*.ts` have the same for scripts."""
 MessagePartType = Literal["text", "image", "image_url", "audio", "input_audio", "file", "data"]
-
-
-class OpenModel(declared.OpenModel):
-    """Base of what goes to the agent as it is, further fields included."""
-
-    __slots__ = ()
-    further: ClassVar[Any] = FreeValue
 
 
 class CaseOptions(CallOptions):
@@ -156,11 +160,19 @@ def _checked(kind: str, replies: dict[str, Any]) -> dict[str, Any]:
     for pattern, reply in replies.items():
         for part in reply if isinstance(reply, dict) else ():
             if part not in PARTS[kind]:
-                raise validation_error(UNKNOWN_PART, "unknown part", {"at": (pattern, part)})
-        problem = _problem_with_reply(kind, reply)
-        if problem:
-            raise validation_error(WRONG_REPLY, "wrong reply", {"at": (pattern,), "problem": problem})
+                raise misfit('unknown part "{name}"{inside}', pattern, part, hint=_known_parts(kind, part))
+        if problem := _problem_with_reply(kind, reply):
+            raise misfit('the reply "{name}"{inside} cannot be used: {problem}', pattern, problem=problem)
     return replies
+
+
+def _known_parts(kind: str, part: str) -> str:
+    """What to write instead of an unknown part of a reply."""
+    if part in _MEANT[kind]:
+        return f'Did you mean "{_MEANT[kind][part]}"?'
+    if kind == "exec":
+        return f"A reply may have {', '.join(PARTS[kind])}"
+    return f'A reply may have {", ".join(PARTS[kind][:-1])}; to reply with an object, write {{"data": ...}}'
 
 
 def _problem_with_reply(kind: str, reply: Any) -> str:
@@ -176,9 +188,9 @@ def _problem_with_reply(kind: str, reply: Any) -> str:
     return f"{wrong} must be a string" if wrong else ""
 
 
-HttpReplies = Annotated[FreeObject, SchemaAdapter(lambda schema: changed(schema, partial(_checked, "http")))]
+HttpReplies = Annotated[FreeObject, ShapeAdapter(lambda shape: shape.changed(partial(_checked, "http")))]
 """Method and URL, or a pattern → the reply."""
-ExecReplies = Annotated[FreeObject, SchemaAdapter(lambda schema: changed(schema, partial(_checked, "exec")))]
+ExecReplies = Annotated[FreeObject, ShapeAdapter(lambda shape: shape.changed(partial(_checked, "exec")))]
 """Command, its first words, or a pattern → the reply."""
 
 
@@ -258,7 +270,7 @@ class Case(Model):
     """A description of the case for people; `--run` searches it too."""
     type: Literal["single_turn"] | None = None
     """`single_turn`, the default."""
-    input: Annotated[str | Message | list[Message] | None, Field(in_order=True)] = None
+    input: str | Message | list[Message] | None = None
     """Input of the agent: a string, a message, or the conversation so far."""
     messages: list[Message] | None = None
     """The conversation so far; overrides `input`."""

@@ -37,9 +37,8 @@ from runner.cases.turns import (
     without,
 )
 from runner.cases.validation import findings_of_assertions
-from runner.shapes.declared import Field, SchemaAdapter
-from runner.shapes.fast_validation import Schema
-from runner.shapes.fields import known_fields
+from runner.shapes.declared import Field, ShapeAdapter, known_fields
+from runner.shapes.shape import Shape
 
 
 class MultiTurnCase(Case):
@@ -155,7 +154,7 @@ class ConversationCase(MultiTurnCase):
     """`conversation`; optional with `rubrics`, `threshold`, `criteria` or `grader`."""
     type: Literal["multi_turn"] | None = None
     """`multi_turn`, the default."""
-    input: Annotated[str | Message | list[Message] | None, Field(in_order=True), SchemaAdapter(_joined)] = None
+    input: Annotated[str | Message | list[Message] | None, ShapeAdapter(_joined)] = None
     """What comes before the turns: system prompt and context."""
     turns: list[ConversationTurn] = Field(default_factory=list)  # type: ignore[assignment]
     """The messages of the user, one after another; at least one, unless there is a simulator or a person."""
@@ -338,10 +337,8 @@ class GradedCase(Case):
             yield agent_reference(self.grader)
 
 
-def _one_of_two(messages: Any) -> Any:
+def _one_of_two(messages: list[Any]) -> list[Any]:
     """Joins a message that is only a role with the next, if that has none: `- role: system` before `- input: ...`."""
-    if not isinstance(messages, list):
-        return messages
     joined: list[Any] = []
     for message in messages:
         half = joined and isinstance(joined[-1], dict) and joined[-1].keys() == {"role"}
@@ -352,5 +349,6 @@ def _one_of_two(messages: Any) -> Any:
     return joined
 
 
-def _joined(schema: Schema) -> Schema:
-    return {"type": "function-before", "function": {"type": "no-info", "function": _one_of_two}, "schema": schema}
+def _joined(shape: Shape) -> Shape:
+    take = shape.takes[list]
+    return shape.like({**shape.takes, list: lambda messages: take(_one_of_two(messages))})

@@ -19,7 +19,6 @@ from runner.cases.validation import Batch, Validator, findings_of
 from runner.errors import ConfigurationError
 from runner.security.files import open_text
 from runner.security.walk import TABLES
-from runner.shapes.fast_validation import expect
 from scripttest.values import Value
 
 CHECKED_AT_ONCE = 1 << 15
@@ -91,7 +90,6 @@ class CaseFile:
             chosen: whether a case runs (`runner.cases.selection.chooser`); by default all do.
             name: name of the file in messages; by default its path."""
         file = cls(path, name or str(path), lenient, chosen)
-        expect(path.stat().st_size if path.is_file() else 0)
         collecting = gc.isenabled()
         gc.disable()  # cases are freed by their counts; looking for cycles among them takes as long as reading them
         try:

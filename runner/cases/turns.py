@@ -26,13 +26,14 @@ from runner.cases.model import (
 )
 from runner.cases.selection import faults
 from runner.cases.validation import findings_of_assertions, findings_of_parts
-from runner.shapes.declared import Field, Model, SchemaAdapter
+from runner.shapes.declared import Field, Model, ShapeAdapter
 from runner.shapes.fields import CallOptions, DurationText, FreeObject, FreeValue
+from runner.shapes.shape import words
 
 OnMissingInput = Literal["skip", "fail", "end"]
 CriterionText = Annotated[str, Field(pattern=r"\S")]
 """A criterion for the validator, in words."""
-GraderType = Annotated[str, SchemaAdapter(lambda _: {"type": "literal", "expected": ["rubrics", *TYPES]})]
+GraderType = Annotated[str, ShapeAdapter(lambda _: words(("rubrics", *TYPES)))]
 _RUBRICS_TAKE = ("criteria", "options", "judge", "weight", "required", "message", "type")
 
 
@@ -106,7 +107,7 @@ class Criterion(Model):
     """Names the criterion in results."""
     outcome: Annotated[str, Field(pattern=r"\S")]
     """What the answer must be like, in words."""
-    weight: float = Field(default=1, gt=0, allow_inf_nan=False)
+    weight: float = Field(default=1, gt=0)
     """How much it counts."""
     required: bool = False
     """Whether the case fails without it."""
@@ -119,7 +120,7 @@ class Grader(Assertion):
     """Any assertion type, or `rubrics`."""
     criteria: CriterionText | list[CriterionText | Criterion] | None = None  # type: ignore[assignment]
     """For `rubrics`: a list of criteria, texts or objects; for `agent`: a text."""
-    weight: float = Field(default=1, gt=0, allow_inf_nan=False)
+    weight: float = Field(default=1, gt=0)
     """How much it counts."""
     required: bool = False
     """Whether the case fails if it fails."""

@@ -6,22 +6,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.application.documents import KEEP_ONE, JsonPath, Position, given_twice, repeated_keys, repeats_keys
+from runner.application.documents import KEEP_ONE, JsonPath, Position, given_twice, repeated_keys
 from runner.assertions.checking import problem_with_assertion
 from runner.assertions.model import Assertion
 from runner.cases.entries import Entry, Finding, Problem, Problems, Splitter, entries_in, list_of, without_noise
-from runner.cases.kinds import TELLING, all_cases, as_case, unknown_mode
+from runner.cases.kinds import as_case, model_of, unknown_mode
 from runner.cases.messages import AttachedPart, parts_of_case, problem_with_file, problem_with_part
 from runner.cases.model import Case
-from runner.shapes.declared import cached, schema_of, validator_of
-from runner.shapes.fast_validation import fitted_json, json_of
 from runner.shapes.fields import FREE
+from runner.shapes.json_text import json_of, plain_json
+from runner.shapes.shape import Misfit, at
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -31,8 +30,6 @@ VARS, SIMULATOR = "vars", "simulator"
 """An entry with one of these fields may stand for several cases."""
 _AT_ONCE = 500
 """Most entries of one line."""
-_OTHER_MODES = tuple(f'"{name}"' for name in TELLING)
-"""A text with a case of another mode contains one of these."""
 _WHERE = r"(?s)(.*) at line (\d+) column (\d+)"
 _BROKEN = (
     ("EOF", "unexpected end: a bracket or a quote is not closed"),
@@ -87,8 +84,8 @@ class Validator:
 
     def of_entries(self, entries: list[Entry]) -> Batch:
         """The valid cases among some entries."""
-        cases = _all(",".join([entry.text for entry in entries]))
-        if cases is None or len(cases) != len(entries):
+        cases = _all([entry.text for entry in entries])
+        if cases is None:
             valid = [valid for entry in entries for valid in self._one(entry)]
             entries = [entry for entry, _ in valid]
             cases = [case for _, case in valid]
@@ -118,11 +115,11 @@ class Validator:
         model, value = as_case(value)
         try:
             return model.model_validate(value)
-        except ValueError as error:
-            from runner.cases.explain import at, explain
+        except Misfit as error:
+            from runner.cases.explain import explain
 
             complaint = unknown_mode(value)
-            findings = [complaint] if complaint else explain(error, value, model)
+            findings = [complaint] if complaint else explain(error.complaints, value, model)
         for finding in findings:
             self.report(entry, value, finding)
         if self._warnings is None or not all(finding.unknown for finding in findings):
@@ -177,49 +174,28 @@ class Validator:
 
 def _one_a_line(lines: list[str]) -> list[Case] | None:
     """The cases of lines with a whole case each; None when there is anything else in them."""
-    text = "".join(lines).rstrip("\n")
-    if text[:1] != "{" or text.count("}\n{") != len(lines) - 1:
-        return None
-    cases = _all(text.replace("}\n{", "},{"))
-    return cases if cases and len(cases) == len(lines) else None
+    return _all(lines) if all(line[:1] == "{" for line in lines) else None
 
 
 def _line(lines: list[str], first: int, index: int) -> Entry:
     return Entry(line=first + index, column=1, text=lines[index].strip())
 
 
-def _all(elements: str) -> list[Case] | None:
-    """The cases of a JSON array; None when one of them is wrong."""
-    text = f"[{elements}]"
-    cases: list[Case] | None
+def _all(texts: Sequence[str]) -> list[Case] | None:
+    """The cases of some texts; None when one of them is wrong, or unusual."""
     try:
-        if f'"{FREE}' in text or "null" in text or "NaN" in text or "Infinity" in text:
-            cases = list(map(_checked, json_of(text)))
-        else:
-            cases = _standard(text)
-    except ValueError:
-        cases = None
-        if any(mark in text for mark in _OTHER_MODES):
-            with suppress(ValueError):
-                cases = all_cases().validate_json(text)
-    return None if cases is None or repeats_keys(text) else cases
-
-
-def _standard(text: str) -> list[Case]:
-    """The cases of a JSON array of standard cases. Raises ValueError."""
-    cases: list[Case] | None = fitted_json(schema_of(list[Case]), text)
-    return _standard_cases().validate_json(text) if cases is None else cases
-
-
-@cached
-def _standard_cases() -> Any:
-    """A validator of lists of standard cases, of pydantic."""
-    return validator_of(schema_of(list[Case]))
+        values = list(map(plain_json, texts))
+        if any(f'"{FREE}' in text or "null" in text for text in texts):
+            return list(map(_checked, values))
+        try:
+            return list(map(Case.model_validate, values))
+        except Misfit:
+            return [model_of(value).model_validate(value) for value in values]
+    except (ValueError, RecursionError):
+        return None
 
 
 def _checked(value: Any) -> Case:
-    if not isinstance(value, dict):
-        raise ValueError
     model, value = as_case(value)
     return model.model_validate(value)
 

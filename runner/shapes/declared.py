@@ -1,22 +1,22 @@
-"""Models as classes: annotations declare the fields, and pydantic's core checks the values.
+"""Models as classes: annotations declare the fields of JSON objects that people write, and what may be in them.
 
     class Part(Model):
         type: Literal["text", "file"]
         names: Annotated[list[str], Field(spellings=("names", "name"))] = Field(default_factory=list)
 
-Importing pydantic itself took a third of the time of a run of one case, and its core takes a tenth, which
-`fast_validation` spares where all values fit. Besides its core, pydantic makes a schema from annotations. This module
-does that for the annotations that case files need: texts, numbers, literals, unions, lists, other models, and
-`SchemaAdapter` for all others. `runner.cases.json_schema` gives the same schemas to pydantic, which prints them.
-`tests/bench/first_case.py` measures the gain; tests compare this module with pydantic's own models."""
+An annotation becomes a `Shape`: for each type of JSON values that fits, what takes such a value and returns the value
+of the field. A union has the takes of its parts, so no two of them may be for one type: which part is meant is always
+clear, and what is wrong is said of that part alone. Takes raise `Misfit`, without a sentence: `runner.cases.explain`
+makes those. `codec` beside it does the same for what this program writes itself, where nothing is said to people.
+
+The JSON Schema of a model comes from the same shapes (`runner.shapes.json_schema`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import NoneType, UnionType
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
@@ -31,17 +31,23 @@ from typing import (
     get_type_hints,
 )
 
-from runner.shapes.fast_validation import DoubtError, Schema, fill, is_wanted
-
-if TYPE_CHECKING:
-    from pydantic_core import SchemaValidator
-
-_MISSING: Any = object()
-_BASIC = {str: "str", int: "int", float: "float", bool: "bool", Any: "any"}
-_LIMITS = ("pattern", "ge", "gt", "le", "min_length", "allow_inf_nan")
-
+from runner.shapes.shape import (
+    ANY,
+    BASIC,
+    Complaint,
+    Misfit,
+    Shape,
+    as_it_is,
+    complaints_about,
+    limited,
+    list_of,
+    union,
+    words,
+)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_MISSING: Any = object()
+_NOTHING: dict[str, Any] = {}
 
 
 def cached(function: Function) -> Function:
@@ -49,135 +55,83 @@ def cached(function: Function) -> Function:
     return cast("Function", cache(function))
 
 
-class SchemaAdapter:
-    """Changes the schema of the type that it annotates."""
+class ShapeAdapter:
+    """Changes the shape of the type that it annotates."""
 
-    def __init__(self, change: Callable[[Schema], Schema]) -> None:
+    def __init__(self, change: Callable[[Shape], Shape]) -> None:
         self.change = change
 
 
-def changed(schema: Schema, change: Callable[[Any], Any]) -> Schema:
-    """A schema whose values are changed after they are checked."""
-    return {"type": "function-after", "function": {"type": "no-info", "function": change}, "schema": schema}
-
-
-def validation_error(kind: str, text: str, said: Mapping[str, Any]) -> ValueError:
-    """What a function that changes values raises for one that it refuses. pydantic passes on `kind` and what is `said`
-    with the place of the value."""
-    from pydantic_core import PydanticCustomError
-
-    return PydanticCustomError(kind, text, dict(said))
-
-
-def validation_errors(error: ValueError) -> list[Any]:
-    """What is wrong by pydantic's ValidationError: `{type, loc, msg, ctx?}` each."""
-    from pydantic_core import ValidationError
-
-    assert isinstance(error, ValidationError)
-    return list(error.errors(include_url=False, include_input=False))
-
-
-def in_order(*schemas: Schema) -> Schema:
-    """A schema of several shapes, of which the first that fits wins."""
-    return {"type": "union", "choices": list(schemas), "mode": "left_to_right"}
-
-
 class Declared:
-    """What a declaration says of a field beside its type."""
+    """What a declaration says of a field."""
 
     def __init__(self, **said: Any) -> None:
         self.said = said
-        self.annotation: Any = None
-        """Its type."""
+        self.name = ""
+        self.shape = ANY
         self.spellings: tuple[str, ...] = said.get("spellings", ())
         """All names that it has in files, the first the usual one."""
-        self.open = False
-        """Whether its object takes further fields."""
+
+    @property
+    def is_required(self) -> bool:
+        """Whether it has no default."""
+        return not self.said.keys() & {"default", "default_factory"}
 
     def is_default(self, value: Any) -> bool:
         """Whether it has this value when it is not given."""
-        if "default_factory" in self.said:
-            return bool(self.said["default_factory"]() == value)
-        return "default" in self.said and bool(self.said["default"] == value)
+        return not self.is_required and bool(self.default() == value)
 
-    @property
-    def limits(self) -> Schema:
-        """The bounds of its value, as schemas call them."""
-        return {name: self.said[name] for name in _LIMITS if name in self.said}
+    def default(self) -> Any:
+        """Its value when it is not given."""
+        return self.said["default_factory"]() if "default_factory" in self.said else self.said["default"]
 
 
-def Field(  # noqa: N802 - as pydantic and attrs call it
-    *,
-    default: Any = _MISSING,
-    default_factory: Callable[[], Any] | None = None,
-    spellings: tuple[str, ...] | None = None,
-    pattern: str | None = None,
-    ge: float | None = None,
-    gt: float | None = None,
-    le: float | None = None,
-    min_length: int | None = None,
-    allow_inf_nan: bool | None = None,
-    in_order: bool | None = None,
-) -> Any:
-    """Properties of a field besides its type. `spellings`: all its names in files, the usual one first. `pattern`: a
-    regular expression that must match somewhere in the text. `in_order`: whether the first fitting shape of a union
-    is used, and not the closest."""
-    said = {name: value for name, value in locals().items() if value is not None or name == "default"}
-    if default is _MISSING:
-        del said["default"]
+def Field(**said: Any) -> Any:  # noqa: N802 - as pydantic and attrs call it
+    """Properties of a field besides its type: `default`, or `default_factory`, a function that makes it; `spellings`,
+    all its names in files, the usual one first; `pattern`, a regular expression that must match somewhere in the
+    text; `ge`, `gt`, `le`, bounds of a number; `min_length`, that of a list."""
     return Declared(**said)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(Field,))
 class Model:
-    """Base: no unknown fields, no coercion between types. Making one raises pydantic's ValidationError."""
+    """Base: no unknown fields, no coercion between types. Making one raises Misfit."""
 
-    __slots__ = ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__")
-    __pydantic_fields_set__: set[str]
-    __pydantic_extra__: dict[str, Any] | None
-    model_config: ClassVar[Mapping[str, Any]] = {"extra": "forbid"}
-    """What pydantic looks at when it prints a JSON Schema."""
+    __slots__ = ("__dict__", "model_extra", "model_fields_set")
+    model_fields_set: set[str]
+    """Names of the fields that were given."""
+    model_extra: dict[str, Any]
+    """Further fields of an open model."""
+    further: ClassVar[Any] = None
+    """The type of further fields; None: there are none."""
 
     def __init__(self, **fields: Any) -> None:
-        if not _filled(self, fields):
-            _validator(type(self)).validate_python(fields, self_instance=self)
+        _filler(type(self))(self, fields)
 
     @classmethod
     def model_validate(cls, value: Any) -> Self:
-        """The record of a JSON value. Raises pydantic's ValidationError."""
-        record = cls.__new__(cls)
-        return record if _filled(record, value) else _validator(cls).validate_python(value)
-
-    @property
-    def model_fields_set(self) -> set[str]:
-        """Names of the fields that were given."""
-        return self.__pydantic_fields_set__
-
-    @property
-    def model_extra(self) -> dict[str, Any] | None:
-        """Further fields of an open model."""
-        return self.__pydantic_extra__
+        """The record of a JSON value. Raises Misfit."""
+        record: Self = shape_of(cls).take(value)
+        return record
 
     def model_dump(self, *, exclude_unset: bool = False, exclude_defaults: bool = False) -> dict[str, Any]:
         """The record as a JSON object, by the names of its fields; only those that were given, or those that are not as
         they are by default."""
-        found, fields = {}, fields_of(type(self))
-        names: Iterable[str] = fields
-        if exclude_unset or exclude_defaults:
-            given = self.__pydantic_fields_set__
-            names = [name for name in fields if name in given]
-        for name in names:
-            if not (exclude_defaults and fields[name].is_default(self.__dict__[name])):
+        found = {}
+        for name, field in fields_of(type(self)).items():
+            if (exclude_unset or exclude_defaults) and name not in self.model_fields_set:
+                continue
+            if not (exclude_defaults and field.is_default(self.__dict__[name])):
                 found[name] = _dumped(self.__dict__[name], exclude_unset, exclude_defaults)
-        further = self.__pydantic_extra__ or {}
-        return found | {name: _dumped(value, exclude_unset, exclude_defaults) for name, value in further.items()}
+        return found | {
+            name: _dumped(value, exclude_unset, exclude_defaults) for name, value in self.model_extra.items()
+        }
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self:
         """The record with other values of some fields, which are not checked."""
         copy = type(self).__new__(type(self))
-        copy.__dict__.update(self.__dict__, **update)
-        copy.__pydantic_fields_set__ = self.__pydantic_fields_set__ | update.keys()
-        copy.__pydantic_extra__ = self.__pydantic_extra__
+        copy.__dict__ = {**self.__dict__, **update}
+        copy.model_fields_set, copy.model_extra = self.model_fields_set | update.keys(), self.model_extra
         return copy
 
     def __eq__(self, other: object) -> bool:
@@ -185,7 +139,7 @@ class Model:
             isinstance(other, Model)
             and type(self) is type(other)
             and self.__dict__ == other.__dict__
-            and self.__pydantic_extra__ == other.__pydantic_extra__
+            and self.model_extra == other.model_extra
         )
 
     def __repr__(self) -> str:
@@ -206,122 +160,120 @@ def _dumped(value: Any, exclude_unset: bool, exclude_defaults: bool) -> Any:
     return value
 
 
-class OpenModel(Model):
-    """Base of what goes to the agent as it is, further fields included."""
-
-    __slots__ = ()
-    model_config: ClassVar[Mapping[str, Any]] = {"extra": "allow"}
-    further: ClassVar[Any] = Any
-    """The type of further fields."""
-
-
 @cached
 def fields_of(model: type[Model]) -> dict[str, Declared]:
     """The fields of a model by name, those of its bases first."""
     found = {}
     for name, annotation in get_type_hints(model, include_extras=True).items():
-        if name.startswith("__") or get_origin(annotation) is ClassVar:
+        if name in Model.__annotations__ or get_origin(annotation) is ClassVar:
             continue
         given = getattr(model, name, _MISSING)
         field = Declared(**(given.said if isinstance(given, Declared) else {}))
         if given is not _MISSING and not isinstance(given, Declared):
             field.said["default"] = given
-        field.annotation, notes = _noted(annotation)
-        field.spellings = next(
-            (note.spellings for note in notes if isinstance(note, Declared) and note.spellings), (name,)
-        )
-        field.said["schema"] = annotation
+        notes = getattr(annotation, "__metadata__", ())
+        spellings = (note.spellings for note in notes if isinstance(note, Declared) and note.spellings)
+        field.name, field.spellings = name, next(spellings, (name,))
+        field.shape = limited(shape_of(annotation), field.said)
         found[name] = field
     return found
 
 
-def _noted(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A type without what annotates it, and that."""
-    if get_origin(annotation) is Annotated:
-        return annotation.__origin__, annotation.__metadata__
-    return annotation, ()
+@cached
+def known_fields(model: type[Model]) -> dict[str, Declared]:
+    """The fields of a model by all their names in files."""
+    return {spelling: field for field in fields_of(model).values() for spelling in field.spellings}
 
 
 @cached
-def schema_of(annotation: Any, named: bool = False) -> Schema:
-    """The schema of a type; models have names in it when it is `named`, for those who print it."""
-    plain, notes = _noted(annotation)
-    schema = _schema_of(plain, named)
-    for note in notes:
-        schema = note.change(schema) if isinstance(note, SchemaAdapter) else _limited(schema, note)
-    return schema
+def shape_of(annotation: Any) -> Shape:
+    """The shape of a type."""
+    if get_origin(annotation) is not Annotated:
+        return _shape_of(annotation)
+    shape = shape_of(annotation.__origin__)
+    for note in annotation.__metadata__:
+        shape = note.change(shape) if isinstance(note, ShapeAdapter) else limited(shape, note.said)
+    return shape
 
 
-def _schema_of(plain: Any, named: bool) -> Schema:
+def _shape_of(plain: Any) -> Shape:
     origin, inner = get_origin(plain), get_args(plain)
     if origin is Literal:
-        return {"type": "literal", "expected": list(inner)}
+        return words(inner)
     if origin is list:
-        return {"type": "list", "items_schema": schema_of(inner[0], named)}
+        return list_of(shape_of(inner[0]))
     if origin is dict:
-        return {"type": "dict", "keys_schema": schema_of(inner[0], named), "values_schema": schema_of(inner[1], named)}
+        return Shape({dict: dict}, "an object", schemas=[{"type": "object", "additionalProperties": True}])
     if origin in (Union, UnionType):
-        shapes = [schema_of(shape, named) for shape in inner if shape is not NoneType]
-        schema: Schema = shapes[0] if len(shapes) == 1 else {"type": "union", "choices": shapes}
-        return {"type": "nullable", "schema": schema} if NoneType in inner else schema
-    basic = next((_BASIC[base] for base in plain.__mro__ if base in _BASIC), None)
-    return {"type": basic} if basic else _model(plain, named)
+        return union(*(shape_of(one) for one in sorted(inner, key=lambda one: one is NoneType)))
+    basic = next((BASIC[base] for base in getattr(plain, "__mro__", (plain,)) if base in BASIC), None)
+    return basic or _shape_of_model(plain)
 
 
-def _limited(schema: Schema, field: Declared) -> Schema:
-    """A schema with the bounds that a field has, which are those of what it holds when it is not null."""
-    if schema["type"] == "nullable":
-        return {**schema, "schema": _limited(schema["schema"], field)}
-    if field.said.get("in_order"):
-        schema = {**schema, "mode": "left_to_right"}
-    return {**schema, **field.limits}
+def _shape_of_model(model: type[Model]) -> Shape:
+    fill = _filler(model)
 
+    def take(value: dict[str, Any]) -> Model:
+        record = model.__new__(model)
+        fill(record, value)
+        return record
 
-def _model(model: type[Model], named: bool) -> Schema:
-    fields = {}
-    for name, field in fields_of(model).items():
-        schema = _limited(schema_of(field.said["schema"], named), field)
-        for key in ("default", "default_factory"):
-            if key in field.said:
-                given = field.said[key]
-                given = str(given) if named and isinstance(given, str) else given  # printed without its class
-                schema = {"type": "default", "schema": schema, key: given}
-        aliases = (
-            {} if field.spellings == (name,) else {"validation_alias": [[spelling] for spelling in field.spellings]}
-        )
-        fields[name] = {"type": "model-field", "schema": schema, **aliases}
-    is_open = issubclass(model, OpenModel)
-    inner: Schema = {"type": "model-fields", "fields": fields, "model_name": model.__name__}
-    if is_open:
-        inner["extras_schema"] = schema_of(model.further, named)  # type: ignore[attr-defined]
-    config = {
-        "strict": True,
-        "extra_fields_behavior": "allow" if is_open else "forbid",
-        "validate_by_name": True,
-        "validate_by_alias": True,
-    }
-    ref = {"ref": f"{model.__module__}.{model.__qualname__}"} if named else {}
-    return {"type": "model", "cls": model, "schema": inner, "config": config, **ref}
-
-
-def validator_of(schema: Any) -> SchemaValidator:
-    """What checks values, by a schema."""
-    from pydantic_core import SchemaValidator
-
-    return SchemaValidator(schema)
-
-
-def _filled(record: Model, value: Any) -> bool:
-    """Whether a record could be filled without pydantic."""
-    if not is_wanted():
-        return False
-    try:
-        fill(record, schema_of(type(record)), value)
-    except DoubtError:
-        return False
-    return True
+    reference = {"$ref": f"#/$defs/{model.__name__}"}
+    return Shape({dict: take, model: as_it_is}, "an object", schemas=[reference], model=model)
 
 
 @cached
-def _validator(model: type[Model]) -> SchemaValidator:
-    return validator_of(schema_of(model))
+def _filler(model: type[Model]) -> Callable[[Model, dict[str, Any]], None]:
+    """What fills a record of a model from a JSON object, or raises Misfit."""
+    fields = fields_of(model).values()
+    places = {
+        spelling: (field.name, field.shape.takes, field.shape.take)
+        for field in fields
+        for spelling in (*field.spellings, field.name)
+    }
+    required = {field.name for field in fields if field.is_required}
+    made = [(field.name, field.said["default_factory"]) for field in fields if "default_factory" in field.said]
+    defaults = {field.name: field.said.get("default") for field in fields}
+    further = None if model.further is None else shape_of(model.further).take
+
+    def fill(record: Model, value: dict[str, Any]) -> None:
+        found, given, more = defaults.copy(), set[str](), _NOTHING
+        try:
+            for key, item in value.items():
+                place = places.get(key)
+                if place is not None:
+                    name, takes, take = place
+                    found[name] = takes.get(type(item), take)(item)
+                    given.add(name)
+                elif further is not None:
+                    more = {**more, key: further(item)}
+                else:
+                    raise Misfit
+            if len(given) + len(more) < len(value) or not required <= given:
+                raise Misfit
+        except Misfit:
+            raise Misfit(*_wrong_fields(model, value)) from None
+        for name, make in made:
+            if name not in given:
+                found[name] = make()
+        record.__dict__ = found
+        record.model_fields_set, record.model_extra = given, more
+
+    return fill
+
+
+def _wrong_fields(model: type[Model], value: dict[str, Any]) -> Iterator[Complaint]:
+    """What is wrong with a JSON object, in the order in which the model declares its fields."""
+    known = set()
+    for field in fields_of(model).values():
+        key = next((spelling for spelling in (*field.spellings, field.name) if spelling in value), None)
+        if key is not None:
+            known.add(key)
+            yield from complaints_about(field.shape.take, key, value[key])
+        elif field.is_required:
+            yield Complaint(kind="missing", path=(field.spellings[0],))
+    for key in [key for key in value if key not in known]:
+        if model.further is None or key in known_fields(model):
+            yield Complaint(kind="unknown", path=(key,))
+        else:
+            yield from complaints_about(shape_of(model.further).take, key, value[key])

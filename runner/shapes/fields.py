@@ -13,89 +13,45 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from types import NoneType, UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from types import NoneType
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from runner.amounts import Duration
 from runner.application.documents import JsonPath
 from runner.errors import ConfigurationError
-from runner.shapes.declared import (
-    Field,
-    Model,
-    OpenModel,
-    SchemaAdapter,
-    cached,
-    changed,
-    fields_of,
-    in_order,
-    validation_error,
-)
-from runner.shapes.fast_validation import Schema
-from scripttest.values import Value
+from runner.shapes.declared import Declared, Field, Model, ShapeAdapter, fields_of, known_fields, shape_of
+from runner.shapes.shape import ANY, Shape, Take, misfit, too_large
 
 FREE = "x-"
 """Fields that start so are the user's own, wherever fields are checked."""
-TOO_LARGE = "too_large"
-"""Type of the error; its `at` is where in the value the number is."""
 _LARGEST = sys.float_info.max
 T = TypeVar("T")
-NO_DURATION = "no_duration"
-"""Type of the error; its `problem` and `hint` say what is wrong."""
-NO_TIME = "no_time"
-"""Type of the error; its `hint` says what is wrong."""
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 """As in `bindings/src/mocks/clock.ts`."""
 _TOKEN_LIMITS = frozenset(("max_tokens", "max_completion_tokens"))
 
 
-class Inside(Value):
-    """The values that a field accepts, as far as they are checked."""
-
-    object: type[Model] | None = None
-    """The model of an object in it."""
-    element: type[Model] | None = None
-    """The model of an object in a list in it."""
-    null: bool = True
-    """Whether null is a value in it, and does not mean that it is not given."""
-
-
-@cached
-def known_fields(model: type[Model]) -> dict[str, Inside]:
-    """Field names, in every spelling → what is in the field."""
-    return {
-        spelling: _inside(field.annotation, issubclass(model, OpenModel))
-        for field in fields_of(model).values()
-        for spelling in field.spellings
-    }
-
-
-@cached
-def same_fields(model: type[Model], name: str) -> tuple[str, ...]:
-    """The other spellings of a field."""
-    every = [field.spellings for field in fields_of(model).values()]
-    return tuple(other for names in every if name in names for other in names if other != name)
-
-
 def model_at(path: JsonPath, model: type[Model]) -> type[Model] | None:
     """The model of the object at a path of a value of that model; None for free values."""
-    inside = Inside(object=model)
+    shape = shape_of(model)
     for part in path:
         if isinstance(part, int):
-            inside = Inside(object=inside.element)
+            shape = shape.items or ANY
         else:
-            inside = known_fields(inside.object).get(part, _FREE_VALUE) if inside.object else _FREE_VALUE
-    return inside.object
+            field = known_fields(shape.model).get(part) if shape.model else None
+            shape = field.shape if field else ANY
+    return shape.model
 
 
 def as_checked(value: Mapping[str, Any], model: type[Model]) -> dict[str, Any]:
     """A JSON object of that model without the fields that are the user's own, and those that are null because they are
     not given."""
-    parts = known_fields(model)
+    fields = known_fields(model)
     found = {}
     for key, inner in value.items():
-        inside = parts.get(key, _FREE_VALUE)
-        if not key.startswith(FREE) and (inner is not None or inside.null):
-            found[key] = _as_checked(inner, inside)
+        field = fields.get(key)
+        if not key.startswith(FREE) and (inner is not None or field is None or _takes_null(model, field)):
+            found[key] = _as_checked(inner, ANY if field is None else field.shape)
     return found
 
 
@@ -110,38 +66,20 @@ def milliseconds_of(text: str) -> float:
     return time.timestamp() * 1000
 
 
-def _as_checked(value: Any, inside: Inside) -> Any:
-    if isinstance(value, list) and inside.element:
-        return [_as_checked(element, Inside(object=inside.element)) for element in value]
-    return as_checked(value, inside.object) if isinstance(value, dict) and inside.object else value
+def _takes_null(model: type[Model], field: Declared) -> bool:
+    """Whether null is a value of a field, and does not mean that it is not given."""
+    return object in field.shape.takes or (model.further is not None and NoneType in field.shape.takes)
 
 
-def _inside(annotation: Any, is_open: bool) -> Inside:
-    shapes = list(_shapes(annotation))
-    elements = [element for shape in shapes if get_origin(shape) is list for element in _shapes(get_args(shape)[0])]
-    element = next(filter(_is_model, elements), None)
-    null = Any in shapes or (is_open and NoneType in shapes)
-    return Inside(object=next(filter(_is_model, shapes), element), element=element, null=null)
-
-
-def _shapes(annotation: Any) -> Iterator[Any]:
-    origin = get_origin(annotation)
-    if origin is Annotated:
-        yield from _shapes(get_args(annotation)[0])
-    elif origin in (Union, UnionType):
-        for shape in get_args(annotation):
-            yield from _shapes(shape)
-    else:
-        yield annotation
-
-
-def _is_model(shape: Any) -> bool:
-    return isinstance(shape, type) and issubclass(shape, Model)
+def _as_checked(value: Any, shape: Shape) -> Any:
+    if isinstance(value, list) and shape.items and shape.items.model:
+        return [_as_checked(element, shape.items) for element in value]
+    return as_checked(value, shape.model) if isinstance(value, dict) and shape.model else value
 
 
 def _within_doubles(value: T) -> T:
     for place in _too_large(value, ()):
-        raise validation_error(TOO_LARGE, "too large for a number", {"at": place})
+        raise too_large(*place)
     return value
 
 
@@ -156,18 +94,18 @@ def _too_large(value: Any, place: JsonPath) -> Iterator[JsonPath]:
         yield place
 
 
-def _texts_first(schema: Schema) -> Schema:
-    """Takes texts, which most values are, without a look at them."""
-    printed: Schema = {"pydantic_js_functions": [lambda schema, handler: {}]}
-    return {**in_order({"type": "str", "strict": True}, changed(schema, _within_doubles)), "metadata": printed}
+def _free(shape: Shape) -> Shape:
+    """A shape whose numbers are not too large; texts, which most values are, are taken without a look at them."""
+    large: dict[type, Take] = {kind: _within_doubles for kind in (int, float, list, dict) if kind in shape.takes}
+    return shape.like({**shape.takes, **large})
 
 
 def _read_duration(text: str) -> Duration:
     try:
         return Duration(text, "")
     except ConfigurationError as error:
-        said = {"problem": error.message.rpartition(": ")[2], "hint": error.hint}
-        raise validation_error(NO_DURATION, "no duration", said) from error
+        problem = error.message.rpartition(": ")[2]
+        raise misfit('cannot read {name} "{actual}": {problem}', problem=problem, hint=error.hint) from error
 
 
 def _checked_time(text: str) -> str:
@@ -178,19 +116,25 @@ def _checked_time(text: str) -> str:
         hint = (
             "A clock must be between 0001-01-02 and 9999-12-30" if is_beyond else 'Write it as "2030-01-31T09:00:00Z"'
         )
-        raise validation_error(NO_TIME, "no time", {"hint": hint}) from error
+        raise misfit('cannot read {name} "{actual}" as a time', hint=hint) from error
     return text
 
 
-_FREE_VALUE = Inside()
-FreeValue = Annotated[Any, SchemaAdapter(_texts_first)]
+FreeValue = Annotated[Any, ShapeAdapter(_free)]
 """Any JSON value."""
-FreeObject = Annotated[dict[str, Any], SchemaAdapter(lambda schema: changed(schema, _within_doubles))]
+FreeObject = Annotated[dict[str, Any], ShapeAdapter(_free)]
 """Any JSON object."""
-DurationText = Annotated[Duration, SchemaAdapter(lambda schema: changed(schema, _read_duration))]
+DurationText = Annotated[Duration, ShapeAdapter(lambda shape: shape.changed(_read_duration))]
 """A text of a duration."""
-TimeText = Annotated[str, SchemaAdapter(lambda schema: changed(schema, _checked_time))]
+TimeText = Annotated[str, ShapeAdapter(lambda shape: shape.changed(_checked_time))]
 """A text of a time."""
+
+
+class OpenModel(Model):
+    """Base of what goes to the agent as it is, further fields included."""
+
+    __slots__ = ()
+    further: ClassVar[Any] = FreeValue
 
 
 class ModelParameters(Model):

@@ -1,4 +1,5 @@
-"""The JSON Schema of values that are JSON objects, from the declarations of their classes (`runner.shapes.codec`)."""
+"""The JSON Schema of JSON objects, from the declarations of their classes: of those that this program writes
+(`runner.shapes.codec`), and of those that people write (`runner.shapes.declared`)."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from functools import cache
 from typing import Any
 
 from runner.shapes.codec import Member, members_of
+from runner.shapes.declared import Model, fields_of, shape_of
+from runner.shapes.shape import Shape
 from scripttest.values import Value
 
 Schema = dict[str, Any]
@@ -56,6 +59,37 @@ class Definitions:
             is_text = one.get("type") == "string"
             one = {"type": "array", "items": {"anyOf": [one, _CUT]} if one and not is_text else one}
         return {"anyOf": [one, {"type": "null"}]} if one and (member.optional or member.default is None) else one
+
+
+def schemas_of_models(*models: type[Model]) -> dict[type[Model], Schema]:
+    """The schemas of some models and of those in their fields, by name of the model; fields have their usual names."""
+    found: dict[type[Model], Schema] = {}
+    pending: list[Shape | None] = list(map(shape_of, models))
+    while pending:
+        shape = pending.pop()
+        pending += [shape.items] if shape else []
+        if shape and shape.model and shape.model not in found:
+            found[shape.model] = _schema_of(shape.model)
+            pending += [field.shape for field in fields_of(shape.model).values()]
+    return dict(sorted(found.items(), key=lambda item: item[0].__name__))
+
+
+def _schema_of(model: type[Model]) -> Schema:
+    fields, said = fields_of(model).values(), descriptions(model)
+    properties = {}
+    for field in fields:
+        default = {"default": field.said["default"]} if "default" in field.said else {}
+        about = {"description": said[field.name]} if field.name in said else {}
+        properties[field.spellings[0]] = dict(sorted({**field.shape.schema, **default}.items())) | about
+    required = [field.spellings[0] for field in fields if field.is_required]
+    return {
+        "additionalProperties": False if model.further is None else shape_of(model.further).schema,
+        "description": inspect.getdoc(model),
+        "properties": properties,
+        **({"required": required} if required else {}),
+        "title": model.__name__,
+        "type": "object",
+    }
 
 
 def descriptions(cls: type) -> dict[str, str]:

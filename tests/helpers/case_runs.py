@@ -11,7 +11,7 @@ from command import Application as Files
 
 from runner.agents.assistant import Assistants
 from runner.application.application import Application
-from runner.cases.kinds import all_cases
+from runner.cases.kinds import model_of
 from runner.cases.reader import LocatedCase
 from runner.environment import Environment
 from runner.execution.repetition import Repetition
@@ -55,7 +55,8 @@ def run_here(
     application = Application(files.root)
     request = with_contexts(RunRequest(options=options, environment=environment, application=application))
     assistant = Assistants(application).get("demo")
-    models = all_cases().validate_python([{"id": f"case-{number}", **case} for number, case in enumerate(cases, 1)])
+    entries = [{"id": f"case-{number}", **case} for number, case in enumerate(cases, 1)]
+    models = [model_of(entry).model_validate(entry) for entry in entries]
     waited = frozenset(id for case in models for id in case.depends_on)
     suite = Suite(id="cases", kind=SuiteKind.CASE_FILE, label="cases", file="", agent=assistant.id)
     source = CaseSource(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 
 import pytest
-from pydantic_core import ValidationError
 from table_tests import each
 
 from runner.amounts import Duration, in_words, seconds_of
 from runner.cases.model import Case
 from runner.cases.other_cases import MultiTurnCase
 from runner.errors import ConfigurationError
+from runner.shapes.shape import Misfit
 
 FORMS = [("500ms", 0.5), ("30s", 30.0), ("1m30s", 90.0), ("2h", 7200.0), ("1h30m", 5400.0), ("2.5s", 2.5)]
 
@@ -60,5 +60,5 @@ def test_the_durations_of_cases_are_read_with_the_case() -> None:
     assert (case.timeout.seconds, case.interactive.timeout.seconds) == (90.0, 0.25)
     assert MultiTurnCase.model_validate({"id": "c"}).interactive.timeout.seconds == 300
     assert case.model_dump(exclude_unset=True) == entry
-    with pytest.raises(ValidationError, match="no duration"):
+    with pytest.raises(Misfit, match="longer than 0"):
         Case.model_validate({"id": "c", "input": "hi", "timeout": "0s"})

@@ -16,7 +16,7 @@ from runner.commands import COMMANDS
 from runner.commands.words import VERBS, refuse_habits
 from runner.errors import ConfigurationError
 from runner.options.options import FLAGS, options_from, texts_in
-from runner.shapes.fields import known_fields
+from runner.shapes.declared import known_fields
 from scripttest.habits import filled, table
 
 ROOT = Path(__file__).parents[3]

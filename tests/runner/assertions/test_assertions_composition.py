@@ -49,7 +49,7 @@ def test_assertions_together(kind: str, value: list[Any], negate: bool, message:
     [
         ([{"type": "containz"}], 'unknown assertion type "containz"; Did you mean "contains"?'),
         ([{"type": "contains", "valeu": "x"}], 'unknown field "valeu"; Did you mean "value"?'),
-        ([{"type": "contains", "value": "x", "negate": "yes"}], '"negate": Input should be a valid boolean'),
+        ([{"type": "contains", "value": "x", "negate": "yes"}], '"negate" must be true or false, not a string'),
         ([5], "an assertion is an object with a type, not 5"),
     ],
 )

@@ -102,6 +102,15 @@ REFUSED = {
         f'{T1}, "assert": [], "assertions": []}}',
         'cases.jsonl:1:43: case "T1": "assert" and "assertions" set the same field [Keep one of them]',
     ),
+    "both spellings in a message": (
+        '{"id": "T1", "input": {"role": "user", "input": "a", "content": "b"}}',
+        'cases.jsonl:1:40: case "T1": "content" and "input" set the same field in "input" [Keep one of them]',
+    ),
+    "option beyond a double": (
+        f'{T1}, "options": {{"temperature": 1e400}}}}',
+        'cases.jsonl:1:41: case "T1": "options.temperature" is too large for a number '
+        "[The largest number is 1.8e308; put a larger one in quotes]",
+    ),
     "timeout": (
         f'{T1}, "timeout": "soon"}}',
         'cases.jsonl:1:29: case "T1": cannot read timeout "soon": not a duration [Write it as 500ms, 30s, 1m30s or 2h]',

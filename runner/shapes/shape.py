@@ -1,0 +1,301 @@
+"""What JSON values may be: for each type of values that fits, what takes one and returns what is made of it; and
+sentences about those that do not fit."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from math import inf, isfinite
+from types import NoneType
+from typing import Any, Literal
+
+from runner.application.documents import JsonPath
+from scripttest.values import Value
+
+Take = Callable[[Any], Any]
+"""Returns what is made of a JSON value, or raises Misfit."""
+_EMPTY = "{path} must not be empty"
+_KINDS = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
+
+
+class Complaint(Value):
+    """What is wrong with a value, or with a part of it."""
+
+    kind: Literal["said", "shape", "missing", "unknown", "choice"]
+    """Whether a text says what is wrong; the value has another type; the field has to be there, or does not exist; the
+    text is not one of the words of its field."""
+    path: JsonPath = ()
+    """Of the part, from the value on."""
+    text: str = ""
+    """With `{path}`, `{name}`, the last part of that, `{inside}`, the rest of it, `{actual}`, the value, and what is
+    `said`."""
+    said: Mapping[str, Any] = {}
+    hint: str | None = None
+    wanted: tuple[str, ...] = ()
+    """What the value may be, such as `a string`; or the words of its field."""
+
+    def sentence(self, value: Any) -> str:
+        """What is wrong with the whole value, or a part of it, for people."""
+        path, actual = as_source(self.path), at(value, self.path)
+        name, inside = (
+            str(self.path[-1]) if self.path else "",
+            f" in {as_source(self.path[:-1])}" * (len(self.path) > 1),
+        )
+        if self.kind == "shape":
+            *others, last = self.wanted
+            found = f"{actual:g}" if isinstance(actual, float) else _KINDS.get(type(actual), "null")
+            return f"{path} must be {' or '.join([', '.join(others), last] if others else [last])}, not {found}"
+        if self.kind == "missing":
+            return f'"{name}" is missing{inside}'
+        if self.kind == "unknown":
+            return f'unknown field "{name}"{inside}'
+        if self.kind == "choice":
+            return f'unknown {name} "{actual}"'
+        return self.text.format(**self.said, path=path, name=name, inside=inside, actual=actual)
+
+
+class Misfit(ValueError):  # noqa: N818
+    """A value does not fit."""
+
+    def __init__(self, *complaints: Complaint) -> None:
+        super().__init__(complaints)
+        self.complaints = complaints
+
+
+def misfit(text: str, *path: str | int, hint: str | None = None, **said: Any) -> Misfit:
+    """What a function that changes values raises for one that it refuses; the path of the part begins at the value."""
+    return Misfit(Complaint(kind="said", path=path, text=text, said=said, hint=hint))
+
+
+def too_large(*path: str | int) -> Misfit:
+    """The refusal of a number that cannot be passed to scripts or providers of models."""
+    hint = "The largest number is 1.8e308; put a larger one in quotes"
+    return misfit("{path} is too large for a number", *path, hint=hint)
+
+
+def at(value: Any, path: JsonPath) -> Any:
+    """What is at the path of a value; None when there is nothing."""
+    for part in path:
+        try:
+            value = value[part]
+        except (KeyError, IndexError, TypeError):
+            return None
+    return value
+
+
+def as_source(path: JsonPath) -> str:
+    """A path as people write it: `"assert[0].type"`."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return f'"{text[1:]}"'
+
+
+class Shape:
+    """What may be in a field."""
+
+    def __init__(
+        self,
+        takes: Mapping[type, Take],
+        *wanted: str,
+        schemas: Iterable[Mapping[str, Any]] = (),
+        items: Shape | None = None,
+        model: type[Any] | None = None,
+        words: tuple[str, ...] = (),
+    ) -> None:
+        self.takes = dict(takes)
+        self.wanted = wanted
+        """The types, for people."""
+        self.schemas = [dict(sorted(schema.items())) for schema in schemas]
+        """JSON Schemas, of which one holds."""
+        self.items = items
+        """What may be in a list of it."""
+        self.model = model
+        """The `Model` of an object of it."""
+        self.words = words
+        """The texts that it takes, if it does not take all."""
+
+    def take(self, value: Any) -> Any:
+        """The value of a field for a JSON value. Raises Misfit."""
+        take = self.takes.get(type(value))
+        if take is not None:
+            return take(value)
+        for kind, take in self.takes.items() if type(value) is not bool else ():
+            if isinstance(value, kind):
+                return take(value)
+        raise Misfit(Complaint(kind="shape", wanted=self.wanted))
+
+    def changed(self, change: Take) -> Shape:
+        """The same, whose values are changed after they are taken."""
+        return self.like({kind: _in_turn(take, change) for kind, take in self.takes.items()})
+
+    def like(self, takes: Mapping[type, Take], schemas: Iterable[Mapping[str, Any]] | None = None) -> Shape:
+        """The same with other takes."""
+        given = self.schemas if schemas is None else schemas
+        return Shape(takes, *self.wanted, schemas=given, items=self.items, model=self.model, words=self.words)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Its JSON Schema, new at each call."""
+        from copy import deepcopy
+
+        schemas = deepcopy(self.schemas)
+        return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+
+
+def union(*shapes: Shape) -> Shape:
+    """What is of one of some shapes."""
+    takes: dict[type, Take] = {}
+    for shape in shapes:
+        if both := takes.keys() & shape.takes.keys():
+            raise TypeError(f"two parts of a union take {both}")
+        takes |= shape.takes
+    return Shape(
+        takes,
+        *dict.fromkeys(word for shape in shapes for word in shape.wanted),
+        schemas=[schema for shape in shapes for schema in shape.schemas],
+        items=next((shape.items for shape in shapes if shape.items), None),
+        model=next((shape.model for shape in shapes if shape.model), None),
+        words=next((shape.words for shape in shapes if shape.words), ()),
+    )
+
+
+def words(every: Iterable[str]) -> Shape:
+    """Some texts."""
+    known = tuple(every)
+    taken = frozenset(known)
+
+    def take(text: str) -> str:
+        if text not in taken:
+            _text(text)
+            raise Misfit(Complaint(kind="choice", wanted=known))
+        return text
+
+    schema = {"const": known[0]} if len(known) == 1 else {"enum": list(known)}
+    return Shape({str: take}, "a string", schemas=[{"type": "string", **schema}], words=known)
+
+
+def list_of(items: Shape) -> Shape:
+    """A list."""
+    take = items.take
+
+    def take_all(value: list[Any]) -> list[Any]:
+        try:
+            return [take(item) for item in value]
+        except Misfit:
+            wrong = [one for at, item in enumerate(value) for one in complaints_about(take, at, item)]
+        raise Misfit(*wrong)
+
+    return Shape({list: take_all}, "a list", schemas=[{"type": "array", "items": items.schema}], items=items)
+
+
+def limited(shape: Shape, said: Mapping[str, Any]) -> Shape:
+    """A shape with the bounds that a field has, which are those of what it holds when it is not null."""
+    takes, schemas = dict(shape.takes), shape.schemas
+    for name in said.keys() & _LIMITS.keys():
+        limit, bound = _LIMITS[name], said[name]
+        for kind in takes.keys() & limit.kinds:
+            takes[kind] = _bounded(takes[kind], limit.holds(bound), limit.text, bound)
+        schemas = [{**one, limit.keyword: bound} if one.get("type") in limit.types else one for one in schemas]
+    return shape.like(takes, schemas)
+
+
+def _bounded(take: Take, holds: Take, text: str, bound: Any) -> Take:
+    def take_within(value: Any) -> Any:
+        taken = take(value)
+        if not holds(taken):
+            raise misfit(text, bound=bound)
+        return taken
+
+    return take_within
+
+
+def _in_turn(first: Take, then: Take) -> Take:
+    return lambda value: then(first(value))
+
+
+def complaints_about(take: Take, key: str | int, item: Any) -> Iterator[Complaint]:
+    """What is wrong with a part of a value."""
+    try:
+        take(item)
+    except Misfit as error:
+        for one in error.complaints:
+            yield one.replace(path=(key, *one.path))
+
+
+def as_it_is(value: Any) -> Any:
+    """Takes any value."""
+    return value
+
+
+def _text(value: str) -> str:
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise misfit("{path} has a lone surrogate, which is not a character") from None
+    return value
+
+
+def _number(value: float) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = inf
+    if not isfinite(number):
+        raise too_large()
+    return number
+
+
+class _Limit(Value):
+    """A bound of the values of a field."""
+
+    kinds: frozenset[type]
+    holds: Callable[[Any], Take]
+    """For a bound, whether a value is within it."""
+    text: str
+    """What is said of one that is not."""
+    keyword: str
+    """What JSON Schema calls it."""
+    types: tuple[str, ...]
+    """The types of JSON Schema that have it."""
+
+
+_numeric = partial(_Limit, kinds=frozenset((int, float)), types=("integer", "number"))
+_LIMITS = {
+    "pattern": _Limit(
+        kinds=frozenset((str,)),
+        holds=lambda bound: re.compile(bound).search,
+        text=_EMPTY,
+        keyword="pattern",
+        types=("string",),
+    ),
+    "min_length": _Limit(
+        kinds=frozenset((list,)),
+        holds=lambda bound: lambda value: len(value) >= bound,
+        text=_EMPTY,
+        keyword="minItems",
+        types=("array",),
+    ),
+    "ge": _numeric(
+        holds=partial(partial, operator.le), text="{path} must be at least {bound:g}, not {actual}", keyword="minimum"
+    ),
+    "gt": _numeric(
+        holds=partial(partial, operator.lt),
+        text="{path} must be more than {bound:g}, not {actual}",
+        keyword="exclusiveMinimum",
+    ),
+    "le": _numeric(
+        holds=partial(partial, operator.ge), text="{path} must be at most {bound:g}, not {actual}", keyword="maximum"
+    ),
+}
+ANY = Shape(dict.fromkeys((str, int, float, bool, NoneType, list, dict, object), as_it_is), schemas=[{}])
+"""Any value."""
+BASIC = {
+    str: Shape({str: _text}, "a string", schemas=[{"type": "string"}]),
+    int: Shape({int: as_it_is}, "a whole number", schemas=[{"type": "integer"}]),
+    float: Shape({int: _number, float: _number}, "a number", schemas=[{"type": "number"}]),
+    bool: Shape({bool: as_it_is}, "true or false", schemas=[{"type": "boolean"}]),
+    NoneType: Shape({NoneType: as_it_is}, schemas=[{"type": "null"}]),
+    Any: ANY,
+}
