@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,24 @@ def test_a_line_of_a_newer_version_is_passed_over(tmp_path: Path) -> None:
     found = load(save(tmp_path, START + '{"type": "future"}\n\n' + "".join(RESULTS) + SUMMARY))
 
     assert found.replace(text="") == load(GOLDEN / "mixed.jsonl").replace(text="")
+
+
+def test_lines_as_yao_writes_them_are_of_the_agent(tmp_path: Path) -> None:
+    lines = [
+        {"type": "start", "timestamp": "2024-12-17T10:00:00Z", "agent_id": "keyword", "total_cases": 42},
+        {"type": "result", "id": "T001", "status": "passed", "duration_ms": 234, "output": {"keywords": ["AI"]}},
+        {"type": "result", "id": "T002", "status": "failed", "duration_ms": 0, "error": "timeout after 30s"},
+        {"type": "result", "id": "T003", "status": "timeout", "duration_ms": 9, "error": "timeout after 9ms"},
+        {"type": "summary", "total": 42, "passed": 40, "failed": 2, "duration_ms": 12345},
+    ]
+    found = load(save(tmp_path, "".join(f"{json.dumps(line)}\n" for line in lines)))
+
+    assert [(suite.id, suite.agent, suite.has_cases) for suite in found.suites] == [("keyword", "keyword", True)]
+    assert [(one.suite, one.name, one.status, one.cause) for one in found.results] == [
+        ("keyword", "T001", "passed", None),
+        ("keyword", "T002", "failed", None),
+        ("keyword", "T003", "failed", "timeout"),
+    ]
 
 
 REFUSED: dict[str, tuple[str | bytes, str]] = {
