@@ -159,7 +159,7 @@ DOORS = {
     "bindings/models": "answers database databases definition own_database store",
     "bindings/router": "__init__",
     "runner": "amounts cells environment errors exit_codes filters look_alikes parts version",
-    "runner/security": "files keys secrets terminal walk",
+    "runner/security": "files keys secrets terminal",
     "runner/options": "carried flags options readers values",
     "runner/statistics": "__init__ agreement change exact_tests intervals policies",
     "runner/test_kinds": "benchmark_tests fuzz_tests",

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from bindings.errors import ErrorValue, ProcessError, bad, failed
-from bindings.models import query, reads, schemas, tables, writes
+from bindings.models import query, reads, schemas, writes
 from bindings.models.databases import migrate
 from bindings.models.definition import Model, ModelFileError, mapping, read_definition
 from bindings.models.reads import all_rows
@@ -236,26 +236,16 @@ def _snapshot(store: Store, model: Model, is_temporary: Json) -> str:
     return name
 
 
-def _restore(store: Store, model: Model, name: str) -> None:
-    _check_snapshot(store, model, name)
-    store.database.write(f"DELETE FROM {quoted(model.table)}")
-    store.database.write(f"INSERT INTO {quoted(model.table)} SELECT * FROM {quoted(name)}")
+def _on_snapshot(*statements: str) -> Callable[[Store, Model, str], None]:
+    """Statements on `{0}`, the table of a model, and `{1}`, a snapshot of it."""
 
+    def run(store: Store, model: Model, name: str) -> None:
+        if not _has_snapshot(store, model, name):
+            raise failed(f"the snapshot {name} does not exist")
+        for sql in statements:
+            store.database.write(sql.format(quoted(model.table), quoted(name)))
 
-def _restore_by_rename(store: Store, model: Model, name: str) -> None:
-    _check_snapshot(store, model, name)
-    store.database.write(f"DROP TABLE {quoted(model.table)}")
-    store.database.write(f"ALTER TABLE {quoted(name)} RENAME TO {quoted(model.table)}")
-
-
-def _drop_snapshot(store: Store, model: Model, name: str) -> None:
-    _check_snapshot(store, model, name)
-    tables.drop(store.database, name)
-
-
-def _check_snapshot(store: Store, model: Model, name: str) -> None:
-    if not _has_snapshot(store, model, name):
-        raise failed(f"the snapshot {name} does not exist")
+    return run
 
 
 def _has_snapshot(store: Store, model: Model, name: str) -> bool:
@@ -303,9 +293,9 @@ METHODS: dict[str, Method] = {
     "metadata": (0, "", lambda store, model: metadata(model)),
     "read": (0, "", lambda store, model: model.source or json.dumps(dict(model.document), ensure_ascii=False)),
     "takesnapshot": (0, "any", _snapshot),
-    "restoresnapshot": (1, "text=", _restore),
-    "restoresnapshotbyrename": (1, "text=", _restore_by_rename),
-    "dropsnapshot": (1, "text=", _drop_snapshot),
+    "restoresnapshot": (1, "text=", _on_snapshot("DELETE FROM {0}", "INSERT INTO {0} SELECT * FROM {1}")),
+    "restoresnapshotbyrename": (1, "text=", _on_snapshot("DROP TABLE {0}", "ALTER TABLE {1} RENAME TO {0}")),
+    "dropsnapshot": (1, "text=", _on_snapshot("DROP TABLE {1}")),
     "snapshotexists": (1, "text=", _has_snapshot),
 }
 """By name in lower case. `load` and `exists` are answered by `call`: there may be no such model."""

@@ -100,11 +100,6 @@ for _declared, _convert in (
     sqlite3.register_converter(_declared, _convert)
 
 
-def _is_foreign(sql: str, problem: str) -> bool:
-    """Whether a statement may be meant for another database."""
-    return problem.startswith("no such function") or (problem.startswith("near") and bool(_OF_MYSQL.match(sql)))
-
-
 def _day(text: str) -> str:
     return f"{text[:10]}T{text[11:] or '00:00:00'}Z"
 
@@ -231,7 +226,9 @@ class Database:
             try:
                 return self._rows(self._connection.execute(sql, parameters))
             except sqlite3.DatabaseError as error:
-                if not self._refused and _is_foreign(sql, str(error)):
+                said = str(error)
+                is_foreign = said.startswith("no such function") or (said.startswith("near") and _OF_MYSQL.match(sql))
+                if is_foreign and not self._refused:
                     raise failed(f"{error} (the database of tests is SQLite)") from error
                 raise
 

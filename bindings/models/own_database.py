@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import _thread
 from collections.abc import Callable, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scripttest.typing_names import Json
 
@@ -26,28 +25,19 @@ class OwnDatabase:
         databases: Callable[[], Databases],
         *,
         folder: Path,
-        now: Callable[[], datetime],
-        salt: Callable[[], bytes],
-        warn: Callable[[str], None],
-        strict: bool = False,
         keep: Callable[[bytes], None] | None = None,
+        **settings: Any,
     ) -> None:
         """Opens nothing yet.
 
         Args:
             databases: the databases of the run.
             folder: folder of the test. Fixtures are searched in it and in the folders above.
-            now: returns the time of the test, in UTC.
-            salt: returns 16 random bytes for the hash of a password.
-            warn: called with warnings about things that do not work as they are written.
-            strict: whether to refuse what MySQL would refuse.
-            keep: called when the test ends, with the database as the content of an SQLite file."""
+            keep: called when the test ends, with the database as the content of an SQLite file.
+            settings: `warn`, `now`, `salt` and `strict` of `Databases.open`."""
         self._databases = databases
         self._folder = folder
-        self._now = now
-        self._salt = salt
-        self._warn = warn
-        self._strict = strict
+        self._settings = settings
         self._keep = keep
         self._lock = _thread.RLock()
         self._store: Store | None = None
@@ -68,9 +58,7 @@ class OwnDatabase:
                 raise failed(_OVER)
             self.is_used = True
             if self._store is None:
-                self._store = self._databases().open(
-                    self._warn, self._now, self._salt, strict=self._strict, contents=self._first
-                )
+                self._store = self._databases().open(contents=self._first, **self._settings)
                 if self._closed:  # meanwhile, by a thread that saw nothing to give up
                     raise failed(_OVER)
             return answer(self._store, process, values, self._lines)

@@ -68,13 +68,12 @@ def call(store: Store, process: str, values: list[Json]) -> Json:
     function = METHODS.get(method.lower())
     if function is None:
         raise no_method(process, f"query.{method}")
-    return function(store, values[0] if values else None)
+    dsl = values[0] if values else None
+    return function(store, dsl) if function in _ON_TEXTS or isinstance(dsl, Mapping) else None
 
 
-def _get(store: Store, dsl: Json) -> Json:
-    if not isinstance(dsl, Mapping):
-        return None
-    if _statement_of(dsl):
+def _get(store: Store, dsl: Mapping[str, Json]) -> Json:
+    if dsl.get("sql"):
         return _sql(store, dsl)
     writer = _writer(store, dsl)
     limit, offset = writer.whole("limit"), writer.whole("offset")
@@ -85,19 +84,15 @@ def _get(store: Store, dsl: Json) -> Json:
     return rows
 
 
-def _first(store: Store, dsl: Json) -> Json:
-    if not isinstance(dsl, Mapping):
-        return None
-    rows = _sql(store, dsl) if _statement_of(dsl) else _get(store, {**dsl, "limit": 1})
+def _first(store: Store, dsl: Mapping[str, Json]) -> Json:
+    rows = _sql(store, dsl) if dsl.get("sql") else _get(store, {**dsl, "limit": 1})
     return rows[0] if rows else None
 
 
-def _paginate(store: Store, dsl: Json) -> Json:
-    if not isinstance(dsl, Mapping):
-        return None
+def _paginate(store: Store, dsl: Mapping[str, Json]) -> Json:
     writer = _writer(store, dsl)
     page, size = max(1, writer.whole("page") or 1), writer.whole("pagesize") or PAGE_SIZE
-    if _statement_of(dsl):
+    if dsl.get("sql"):
         stmt, args = _statement(store, dsl)
         selects = _SELECT.search(stmt)
         total = _total(store, stmt, args) if selects and _FROM.search(stmt, selects.end()) else -1
@@ -118,14 +113,12 @@ def _paginate(store: Store, dsl: Json) -> Json:
     }
 
 
-def _run(store: Store, dsl: Json) -> Json:
-    if not isinstance(dsl, Mapping):
-        return None
+def _run(store: Store, dsl: Mapping[str, Json]) -> Json:
     if dsl.get("page") or dsl.get("pagesize"):
         return _paginate(store, dsl)
     if dsl.get("first"):
         return _first(store, dsl)
-    if not _statement_of(dsl):
+    if not dsl.get("sql"):
         return _get(store, dsl)
     rows = _sql(store, dsl)
     if rows:
@@ -144,10 +137,6 @@ def _sql(store: Store, dsl: Mapping[str, Json]) -> list[Row]:
     if limit is not None and not _SETS_LIMIT.search(words):
         words += f" LIMIT {limit}" + (f" OFFSET {offset}" if offset else "")
     return _asked(store, words, args)
-
-
-def _statement_of(dsl: Mapping[str, Json]) -> bool:
-    return bool(dsl.get("sql"))
 
 
 def _statement(store: Store, dsl: Mapping[str, Json]) -> tuple[str, list[Json]]:
@@ -206,7 +195,7 @@ def _validate(store: Store, dsl: Json) -> dict[str, Json]:
     try:
         if not isinstance(dsl, Mapping):
             raise wrong("a query is an object")
-        if _statement_of(dsl):
+        if dsl.get("sql"):
             _statement(store, dsl)
         else:
             _writer(store, dsl).select()
@@ -215,12 +204,18 @@ def _validate(store: Store, dsl: Json) -> dict[str, Json]:
     return {"valid": True}
 
 
-METHODS: dict[str, Callable[[Store, Json], Json]] = {
+def _schema(store: Store, form: Json) -> Json:
+    return json.dumps(SCHEMA) if form == "json" else SCHEMA
+
+
+_ON_TEXTS = (_lint, _validate, _schema)
+"""What takes more than objects."""
+METHODS: dict[str, Callable[[Store, Any], Json]] = {
     "get": _get,
     "first": _first,
     "paginate": _paginate,
     "run": _run,
     "lint": _lint,
     "validate": _validate,
-    "schema": lambda store, form: json.dumps(SCHEMA) if form == "json" else SCHEMA,
+    "schema": _schema,
 }

@@ -14,8 +14,7 @@ from runner.application.application import AgentFolder, Application
 from runner.application.documents import read_json, read_yaml
 from runner.application.sandbox import Sandbox, read_sandbox
 from runner.errors import BrokenError, ConfigurationError, MissingError, did_you_mean
-from runner.security.files import read_text
-from runner.security.walk import SUFFIXES
+from runner.security.files import SUFFIXES, read_text
 from runner.shapes.declared import fields_of
 from runner.shapes.fields import ModelParameters, is_parameter
 from scripttest.values import Value

@@ -177,9 +177,8 @@ class CaseJudges:
             return {**verdict_of(agent, answer.output, self._chat.world), "connector": answer.connector}
         except (AgentError, RunnerError) as error:
             message = error.placed if isinstance(error, AgentError) else error.message
-            hint = f". {error.hint}" if error.hint else ""
             broken = isinstance(error, AgentError) or error.infrastructure
-            raise NotEvaluated(message + hint, infrastructure=broken) from error
+            raise NotEvaluated(sentences(message, error.hint), infrastructure=broken) from error
 
     async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
         """Calls a script function; see `Judges`."""
@@ -191,8 +190,7 @@ class CaseJudges:
                     reference, roles, arguments, scope, self._runtime, self._application, what=reference
                 )
         except ScriptReferenceError as error:
-            message = error.message + (f". {error.hint}" if error.hint else "")
-            raise NotEvaluated(message, infrastructure=error.infrastructure) from error
+            raise NotEvaluated(sentences(error.message, error.hint), infrastructure=error.infrastructure) from error
         except AgentError as error:
             raise NotEvaluated(error.placed, infrastructure=error.infrastructure) from error
         except HostError as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.application.application import Application, tested_by
 from runner.errors import RunnerError, did_you_mean, meant_or_listed, shown_path
-from runner.security.walk import SUFFIXES, files_below, is_test, no_packages
+from runner.security.files import SUFFIXES, files_below, is_test, no_packages
 from scripttest import FunctionError, ScriptError
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ A text of several lines is a list of its lines, as in `completions.py`."""
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -30,7 +29,7 @@ from typing import Any
 from runner.answers.completions import as_lines, completion_from, completion_to, from_lines, lengths_of, time_from
 from runner.answers.replay import CaseRecording, Described, RecordedCall, RecordingError
 from runner.connectors.base import Completion, ToolCall
-from runner.security.files import check_target, read_text
+from runner.security.files import read_text, write_whole
 
 VERSION = 1
 """The version of the format."""
@@ -108,15 +107,7 @@ def write_recording(path: Path, recording: CaseRecording) -> None:
         data = json.dumps(content, ensure_ascii=False, indent=2, default=str).encode()
     except UnicodeEncodeError:  # half of a surrogate pair, which UTF-8 cannot have
         data = json.dumps(content, indent=2, default=str).encode()
-    check_target(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
-    try:
-        temporary.write_bytes(data + b"\n")
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_whole(path, data + b"\n")
 
 
 def sweep(folder: Path, now: float) -> None:

@@ -3,7 +3,7 @@
 An agent is a folder below `assistants/` with a `package.yao`. Its id is the path below `assistants/`, with dots. The id
 of a test module is `scripts.<agent>.<path below src>`. If no id matches exactly, upper and lower case are treated as
 equal. A dot in the name of a folder is written `_`, as in Yao. So several test files can have one id: twins, of which
-none runs. `runner/security/walk.py` says which folders hold no tests and no agents."""
+none runs. `runner/security/files.py` says which folders hold no tests and no agents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from runner.errors import ConfigurationError, did_you_mean
-from runner.security.walk import SUFFIXES, is_closed, is_test, walk
+from runner.security.files import SUFFIXES, is_closed, is_test, walk
 from scripttest.values import Value
 
 

@@ -16,8 +16,7 @@ from bindings import Fixture, Model, ModelFileError, ModelFiles, ProcessError, b
 from runner.application.application import Application
 from runner.application.documents import place_in_json, read_json
 from runner.errors import ConfigurationError
-from runner.security.files import read_text
-from runner.security.walk import files_below, no_packages
+from runner.security.files import files_below, no_packages, read_text
 from scripttest.typing_names import Json
 
 _SUFFIXES = (".mod.yao", ".mod.jsonc", ".mod.json")

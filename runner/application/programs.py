@@ -23,7 +23,7 @@ from typing import Any
 
 from runner.application.application import repository_of
 from runner.errors import ConfigurationError
-from runner.security.walk import CODE, DEFINING, is_at_or_below, is_test, walk
+from runner.security.files import CODE, DEFINING, is_at_or_below, is_test, walk
 from scripttest import anywhere, open_file
 
 _PARTS = re.compile(r"[\s\"'`=:;,()|&<>@\[\]{}]+")

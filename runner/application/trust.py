@@ -32,10 +32,9 @@ from runner.application.documents import read_json
 from runner.application.programs import program_files
 from runner.errors import ConfigurationError
 from runner.options.options import RunOptions
-from runner.security.files import read_text
+from runner.security.files import CODE, DEFINING, read_text, walk
 from runner.security.keys import is_secret
 from runner.security.secrets import Secrets
-from runner.security.walk import CODE, DEFINING, walk
 from scripttest import Compiled, GitError, Source, anywhere, compile_all, names_in, open_file, read_at
 from scripttest.values import Value
 

@@ -17,8 +17,7 @@ from runner.cases.model import Case
 from runner.cases.selection import Chosen, Fault, Needs, faults, needs_of
 from runner.cases.validation import Batch, Validator, findings_of
 from runner.errors import ConfigurationError
-from runner.security.files import open_text
-from runner.security.walk import TABLES
+from runner.security.files import TABLES, open_text
 from scripttest.values import Value
 
 CHECKED_AT_ONCE = 1 << 15

@@ -22,8 +22,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from runner.errors import ConfigurationError
-from runner.security.files import reader_below
-from runner.security.walk import DEFINING, is_report, walk
+from runner.security.files import DEFINING, is_report, reader_below, walk
 from scripttest import holds_secrets
 from scripttest.values import Value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +104,13 @@ class Cluster:
             )
         named = {name: file for name, file in named.items() if self._variables.get(name)}
         needs_walls = plan.options.sandbox is not None
-        preflight = Preflight(connection, application, partial(archive_of, root, reports, content), named, needs_walls)
+        preflight = Preflight(
+            connection=connection,
+            application=application,
+            archive=cache(partial(archive_of, root, reports, content)),
+            variables=named,
+            needs_walls=needs_walls,
+        )
         found = self._found = preflight.look(workers)
         if found.problems:
             raise refusal(found.problems)

@@ -18,7 +18,6 @@ connection is slow."""
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import time
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
@@ -33,6 +32,7 @@ from runner.connectors.limits import MAX_CONCURRENCY, GlobalLimit, Limits
 from runner.connectors.usage import Timing, uncounted
 from runner.errors import RunnerError
 from runner.record.outcomes import Verdict
+from runner.security.files import write_whole
 
 if TYPE_CHECKING:
     from runner.execution.services import RunServices
@@ -370,8 +370,5 @@ def write_recording(folder: Path, name: str, content: bytes | None) -> None:
     path = folder.joinpath(*parts)
     if content is None:
         path.unlink(missing_ok=True)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    beside.write_bytes(content)
-    beside.replace(path)
+    else:
+        write_whole(path, content)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,31 +48,18 @@ class WorkerCheck(Value):
     """Name of a wall around scripts → why one of those that are fine does not have it, and which one."""
 
 
-class Preflight:
+class Preflight(Value):
     """What a run needs on each worker."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        application: str,
-        archive: Callable[[], bytes],
-        variables: Mapping[str, str],
-        needs_walls: bool,
-    ) -> None:
-        """Asks nobody yet.
-
-        Args:
-            connection: to the workers.
-            application: as in a `Job`.
-            archive: makes its archive, for workers that do not have it.
-            variables: name of a variable that the command has → the file that names it.
-            needs_walls: whether workers need all walls around scripts."""
-        self._connection = connection
-        self._application = application
-        self._archive = cache(archive)
-        self._variables = variables
-        self._needs_walls = needs_walls
-        self._extras = worker_side.extras()
+    connection: Connection
+    application: str
+    """As in a `Job`."""
+    archive: Callable[[], bytes]
+    """Makes its archive, for workers that do not have it."""
+    variables: Mapping[str, str]
+    """Name of a variable that the command has → the file that names it."""
+    needs_walls: bool
+    """Whether workers need all walls around scripts."""
 
     def look(self, workers: Mapping[str, int]) -> WorkerCheck:
         """Looks at workers, and gives them the application; blocks. `workers` is address → how many units it runs at a
@@ -81,7 +67,7 @@ class Preflight:
         if not workers:
             return WorkerCheck()
         addresses = list(workers)
-        answers = self._connection.ask(worker_side.look, tuple(self._variables), self._application, workers=addresses)
+        answers = self.connection.ask(worker_side.look, tuple(self.variables), self.application, workers=addresses)
         usable: dict[str, DaskWorker] = {}
         problems: dict[str, str] = {}
         lost: list[str] = []
@@ -103,13 +89,13 @@ class Preflight:
             if not answer["has_application"]:
                 lacking[address] = _who(address, answer)
         warnings = [
-            f"{variable}, which {self._variables[variable]} names, is set here but not on {_listed(where)}: "
+            f"{variable}, which {self.variables[variable]} names, is set here but not on {_listed(where)}: "
             "variables are not sent, set it where the workers run"
             for variable, where in missing.items()
         ]
         if lacking:
-            broken = self._connection.spread(
-                worker_side.install, self._archive(), self._application, workers=list(lacking)
+            broken = self.connection.spread(
+                worker_side.install, self.archive(), self.application, workers=list(lacking)
             )
             for address, error in broken.items():
                 del usable[address]
@@ -125,14 +111,14 @@ class Preflight:
         who = _who(address, answer)
         if answer["version"] != VERSION:
             return f"{who} has yao-test {answer['version']}, and this is {VERSION}"
-        extras = [extra for extra in self._extras if extra not in answer["extras"]]
+        extras = [extra for extra in worker_side.extras() if extra not in answer["extras"]]
         if extras:
             shown = "; ".join(f"{extra} ({install_command(extra)})" for extra in extras)
             return f"{who} lacks optional parts that are installed here: {shown}"
-        if self._needs_walls and answer["missing_walls"]:
+        if self.needs_walls and answer["missing_walls"]:
             missing_walls = "; ".join(f"{wall}: {why}" for wall, why in answer["missing_walls"].items())
             return f"{who} lacks sandbox walls, and --sandbox=require needs all of them ({missing_walls})"
-        for variable in self._variables:
+        for variable in self.variables:
             if variable not in answer["variables"]:
                 missing.setdefault(variable, []).append(who)
         return None

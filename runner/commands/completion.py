@@ -22,8 +22,7 @@ from runner.options.options import FLAGS, RunOptions
 from runner.planning.inputs import resolve_application, resolve_inputs, with_inputs
 from runner.planning.plan import CaseInput
 from runner.planning.test_functions import functions_in
-from runner.security.files import open_text, read_text
-from runner.security.walk import is_collected
+from runner.security.files import is_collected, open_text, read_text
 
 VARIABLE = "_YAO_TEST_COMPLETE"
 """The shell sets this variable when it asks for completions; `runner.commands.main` looks for it."""

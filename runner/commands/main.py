@@ -17,8 +17,8 @@ from runner.environment import Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
 from runner.options.options import ConfiguredOptions, check_needs, options_from, texts_in
 from runner.options.readers import LINES
+from runner.security.files import CASE_FILES
 from runner.security.terminal import UnwrittenError
-from runner.security.walk import CASE_FILES
 from scripttest import hide_environment
 
 TYPE_CHECKING = False

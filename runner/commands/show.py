@@ -21,7 +21,7 @@ from runner.record.model import TestResult
 from runner.record.report import Report
 from runner.record.result_texts import as_text, name_of
 from runner.reporters.markdown_pieces import body, heading
-from runner.security.walk import TABLES
+from runner.security.files import TABLES
 from scripttest import Status
 from scripttest.typing_names import Record
 

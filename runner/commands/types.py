@@ -14,8 +14,7 @@ from runner.commands import tables
 from runner.commands.inputs import write_file, writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.security.files import read_text
-from runner.security.walk import SUFFIXES
+from runner.security.files import SUFFIXES, read_text
 
 TARGET = "types/yao-test"
 PROJECTS = f"{TARGET}/.tests"

@@ -11,7 +11,7 @@ from runner.application.documents import read_yaml
 from runner.connectors.base import Connector
 from runner.connectors.definition import Definition, read_definition, read_type
 from runner.errors import BrokenError, ConfigurationError, MissingError, did_you_mean
-from runner.security.walk import files_below
+from runner.security.files import files_below
 
 if TYPE_CHECKING:
     from runner.connectors.http import Endpoint

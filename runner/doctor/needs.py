@@ -24,8 +24,7 @@ from runner.doctor import script_calls
 from runner.doctor.findings import AgentFindings, Extra, Findings, Need, NeedKind
 from runner.doctor.script_calls import MOST_NAMED, Reader, ScriptCall
 from runner.errors import ConfigurationError, MissingError, RunnerError, did_you_mean, sentences
-from runner.security.files import read_text
-from runner.security.walk import CASE_FILES, SUFFIXES, files_below, holds_tests, is_report, is_test
+from runner.security.files import CASE_FILES, SUFFIXES, files_below, holds_tests, is_report, is_test, read_text
 from scripttest import system_walls
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from runner.agents.mcp.servers import server_files
 from runner.application.application import Application
 from runner.application.documents import read_json
 from runner.errors import ConfigurationError, did_you_mean, sentences
-from runner.security.walk import SUFFIXES, files_below, holds_tests, is_test, no_packages
+from runner.security.files import SUFFIXES, files_below, holds_tests, is_test, no_packages
 from scripttest import CompileError, WrittenCall, WrittenCalls
 from scripttest.values import Value
 

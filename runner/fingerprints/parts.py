@@ -35,8 +35,7 @@ from pathlib import Path
 
 from runner.errors import ConfigurationError, shown_path
 from runner.parts import Dependency
-from runner.security.files import read_bytes, read_text
-from runner.security.walk import files_below
+from runner.security.files import files_below, read_bytes, read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from runner.options.options import RunOptions
 from runner.record.coverage import coverage_in, figures, totals, uncovered
 from runner.record.fold import Execution
 from runner.record.model import Suite, suite_in
-from runner.record.report import Report, events_of
+from runner.record.report import events_of
 from runner.record.story import shown_lines
 from runner.reporters.change_lines import fact_of
 from runner.reporters.console.verdict_lines import sentences
@@ -296,9 +296,7 @@ class KeptRuns:
         """A run with this result alone."""
         result = kept.result
         with self._reading() as store:
-            return self._told(store.ended_tests(result.run, result.seq - 1, result.seq))
-
-    def _told(self, report: Report) -> RunLines:
+            report = store.ended_tests(result.run, result.seq - 1, result.seq)
         run, so_far = RunLines(environment=self._environment), Execution()
         for event in events_of(report.replace(root=str(repository_of(self._environment.directory)))):
             so_far.add(event)

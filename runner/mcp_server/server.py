@@ -24,8 +24,7 @@ from runner.execution.outcome import bounded
 from runner.mcp_server.actions import Actions
 from runner.mcp_server.running import Call
 from runner.mcp_server.tools import BY_NAME, INSTRUCTIONS, TOOLS, Answers, nearest, shown
-from runner.security.files import read_text
-from runner.security.walk import CASE_FILES, CODE
+from runner.security.files import CASE_FILES, CODE, read_text
 from runner.version import VERSION
 from scripttest.values import Value
 

@@ -39,7 +39,7 @@ from runner.agents.answer import AgentError
 from runner.agents.references import find_function
 from runner.assertions.base import NotEvaluated
 from runner.cases.model import simulator_reference
-from runner.errors import RunnerError
+from runner.errors import RunnerError, sentences
 from runner.reading.answer_text import behind_thinking
 from runner.reading.helper_answers import Simulation, Unclear, read_simulation
 from scripttest import ScriptError, Status
@@ -229,7 +229,7 @@ class SimulatorError(Exception):
     """The simulator could not be called, or gave no answer; the message says why."""
 
     def __init__(self, message: str, hint: str | None = None, infrastructure: bool = False) -> None:
-        super().__init__(message + (f". {hint}" if hint else ""))
+        super().__init__(sentences(message, hint))
         self.infrastructure = infrastructure
         """Whether what it runs on broke, rather than the simulator."""
 

@@ -56,7 +56,7 @@ def problem_with_transcript(result: TestResult) -> str | None:
         return "the report keeps one of its runs; regrade the reports that it was merged from"
     if case.trials:
         return "it has several trials, but the report keeps only one transcript"
-    turns = _spoken(case)
+    turns = spoken_turns(case)
     if not case.in_turns:
         broke = any(not failure.type and failure.cause in TALKING for failure in outcome.failures)
         if case.output is None and (broke or outcome.status == Status.SKIPPED):
@@ -82,7 +82,7 @@ class SavedTalk:
         self.knows_agents = bool(self._answers) and all(one.agents is not None for one in self._answers)
         """Whether it is known which other agents were asked."""
         self._case = result.case
-        self._turns = _spoken(self._case)
+        self._turns = spoken_turns(self._case)
         self._next = 0
         self._failed = any(failure.cause == Cause.ASSERTION and not failure.type for failure in result.outcome.failures)
         """Whether the talk failed by how it ended: the user spoke too often, or checkpoints are missing."""
@@ -159,7 +159,8 @@ class SavedTalk:
         return turn if turn is not None and turn.source == source else None
 
 
-def _spoken(case: CaseResult) -> list[TurnResult]:
+def spoken_turns(case: CaseResult) -> list[TurnResult]:
+    """The turns in which the user said something."""
     return [turn for turn in case.turns if turn.status != Status.SKIPPED and turn.source]
 
 

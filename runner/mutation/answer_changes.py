@@ -28,9 +28,9 @@ from datetime import date, timedelta
 from typing import Any
 
 from runner.assertions.base import ToolUse
+from runner.modes.transcripts import spoken_turns
 from runner.record.case_result import CaseResult, TurnResult
 from runner.record.model import TestResult
-from scripttest import Status
 from scripttest.values import Value
 
 APOLOGY = "I am sorry, but I cannot help you with that."
@@ -186,15 +186,11 @@ def _of_tools(answers: list[_Answer]) -> Iterator[tuple[str, str, list[_Answer]]
 def _answers(case: CaseResult) -> list[_Answer]:
     if not case.in_turns:
         return [_Answer(said=_said(case), tools=case.tools)]
-    return [_Answer(said=_said(turn), tools=turn.tools) for turn in _spoken(case)]
+    return [_Answer(said=_said(turn), tools=turn.tools) for turn in spoken_turns(case)]
 
 
 def _said(one: CaseResult | TurnResult) -> Any:
     return one.response if one.output is None or one.output == one.response else one.output
-
-
-def _spoken(case: CaseResult) -> list[TurnResult]:
-    return [turn for turn in case.turns if turn.status != Status.SKIPPED and turn.source]
 
 
 def _with(result: TestResult, answers: list[_Answer]) -> TestResult:
@@ -203,7 +199,7 @@ def _with(result: TestResult, answers: list[_Answer]) -> TestResult:
     if not case.in_turns:
         return result.replace(case=case.replace(**_fields(case, answers[0])))
     following = iter(answers)
-    spoken = _spoken(case)
+    spoken = spoken_turns(case)
     turns = tuple(turn.replace(**_fields(turn, next(following))) if turn in spoken else turn for turn in case.turns)
     return result.replace(case=case.replace(turns=turns))
 

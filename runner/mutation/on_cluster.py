@@ -23,7 +23,7 @@ from runner.mutation.verdicts import Kept, Status
 from runner.options.values import Shard
 from runner.planning.plan import RunRequest
 from runner.planning.planner import make_plan, with_contexts
-from runner.security.walk import CODE
+from runner.security.files import CODE
 from scripttest import belongings_of, hide_environment
 
 PROGRESS = 0.25

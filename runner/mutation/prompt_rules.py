@@ -280,9 +280,7 @@ def _cost_of(talks: Mapping[str, Talks], planned: Planned) -> float | None:
 def _held(found: ChangeReport) -> Held:
     if found.verdict is ChangeVerdict.REGRESSED:
         return Held.YES
-    if not found.fell:
-        return Held.NO
-    return Held.UNSURE if found.verdict is ChangeVerdict.CANNOT_TELL else Held.NO
+    return Held.UNSURE if found.fell and found.verdict is ChangeVerdict.CANNOT_TELL else Held.NO
 
 
 def rules_of(prompts: Sequence[Mapping[str, Any]]) -> list[Rule]:

@@ -3,11 +3,10 @@ reported run, which costs nothing; of all others from the newest run that is kep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from runner.errors import MissingError
 from runner.execution.attempts import AttemptRun
 from runner.execution.suite_run import SuiteRun
 from runner.modes.base import CaseAttempt
@@ -118,15 +117,6 @@ def newest_talks(
         talks = talks_of(name, read(name))
         newest.update(dict.fromkeys(labels & talks.labels - newest.keys(), talks))
     return newest
-
-
-def without_talks(labels: Collection[str]) -> MissingError:
-    """The error of case files of which no run is kept."""
-    first = min(labels)
-    return MissingError(
-        f"Cannot change answers: there is no stored run of {first}",
-        f"Run it once with yao-test -i {first} -o run.jsonl, then pass the report: --from run.jsonl",
-    )
 
 
 def _stored(folder: Path) -> list[tuple[float, str]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from runner.assertions.base import AssertionResult
 from runner.connectors.base import ClosedModels
+from runner.errors import MissingError
 from runner.execution.attempts import AttemptRun
 from runner.execution.run import Run
 from runner.execution.services import RunServices
@@ -20,7 +21,7 @@ from runner.execution.stopping import Budgets, Signals, Stop
 from runner.modes.base import CaseAttempt
 from runner.modes.transcripts import Transcripts, problem_with_transcript
 from runner.mutation.answer_changes import OF_TOOLS, Change, ChangeKind, changes
-from runner.mutation.talks import Asking, Talks, newest_talks, without_talks
+from runner.mutation.talks import Asking, Talks, newest_talks
 from runner.planning.planner import looking, make_plan
 from runner.planning.regrading import alone
 from scripttest import Cause, Status, TestKey
@@ -104,20 +105,10 @@ class CaseVerdict(Value):
         return list(dict.fromkeys(one.kind for one in self.verdicts if one.kind in of_kind))
 
 
-def share_of(cases: Collection[CaseVerdict]) -> float | None:
-    """The share of changes that are noticed; None when there are none."""
-    counted = sum(case.counted for case in cases)
-    return sum(case.noticed for case in cases) / counted if counted else None
+class CaseVerdicts(Value):
+    """What some cases notice."""
 
-
-class FileVerdict(Value):
-    """What the cases of a file notice."""
-
-    label: str
     cases: tuple[CaseVerdict, ...]
-    """Those that notice least come first."""
-    left_out: Mapping[str, str]
-    """Cases without a verdict → why."""
 
     @property
     def counted(self) -> int:
@@ -132,10 +123,18 @@ class FileVerdict(Value):
     @property
     def share(self) -> float | None:
         """The share of changes that are noticed; None when there are none."""
-        return share_of(self.cases)
+        return self.noticed / self.counted if self.counted else None
 
 
-class WeakCases(Value):
+class FileVerdict(CaseVerdicts):
+    """What the cases of a file notice; those that notice least come first."""
+
+    label: str
+    left_out: Mapping[str, str]
+    """Cases without a verdict → why."""
+
+
+class WeakCases(CaseVerdicts):
     """What came of it."""
 
     files: tuple[FileVerdict, ...]
@@ -145,16 +144,6 @@ class WeakCases(Value):
     stopped: str | None = None
     code: int | None = None
     """The exit code, where a signal ended it."""
-
-    @property
-    def cases(self) -> list[CaseVerdict]:
-        """Those of all files."""
-        return [case for file in self.files for case in file.cases]
-
-    @property
-    def share(self) -> float | None:
-        """The share of changes that are noticed; None when there are none."""
-        return share_of(self.cases)
 
     def below(self, least: float | None) -> list[FileVerdict]:
         """The files with a lower share than the least that is good enough."""
@@ -191,7 +180,11 @@ def find_weak_cases(
         talks = newest_talks(saved, named, read, environment, store)
         labels = {source.suite.label for source in saved}
         if labels and not talks and len(saved) == len(plan.sources) and not plan.modules:
-            raise without_talks(labels)
+            first = min(labels)
+            raise MissingError(
+                f"Cannot change answers: there is no stored run of {first}",
+                f"Run it once with yao-test -i {first} -o run.jsonl, then pass the report: --from run.jsonl",
+            )
         calls = _JudgeCalls(request.options, stop)
         services.count_usage(calls)
         work = _Work(plan, run, talks, labels, calls, told, judged)
@@ -200,6 +193,7 @@ def find_weak_cases(
             found = services.agents().run(work.run(), lambda: stop.over)
         calls.end()
         return WeakCases(
+            cases=tuple(case for file in found for case in file.cases),
             files=tuple(found),
             origin=", ".join(dict.fromkeys(one.origin for one in talks.values())),
             warnings=plan.warnings,

@@ -11,7 +11,7 @@ from runner.application.application import Application, TestModule, find_root, t
 from runner.errors import ConfigurationError, listed
 from runner.options.options import RunOptions, absolute
 from runner.planning.plan import CaseInput, GeneratorInput
-from runner.security.walk import (
+from runner.security.files import (
     CASE_FILES,
     CODE,
     SUFFIXES,

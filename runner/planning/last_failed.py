@@ -115,17 +115,9 @@ def write_failed(path: Path, failed: Mapping[str, list[str]]) -> None:
 
 def write_json(path: Path, content: object) -> None:
     """Replaces a file that later runs read by another one. Raises OSError."""
-    from runner.security.files import check_target
+    from runner.security.files import write_whole
 
-    check_target(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
-        part.write_text(json.dumps(content), "utf-8")
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    write_whole(path, json.dumps(content).encode())
 
 
 def suite_key(id: str, root: Path) -> str:

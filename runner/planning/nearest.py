@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runner.application.application import Application
 from runner.errors import meant_or_listed
-from runner.security.walk import CASE_FILES, is_closed, is_collected, is_report, is_test, walk
+from runner.security.files import CASE_FILES, is_closed, is_collected, is_report, is_test, walk
 
 _CLOSE = 0.6
 """How alike names must be, as `difflib` measures it."""

@@ -38,7 +38,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 def _is_case_file(path: Path) -> bool:
-    from runner.security.walk import is_collected
+    from runner.security.files import is_collected
 
     return is_collected(str(path))
 

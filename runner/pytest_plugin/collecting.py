@@ -15,8 +15,7 @@ from runner.application.application import Application, find_root, twins_among, 
 from runner.errors import ConfigurationError, RunnerError, shown_path
 from runner.planning.inputs import RENAME
 from runner.planning.test_functions import functions_in, tags_in
-from runner.security.files import read_text
-from runner.security.walk import is_closed, is_report, is_test
+from runner.security.files import is_closed, is_report, is_test, read_text
 from scripttest import HostError
 
 TYPE_CHECKING = False

@@ -29,10 +29,10 @@ from runner.planning.plan import RunRequest
 from runner.record.events import Event, RunEnd, RunError, RunStart, SuiteStart, TestEnd
 from runner.record.outcomes import error_text
 from runner.reporters.console.console import failure_text
+from runner.security.files import is_test
 from runner.security.keys import take_keys
 from runner.security.secrets import Secrets
 from runner.security.terminal import inert, unsteered
-from runner.security.walk import is_test
 from scripttest import Status, start_processes
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from runner.security.files import read_text
+from runner.security.files import all_folders, files_below, no_packages, read_text
 from runner.security.keys import (
     JSON_PAIR,
     SECRET_NAMES,
@@ -30,7 +30,6 @@ from runner.security.keys import (
     unescaped,
     worth_hiding,
 )
-from runner.security.walk import all_folders, files_below, no_packages
 from scripttest.typing_names import TypeVar
 from scripttest.values import Value
 

@@ -23,7 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from runner.security.files import check_target, read_text
+from runner.security.files import read_text, write_whole
 from scripttest import Cause, Outcome
 from scripttest.values import Value
 
@@ -84,15 +84,7 @@ def write_input(folder: Path, args: list[Any]) -> Path:
     """Adds an input to a corpus; its file, which appears as a whole. Raises OSError, also for a folder that a link
     leads out of the application."""
     path = folder / f"{name_of(args)}.json"
-    check_target(path)
-    folder.mkdir(parents=True, exist_ok=True)
-    draft = path.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        draft.write_text(_written(args), "utf-8")
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
+    write_whole(path, _written(args).encode())
     return path
 
 

@@ -20,7 +20,7 @@ from runner.errors import RunnerError
 from runner.options.options import RunOptions, absolute, report_path
 from runner.reporters.console.style import Style
 from runner.reporters.console.terminal import CLEAR
-from runner.security.walk import walk
+from runner.security.files import walk
 from scripttest import written_files
 from scripttest.values import Value
 

@@ -12,7 +12,7 @@ from runner.execution.run import Observer
 from runner.execution.stopping import Stop
 from runner.parts import Dependency, dependency_in
 from runner.record.events import Event, RunStart, SuiteEnd, TestEnd
-from runner.security.walk import CODE
+from runner.security.files import CODE
 from scripttest import Status
 
 TYPE_CHECKING = False

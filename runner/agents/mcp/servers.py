@@ -34,7 +34,7 @@ from runner.agents.mcp.base import Item, Server, Tool, ToolError
 from runner.application.application import Application
 from runner.application.documents import read_json
 from runner.errors import ConfigurationError, MissingError, RunnerError, did_you_mean, sentences
-from runner.security.walk import files_below
+from runner.security.files import files_below
 from scripttest import install_command
 from scripttest.values import Value
 

@@ -10,7 +10,7 @@ from typing import Any
 from runner.agents.mcp.base import Server, Tool, ToolError
 from runner.agents.mcp.servers import Servers
 from runner.assertions.base import ToolUse
-from runner.errors import ConfigurationError, did_you_mean
+from runner.errors import ConfigurationError, did_you_mean, sentences
 from scripttest.values import Value
 
 MAX_TOOLS = 20
@@ -135,7 +135,7 @@ async def open_toolbox(servers: Servers, items: Any, where: str, *, may_lack: bo
         try:
             servers.server(name)
         except ConfigurationError as error:
-            absent[name] = f"{error.message}. {error.hint}" if error.hint else error.message
+            absent[name] = sentences(error.message, error.hint)
     choices = [choice for choice in choices if choice.server not in absent]
     chosen = [servers.server(choice.server) for choice in choices]
     listed = await asyncio.gather(*[server.list_tools() for server in chosen])
@@ -148,7 +148,7 @@ async def open_toolbox(servers: Servers, items: Any, where: str, *, may_lack: bo
             if name not in names:
                 hint = did_you_mean(name, names)
                 text = f'MCP server {server.id} has no tool "{name}", which {where} names'
-                warnings[f"{text}. {hint}" if hint else text] = None
+                warnings[sentences(text, hint)] = None
         for tool in available:
             if not choice.tools or tool.name in choice.tools:
                 tools[server.id, tool.name] = OfferedTool(server=server, tool=tool)

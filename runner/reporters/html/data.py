@@ -27,8 +27,7 @@ from runner.record.result_texts import difference_in, message_text
 from runner.record.stability import normalised
 from runner.record.texts import json_line
 from runner.reporters.console.style import command_of, has_failed_step
-from runner.security.files import read_bytes, read_named
-from runner.security.walk import CODE
+from runner.security.files import CODE, read_bytes, read_named
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
 from scripttest.values import Value

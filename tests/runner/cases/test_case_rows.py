@@ -9,7 +9,7 @@ import pytest
 from case_files import read, refusal
 
 from runner.cases.reader import CaseFile
-from runner.security.walk import is_collected
+from runner.security.files import is_collected
 
 
 def cases(folder: Path, text: str | bytes, name: str = "cases.csv") -> list[dict[str, Any]]:
