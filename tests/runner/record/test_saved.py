@@ -76,10 +76,10 @@ def test_lines_as_yao_writes_them_are_of_the_agent(tmp_path: Path) -> None:
     found = load(save(tmp_path, "".join(f"{json.dumps(line)}\n" for line in lines)))
 
     assert [(suite.id, suite.agent, suite.has_cases) for suite in found.suites] == [("keyword", "keyword", True)]
-    assert [(one.suite, one.name, one.status, one.cause) for one in found.results] == [
-        ("keyword", "T001", "passed", None),
-        ("keyword", "T002", "failed", None),
-        ("keyword", "T003", "failed", "timeout"),
+    assert [(one.suite, one.name, one.status.value) for one in found.results] == [
+        ("keyword", "T001", "passed"),
+        ("keyword", "T002", "failed"),
+        ("keyword", "T003", "failed"),
     ]
 
 
