@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from bindings import AnsweredBy, Mock, ProcessError, World, answered_value, arguments_text
 from runner.assertions.base import ToolUse
 from runner.connectors.base import Completion, ToolCall
+from runner.errors import sentences
 from scripttest import Cause, Failure, code_frame
 from scripttest.values import Value
 
@@ -60,11 +61,10 @@ class AgentError(Exception):
     @property
     def failure(self) -> Failure:
         """The failure of a case that it is."""
-        hint = f". {self.hint}" if self.hint else ""
         cause = Cause.CUT if self.cut else Cause.INFRASTRUCTURE if self.infrastructure else Cause.ERROR
         return Failure(
             cause=cause,
-            message=f"agent error: {self.message}{hint}",
+            message=sentences(f"agent error: {self.message}", self.hint),
             frames=self.frames,
             code_frame=code_frame(self.frames[0].location) if self.frames else "",
         )
@@ -236,7 +236,7 @@ async def mocked_process(world: World, name: str, args: list[Any]) -> Reply | No
     """The answer of a process's mock; upper and lower case of its name are the same. Raises ProcessError when the
     mock throws."""
     mock = world.mocks.find_process(name) if world.mocks else None
-    return None if mock is None else Reply(value=await _reply(world, mock, name, args, name))
+    return None if mock is None else Reply(value=await mock_reply(world, mock, name, args, name))
 
 
 async def mocked_agent(
@@ -248,14 +248,15 @@ async def mocked_agent(
     if mock is None:
         return None
     try:
-        reply = await _reply(world, mock, id, [messages, dict(options)], f"agents.{id}")
+        reply = await mock_reply(world, mock, id, [messages, dict(options)], f"agents.{id}")
     except ProcessError as error:
         raise AgentError(error.message) from error
     return answer_of(id, reply)
 
 
-async def _reply(world: World, mock: Mock, name: str, args: list[Any], noted: str) -> Any:
-    """The answer of a mock; that of a script test is made in the realm of the test, which counts the calls."""
+async def mock_reply(world: World, mock: Mock, name: str, args: list[Any], noted: str) -> Any:
+    """The answer of a mock; that of a script test is made in the realm of the test, which counts the calls. Raises
+    ProcessError."""
     if mock.number is None:
         world.ledger.note(noted, AnsweredBy.MOCKED)
         return mock.value

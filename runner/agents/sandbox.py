@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bindings import AnsweredBy, Mock, ProcessError, Workspace, workspace_of
-from runner.agents.answer import AgentError, ask_test
+from bindings import ProcessError, Workspace, workspace_of
+from runner.agents.answer import AgentError, mock_reply
 from runner.assertions.base import ToolUse
 from runner.assertions.results import shorten
 from runner.connectors.base import Completion, ModelRequest
@@ -80,20 +80,10 @@ async def _exec(step: Step, scope: Scope) -> None:
         text = f'prepare: "{step.command}" was skipped: nothing answers it; {world.mock("exec", step.command)} would'
         scope.chat.warn(text)
         return
-    reply = await _reply(scope, mock, step.command)
-    code = reply.get("exit_code") or 0
-    if code:
+    command = step.command
+    reply = await mock_reply(world, mock, command, [["sh", "-c", command], command], f"exec {command}")
+    if isinstance(reply, dict) and (code := reply.get("exit_code")):
         raise ProcessError(f"exec: exit {code}: {shorten(str(reply.get('stderr') or ''), SHOWN_ERROR)}")
-
-
-async def _reply(scope: Scope, mock: Mock, command: str) -> dict[str, object]:
-    world = scope.chat.world
-    if mock.number is None:
-        world.ledger.note(f"exec {command}", AnsweredBy.MOCKED)
-        value = mock.value
-    else:
-        value = await ask_test(world, "reply", [mock.number, command, ["sh", "-c", command], command])
-    return value if isinstance(value, dict) else {"stdout": value}
 
 
 async def run(runtime: Runtime, request: ModelRequest, scope: Scope) -> Completion:

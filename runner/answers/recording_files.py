@@ -94,7 +94,8 @@ def write_recording(path: Path, recording: CaseRecording) -> None:
         request = json.dumps(call.request, sort_keys=True, default=str)
         seen[request] = seen.get(request, 0) + 1
         repeat = {"repeat": seen[request]} if seen[request] > 1 else {}
-        calls.append({**repeat, "request": _request_to(call.request), "completion": _completion_to(call)})
+        completion = completion_to(call.completion, lengths_of(call.chunks, call.completion.content))
+        calls.append({**repeat, "request": _request_to(call.request), "completion": completion})
     content = {
         "version": VERSION,
         "suite": recording.suite,
@@ -131,10 +132,6 @@ def _slug(id: str) -> str:
 
 def _unreadable(where: str, why: str) -> RecordingError:
     return RecordingError(f"Cannot read recording {where}: {why}", "Record it again with --record, or remove the file")
-
-
-def _completion_to(call: RecordedCall) -> dict[str, Any]:
-    return completion_to(call.completion, lengths_of(call.chunks, call.completion.content))
 
 
 def _request_to(request: Described) -> Described:

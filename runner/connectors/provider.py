@@ -93,7 +93,8 @@ class HttpConnector(Connector):
         self._client = client
         self._timing = timing
         self._global_limit = limit
-        self._url = self._address(options.get("host") or options.get("proxy") or self.default_host)
+        host = options.get("host") or options.get("proxy") or self.default_host
+        self._url = f"{host}{self.path}" if host.endswith("/") else f"{host}/v1/{self.path}"
         self.endpoint = endpoint_of(self._url)
         self._credential = Credential(url=self._url, headers=self._auth())
         client.check(self._url)
@@ -172,9 +173,6 @@ class HttpConnector(Connector):
         hour = min(usage.written_for_an_hour, usage.written_tokens)
         written = ((usage.written_tokens - hour) * CACHE_WRITES[0] + hour * CACHE_WRITES[1]) * input
         return usage.replace(cost=Estimate((cost + written) / 1e6) if written else cost / 1e6)
-
-    def _address(self, host: str) -> str:
-        return f"{host}{self.path}" if host.endswith("/") else f"{host}/v1/{self.path}"
 
     def _auth(self) -> dict[str, str]:
         key = self.options.get("key")

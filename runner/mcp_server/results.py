@@ -78,7 +78,9 @@ class RunLines(JsonLines):
     @property
     def failures(self) -> list[Record]:
         """The results of tests that failed or broke."""
-        return sorted((one for one in self.results if one["status"] == Status.FAILED), key=self._place)
+        return sorted(
+            (one for one in self.results if one["status"] == Status.FAILED), key=lambda one: self._places[one["suite"]]
+        )
 
     @property
     def coverage(self) -> Mapping[str, Record]:
@@ -89,9 +91,6 @@ class RunLines(JsonLines):
     def failures_of(self, test: str) -> list[Record]:
         """Those of a test."""
         return [line for line in self.failures if line["test"] == test]
-
-    def _place(self, line: Record) -> int:
-        return self._places[line["suite"]]
 
     def input_of(self, line: Record) -> str:
         """The value of `-i` for the suite of a result."""

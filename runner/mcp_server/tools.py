@@ -73,7 +73,7 @@ class Tool(Value):
             if name not in known:
                 there = f"Its arguments are {', '.join(known)}" if known else "It has none"
                 wrong.append(f'{self.name} has no argument "{name}". {did_you_mean(name, known) or there}')
-            elif not _is(value, known[name]):
+            elif not isinstance(value, TYPES[known[name]]) or (isinstance(value, bool) and known[name] != "boolean"):
                 wrong.append(f"{name} must be {ARTICLES[known[name]]}, not {value!r}"[:200])
         missing = [name[:-1] for name in self.takes if name.endswith("!") and name[:-1] not in arguments]
         if missing and "cursor" not in arguments:
@@ -85,10 +85,6 @@ class Tool(Value):
 
 ARTICLES = {"string": "a string", "boolean": "true or false", "integer": "a whole number"}
 TYPES: Mapping[str, type] = {"string": str, "boolean": bool, "integer": int}
-
-
-def _is(value: object, kind: str) -> bool:
-    return isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
 
 _DECLARED = tomllib.loads((Path(__file__).with_name("tools.toml")).read_text("utf-8"))

@@ -63,7 +63,7 @@ def problem_with_transcript(result: TestResult) -> str | None:
             return "the agent did not answer"
     elif not turns:
         return "there are no messages"
-    elif not all(_answered(turn) for turn in turns):
+    elif any(turn.error is not None and turn.output is None and not (turn.response or turn.tools) for turn in turns):
         return "the agent did not answer in every turn"
     elif outcome.status == Status.SKIPPED and not any(turn.status == Status.SKIPPED for turn in case.turns):
         return "the conversation was cut short"  # not because nobody answered the agent
@@ -162,10 +162,6 @@ class SavedTalk:
 def spoken_turns(case: CaseResult) -> list[TurnResult]:
     """The turns in which the user said something."""
     return [turn for turn in case.turns if turn.status != Status.SKIPPED and turn.source]
-
-
-def _answered(turn: TurnResult) -> bool:
-    return bool(turn.output is not None or turn.response or turn.tools) or turn.error is None
 
 
 def _usage_of(took: TurnUsage | None) -> Usage:

@@ -289,7 +289,8 @@ class FuzzTest:
     def _lines(self, one: Input) -> list[str]:
         lines = [f"input: {_cut(one.args)}"] + ([] if one.is_seed else [f"file : {self._shown}/{one.name}.json"])
         if self._found is not None and one.name == name_of(self._found):
-            lines.append(f"found by --fuzz; to rerun it: {self._command(one.name)}")
+            command = f"yao-test -i {self._module} --run '^{self.name}$/{one.name}'"
+            lines.append(f"found by --fuzz; to rerun it: {command}")
         return lines
 
     def _with_found(self, outcome: Outcome) -> Outcome:
@@ -298,9 +299,6 @@ class FuzzTest:
         text = f"--fuzz found an input that fails on its own: {_cut(json.dumps(self._found))}"
         failure = Failure(cause=Cause.ERROR, message=f"{text} ({self._kept})")
         return outcome.replace(status=Status.FAILED, failures=(*outcome.failures, failure))
-
-    def _command(self, input: str) -> str:
-        return f"yao-test -i {self._module} --run '^{self.name}$/{input}'"
 
 
 def _told(outcome: Outcome, lines: list[str]) -> Outcome:

@@ -141,16 +141,13 @@ def _read_input(path: Path, size: int | None, shown: str) -> Input:
         return bad(f': unknown field "{unknown[0]}"', form)
     args = found["args"]
     if size is not None and len(args) != size:
-        return bad(f": it has {_arguments(len(args))}, but the function takes {size}", form)
+        number = f"{len(args)} argument{'' if len(args) == 1 else 's'}"
+        return bad(f": it has {number}, but the function takes {size}", form)
     return Input(name=name, args=json.dumps(args))
 
 
 def _written(args: list[Any]) -> str:
     return json.dumps({"args": args}, indent=2) + "\n"
-
-
-def _arguments(count: int) -> str:
-    return "1 argument" if count == 1 else f"{count} arguments"
 
 
 def _refuse_constant(name: str) -> None:
