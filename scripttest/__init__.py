@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from scripttest.belongings import KEYS, Belongings, belongings_of, is_never_readable
     from scripttest.compile.at_once import compile_all, without_comments
-    from scripttest.compile.builds import Source
-    from scripttest.compile.compiler import Compiled, Instrument
+    from scripttest.compile.builds import Compiled, Source
+    from scripttest.compile.compiler import Instrument
     from scripttest.compile.configuration import names_in
     from scripttest.diagnostics.printed import WrittenCall, WrittenCalls
     from scripttest.diagnostics.sources import code_frame

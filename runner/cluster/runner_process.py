@@ -46,7 +46,7 @@ from runner.planning.plan import CaseSource, ResumeState, Retained, RunPlan, Run
 from runner.planning.planner import selection_of
 from runner.record.events import RunError, Warned
 from runner.record.lines import result_of
-from scripttest import Status, belongings_of, hide_environment, start_processes
+from scripttest import ScriptHost, Status, belongings_of, hide_environment, start_processes
 from scripttest.values import fields_of
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Runner:
             carry_out(run, None)
             return
         processes, self._processes = self._processes or start_processes(SCRIPT_PARTS, self._root), None
-        with run.open_host(processes, self._parallel) as host, run:
+        with run.open_host_of(ScriptHost, processes, self._services.instrument, self._parallel) as host, run:
             carry_out(run, host)
             self._processes = host.release()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import _thread
 from collections.abc import Callable
+from functools import partial
 
 from bindings import SCRIPT_GLOBALS, ProcessRouter, Snapshots
 from scripttest.typing_names import Protocol, TypeVar
@@ -150,9 +151,14 @@ class Run:
     def open_host(self, processes: Processes, workers: int = 0, *, lists: bool | None = None) -> ScriptHost:
         """Opens the script host with at most `workers` workers, 0: as many as the options say. `lists`: whether it
         lists tests instead of running them; None: as the options say."""
+        from runner.planning.last_failed import memory_of
         from scripttest import ScriptHost
 
-        return self.open_host_of(ScriptHost, processes, self.services.instrument, workers, lists)
+        options = self.options
+        is_off = options.no_writes or options.require_trust or options.trust_from  # approval is for what files say
+        memory = None if is_off else memory_of(self.application.root, self.environment)
+        kind = partial(ScriptHost, kept=None if memory is None else str(memory.parent / "compiled"))
+        return self.open_host_of(kind, processes, self.services.instrument, workers, lists)
 
     def open_host_of(
         self,

@@ -12,8 +12,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from scripttest.compile.builds import Source
-from scripttest.compile.compiler import Compiled, Compiler
+from scripttest.compile.builds import Compiled, Source
+from scripttest.compile.compiler import Compiler
 from scripttest.process import PollLoop
 from scripttest.results import CompileError
 

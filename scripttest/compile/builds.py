@@ -7,7 +7,7 @@ from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.boundary import read as read_source
-from scripttest.compile.linking import Output
+from scripttest.compile.linking import Output, Script, names_at_top
 from scripttest.results import CompileError
 from scripttest.values import Value
 
@@ -31,6 +31,26 @@ class Source(Value):
     """Absolute path of the entry point."""
     script: Path | None
     """The module under test, loaded before the test file unless the test file imports it."""
+
+
+class Compiled(Value):
+    """A module that is ready to run."""
+
+    source: Source
+    scripts: tuple[Script, ...]
+    entry_start: int
+    """Offset in the last script at which the code of the entry point itself begins."""
+    exports: dict[str, str]
+    """Exported name → global name."""
+    inputs: tuple[str, ...] = ()
+    """Paths of all files that it includes, from the root of the application."""
+    text: bytes | None = None
+    """The text of the entry point, if it may have inline snapshots."""
+
+    @property
+    def declared(self) -> frozenset[str]:
+        """The names that it exports or declares at its top level."""
+        return frozenset(self.exports).union(*(names_at_top(script.code) for script in self.scripts))
 
 
 class Build:
@@ -68,6 +88,10 @@ class Build:
         """Name of an output, or of its source map → its content."""
         self.outputs: dict[str, Any] = {}
         """Name of an output → esbuild's record of it."""
+        self.inputs: dict[str, Any] = {}
+        """Path of a file, from the root → esbuild's record of it."""
+        self.contents: dict[str, bytes] = {}
+        """Absolute path → the text of a file of code that was asked for, where it is kept."""
         self.constants: frozenset[str] = frozenset()
         """Names of constants to which scripts that are not bundled assign."""
         self._scripts: set[str] = set()
@@ -108,6 +132,7 @@ class Build:
             self._scripts = set(files)
         self.files |= files
         self.outputs |= answer["metafile"]["outputs"]
+        self.inputs |= answer["metafile"]["inputs"]
         done = not (self.is_plain and self._bundled)
         self.is_plain = False
         return done

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.boundary import read as read_source
-from scripttest.compile.builds import Build, Source
+from scripttest.compile.builds import Build, Compiled, Source
 from scripttest.compile.configuration import Configuration, maps_scripts, readable
 from scripttest.compile.esbuild import (
     BUNDLE_FLAGS,
@@ -36,7 +36,7 @@ from scripttest.compile.esbuild import (
     ServiceEndedError,
     build_request,
 )
-from scripttest.compile.linking import Linker, Output, Script, has_other_names, names_at_top
+from scripttest.compile.linking import Linker, Output, has_other_names
 from scripttest.compile.messages import (
     Spelling,
     compile_error,
@@ -56,6 +56,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from scripttest.compile.kept import KeptModules
+
 FIRST_BATCH = 4
 """Modules in the first batch: small, so that the first tests start early."""
 BATCH = 25
@@ -72,27 +74,7 @@ _LOADERS = {"text": "text", "bytes": "binary", "json": "json"}
 _REPLACE = "Replace it with a file of the application"
 
 
-class Compiled(Value):
-    """A module that is ready to run."""
-
-    source: Source
-    scripts: tuple[Script, ...]
-    entry_start: int
-    """Offset in the last script at which the code of the entry point itself begins."""
-    exports: dict[str, str]
-    """Exported name → global name."""
-    inputs: tuple[str, ...] = ()
-    """Paths of all files that it includes, from the root of the application."""
-    text: bytes | None = None
-    """The text of the entry point, if it may have inline snapshots."""
-
-    @property
-    def declared(self) -> frozenset[str]:
-        """The names that it exports or declares at its top level."""
-        return frozenset(self.exports).union(*(names_at_top(script.code) for script in self.scripts))
-
-
-Done = Callable[[Source, "Compiled | CompileError"], None]
+Done = Callable[[Source, Compiled | CompileError], None]
 """Called with the result of a source."""
 
 
@@ -131,6 +113,7 @@ class Compiler:
         service: Service | None = None,
         seconds: float = BUILD_SECONDS,
         instrument: Instrument | None = None,
+        kept: str | None = None,
     ) -> None:
         """Makes a compiler for the application at `root`.
 
@@ -138,7 +121,8 @@ class Compiler:
             watcher: the thread that waits for the answers of esbuild.
             service: a running esbuild process, which `close` ends. None: one is started for the first source.
             seconds: time limit of a build.
-            instrument: changes the compiled code of files, to measure coverage."""
+            instrument: changes the compiled code of files, to measure coverage.
+            kept: the folder of what earlier runs have compiled; unused with `instrument`."""
         self._instrument = instrument
         self._root = root
         self._watcher = watcher
@@ -146,8 +130,15 @@ class Compiler:
         self._boundary = Boundary(root)
         self._configuration = Configuration(self._boundary)
         self._linker = Linker(root)
+        self._kept: KeptModules | None = None
+        if kept is not None and instrument is None:
+            from scripttest.compile.kept import KeptModules
+
+            self._kept = KeptModules(kept, root, self._boundary)
         self._spelling = Spelling(root)
         self._service = service
+        self._unseen: list[Source] = []
+        """What is to be looked for among what was kept."""
         self._queue: list[list[Source]] = []
         self._alone: list[Source] = []
         """What was being built when esbuild ended."""
@@ -184,11 +175,24 @@ class Compiler:
             else:
                 place = Location(file=str(source.test), line=0, column=0)
                 self._tell(source, CompileError(f"The compiler cannot read {unreadable}", place, _REPLACE))
+        self._unseen += sources
+        self.look(FIRST_BATCH if self._kept is not None else len(sources))
+
+    def look(self, most: int = BATCH) -> bool:
+        """Tells what earlier runs have kept of the next sources, and has the others built. Returns whether it shall be
+        called again. Raises HostError as `add`."""
+        taken, self._unseen = self._unseen[:most], self._unseen[most:]
+        known = {source: self._kept.find(source) for source in taken} if self._kept is not None else {}
+        others = [source for source in taken if known.get(source) is None]
         first = 0 if self._queue or self._alone or self._building else FIRST_BATCH
-        groups = [sources[:first]] if first else []
-        groups += [sources[at : at + BATCH] for at in range(first, len(sources), BATCH)]
-        self._queue += [group for group in groups if group]
-        self._feed()
+        batches = [others[:first], *(others[at : at + BATCH] for at in range(first, len(others), BATCH))]
+        self._queue += [batch for batch in batches if batch]
+        for source, compiled in known.items():
+            if compiled is not None:
+                self._tell(source, compiled)
+        if taken:
+            self._feed()
+        return bool(self._unseen)
 
     def expire(self) -> None:
         """Ends a build whose time is up, and esbuild with it."""
@@ -199,17 +203,13 @@ class Compiler:
             hint="An import that is a pipe or a device instead of a file may have blocked it",
         )
         error.cause = Cause.TIMEOUT
-        self._end_service()
+        self.close()
         self._ended(error)
 
     def kill(self) -> None:
         """Kills esbuild; `close` waits for its end."""
         if self._service is not None:
             self._service.child.kill()
-
-    def close(self) -> None:
-        """Ends esbuild."""
-        self._end_service()
 
     def release(self) -> Service | None:
         """The process for another compiler; None if it has ended, or is busy."""
@@ -218,7 +218,8 @@ class Compiler:
             self._watcher.unwatch(service.child.stdout)
         return service
 
-    def _end_service(self) -> Ending | None:
+    def close(self) -> Ending | None:
+        """Ends esbuild, and says how it ended; None: it did not run."""
         if self._service is None:
             return None
         child = self._service.child
@@ -239,14 +240,14 @@ class Compiler:
                     for source, result in self._finish(build, packet.value):
                         self._tell(source, result)
         except ServiceEndedError:
-            ending = self._end_service()
+            ending = self.close()
             assert ending is not None
             error = CompileError(f"The TypeScript compiler {ending.text}")
             error.cause = Cause.INFRASTRUCTURE if ending.was_killed else Cause.CRASH
             self._ended(error)
             return
         except HostError as broken:
-            self._end_service()
+            self.close()
             self._ends = MAX_ENDS
             self._ended(not_at_hand(broken))
             return
@@ -326,6 +327,8 @@ class Compiler:
         loader = _LOADERS.get(attributes.get("type", ""), "default")
         if not attributes and path.endswith(CODE):
             self._linker.note(path, content)
+            if self._kept is not None:
+                build.contents[path] = content
         if self._instrument is not None and not attributes and (loaded := self._instrument(path, content)) is not None:
             content, loader = loaded.code, loaded.loader
         if path in build.overlay:
@@ -379,7 +382,10 @@ class Compiler:
                 renamed.append(source)
                 continue
             inputs = dict.fromkeys(path for name in names for path in outputs[name]["inputs"])
-            yield source, self._compiled(source, parts).replace(inputs=tuple(inputs), text=build.inline.get(source.key))
+            compiled = self._compiled(source, parts).replace(inputs=tuple(inputs), text=build.inline.get(source.key))
+            if self._kept is not None and not self._spelling.matters:
+                self._kept.keep(compiled, build)
+            yield source, compiled
         for again, has_scripts, keeps_names in ((late, True, build.keeps_names), (renamed, build.with_scripts, True)):
             if again:
                 self._build(Build(again, self._boundary, build.overlay, build.refused, has_scripts, keeps_names))

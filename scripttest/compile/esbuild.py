@@ -38,6 +38,8 @@ BUNDLE_FLAGS = ["--bundle", "--format=esm"]
 PLAIN_FLAGS = ["--supported:template-literal=false"]
 """Of what becomes no bundle: without template literals, whatever begins a line begins a statement."""
 KEEP_NAMES = "--keep-names"
+EXTENSIONS = (".tsx", ".ts", ".jsx", ".js", ".mts", ".cts", ".css", ".json")
+"""What an import may leave out; the first that is there is meant."""
 FLAGS = [
     "--tree-shaking=false",
     "--sourcemap=external",
@@ -46,7 +48,7 @@ FLAGS = [
     "--target=es2023",
     "--platform=neutral",
     "--main-fields=module,main",
-    "--resolve-extensions=.tsx,.ts,.jsx,.js,.mts,.cts,.css,.json",
+    f"--resolve-extensions={','.join(EXTENSIONS)}",
     "--supported:async-await=false",
     "--supported:top-level-await=false",
     "--supported:import-meta=false",

@@ -8,8 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from scripttest.compile.builds import Source
-from scripttest.compile.compiler import Compiled
+from scripttest.compile.builds import Compiled, Source
 from scripttest.diagnostics.sources import SourceMap
 from scripttest.results import CompileError
 from scripttest.syntax.parser import UnreadableError, parser

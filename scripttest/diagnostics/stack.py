@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
-from scripttest.compile.compiler import Compiled
+from scripttest.compile.builds import Compiled
 from scripttest.compile.linking import Script
 from scripttest.diagnostics.sources import SourceMap, lines_of
 from scripttest.results import Location, StackFrame

@@ -13,8 +13,8 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from scripttest.compile.builds import Source
-from scripttest.compile.compiler import Compiled, Compiler, Instrument
+from scripttest.compile.builds import Compiled, Source
+from scripttest.compile.compiler import Compiler, Instrument
 from scripttest.protocol import MessageError, encode
 from scripttest.results import Cause, CompileError, HostError, Location, LogLine, MockedCalls, StackFrame
 from scripttest.shortcuts.slicing import BootConfig

@@ -11,8 +11,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from scripttest.compile.builds import Source
-from scripttest.compile.compiler import Compiled, Compiler, Instrument
+from scripttest.compile.builds import Compiled, Source
+from scripttest.compile.compiler import Compiler, Instrument
 from scripttest.compile.configuration import readable
 from scripttest.compile.esbuild import Service
 from scripttest.process import PollLoop
@@ -32,6 +32,7 @@ from scripttest.results import (
     TestKey,
     kind_of,
 )
+from scripttest.shortcuts import is_off
 from scripttest.shortcuts.slicing import BootConfig
 from scripttest.workers import answers
 from scripttest.workers.calls import HostCalls, WakeUp
@@ -72,6 +73,7 @@ class ScriptHost:
         seed: int | None = None,
         instrument: Instrument | None = None,
         kinds: tuple[str, ...] = EVERY_RUN,
+        kept: str | None = None,
     ) -> None:
         """Takes over running processes.
 
@@ -87,7 +89,8 @@ class ScriptHost:
             seed: seed of the random numbers of each test, together with its name; None: the numbers are not
                 reproducible.
             instrument: changes the compiled code of files, to measure coverage.
-            kinds: kinds of test functions that run, see `names`."""
+            kinds: kinds of test functions that run, see `names`.
+            kept: the folder of what earlier runs have compiled, see `Compiler`."""
         self._root = root
         self._kinds = kinds
         self._services = services
@@ -98,7 +101,8 @@ class ScriptHost:
         self.boots = BootConfig(names, seed)
         self._loop = PollLoop()
         self._bell = WakeUp(self._loop)
-        self._compiler = Compiler(root, self._loop, processes.compiler, instrument=instrument)
+        kept = None if is_off("compiled") else kept
+        self._compiler = Compiler(root, self._loop, processes.compiler, instrument=instrument, kept=kept)
         self.libraries = Libraries(self._compiler, services.library)
         self._workers: WorkerPool[Assignment] = WorkerPool(processes.command, self._loop, self, self.libraries)
         self._modules: dict[str, Module] = {}
@@ -220,7 +224,7 @@ class ScriptHost:
         return self._bell.descriptor
 
     def _wait(self, longest: float) -> None:
-        now = time.monotonic()
+        longest, now = 0.0 if self._compiler.look() else longest, time.monotonic()
         deadlines = [one - now for one in (self._compiler.deadline, self._workers.deadline) if one is not None]
         self._loop.wait(min([longest, *deadlines]))
         self._compiler.expire()

@@ -6,8 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from scripttest.compile.builds import Source
-from scripttest.compile.compiler import Compiled
+from scripttest.compile.builds import Compiled, Source
 from scripttest.protocol import encode
 from scripttest.results import (
     TEST,

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from scripttest.compile.compiler import Compiled
+from scripttest.compile.builds import Compiled
 from scripttest.results import (
     Broken,
     Cause,

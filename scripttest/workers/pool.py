@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from scripttest.compile.builds import Source
-from scripttest.compile.compiler import Compiled, Compiler, Watcher
+from scripttest.compile.builds import Compiled, Source
+from scripttest.compile.compiler import Compiler, Watcher
 from scripttest.process import Ending
 from scripttest.protocol import MessageError
 from scripttest.results import Cause, CompileError, ScriptError

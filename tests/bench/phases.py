@@ -26,8 +26,8 @@ from tools import HERE, BenchError, all_tools
 from workloads import Workload
 
 if TYPE_CHECKING:
-    from scripttest.compile.builds import Source
-    from scripttest.compile.compiler import Compiled, Compiler
+    from scripttest.compile.builds import Compiled, Source
+    from scripttest.compile.compiler import Compiler
     from scripttest.process import PollLoop
     from scripttest.results import CompileError
 

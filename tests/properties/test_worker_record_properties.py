@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripttest.compile.builds import Source
-from scripttest.compile.compiler import Compiled, Script
+from scripttest.compile.builds import Compiled, Source
+from scripttest.compile.compiler import Script
 from scripttest.protocol import MessageError
 from scripttest.shortcuts.slicing import slice_module
 from scripttest.workers.answers import EarlyFailure, Functions, Result, read_message

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import scripttest.compile.esbuild as esbuild
-from scripttest.compile.builds import Source
-from scripttest.compile.compiler import Compiled, Compiler
+from scripttest.compile.builds import Compiled, Source
+from scripttest.compile.compiler import Compiler
 from scripttest.compile.configuration import readable
 from scripttest.compile.esbuild import Service
 from scripttest.results import CompileError, HostError

@@ -1,0 +1,179 @@
+"""Keeps what modules were compiled to, for later runs: a run of modules that have not changed asks nothing of the
+compiler, which takes a fifth of the processor time of many small ones (`tests/bench/shortcuts.py`).
+
+Each module has a file: a line of JSON, and behind it the texts of the files that it is made of, its scripts and their
+source maps. It is used while all is as it was on which the scripts depend: these texts, which are compared whole; the
+configuration files in their folders and above; the compiler; and that no file is there which an import would rather
+mean. What depends on more is not kept: packages, links, imports by other paths than relative ones, source maps of
+files, a `tsconfig.json` that extends another, and builds that the compiler had something to say about."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+from scripttest.compile.boundary import PACKAGES, Boundary
+from scripttest.compile.builds import Build, Compiled, Source
+from scripttest.compile.configuration import CONFIGURATION_FILES
+from scripttest.compile.esbuild import EXTENSIONS, VERSION
+from scripttest.compile.linking import Script
+from scripttest.files import SOURCE_LIMIT, anywhere, read_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_PRIME = (1 << 89) - 1
+_OF_ESBUILD = ("yao-runtime:", "<")
+"""How what is no file begins in esbuild's records."""
+_DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError)
+
+
+class _UnclearError(Exception):
+    """What a module depends on is more than is looked at here."""
+
+
+class KeptModules:
+    """The modules that were kept of an application."""
+
+    def __init__(self, folder: str, root: Path, boundary: Boundary) -> None:
+        """`folder` has the files; it need not exist. `root`: absolute, of the application."""
+        self._folder = folder
+        self._root = str(root)
+        self._boundary = boundary
+        self._compiler = [VERSION, *(_state(file) for file in sorted(map(str, Path(__file__).parent.glob("*.py"))))]
+        self._configured: dict[str, list[Any]] = {}
+        """Folder → the states of the configuration files in it and above, as the first module found them."""
+        self._is_writable = True
+
+    def find(self, source: Source) -> Compiled | None:
+        """What was kept of a module, if it is still right."""
+        try:
+            with open(self._file(source), "rb") as file:
+                head, _, rest = file.read().partition(b"\n")
+            kept = json.loads(head)
+            files = kept["files"]
+            if kept["state"] != self._state_of(source, files) or any(map(os.path.lexists, kept["absent"])):
+                return None
+            parts = (rest[start:end] for start, end in pairwise(accumulate(kept["lengths"], initial=0)))
+            texts = dict(zip(files, parts, strict=False))
+            if any(self._boundary.read(file, SOURCE_LIMIT) != text for file, text in texts.items()):
+                return None
+            scripts = [
+                Script(code=next(parts).decode(), source_map=next(parts), first_line=line, skipped=skipped)
+                for line, skipped in kept["lines"]
+            ]
+            text = texts[str(source.test)]
+            return Compiled(
+                source=source,
+                scripts=tuple(scripts),
+                entry_start=kept["entry_start"],
+                exports=kept["exports"],
+                inputs=tuple(kept["inputs"]),
+                text=text if b"inline" in text else None,
+            )
+        except (*_DAMAGED, _UnclearError, StopIteration):
+            return None
+
+    def keep(self, compiled: Compiled, build: Build) -> None:
+        """Keeps a module that a build has made, if all that it depends on is known. Where files cannot be written, none
+        is kept."""
+        if not self._is_writable or build.refused:
+            return
+        source, scripts = compiled.source, compiled.scripts
+        try:
+            files, absent = self._made_of(source, build)
+            parts = [build.contents[file] for file in files]
+            if any(b"sourceMappingURL=" in part for part in parts):
+                return
+            state = self._state_of(source, files)
+        except (KeyError, OSError, _UnclearError):
+            return
+        for script in scripts:
+            parts += [script.code.encode(), script.source_map]
+        head = {
+            "state": state,
+            "files": files,
+            "absent": absent,
+            "lengths": [len(part) for part in parts],
+            "lines": [[script.first_line, script.skipped] for script in scripts],
+            "entry_start": compiled.entry_start,
+            "exports": compiled.exports,
+            "inputs": compiled.inputs,
+        }
+        path = self._file(source)
+        unfinished = f"{path}.{os.getpid()}"
+        try:
+            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            with open(unfinished, "wb") as file:
+                file.write(b"".join([json.dumps(head).encode(), b"\n", *parts]))
+            os.replace(unfinished, path)
+        except OSError:
+            self._is_writable = False
+
+    def _file(self, source: Source) -> str:
+        number = int.from_bytes(os.fsencode(source.key), "big") % _PRIME
+        return f"{self._folder}/{number:x}"
+
+    def _made_of(self, source: Source, build: Build) -> tuple[list[str], list[str]]:
+        """The files that a module is made of, and those that an import would mean if they were there; absolute paths.
+        Raises KeyError and _UnclearError."""
+        todo = [str(source.test), *([str(source.script)] if source.script else [])]
+        files, absent = dict.fromkeys(todo), list[str]()
+        while todo:
+            file = todo.pop()
+            for imported in build.inputs[file.removeprefix(f"{self._root}/")]["imports"]:
+                if imported["path"].startswith(_OF_ESBUILD):
+                    continue
+                found = os.path.join(self._root, imported["path"])
+                absent += _preferred(file, imported, found)
+                todo += [found] if found not in files else []
+                files[found] = None
+        return list(files), absent
+
+    def _state_of(self, source: Source, files: list[str]) -> list[Any]:
+        """What is compared before the texts. Raises OSError and _UnclearError."""
+        folders = dict.fromkeys(map(os.path.dirname, files))
+        if any(map(os.path.islink, files)) or any(f"/{PACKAGES}/" in f"{folder}/" for folder in folders):
+            raise _UnclearError
+        module = [source.key, str(source.test), str(source.script)]
+        return [self._compiler, module, [self._configuration(folder) for folder in folders]]
+
+    def _configuration(self, folder: str) -> list[Any]:
+        if folder not in self._configured:
+            above = os.path.dirname(folder)
+            found = self._configuration(above) if above != folder else []
+            if os.path.islink(folder):
+                raise _UnclearError
+            self._configured[folder] = [*found, *_configuration_in(folder)]
+        return self._configured[folder]
+
+
+def _preferred(file: str, imported: dict[str, Any], found: str) -> Iterator[str]:
+    """The files that an import of a file would mean, before the one that it has found. Raises _UnclearError."""
+    path = imported["original"]
+    meant = os.path.normpath(os.path.join(os.path.dirname(file), path))
+    ending = found.removeprefix(meant)
+    if not path.startswith(("./", "../")) or ending not in ("", *EXTENSIONS):
+        raise _UnclearError
+    if ending:
+        yield meant
+        yield from (meant + other for other in EXTENSIONS[: EXTENSIONS.index(ending)])
+
+
+def _configuration_in(folder: str) -> Iterator[list[Any]]:
+    for name in CONFIGURATION_FILES:
+        path = f"{folder}/{name}"
+        if os.path.lexists(path):
+            if name.endswith("config.json") and b"extends" in read_file(path, anywhere, SOURCE_LIMIT):
+                raise _UnclearError
+            yield [path, _state(path)]
+
+
+def _state(path: str) -> list[int]:
+    """By what a file is seen to have changed."""
+    found = os.stat(path)
+    return [found.st_mtime_ns, found.st_size, found.st_ino]
