@@ -167,7 +167,7 @@ DOORS = {
     "runner/application": "application configuration context documents models programs sandbox trust",
     "runner/connectors": "base definition http httpx_requests limits load usage",
     "runner/answers": "journal recording",
-    "runner/scripted": "runner",
+    "runner/scripted": "rules templates",
     "runner/shapes": "codec declared fields json_schema json_text json_value shape",
     "runner/reading": "answer_text helper_answers",
     "runner/assertions": "__init__ base checking judges model results snapshots tools values",

@@ -1,27 +1,176 @@
-"""The replacement of a sandbox in tests: the steps of `prepare`, and a scripted runner, whose files go to the
-workspace."""
+"""The replacement of a sandbox in tests: the steps of `prepare`, and the connector `runner` in place of the runner,
+whose files go to the workspace.
+
+The connector follows the rules in `runner.yml` beside `package.yao`, which `docs/sandbox.md` describes. Its answer
+is the JSON of a `Product`, so that recordings keep it as they keep those of models:
+
+- when: { message: add a readme } files: { README.md: "# Hello", old.txt: null } events: [{ type: text, text: Done }]"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bindings import ProcessError, Workspace, workspace_of
 from runner.agents.answer import AgentError, mock_reply
 from runner.assertions.base import ToolUse
 from runner.assertions.results import shorten
-from runner.connectors.base import Completion, ModelRequest
+from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.load import RUNNER
-from runner.scripted.runner import Product
+from runner.errors import ConfigurationError, did_you_mean
+from runner.scripted import rules, templates
 from runner.security.files import read_named
 from scripttest import RefusedFileError
+from scripttest.values import Value, fields_of
 
 if TYPE_CHECKING:
     from runner.agents.chat import Scope
     from runner.agents.runtime import Runtime
     from runner.application.sandbox import Step
+
+FILE = "runner.yml"
+_RULE = ("when", "times", "files", "events", "exit", "error", "delay")
+_EVENTS: dict[str, tuple[str, ...]] = {"text": ("type", "text"), "tool": ("type", "name", "input")}
+"""Type of an event → its fields."""
+
+
+class Product(Value):
+    """The result of a runner: its output, and the files that it wrote or removed."""
+
+    files: Mapping[str, str | None]
+    """Path in the workspace → its text; None: it is removed."""
+    events: tuple[Mapping[str, Any], ...]
+    """Texts and tools, in their order."""
+    exit: int
+    error: str
+    delay: float
+    """Seconds that it takes."""
+
+    @property
+    def text(self) -> str:
+        """All texts, one behind the other."""
+        return "".join(event["text"] for event in self.events if event["type"] == "text")
+
+
+class RunnerRule(rules.Rule):
+    """One entry of the file."""
+
+    files: Any
+    events: Any
+    """Both may have templates."""
+    exit: int
+    error: str
+    delay: float
+
+    def product(self, situation: templates.Situation) -> Product:
+        """The result of the rule. Raises TemplateError."""
+        lookup = self.lookup(situation)
+        files = {templates.as_text(path): content for path, content in templates.render(self.files, lookup).items()}
+        return Product(
+            files={path: None if content is None else templates.as_text(content) for path, content in files.items()},
+            events=tuple(templates.render(self.events, lookup)),
+            exit=self.exit,
+            error=self.error,
+            delay=self.delay,
+        )
+
+
+class ScriptedRunner(rules.RuleConnector[RunnerRule]):
+    """Answers by the rules in `runner.yml`."""
+
+    id = "runner"
+
+    async def complete(self, request: ModelRequest) -> Completion:
+        """The result of the first rule that applies. Raises ConnectorError when none does, or the rules are broken."""
+        assert request.folder is not None
+        path = request.folder / FILE
+        label = self._label(path)
+        found = self._rules(path, _rule, "- files: { a.txt: text }", lambda: _missing(label, request.agent))
+        situation = templates.Situation(request)
+        rule = rules.first_rule(found, situation, rules.used_before(found, situation))
+        if rule is None:
+            said = templates.as_json(str(situation.value(("input",)))[:300])
+            raise ConnectorError(
+                f"No rule of {label} applies to the message {said}:\n{rules.listed(found)}",
+                hint=f"Add a rule whose conditions match, or end {label} with one without conditions",
+            )
+        try:
+            product = rule.product(situation)
+        except templates.TemplateError as error:
+            raise ConnectorError(f"Cannot answer with rule {rule.number} of {label}: {error}") from error
+        if request.on_chunk is not None:
+            for event in product.events:
+                if event["type"] == "text":
+                    request.on_chunk(event["text"])
+        return Completion(content=json.dumps(fields_of(product), ensure_ascii=False), usage=Usage())
+
+
+def _missing(label: str, agent: str) -> ConnectorError:
+    hint = (
+        f"Write {label}, for example:\n"
+        "- when: { message: add a readme }\n"
+        '  files: { README.md: "# Hello" }\n'
+        "  events: [{ type: text, text: Done }]"
+    )
+    return ConnectorError(f'Cannot run the sandbox of agent "{agent}": there is no {label}', hint=hint)
+
+
+def _rule(number: int, entry: Any, _: bool) -> RunnerRule:
+    fields = rules.fields_in(entry, "a rule", _RULE)
+    if fields.keys().isdisjoint(("files", "events", "exit", "error")):
+        raise ConfigurationError("it does nothing", "Add files, events, exit or error")
+    when = fields.get("when")
+    if isinstance(when, dict) and "message" in when:
+        fields = {**fields, "when": {"input" if name == "message" else name: item for name, item in when.items()}}
+    code, error = fields.get("exit", 0), fields.get("error")
+    if not isinstance(code, int) or isinstance(code, bool):
+        raise ConfigurationError('"exit" must be a whole number')
+    if error is not None and not isinstance(error, str):
+        raise ConfigurationError('"error" must be text', "Put it in quotes")
+    files = templates.compile_templates(_files(fields.get("files") or {}))
+    events = templates.compile_templates([_event(event) for event in _list(fields.get("events") or [])])
+    return RunnerRule(
+        number=number,
+        **rules.conditions_in(fields, templates.names_in([*files.values(), *events])),
+        files=files,
+        events=events,
+        exit=code,
+        error=error or "",
+        delay=rules.duration_in(fields, "delay") or 0,
+    )
+
+
+def _files(given: Any) -> dict[str, str | None]:
+    if not isinstance(given, dict):
+        raise ConfigurationError('"files" must be an object', "Write it as files: { path: text, removed.txt: null }")
+    for path, content in given.items():
+        if content is not None and not isinstance(content, str):
+            raise ConfigurationError(f'the content of "{path}" must be text, or null to remove it', "Put it in quotes")
+    return {str(path): content for path, content in given.items()}
+
+
+def _list(given: Any) -> list[Any]:
+    if not isinstance(given, list):
+        raise ConfigurationError(
+            '"events" must be a list', "Each item is { type: text, text } or { type: tool, name, input }"
+        )
+    return given
+
+
+def _event(given: Any) -> dict[str, Any]:
+    kind = given.get("type") if isinstance(given, dict) else None
+    if kind not in _EVENTS:
+        hint = did_you_mean(str(kind), _EVENTS) or f"Types are {', '.join(_EVENTS)}"
+        raise ConfigurationError(f'unknown type "{kind}" of an event', hint)
+    fields = rules.fields_in(given, f"an event of type {kind}", _EVENTS[kind])
+    needed = "text" if kind == "text" else "name"
+    if not isinstance(fields.get(needed), str):
+        raise ConfigurationError(f'an event of type {kind} needs "{needed}", a string')
+    return fields if kind == "text" else {"input": {}, **fields}
+
 
 SHOWN_ERROR = 200
 """Letters of what a step wrote to its standard error."""

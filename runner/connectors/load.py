@@ -31,7 +31,7 @@ SCRIPTED = "scripted"
 """The id that needs no file."""
 RUNNER = "runner"
 """The id of the connector that replaces the runners of sandbox agents. No agent names it."""
-_STAND_INS = {SCRIPTED: TYPES[SCRIPTED], RUNNER: "runner.scripted.runner:ScriptedRunner"}
+_STAND_INS = {SCRIPTED: TYPES[SCRIPTED], RUNNER: "runner.agents.sandbox:ScriptedRunner"}
 BOUNDS = tuple(
     "embedding key price proxy retries timeout max_concurrency requests_per_minute tokens_per_minute".split()
 )

@@ -1,1 +1,1 @@
-"""Models and runners of sandboxes that answer by rules: `replies.yml` and `runner.yml`."""
+"""Models that answer by rules, `replies.yml`; and the rules themselves, which runners of sandboxes have, too."""
