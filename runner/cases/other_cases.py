@@ -12,7 +12,7 @@ from runner.application.documents import JsonPath
 from runner.assertions.model import Assertions
 from runner.cases.entries import Finding
 from runner.cases.kinds import CONVERSATION_MODE, GIVEN, GRADING, given, gives, graded, has, has_graders
-from runner.cases.model import Case, CaseWords, Message, Reference, agent_reference, references_of_assertions
+from runner.cases.model import Case, CaseWords, Message, Reference
 from runner.cases.turns import (
     Checkpoint,
     ConversationTurn,
@@ -26,22 +26,28 @@ from runner.cases.turns import (
     Simulator,
     Turn,
     as_grader,
-    findings_of_checkpoints,
-    findings_of_grader,
-    findings_of_graders,
-    findings_of_simulator,
-    findings_of_turn,
+    findings_of_talk,
     output_outside,
-    references_of_simulator,
-    references_of_turn,
-    without,
+    references_of_talk,
 )
-from runner.cases.validation import findings_of_assertions
 from runner.shapes.declared import Field, ShapeAdapter, known_fields
 from runner.shapes.shape import Shape
 
 
-class MultiTurnCase(Case):
+class _FurtherCase(Case):
+    """A case that is no plain one."""
+
+    def findings(self, folder: Path) -> Iterator[Finding]:
+        """What the model cannot express."""
+        yield from findings_of_talk(self, folder)
+
+    def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
+        """In addition what it has beyond a plain case."""
+        yield from super().references(connector, simulator)
+        yield from references_of_talk(self, connector, simulator if self.in_turns else "")
+
+
+class MultiTurnCase(_FurtherCase):
     """A conversation in which the user's next words are given, simulated, or typed."""
 
     runs: ClassVar[str] = "multi_turn"
@@ -110,24 +116,7 @@ class MultiTurnCase(Case):
         if self.type == "single_turn" and len(self.turns) > 1:
             text = f'"type" is "single_turn", but there are {len(self.turns)} turns'
             yield Finding(path=("type",), text=text, hint="A case with several turns is a multi-turn case")
-        yield from findings_of_assertions(self.turn_assertions or (), ("turn_assertions",))
-        for index, turn in enumerate(self.turns):
-            yield from findings_of_turn(turn, index, folder)
-            yield from findings_of_assertions(turn.assertions or (), ("turns", index, "assert"))
-        if self.simulator:
-            yield from findings_of_simulator(self.simulator)
-        has_expected = self.expected is not None
-        yield from findings_of_assertions(self.assertions or (), ("assert",), has_expected=has_expected)
-        yield from findings_of_assertions(self.final_assertions or (), ("final_assertions",), has_expected=has_expected)
-
-    def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
-        """In addition what its turns and its simulator name."""
-        yield from super().references(connector, simulator)
-        yield from references_of_assertions(self.turn_assertions)
-        for turn in self.turns:
-            yield from references_of_turn(turn, connector)
-        yield from references_of_assertions(self.final_assertions)
-        yield from references_of_simulator(self.simulator, simulator)
+        yield from super().findings(folder)
 
 
 class ConversationCase(MultiTurnCase):
@@ -220,35 +209,22 @@ class ConversationCase(MultiTurnCase):
 
     def findings(self, folder: Path) -> Iterator[Finding]:
         """What the model cannot express."""
-        hint = '"expected_output" in a turn is a reference for its answer'
-        yield from without(self, "a conversation", expected=hint)
+        if self.expected is not None:
+            hint = '"expected_output" in a turn is a reference for its answer'
+            yield Finding(path=("expected",), text='"expected" cannot be set in a conversation', hint=hint)
         if not self.turns and self.simulator is None and not self.interactive.enabled:
             if "turns" in self.model_fields_set:
                 yield Finding(path=("turns",), text='"turns" must not be empty')
             else:
                 yield Finding(path=(), text='"turns" is missing')
-        if self.simulator is not None:
-            yield from findings_of_simulator(self.simulator)
-        yield from findings_of_checkpoints(self.checkpoints)
-        yield from findings_of_graders(self.turn_assertions or (), ("turn_assertions",), False)
-        yield from findings_of_graders(self.final_assertions or (), ("final_assertions",), False)
-        for index, turn in enumerate(self.turns):
-            yield from findings_of_turn(turn, index, folder)
-            has_expected = turn.expected_output is not None
-            yield from findings_of_graders(turn.assertions or (), ("turns", index, "assert"), has_expected)
-        yield from findings_of_graders(self.assertions or (), ("assert",), False)
-        yield from findings_of_grader(self.grader)
+        yield from super().findings(folder)
 
     def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
-        """In addition its validator, and what its checkpoints name."""
+        """The simulator of the flag counts only in place of one that it has."""
         yield from super().references(connector, simulator if self.simulator is not None else "")
-        if self.grader:
-            yield agent_reference(self.grader)
-        for checkpoint in self.checkpoints:
-            yield from references_of_assertions(checkpoint.assertions)
 
 
-class DynamicCase(Case):
+class DynamicCase(_FurtherCase):
     """A conversation with a simulated user, until all checkpoints are reached."""
 
     runs: ClassVar[str] = "dynamic"
@@ -282,25 +258,13 @@ class DynamicCase(Case):
 
     def findings(self, folder: Path) -> Iterator[Finding]:
         """What the model cannot express."""
-        yield from without(self, "a dynamic case", type="The type follows from the other fields")
-        has_expected = self.expected is not None
-        yield from findings_of_assertions(self.assertions or (), ("assert",), has_expected=has_expected)
-        yield from findings_of_simulator(self.simulator)
-        yield from findings_of_checkpoints(self.checkpoints)
-        yield from findings_of_assertions(self.turn_assertions or (), ("turn_assertions",))
-        yield from findings_of_assertions(self.final_assertions or (), ("final_assertions",))
-
-    def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
-        """In addition what its checkpoints and its simulator name."""
-        yield from super().references(connector, simulator)
-        yield from references_of_assertions(self.turn_assertions)
-        yield from references_of_assertions(self.final_assertions)
-        for checkpoint in self.checkpoints:
-            yield from references_of_assertions(checkpoint.assertions)
-        yield from references_of_simulator(self.simulator, simulator)
+        if self.type is not None:
+            hint = "The type follows from the other fields"
+            yield Finding(path=("type",), text='"type" cannot be set in a dynamic case', hint=hint)
+        yield from super().findings(folder)
 
 
-class GradedCase(Case):
+class GradedCase(_FurtherCase):
     """One call of the agent, whose answer gets a score."""
 
     graded: ClassVar[bool] = True
@@ -324,17 +288,6 @@ class GradedCase(Case):
     def condition(cls) -> dict[str, Any]:
         """The same as JSON Schema."""
         return {"anyOf": [*given(*GRADING), *graded()]}
-
-    def findings(self, folder: Path) -> Iterator[Finding]:
-        """What is wrong with its graders."""
-        yield from findings_of_graders(self.assertions or (), ("assert",), self.expected is not None)
-        yield from findings_of_grader(self.grader)
-
-    def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
-        """In addition its validator."""
-        yield from super().references(connector, simulator)
-        if self.grader:
-            yield agent_reference(self.grader)
 
 
 def _one_of_two(messages: list[Any]) -> list[Any]:

@@ -17,15 +17,15 @@ from runner.cases.entries import Finding
 from runner.cases.kinds import RUBRICS
 from runner.cases.messages import parts_of_said
 from runner.cases.model import (
-    Case,
     Message,
     MessagePart,
     Reference,
+    agent_reference,
     references_of_assertions,
     simulator_reference,
 )
 from runner.cases.selection import faults
-from runner.cases.validation import findings_of_assertions, findings_of_parts
+from runner.cases.validation import findings_of_parts
 from runner.shapes.declared import Field, Model, ShapeAdapter
 from runner.shapes.fields import CallOptions, DurationText, FreeObject, FreeValue
 from runner.shapes.shape import words
@@ -126,20 +126,44 @@ class Grader(Assertion):
     """Whether the case fails if it fails."""
 
 
-def references_of_turn(turn: Turn, connector: str) -> Iterator[Reference]:
-    """What a turn names; `connector` as in `Case.references`."""
-    yield from references_of_assertions(turn.assertions)
-    if turn.options is not None and turn.options.connector and not connector:
-        yield Reference(kind="connector", text=turn.options.connector)
-
-
-def references_of_simulator(simulator: Simulator | None, fallback: str) -> Iterator[Reference]:
-    """Who plays the user, by the case or else by the flag, and its connector."""
-    use = (simulator.use if simulator else None) or fallback
-    if use:
+def references_of_talk(case: Any, connector: str, simulator: str) -> Iterator[Reference]:
+    """What a case of any mode names beyond `Case.references`: in its turns and checkpoints, its simulator, or else the
+    one of the flag, and its validator."""
+    yield from references_of_assertions(getattr(case, "turn_assertions", None))
+    for turn in getattr(case, "turns", ()):
+        yield from references_of_assertions(turn.assertions)
+        if turn.options is not None and turn.options.connector and not connector:
+            yield Reference(kind="connector", text=turn.options.connector)
+    yield from references_of_assertions(getattr(case, "final_assertions", None))
+    for checkpoint in getattr(case, "checkpoints", ()):
+        yield from references_of_assertions(checkpoint.assertions)
+    plays: Simulator | None = getattr(case, "simulator", None)
+    if use := (plays.use if plays else None) or simulator:
         yield simulator_reference(use)
-    if simulator is not None and simulator.options.connector:
-        yield Reference(kind="connector", text=simulator.options.connector)
+    if plays is not None and plays.options.connector:
+        yield Reference(kind="connector", text=plays.options.connector)
+    if grader := getattr(case, "grader", None):
+        yield agent_reference(grader)
+
+
+def findings_of_talk(case: Any, folder: Path) -> Iterator[Finding]:
+    """What is wrong with what cases of the different modes have: assertions, turns, a simulator, checkpoints, a
+    validator; relative files count from the folder."""
+    has_expected = case.expected is not None
+    yield from _findings_of_graders(case.assertions, ("assert",), has_expected)
+    yield from _findings_of_graders(getattr(case, "turn_assertions", None), ("turn_assertions",), False)
+    yield from _findings_of_graders(getattr(case, "final_assertions", None), ("final_assertions",), has_expected)
+    for index, turn in enumerate(getattr(case, "turns", ())):
+        yield from _findings_of_turn(turn, index, folder)
+        has_reference = getattr(turn, "expected_output", None) is not None
+        yield from _findings_of_graders(turn.assertions, ("turns", index, "assert"), has_reference)
+    if simulator := getattr(case, "simulator", None):
+        yield from _findings_of_simulator(simulator)
+    yield from _findings_of_checkpoints(getattr(case, "checkpoints", ()))
+    grader = getattr(case, "grader", None)
+    if grader is not None and not agent_id(grader).strip():
+        hint = 'Use an agent, such as "workers.test.validator"'
+        yield Finding(path=("grader",), text='"grader" must not be empty', hint=hint)
 
 
 def output_outside(path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
@@ -150,7 +174,7 @@ def output_outside(path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
     return Finding(path=path, text=text, hint="Move it into the turn")
 
 
-def findings_of_checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[Finding]:
+def _findings_of_checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[Finding]:
     """What is wrong with checkpoints: their ids, their assertions, what they wait for."""
     numbers: dict[str, int] = {}
     for index, checkpoint in enumerate(checkpoints):
@@ -163,21 +187,13 @@ def findings_of_checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[Findi
         place: JsonPath = ("checkpoints", index, "assert")
         if not checkpoint.assertions:
             yield Finding(path=place, text=f'checkpoint "{checkpoint.id}" has no assertion, so it is never reached')
-        yield from findings_of_assertions(checkpoint.assertions, place)
+        yield from _findings_of_graders(checkpoint.assertions, place, False)
     waits = {checkpoint.id: checkpoint.after for checkpoint in checkpoints}
     for fault in faults(waits, numbers, "checkpoint"):
         yield Finding(path=("checkpoints", numbers[fault.name], "after", fault.which), text=fault.text, hint=fault.hint)
 
 
-def without(case: Case, what: str, **hints: str) -> Iterator[Finding]:
-    """Fields of standard cases that others do not have, each with what to do instead."""
-    for name, hint in hints.items():
-        if getattr(case, name) is not None:
-            place = "assert" if name == "assertions" else name
-            yield Finding(path=(place,), text=f'"{name}" cannot be set in {what}', hint=hint)
-
-
-def findings_of_turn(turn: Turn, index: int, folder: Path) -> Iterator[Finding]:
+def _findings_of_turn(turn: Turn, index: int, folder: Path) -> Iterator[Finding]:
     """What is wrong with what the user says; relative files count from the folder."""
     place: JsonPath = ("turns", index)
     said = turn.input.content if isinstance(turn.input, Message) else turn.input
@@ -193,7 +209,7 @@ def findings_of_turn(turn: Turn, index: int, folder: Path) -> Iterator[Finding]:
     yield from findings_of_parts(parts_of_said(turn.input, turn.attachments, place), folder)
 
 
-def findings_of_simulator(simulator: Simulator) -> Iterator[Finding]:
+def _findings_of_simulator(simulator: Simulator) -> Iterator[Finding]:
     """What is wrong with who plays the user."""
     use = simulator.use
     if use is not None and not agent_id(use).removeprefix("scripts:").strip():
@@ -215,27 +231,21 @@ def as_grader(rubrics: list[str | Criterion] | None) -> list[Grader]:
     return [Grader(type="rubrics", criteria=rubrics)] if rubrics else []
 
 
-def findings_of_graders(graders: Sequence[str | Grader], place: JsonPath, has_expected: bool) -> Iterator[Finding]:
-    """What is wrong with a list of graders at a place of a case."""
-    for index, grader in enumerate(graders):
+def _findings_of_graders(
+    graders: Sequence[str | Assertion] | None, place: JsonPath, has_expected: bool
+) -> Iterator[Finding]:
+    """What is wrong with a list of assertions, or of graders, at a place of a case."""
+    for index, grader in enumerate(graders or ()):
         if isinstance(grader, str):
             if grader not in TYPES:
                 continue
             grader = Grader(type=grader)
-        if grader.type == RUBRICS:
+        if isinstance(grader, Grader) and grader.type == RUBRICS:
             problem = _problem_of_rubrics(grader)
         else:
             problem = problem_with_assertion(grader, has_expected=has_expected)
         if problem:
             yield Finding(path=(*place, index), text=f"assertion {index + 1}: {problem}")
-
-
-def findings_of_grader(grader: str | None) -> Iterator[Finding]:
-    """What is wrong with the name of a validator."""
-    if grader is not None and not agent_id(grader).strip():
-        yield Finding(
-            path=("grader",), text='"grader" must not be empty', hint='Use an agent, such as "workers.test.validator"'
-        )
 
 
 def _problem_of_rubrics(grader: Grader) -> str | None:

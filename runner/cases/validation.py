@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from runner.application.documents import KEEP_ONE, JsonPath, Position, given_twice, repeated_keys
 from runner.assertions.checking import problem_with_assertion
-from runner.assertions.model import Assertion
 from runner.cases.entries import Entry, Finding, Problem, Problems, Splitter, entries_in, list_of, without_noise
 from runner.cases.kinds import as_case, model_of, unknown_mode
 from runner.cases.messages import AttachedPart, parts_of_case, problem_with_file, problem_with_part
@@ -243,16 +242,6 @@ def findings_of_parts(references: Iterable[AttachedPart], folder: Path) -> Itera
             yield Finding(path=reference.place, text=problem, absent=True)
 
 
-def findings_of_assertions(
-    assertions: Iterable[Assertion], place: JsonPath, *, has_expected: bool = False
-) -> Iterator[Finding]:
-    """What is wrong with a list of assertions at a place of a case."""
-    for index, assertion in enumerate(assertions):
-        problem = problem_with_assertion(assertion, has_expected=has_expected)
-        if problem:
-            yield Finding(path=(*place, index), text=f"assertion {index + 1}: {problem}")
-
-
 def repeat_of(case: Case) -> Any:
     """The policy of a case, as written in its file; None if it has none."""
     repeat = case.repeat
@@ -293,26 +282,23 @@ def problem_with_repeat(case: Case) -> Finding | None:
 def _all_of(case: Case, folder: Path) -> list[Finding]:
     is_plain = type(case) is Case
     if is_plain and type(case.input) is str and case.messages is None and not case.attachments:
-        has_expected = case.expected is not None
-        for assertion in case.assertions or ():
-            if problem_with_assertion(assertion, has_expected=has_expected):
-                return list(_of_assertions(case))
-        return []
+        return _of_assertions(case)
     own = _of_assertions(case) if is_plain else case.findings(folder)
-    said = _of_said(case) if case.in_turns else _of_standard(case)
-    return [*said, *findings_of_parts(parts_of_case(case), folder), *own]
-
-
-def _of_standard(case: Case) -> Iterator[Finding]:
-    if case.input is None and case.messages is None:
-        yield Finding(path=(), text='"input" is missing', hint='Put the message to the agent in "input" or "messages"')
-    yield from _of_said(case)
+    return [*_of_said(case), *findings_of_parts(parts_of_case(case), folder), *own]
 
 
 def _of_said(case: Case) -> Iterator[Finding]:
-    if (case.input if case.messages is None else case.messages) == []:
-        yield Finding(path=("input" if case.messages is None else "messages",), text="it contains no message")
+    name, said = ("input", case.input) if case.messages is None else ("messages", case.messages)
+    if said is None and not case.in_turns:
+        yield Finding(path=(), text='"input" is missing', hint='Put the message to the agent in "input" or "messages"')
+    if said == []:
+        yield Finding(path=(name,), text="it contains no message")
 
 
-def _of_assertions(case: Case) -> Iterator[Finding]:
-    return findings_of_assertions(case.assertions or (), ("assert",), has_expected=case.expected is not None)
+def _of_assertions(case: Case) -> list[Finding]:
+    has_expected = case.expected is not None
+    return [
+        Finding(path=("assert", number - 1), text=f"assertion {number}: {problem}")
+        for number, assertion in enumerate(case.assertions or (), 1)
+        if (problem := problem_with_assertion(assertion, has_expected=has_expected))
+    ]
