@@ -174,17 +174,16 @@ def _levels(value: Any) -> int:
 def _part(item: Any) -> Assertion:
     """An assertion as written in a list. Raises ValueError, which says what is wrong."""
     from runner.assertions.model import Assertion
-    from runner.shapes.declared import known_fields
-    from runner.shapes.fields import as_checked
+    from runner.shapes.declared import FREE, known_fields
     from runner.shapes.shape import Misfit
 
     if isinstance(item, str):
         item = {"type": item}
     if not isinstance(item, dict):
         raise ValueError(f"an assertion is an object with a type, not {show(item, 100)}")
-    fields = as_checked({str(key): value for key, value in item.items()}, Assertion)
-    _known("assertion type", fields.get("type", "equals"), TYPES)
-    for field in fields:
+    fields = {str(key): value for key, value in item.items()}
+    _known("assertion type", "equals" if fields.get("type") is None else fields["type"], TYPES)
+    for field in (name for name in fields if not name.startswith(FREE)):
         _known("field", field, known_fields(Assertion))
     try:
         return Assertion.model_validate(fields)

@@ -1,5 +1,5 @@
 """The JSON Schema of cases of all modes, for editors: that of the models, with what these leave to
-`runner.shapes.fields`, `runner.cases.validation` and `runner.cases.turns`. The fields of a case decide which
+`runner.shapes.declared`, `runner.cases.validation` and `runner.cases.turns`. The fields of a case decide which
 mode's schema holds for it."""
 
 from __future__ import annotations

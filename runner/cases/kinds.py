@@ -13,7 +13,6 @@ from runner.cases.entries import Finding
 from runner.cases.model import Case
 from runner.errors import did_you_mean
 from runner.shapes.declared import known_fields
-from runner.shapes.fields import as_checked
 
 GRADING = ("rubrics", "threshold", "criteria", "grader")
 """Fields that make a standard case a graded one, and any other case a conversation."""
@@ -46,15 +45,12 @@ def model_of(entry: Mapping[str, Any]) -> type[Case]:
     return next((model for model in further_models() if model.claims(entry)), Case)
 
 
-def as_case(entry: Mapping[str, Any]) -> tuple[type[Case], dict[str, Any]]:
-    """The model of an entry, and what is checked of it: without the user's own fields, and those that are null."""
-    model = model_of(entry)
-    value = as_checked(entry, model)
-    unknown = [name for name, inner in value.items() if inner is None and name not in known_fields(model)]
-    for name in unknown:
-        if name in known_elsewhere(model):
-            del value[name]
-    return model, value
+def without_nulls(entry: Mapping[str, Any], model: type[Case]) -> dict[str, Any]:
+    """An entry of a model without fields of other models that are null, which means that they are not given."""
+    known = known_fields(model)
+    foreign = [name for name, inner in entry.items() if inner is None and name not in known]
+    others = known_elsewhere(model) if foreign else ()
+    return {name: inner for name, inner in entry.items() if name not in foreign or name not in others}
 
 
 def named_modes() -> tuple[str, ...]:

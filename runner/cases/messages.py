@@ -11,7 +11,6 @@ from runner.application.documents import JsonPath
 from runner.cases.model import Case, Message, MessagePart
 from runner.errors import ConfigurationError
 from runner.security.files import check_named, read_named
-from runner.shapes.fields import FREE
 from scripttest.values import Value
 
 IMAGES = {"bmp": "bmp", "gif": "gif", "jpeg": "jpeg", "jpg": "jpeg", "png": "png", "webp": "webp"}
@@ -211,7 +210,7 @@ def _said(case: Case) -> list[Message]:
 
 
 def _message(message: Message, folder: Path) -> dict[str, Any]:
-    fields = {key: value for key, value in (message.model_extra or {}).items() if not key.startswith(FREE)}
+    fields = dict(message.model_extra)
     if message.tool_calls is not None:
         fields["tool_calls"] = [_tool_call(call.model_dump(exclude_unset=True)) for call in message.tool_calls]
     content: Any = message.content

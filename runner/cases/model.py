@@ -1,7 +1,7 @@
 """The model of standard cases in a case file (seeds 004 and 001; specification, section 5). The models of other cases
 have a module each; `runner.cases.kinds` has the table of them.
 
-Unknown fields are errors, except fields that start with `x-`, which `runner.shapes.fields` removes before. Defaults
+Unknown fields are errors, except fields that start with `x-`, which `runner.shapes.declared` leaves out. Defaults
 that can be changed come from factories, because others would be those of all cases. `yao-test schema` prints the JSON
 Schema of these models; a string below a field is its description there. What models cannot express is checked by
 `runner.cases.validation`.

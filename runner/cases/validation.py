@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from runner.application.documents import KEEP_ONE, JsonPath, Position, given_twice, repeated_keys
 from runner.assertions.checking import problem_with_assertion
 from runner.cases.entries import Entry, Finding, Problem, Problems, Splitter, entries_in, list_of, without_noise
-from runner.cases.kinds import as_case, model_of, unknown_mode
+from runner.cases.kinds import model_of, unknown_mode, without_nulls
 from runner.cases.messages import AttachedPart, parts_of_case, problem_with_file, problem_with_part
 from runner.cases.model import Case
-from runner.shapes.fields import FREE
 from runner.shapes.json_text import json_of, plain_json
 from runner.shapes.shape import Misfit, at
 from scripttest.values import Value
@@ -111,7 +110,8 @@ class Validator:
 
     def case(self, entry: Entry, value: dict[str, Any]) -> Case | None:
         """The case that a JSON value is; None when it is none, which has been reported then."""
-        model, value = as_case(value)
+        model = model_of(value)
+        value = without_nulls(value, model)
         try:
             return model.model_validate(value)
         except Misfit as error:
@@ -184,19 +184,12 @@ def _all(texts: Sequence[str]) -> list[Case] | None:
     """The cases of some texts; None when one of them is wrong, or unusual."""
     try:
         values = list(map(plain_json, texts))
-        if any(f'"{FREE}' in text or "null" in text for text in texts):
-            return list(map(_checked, values))
         try:
             return list(map(Case.model_validate, values))
         except Misfit:
             return [model_of(value).model_validate(value) for value in values]
     except (ValueError, RecursionError):
         return None
-
-
-def _checked(value: Any) -> Case:
-    model, value = as_case(value)
-    return model.model_validate(value)
 
 
 def _as_written(path: JsonPath, entry: Entry) -> JsonPath:

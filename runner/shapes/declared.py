@@ -6,8 +6,8 @@
 
 An annotation becomes a `Shape`: for each type of JSON values that fits, what takes such a value and returns the value
 of the field. A union has the takes of its parts, so no two of them may be for one type: which part is meant is always
-clear, and what is wrong is said of that part alone. Takes raise `Misfit`, without a sentence: `runner.cases.explain`
-makes those. `codec` beside it does the same for what this program writes itself, where nothing is said to people.
+clear, and what is wrong is said of that part alone. A field that is null is not given, unless null is a value of it.
+`codec` beside it does the same for what this program writes itself, where nothing is said to people.
 
 The JSON Schema of a model comes from the same shapes (`runner.shapes.json_schema`)."""
 
@@ -46,6 +46,8 @@ from runner.shapes.shape import (
 )
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+FREE = "x-"
+"""Fields that start so are the user's own, in the objects of all models."""
 _MISSING: Any = object()
 _NOTHING: dict[str, Any] = {}
 
@@ -227,7 +229,7 @@ def _filler(model: type[Model]) -> Callable[[Model, dict[str, Any]], None]:
     """What fills a record of a model from a JSON object, or raises Misfit."""
     fields = fields_of(model).values()
     places = {
-        spelling: (field.name, field.shape.takes, field.shape.take)
+        spelling: (field.name, field.shape.takes, field.shape.take, not _takes_null(model, field))
         for field in fields
         for spelling in (*field.spellings, field.name)
     }
@@ -237,19 +239,20 @@ def _filler(model: type[Model]) -> Callable[[Model, dict[str, Any]], None]:
     further = None if model.further is None else shape_of(model.further).take
 
     def fill(record: Model, value: dict[str, Any]) -> None:
-        found, given, more = defaults.copy(), set[str](), _NOTHING
+        found, given, more, left_out = defaults.copy(), set[str](), _NOTHING, 0
         try:
             for key, item in value.items():
                 place = places.get(key)
-                if place is not None:
-                    name, takes, take = place
-                    found[name] = takes.get(type(item), take)(item)
-                    given.add(name)
+                if (item is None and place is not None and place[3]) or (place is None and key.startswith(FREE)):
+                    left_out += 1
+                elif place is not None:
+                    found[place[0]] = place[1].get(type(item), place[2])(item)
+                    given.add(place[0])
                 elif further is not None:
                     more = {**more, key: further(item)}
                 else:
                     raise Misfit
-            if len(given) + len(more) < len(value) or not required <= given:
+            if len(given) + len(more) + left_out < len(value) or not required <= given:
                 raise Misfit
         except Misfit:
             raise Misfit(*_wrong_fields(model, value)) from None
@@ -262,11 +265,19 @@ def _filler(model: type[Model]) -> Callable[[Model, dict[str, Any]], None]:
     return fill
 
 
+def _takes_null(model: type[Model], field: Declared) -> bool:
+    """Whether null is a value of a field, and does not mean that it is not given."""
+    return object in field.shape.takes or (model.further is not None and NoneType in field.shape.takes)
+
+
 def _wrong_fields(model: type[Model], value: dict[str, Any]) -> Iterator[Complaint]:
     """What is wrong with a JSON object, in the order in which the model declares its fields."""
-    known = set()
+    known = {key for key in value if key.startswith(FREE)}
     for field in fields_of(model).values():
-        key = next((spelling for spelling in (*field.spellings, field.name) if spelling in value), None)
+        spelled = [name for name in dict.fromkeys((*field.spellings, field.name)) if name in value]
+        if not _takes_null(model, field):
+            known.update(name for name in spelled if value[name] is None)
+        key = next((name for name in spelled if name not in known), None)
         if key is not None:
             known.add(key)
             yield from complaints_about(field.shape.take, key, value[key])

@@ -1,5 +1,4 @@
-"""What the models say about their fields, for messages about unknown ones and for those that belong to the user; and
-the types of fields that are more than JSON's: free values, durations, times; and the fields that cases share with
+"""The types of fields that are more than JSON's: free values, durations, times; and the fields that cases share with
 `options` of package.yao, the parameters of a model.
 
 Numbers in free values must not be too large for a double, such as `1e400`, which cannot be passed to scripts or
@@ -13,17 +12,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from types import NoneType
 from typing import Annotated, Any, ClassVar, TypeVar
 
 from runner.amounts import Duration
 from runner.application.documents import JsonPath
 from runner.errors import ConfigurationError
-from runner.shapes.declared import Declared, Field, Model, ShapeAdapter, fields_of, known_fields, shape_of
+from runner.shapes.declared import Field, Model, ShapeAdapter, fields_of, known_fields, shape_of
 from runner.shapes.shape import ANY, Shape, Take, misfit, too_large
 
-FREE = "x-"
-"""Fields that start so are the user's own, wherever fields are checked."""
 _LARGEST = sys.float_info.max
 T = TypeVar("T")
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
@@ -43,18 +39,6 @@ def model_at(path: JsonPath, model: type[Model]) -> type[Model] | None:
     return shape.model
 
 
-def as_checked(value: Mapping[str, Any], model: type[Model]) -> dict[str, Any]:
-    """A JSON object of that model without the fields that are the user's own, and those that are null because they are
-    not given."""
-    fields = known_fields(model)
-    found = {}
-    for key, inner in value.items():
-        field = fields.get(key)
-        if not key.startswith(FREE) and (inner is not None or field is None or _takes_null(model, field)):
-            found[key] = _as_checked(inner, ANY if field is None else field.shape)
-    return found
-
-
 def milliseconds_of(text: str) -> float:
     """The time of a text in ISO 8601, in milliseconds since 1970. A date alone is midnight in UTC, and a time without a
     zone is in the zone of this machine. Raises ValueError, OverflowError or OSError."""
@@ -64,17 +48,6 @@ def milliseconds_of(text: str) -> float:
     if not _FIRST <= time <= _LAST:
         raise ValueError("a clock must be between 0001-01-02 and 9999-12-30")
     return time.timestamp() * 1000
-
-
-def _takes_null(model: type[Model], field: Declared) -> bool:
-    """Whether null is a value of a field, and does not mean that it is not given."""
-    return object in field.shape.takes or (model.further is not None and NoneType in field.shape.takes)
-
-
-def _as_checked(value: Any, shape: Shape) -> Any:
-    if isinstance(value, list) and shape.items and shape.items.model:
-        return [_as_checked(element, shape.items) for element in value]
-    return as_checked(value, shape.model) if isinstance(value, dict) and shape.model else value
 
 
 def _within_doubles(value: T) -> T:

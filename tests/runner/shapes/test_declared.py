@@ -72,7 +72,6 @@ class PydanticRecord(pydantic.BaseModel):
 
 
 scalars = st.one_of(
-    st.none(),
     st.booleans(),
     st.integers(-1, 3),
     st.sampled_from([0.5, 2.0, float("inf")]),
@@ -143,6 +142,18 @@ def test_everything_that_is_wrong_is_said_of_the_shape_that_a_value_has() -> Non
         '"free" must be an object, not a list',
         'unknown field "unknown"',
     ]
+
+
+def test_what_is_null_is_not_given_where_null_is_no_value_and_what_begins_with_x_is_left_out() -> None:
+    value = {"id": "a", "needed": ["x"], "inner": None, "share": None, "either": None, "x-note": 1}
+    record = Record.model_validate({**value, "open": {"content": None, "x-note": 1, "more": None}})
+
+    assert record.model_fields_set == {"id", "needed", "open"}
+    assert record.open is not None
+    assert (record.open.model_fields_set, record.open.model_extra) == ({"content"}, {"more": None})
+    assert Open.model_validate({"content": None}) == Open.model_validate({})
+    with pytest.raises(Misfit, match="missing"):
+        Record.model_validate({"id": None})
 
 
 class Unclear(Model):
