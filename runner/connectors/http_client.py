@@ -9,8 +9,7 @@ import asyncio
 import re
 from base64 import b64encode
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -65,7 +64,6 @@ class HttpClient:
         self._idle = defaultdict[tuple[str, bool, str | None], deque[Connection]](deque)
         """The connections that wait for a call, the last used at the end."""
 
-    @asynccontextmanager
     async def post(
         self,
         url: str,
@@ -73,8 +71,8 @@ class HttpClient:
         body: bytes,
         read_seconds: float = READ_SECONDS,
         credential: Credential | None = None,
-    ) -> AsyncIterator[Response]:
-        """Sends a POST. `async with` gives the answer, and raises HttpError. Leaving it early closes the connection.
+    ) -> Response:
+        """Sends a POST; the answer, whose head has come, and which is to be closed. Raises HttpError.
 
         Args:
             url: an absolute `http` or `https` URL.
@@ -89,21 +87,16 @@ class HttpClient:
         )  # fmt: skip
         idle = self._idle[route.host, route.secure, route.proxy]
         connection = _usable(idle) or await self._connect(route)
-        try:
-            response = connection.send(request, read_seconds, self._limit)
+        while True:
+            response = connection.send(request, read_seconds, self._limit, idle)
             try:
                 await response.head()
-            except ConnectionLost:
-                if response.has_begun or not connection.was_used:
+                return response
+            except BaseException as error:
+                response.close()
+                if not isinstance(error, ConnectionLost) or response.has_begun or not connection.was_used:
                     raise
-                connection.release()  # the host closed it while the request was on its way
-                connection = await self._connect(route)
-                response = connection.send(request, read_seconds, self._limit)
-                await response.head()
-            yield response
-        finally:
-            if connection.release():
-                idle.append(connection)
+            connection = await self._connect(route)  # the host closed it while the request was on its way
 
     def check(self, url: str) -> None:
         """Raises ConfigurationError when the proxy on the way to this address cannot be used."""

@@ -44,8 +44,8 @@ class Response:
     status = 0
     reason = ""
 
-    def __init__(self, connection: Connection, seconds: float, limit: int) -> None:
-        """`seconds` is how long the host may send nothing, `limit` the bytes of the largest body."""
+    def __init__(self, connection: Connection, limit: int, idle: deque[Connection] | None) -> None:
+        """`limit` is the bytes of the largest body; `idle` gets the connection when it can carry another call."""
         self.headers: dict[str, str] = {}
         """By lower-case name."""
         self.can_follow = False
@@ -66,10 +66,10 @@ class Response:
             lenient_optional_cr_before_lf=True,
             lenient_spaces_after_chunk_size=True,
         )
+        self._idle = idle
         self._loop = asyncio.get_running_loop()
-        self._seconds = seconds
-        self._heard = self._loop.time()
-        self._timer = self._loop.call_at(self._heard + seconds, self._look)
+        self.heard = self._loop.time()
+        """When the host has last sent something, or was last asked for more."""
 
     async def head(self) -> None:
         """Waits for the status and the headers. Raises HttpError."""
@@ -88,7 +88,7 @@ class Response:
                 raise StopAsyncIteration
             if self._error:
                 raise self._error
-            self._heard = self._loop.time()
+            self.heard = self._loop.time()
             self._connection.transport.resume_reading()
             await self._news()
         piece = self._pieces.popleft()
@@ -116,14 +116,23 @@ class Response:
         """Whether the host has sent anything."""
         return self._has_head or self._before_body > 0
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether pieces of its body wait until somebody reads them."""
+        return bool(self._pieces)
+
+    def close(self) -> None:
+        """Nobody wants more of it: its connection can carry another call if it has come whole, and closes if not."""
+        if self._connection.release() and self._idle is not None:
+            self._idle.append(self._connection)
+
     def end(self) -> None:
-        """Nobody waits for more of it."""
-        self._timer.cancel()
+        """Lets go of what reads it."""
         self._parser = None  # it has its response, which then is freed at once
 
     def received(self, data: memoryview) -> None:
         """Takes what came from the host."""
-        self._heard = self._loop.time()
+        self.heard = self._loop.time()
         try:
             self._parser.feed_data(data)
         except (HttpParserError, HttpParserUpgrade) as error:
@@ -202,15 +211,6 @@ class Response:
         if self._arrival and not self._arrival.done():
             self._arrival.set_result(None)
 
-    def _look(self) -> None:
-        """Whether the host has been silent for too long. Pieces that came set no new timer, but are seen here."""
-        if self._pieces:
-            self._heard = self._loop.time()
-        if self._loop.time() < self._heard + self._seconds:
-            self._timer = self._loop.call_at(self._heard + self._seconds, self._look)
-        else:
-            self.failed(HttpTimeout(f"{self._connection.host} sent nothing for too long"))
-
 
 class Connection(asyncio.BufferedProtocol):
     """A connection to a host, or to a proxy on the way to it."""
@@ -222,12 +222,15 @@ class Connection(asyncio.BufferedProtocol):
         """`host` is named in errors."""
         self.host = host
         self._response: Response | None = None
-        self._idle_since = 0.0
+        self._seconds = self._idle_since = 0.0
+        self._timer: asyncio.TimerHandle | None = None
 
-    def send(self, request: bytes, seconds: float, limit: int) -> Response:
-        """Sends a request; see Response."""
-        self._response = Response(self, seconds, limit)
+    def send(self, request: bytes, seconds: float, limit: int, idle: deque[Connection] | None = None) -> Response:
+        """Sends a request; `seconds` is how long the host may send nothing. See Response."""
+        self._response, self._seconds = Response(self, limit, idle), seconds
         self.transport.write(request)
+        if self._timer is None or self._timer.when() > self._response.heard + seconds:
+            self._look()
         return self._response
 
     def release(self) -> bool:
@@ -272,8 +275,28 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         """See asyncio.BufferedProtocol."""
+        self._stop_looking()
         if self._response is not None:
             self._response.lost(error)
+
+    def _look(self) -> None:
+        """Whether the host has been silent for too long. Calls and pieces set no new timer, but are seen here."""
+        self._stop_looking()
+        response, loop = self._response, asyncio.get_running_loop()
+        if response is None:
+            return
+        if response.is_waiting:
+            response.heard = loop.time()
+        end = response.heard + self._seconds
+        if loop.time() < end:
+            self._timer = loop.call_at(end, self._look)
+        else:
+            response.failed(HttpTimeout(f"{self.host} sent nothing for too long"))
+
+    def _stop_looking(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 def _has_news(file: int) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from asyncio import CancelledError, Event
+from asyncio import CancelledError
 from codecs import BOM_UTF8
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
@@ -183,17 +184,19 @@ class HttpConnector(Connector):
             return {}  # the address has a login of its own, for the same header
         return {"authorization": f"Bearer {key}"} if mode == "bearer" else {mode: key}
 
-    async def _attempt(self, call: object, headers: dict[str, str], payload: bytes, listener: Listener) -> Completion:
+    async def _attempt(
+        self, call: object, headers: dict[str, str], payload: bytes, listener: ResumableListener
+    ) -> Completion:
         """Makes a call once; the bounds, and what is known of the host, learn from how it ends."""
-        began, first_byte = self._timing.monotonic(), Event()
+        began = self._timing.monotonic()
         try:
-            completion = await self._exchange(headers, payload, listener, first_byte)
+            completion = await self._exchange(headers, payload, listener)
         except CancelledError:
-            if not first_byte.is_set() and not has_time(0.0, self._timing):
+            if not listener.is_answered and not has_time(0.0, self._timing):
                 self._circuit.unreachable(call, began, self.faults.silent())
             raise
         except ConnectorError as error:
-            no_answer = CannotConnect | (ConnectTimeout if first_byte.is_set() else HttpTimeout)
+            no_answer = CannotConnect | (ConnectTimeout if listener.is_answered else HttpTimeout)
             if error.retryable and isinstance(error.__cause__, no_answer):
                 error.unreached = True
                 self._circuit.unreachable(call, began, error)
@@ -210,15 +213,13 @@ class HttpConnector(Connector):
         self._shortest = seconds if self._shortest is None else min(seconds, self._shortest)
         return completion
 
-    async def _exchange(
-        self, headers: dict[str, str], payload: bytes, listener: Listener, first_byte: Event
-    ) -> Completion:
+    async def _exchange(self, headers: dict[str, str], payload: bytes, listener: ResumableListener) -> Completion:
         """Sends a request and reads its answer."""
         answer = self.answer()
         seconds = float(self.options.get("timeout", READ_SECONDS))
         try:
-            async with self._client.post(self._url, headers, payload, seconds, self._credential) as response:
-                first_byte.set()
+            with closing(await self._client.post(self._url, headers, payload, seconds, self._credential)) as response:
+                listener.is_answered = True
                 if response.status != 200:
                     raise await self._refusal(response)
                 if "text/event-stream" in response.headers.get("content-type", "").lower():
@@ -324,10 +325,12 @@ class ResumableListener:
         self._listener = listener
         self._heard = 0
         self._position = 0
+        self.is_answered = False
+        """Whether the host has begun to answer."""
 
     def restart(self) -> None:
         """The answer begins again."""
-        self._position = 0
+        self._position, self.is_answered = 0, False
 
     def __call__(self, text: str) -> None:
         """The next piece of the answer."""

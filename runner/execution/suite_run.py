@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from copy import deepcopy
 from typing import Any
 
@@ -134,8 +134,7 @@ class SuiteRun:
         self._first_rows = self._database.contents()
         return data
 
-    @asynccontextmanager
-    async def within(self, attempt: CaseAttempt) -> AsyncIterator[None]:
+    def within(self, attempt: CaseAttempt) -> AbstractAsyncContextManager[None]:
         """What the hook before all cases has written is there when an attempt begins: rows, session, stores, memory.
         Attempts in one chat, which the context names, follow each other, and find the memory of the chat."""
         chat, hooks = attempt.chat, self._chat
@@ -145,9 +144,11 @@ class SuiteRun:
         if hooks.world.stores:
             own = {f"memory:{space}:{hooks.id}": f"memory:{space}:{chat.id}" for space in ("chat", "context")}
             attempt.world.stores = {own.get(id, id): entries for id, entries in hooks.world.stores.items()}
-        if not self.environment.context["chat_id"]:
-            yield
-            return
+        return self._in_chat(attempt) if self.environment.context["chat_id"] else nullcontext()
+
+    @asynccontextmanager
+    async def _in_chat(self, attempt: CaseAttempt) -> AsyncIterator[None]:
+        chat = attempt.chat
         memory = f"memory:chat:{chat.id}"
         async with self._locks.setdefault(chat.id, asyncio.Lock()):
             if chat.id in self._left:

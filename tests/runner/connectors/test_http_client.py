@@ -7,6 +7,7 @@ import gzip
 import time
 import zlib
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -46,13 +47,13 @@ def run(work: Callable[[HttpClient], Awaitable[Any]], **options: Any) -> Any:
 
 
 async def post(client: HttpClient, url: str, seconds: float = 20.0) -> tuple[int, bytes]:
-    async with client.post(url, {"content-type": "text/plain"}, b"hello", seconds) as response:
+    with closing(await client.post(url, {"content-type": "text/plain"}, b"hello", seconds)) as response:
         return response.status, await response.read()
 
 
 def test_a_post_gives_status_headers_and_body(server: ModelServer) -> None:
     async def work(client: HttpClient) -> Any:
-        async with client.post(f"{server.url}/path?q=1", {"X-Own": "1"}, b'{"a": 1}') as response:
+        with closing(await client.post(f"{server.url}/path?q=1", {"X-Own": "1"}, b'{"a": 1}')) as response:
             return response.status, response.headers["x-note"], [chunk async for chunk in response]
 
     assert run(work) == (200, "a", [b"fine"])
@@ -193,7 +194,7 @@ def test_a_connection_whose_request_was_answered_too_early_is_not_used_again() -
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         statuses = []
         for _ in range(2):
-            async with client.post(url, {}, b"x" * (20 << 20)) as response:
+            with closing(await client.post(url, {}, b"x" * (20 << 20))) as response:
                 statuses.append(response.status)
                 assert await response.read() == b"no"
         await client.close()
@@ -230,7 +231,7 @@ def test_a_body_that_nobody_reads_yet_waits_at_the_host(server: ModelServer) -> 
     server.plan(pours)
 
     async def work(client: HttpClient) -> Any:
-        async with client.post(server.url, {}, b"", 0.3) as response:
+        with closing(await client.post(server.url, {}, b"", 0.3)) as response:
             await asyncio.sleep(0.5)  # longer than a host may be silent
             arrived = len(sent)
             return arrived, len(await response.read())
@@ -322,7 +323,7 @@ def test_calls_to_several_hosts_share_a_client(server: ModelServer) -> None:
 
 def test_a_header_with_a_line_break_is_refused_and_never_shown(server: ModelServer) -> None:
     async def work(client: HttpClient) -> None:
-        async with client.post(server.url, {"authorization": "secret\nx"}, b""):
+        with closing(await client.post(server.url, {"authorization": "secret\nx"}, b"")):
             raise AssertionError
 
     with pytest.raises(BadProtocol) as caught:

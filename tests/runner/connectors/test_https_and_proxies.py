@@ -7,7 +7,7 @@ import re
 import ssl
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -30,7 +30,7 @@ def server() -> Iterator[ModelServer]:
 
 
 async def post(client: HttpClient, url: str) -> tuple[int, bytes]:
-    async with client.post(url, {"content-type": "text/plain"}, b"hello") as response:
+    with closing(await client.post(url, {"content-type": "text/plain"}, b"hello")) as response:
         return response.status, await response.read()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -84,7 +85,7 @@ def test_the_client_adds_a_credential_to_requests_for_its_origin_only() -> None:
         client = HttpClient()
         credential = Credential(url=own, headers={"authorization": f"Bearer {KEY}"})
         for url in (own, other):
-            async with client.post(url, {}, b"{}", 20, credential) as response:
+            with closing(await client.post(url, {}, b"{}", 20, credential)) as response:
                 await response.read()
         await client.close()
 
