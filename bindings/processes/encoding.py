@@ -63,7 +63,7 @@ def _encode_xml(given: Arguments, record: dict[str, Json]) -> Json:
         xmltodict.unparse({name: _xml_value(value)}, full_document=False, pretty=True, indent="  ")
         for name, value in record.items()
     ]
-    lines = [f"  {line}" for entry in entries for line in entry.splitlines()]
+    lines = [f"  {line}" for entry in entries for line in entry.split("\n")]
     return "\n".join(["<xml>", *lines, "</xml>"])
 
 

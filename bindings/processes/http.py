@@ -103,7 +103,7 @@ def _reply(
     except _NoAnswerError as error:
         return _failure(str(error))
     if is_stream:
-        return {"lines": body.decode(errors="replace").splitlines(), "response": result}
+        return {"lines": [line.decode(errors="replace") for line in body.splitlines()], "response": result}
     if not body:
         return result
     if not kind.startswith("application/json"):

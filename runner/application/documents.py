@@ -119,7 +119,7 @@ def by_script(what: str) -> ConfigurationError:
 def read_json(path: Path, purpose: str, *, is_data: bool = False) -> Any:
     """The value in a JSON file, which may have comments and trailing commas. Raises ConfigurationError with the
     position; and for what a script wrote in this run, unless it `is_data`."""
-    text = re.sub(_SKIP, _blank, _text(path, purpose, is_data), flags=re.DOTALL)
+    text = re.sub(_SKIP, _blank, text_of(path, purpose, is_data), flags=re.DOTALL)
     try:
         value = json.loads(text, parse_constant=_no_value, parse_float=_finite, parse_int=_whole)
     except _NumberError as error:
@@ -150,7 +150,7 @@ def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> 
     position, and for what a script wrote in this run."""
     import yaml
 
-    text = prepare(_text(path, purpose))
+    text = prepare(text_of(path, purpose))
     try:
         loader = yaml_loader()(text)
         node = loader.get_single_node()
@@ -263,7 +263,8 @@ def place_of(at: Any) -> Position:
     return Position(line=mark.line + 1, column=mark.column + 1)
 
 
-def _text(path: Path, purpose: str, is_data: bool = False) -> str:
+def text_of(path: Path, purpose: str, is_data: bool = False) -> str:
+    """The text of a file. Raises ConfigurationError, also for what a script wrote in this run, unless it `is_data`."""
     if not is_data and written_files.refuse(path):
         raise by_script(f"Cannot use {purpose} {path}")
     try:

@@ -263,7 +263,7 @@ class HttpConnector(Connector):
             if not self._feed(events.feed(body), answer, listener):
                 self._end(events.end(), answer, listener)
             return
-        lines = text.splitlines()
+        lines = text.split("\n")
         if len(lines) > 1 and all(map(_is_json, filter(None, lines))):
             self._end([line for line in lines if line], answer, listener)
             return

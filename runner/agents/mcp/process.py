@@ -21,9 +21,8 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 from runner.agents.mcp.base import Item, Server, Tool, ToolAnswer, ToolError, no_such_tool, text_content, validate
-from runner.application.documents import KEEP_ONE, given_twice, read_json, repeated_keys
+from runner.application.documents import KEEP_ONE, given_twice, read_json, repeated_keys, text_of
 from runner.errors import ConfigurationError, did_you_mean
-from runner.security.files import read_text
 from scripttest.values import Value
 
 CallProcess = Callable[[str, list[Any], Any], Awaitable[Any]]
@@ -284,19 +283,16 @@ def read_samples(path: Path) -> list[dict[str, Any]]:
     """The examples in a `.jsonl` file, empty when there is none. Raises ConfigurationError with the position."""
     if not path.is_file():
         return []
-    try:
-        lines = read_text(path).splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigurationError(f"Cannot read samples {path}: {why}") from error
     samples: list[dict[str, Any]] = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(text_of(path, "samples", is_data=True).split("\n"), 1):
         if not line.strip() or line.lstrip().startswith("//"):
             continue
         try:
             value = json.loads(line)
         except json.JSONDecodeError as error:
             raise ConfigurationError(f"Cannot read samples {path}:{number}:{error.colno}: {error.msg}") from error
+        except RecursionError as error:
+            raise ConfigurationError(f"Cannot read samples {path}:{number}: it is nested too deeply") from error
         if not isinstance(value, dict):
             raise ConfigurationError(f"Cannot read samples {path}:{number}: it is not an object")
         for found in repeated_keys(line):

@@ -94,6 +94,7 @@ RESULTS: list[tuple[str, list[Any], Any]] = [
     ("encoding.xml.Encode", [{"a": "x<y", "n": 5, "e": None}], "<xml>\n  <a>x&lt;y</a>\n  <n>5</n>\n  <e></e>\n</xml>"),
     ("encoding.xml.Encode", [{"a": {"b": [1, True]}}], "<xml>\n  <a>\n    <b>1</b>\n    <b>true</b>\n  </a>\n</xml>"),
     ("encoding.xml.Encode", [{}], "<xml>\n</xml>"),
+    ("encoding.xml.Encode", [{"a": "x\u2028y"}], "<xml>\n  <a>x\u2028y</a>\n</xml>"),
     ("encoding.xml.Decode", ["<xml><a>1</a><b>x &amp; é</b></xml>"], {"xml": {"a": "1", "b": "x & é"}}),
     ("encoding.xml.Decode", ["<r><i>1</i><i>2</i></r>"], {"r": {"i": ["1", "2"]}}),
     (

@@ -39,7 +39,7 @@ class Handler(BaseHTTPRequestHandler):
         elif path.path == "/text":
             self.reply(200, "héllo\nworld".encode(), {"Content-Type": "text/plain"})
         elif path.path == "/lines":
-            self.reply(201, "data: 1\r\n\r\ndata: é\n[DONE]".encode(), {"Content-Type": "text/event-stream"})
+            self.reply(201, "data: 1\r\n\r\ndata: é\u2028\n[DONE]".encode(), {"Content-Type": "text/event-stream"})
         elif path.path == "/broken":
             self.reply(200, b"{", {"Content-Type": "application/json"})
         elif path.path == "/error":
@@ -222,7 +222,7 @@ def test_files_outside_the_data_folder_are_not_sent(run: Run, url: str, server: 
 
 def test_stream_collects_lines(run: Run, url: str) -> None:
     result = run("Stream", "get", f"{url}/lines")
-    assert result["lines"] == ["data: 1", "", "data: é", "[DONE]"]
+    assert result["lines"] == ["data: 1", "", "data: é\u2028", "[DONE]"]
     response = result["response"]
     assert (response["status"], response["code"], response["data"], response["message"]) == (201, 201, None, "")
     assert response["headers"]["Content-Type"] == ["text/event-stream"]

@@ -251,7 +251,8 @@ STREAMS = {
     "a chunk": ("openai", CHUNK),
     "lines of JSON": (
         "openai",
-        json.dumps(delta({"content": "H"})) + "\n" + json.dumps(delta({"content": "i"}, "stop")) + "\n",
+        json.dumps({**delta({"content": "H"}), "id": "a\u2028b"}, ensure_ascii=False)
+        + f"\r\n{json.dumps(delta({'content': 'i'}, 'stop'))}\n",
     ),
     "JSON of anthropic": ("anthropic", json.dumps(WHOLE["anthropic"], indent=1)),
 }

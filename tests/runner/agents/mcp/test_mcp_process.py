@@ -402,3 +402,17 @@ def test_a_broken_sample_is_named_with_its_line(shop: Path) -> None:
     with pytest.raises(ConfigurationError) as error:
         use(shop, action)
     assert error.value.message == f"Cannot read samples {file}:2:10: Expecting ':' delimiter"
+
+
+def test_a_sample_may_have_separators_of_lines_in_its_texts_and_nests_within_bounds(shop: Path) -> None:
+    file = shop / "mcps/mapping/shop/schemes/find.jsonl"
+    file.write_text('{"input": "one\u2028two"}\n', "utf-8")
+
+    async def action(servers: Any) -> Any:
+        return servers.server("shop").samples("tool", "find")
+
+    assert [sample["input"] for sample in use(shop, action)] == ["one\u2028two"]
+    file.write_text(f'{{"input": {"[" * 200_000}\n')
+    with pytest.raises(ConfigurationError) as error:
+        use(shop, action)
+    assert error.value.message == f"Cannot read samples {file}:1: it is nested too deeply"
