@@ -17,8 +17,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise
-from operator import attrgetter, mul
-from typing import Protocol, TypeVar
+from operator import mul, truediv
+from typing import TypeVar
 
 from runner.statistics.exact_tests import (
     DRAWS,
@@ -267,30 +267,20 @@ class Break(Value):
     """How likely the best of all places would show as much if nothing had changed; 0 where runs are all alike."""
 
 
-class Judged(Protocol):
-    """How many runs were judged, and how many of them passed."""
-
-    @property
-    def passed(self) -> int:
-        """Those that passed."""
-
-    @property
-    def judged(self) -> int:
-        """All."""
-
-
-def rate_break(runs: Sequence[Judged], *, steady: bool = False) -> Break | None:
-    """The last position at which the pass rate changed more than by chance; None if there is none. `runs`: of the
-    test, in their order; some have to be judged. `steady`: whether runs only differ where something changed, so that
-    each difference counts."""
+def rate_break(passed: Sequence[int], judged: Sequence[int], *, steady: bool = False) -> Break | None:
+    """The last place where the pass rate changed more than by chance; None if there is none. In the order of the runs,
+    `passed` has how many of so many `judged` ones passed, where some were. `steady`: whether runs only differ where
+    something changed, so that each difference counts."""
+    if sum(passed) in (0, sum(judged)):
+        return None
     if steady:
-        rates = [run.passed / run.judged for run in runs]
-        places = [at for at, (one, next) in enumerate(pairwise(rates), 1) if one != next]
+        places = [at for at, (one, next) in enumerate(pairwise(map(truediv, passed, judged)), 1) if one != next]
         if not places:
             return None
         at, first = places[-1], places[-2] if len(places) > 1 else 0
-        return Break(at=at, before=_rate(runs[first:at]), after=_rate(runs[at:]), p=0.0)
-    return _last(_best_rate, runs)
+        before, after = (sum(passed[part]) / sum(judged[part]) for part in (slice(first, at), slice(at, None)))
+        return Break(at=at, before=before, after=after, p=0.0)
+    return _last(_best_rate, list(zip(passed, judged, strict=True)))
 
 
 def level_break(values: Sequence[float]) -> Break | None:
@@ -322,10 +312,10 @@ def _last(best_of: Callable[[Sequence[T], float], Break | None], series: Sequenc
     return found
 
 
-def _best_rate(runs: Sequence[Judged], enough: float) -> Break | None:
+def _best_rate(runs: Sequence[tuple[int, int]], enough: float) -> Break | None:
     """A split is at least as likely as its own table alone, which is quick to tell: only those are tested exactly that
     could be the best, and show enough."""
-    passed_of, judged_of = (list(accumulate(map(attrgetter(name), runs))) for name in ("passed", "judged"))
+    passed_of, judged_of = (list(accumulate(column)) for column in zip(*runs, strict=True))
     passed, judged = passed_of[-1], judged_of[-1]
     if passed in (0, judged):
         return None
@@ -389,7 +379,3 @@ def _best_level(logs: Sequence[float], enough: float) -> Break | None:
 def _weights(count: int) -> list[float]:
     """Place → what the square of the sum before it explains, in a series of so many figures."""
     return [count / (at * (count - at)) for at in range(FEWEST, count - FEWEST + 1)]
-
-
-def _rate(runs: Sequence[Judged]) -> float:
-    return sum(run.passed for run in runs) / sum(run.judged for run in runs)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from operator import attrgetter
 from sys import intern
-from typing import Any
 
 from runner.compare.comparison import STANDARD
 from runner.parts import asked_by, changed
@@ -16,9 +15,10 @@ from runner.record.outcomes import Verdict
 from runner.statistics.change import Break, level_break, rate_break
 from runner.statistics.intervals import Interval, wilson
 from runner.store.store import Store
-from runner.store.stored import NOT_ENDED, StoredResult, StoredRun
+from runner.store.stored import NOT_ENDED, OF_SERIES, Series, StoredResult, StoredRun
 from scripttest.values import Value
 
+_PASSED = str(Verdict.PASSED)
 _NONE = frozenset(verdict.value for verdict in Verdict if verdict.is_none)
 SCRIPTED = "scripted"
 """The connector whose answers are the same each time."""
@@ -130,8 +130,6 @@ class TestHistory(Value):
 
 
 _ORDER = {trend: place for place, trend in enumerate(Trend)}
-_VERDICT, _PASSED, _JUDGED, _DURATION = map(attrgetter, ("verdict", "passed", "judged", "duration_ms"))
-"""Fields of results."""
 
 
 def histories(
@@ -142,26 +140,17 @@ def histories(
     if tests is not None:
         made = [history for suite, test in tests if (history := history_of(store, suite, test, runs))]
     else:
-        made = _all(store, runs)
+        known = {run.id: run for run in reversed(runs)}
+        made = [_history(store, known, series) for series in store.by_test(list(known))]
     return sorted(made, key=lambda one: (_ORDER[one.worst], _rate(one), one.suite, one.test))
-
-
-def _all(store: Store, runs: Sequence[StoredRun]) -> list[TestHistory]:
-    known = {run.id: run for run in runs}
-    order = {run.id: place for place, run in enumerate(reversed(runs))}
-    found = ([one for one in results if one.cause != NOT_ENDED] for results in store.by_test(list(known)))
-    return [
-        _history(store, known, sorted(results, key=lambda one: order[one.run]), listed=True)
-        for results in found
-        if results
-    ]
 
 
 def history_of(store: Store, suite: str, test: str, runs: Sequence[StoredRun]) -> TestHistory | None:
     """The history of one test over these runs; None when none of them came to it."""
     known = {run.id: run for run in runs}
-    results = [one for one in store.over_time(suite, test, list(known)) if one.cause != NOT_ENDED]
-    return _history(store, known, results) if results else None
+    results = tuple(one for one in store.over_time(suite, test, list(known)) if one.cause != NOT_ENDED)
+    series = {name: tuple(map(attrgetter(name), results)) for name in OF_SERIES}
+    return _history(store, known, Series.of(series), results) if results else None
 
 
 def _rate(one: TestHistory) -> float:
@@ -169,52 +158,46 @@ def _rate(one: TestHistory) -> float:
 
 
 def _history(
-    store: Store, runs: Mapping[str, StoredRun], results: Sequence[StoredResult], *, listed: bool = False
+    store: Store, runs: Mapping[str, StoredRun], series: Series, results: tuple[StoredResult, ...] = ()
 ) -> TestHistory:
-    """`listed`: in a list of all tests, which keeps no results in memory."""
-    asked = _asked(store, results)
-    judged = [result for result in results if result.judged]
+    """`results`: none in a list of all tests, which keeps none in memory."""
+    series = series.replace(asked=_asked(store, series))
+    judged = series.where(series.judged)
 
-    def since(at: int, of: Sequence[StoredResult], p: float) -> Since:
-        before, after = of[at - 1], of[at]
-        made_of = store.fingerprint(before.made_of), store.fingerprint(after.made_of)
-        parts, is_known = changed(*made_of, before.connector, after.connector), None not in made_of
-        return Since(run=runs[after.run], before=runs[before.run], parts=parts, is_known=is_known, p=p)
+    def since(at: int, of: Series, p: float) -> Since:
+        made_of = store.fingerprint(of.made_of[at - 1]), store.fingerprint(of.made_of[at])
+        parts, is_known = changed(*made_of, *of.connector[at - 1 : at + 1]), None not in made_of
+        return Since(run=runs[of.run[at]], before=runs[of.run[at - 1]], parts=parts, is_known=is_known, p=p)
 
-    rate = rate_break(judged, steady=_is_steady(store, judged)) if judged else None
-    newest = judged[rate.at :] if rate is not None else judged
-    now: Collection[int] | None = None
-    if len(set(asked)) > 1 and judged:
-        asks = {one.seq: name for one, name in zip(results, asked, strict=True)}
-        now = {one.seq for one in judged if asks[one.seq] == asks[judged[-1].seq]}
-        newest = [one for one in newest if one.seq in now]
-    passed, count = sum(map(_PASSED, newest)), sum(map(_JUDGED, newest))
+    rate = rate_break(judged.passed, judged.judged, steady=_is_steady(store, judged))
+    asks = judged.asked[-1] if judged.asked else ""
+    newest = judged.asking(asks, rate.at if rate is not None else 0)
+    passed, count = sum(newest.passed), sum(newest.judged)
     streak = _streak(judged)
-    fine = [result for result in judged if result.verdict == Verdict.PASSED]
-    duration, milliseconds = _level(fine, now, _DURATION, since, _is_slower)
-    price, cost = _level(judged, now, attrgetter("cost"), since, _takes_more)
-    tokens_level, tokens = _level(judged, now, attrgetter("tokens"), since, _takes_more)
+    fine = judged.where(list(map(_PASSED.__eq__, judged.verdict)))
+    duration, milliseconds = _level(fine, asks, "duration_ms", since, _is_slower)
+    price, cost = _level(judged, asks, "cost", since, _takes_more)
+    tokens_level, tokens = _level(judged, asks, "tokens", since, _takes_more)
     price = price if cost is not None else tokens_level
-    all_fail = all(one.verdict == Verdict.FAILED for one in newest)
-    trends = set(_trends(results, rate, passed, count, all_fail, duration, price))
+    trends = set(_trends(series.verdict[-1], rate, newest, passed, count, duration, price))
     return TestHistory(
-        suite=results[-1].suite,
-        test=results[-1].test,
-        results=() if listed else tuple(results),
-        verdicts=tuple(map(intern, map(_VERDICT, results))),
-        newest=runs[results[-1].run],
-        average_ms=sum(map(_DURATION, results)) / len(results),
-        asked=asked,
+        suite=series.suite[-1],
+        test=series.test[-1],
+        results=results,
+        verdicts=tuple(map(intern, series.verdict)),
+        newest=runs[series.run[-1]],
+        average_ms=sum(series.duration_ms) / len(series.run),
+        asked=series.asked,
         passed=passed,
         judged=count,
-        all_passed=sum(map(_PASSED, judged)),
-        all_judged=sum(map(_JUDGED, judged)),
-        broken=sum(map(_NONE.__contains__, map(_VERDICT, results))),
-        trends=tuple(sorted(trends, key=lambda trend: _ORDER[trend])),
+        all_passed=sum(judged.passed),
+        all_judged=sum(judged.judged),
+        broken=sum(map(_NONE.__contains__, series.verdict)),
+        trends=tuple(sorted(trends, key=_ORDER.__getitem__)),
         rate_before=rate.before if rate is not None else None,
         since=since(rate.at, judged, rate.p) if rate is not None else None,
         failing=streak,
-        failing_since=since(len(judged) - streak, judged, 1.0) if 0 < streak < len(judged) else None,
+        failing_since=since(len(judged.run) - streak, judged, 1.0) if 0 < streak < len(judged.run) else None,
         milliseconds=milliseconds,
         cost=cost,
         tokens=tokens,
@@ -224,26 +207,26 @@ def _history(
 
 
 def _trends(
-    results: Sequence[StoredResult],
+    verdict: str,
     rate: Break | None,
+    newest: Series,
     passed: int,
     judged: int,
-    all_fail: bool,
     duration: Level | None,
     price: Level | None,
 ) -> Iterable[Trend]:
-    if Verdict(results[-1].verdict).is_none:
+    if verdict in _NONE:
         yield Trend.NO_VERDICT
     if judged:
         if rate is not None:
             yield Trend.BROKE if rate.after < rate.before else Trend.FIXED
         if 0 < passed < judged:
             yield Trend.FLAKY
-        elif all_fail and rate is None:
+        elif rate is None and {*newest.verdict} == {Verdict.FAILED}:
             yield Trend.FAILS
         elif passed == judged and rate is None:
             yield Trend.STEADY
-    elif not Verdict(results[-1].verdict).is_none:
+    elif verdict not in _NONE:
         yield Trend.SKIPPED
     if duration is not None:
         yield Trend.SLOWER if duration.ratio > 1 else Trend.FASTER
@@ -251,56 +234,54 @@ def _trends(
         yield Trend.DEARER if price.ratio > 1 else Trend.CHEAPER
 
 
-def _is_steady(store: Store, judged: Sequence[StoredResult]) -> bool:
+def _is_steady(store: Store, judged: Series) -> bool:
     """Whether the test only ends otherwise where something of it changed: no model, and no chance, is in it."""
-    if any(result.connector not in (None, SCRIPTED) or 0 < result.passed < result.judged for result in judged):
+    if not {*judged.connector} <= {None, SCRIPTED}:
         return False
-    for one, other in pairwise(judged):
-        if one.passed != other.passed and one.made_of is not None and other.made_of is not None:
-            made_of = store.fingerprint(one.made_of), store.fingerprint(other.made_of)
-            if not changed(*made_of, one.connector, other.connector):
-                return False
+    if any(0 < passed < of for passed, of in zip(judged.passed, judged.judged, strict=True)):
+        return False
+    for one, other in pairwise(zip(judged.passed, judged.made_of, judged.connector, strict=True)):
+        made_of = store.fingerprint(one[1]), store.fingerprint(other[1])
+        if one[0] != other[0] and None not in (one[1], other[1]) and not changed(*made_of, one[2], other[2]):
+            return False
     return True
 
 
-def _asked(store: Store, results: Sequence[StoredResult]) -> tuple[str, ...]:
+def _asked(store: Store, series: Series) -> tuple[str, ...]:
     """What each result has asked, so that two have the same name only if it was the same."""
-    made_of = set(map(attrgetter("connector", "made_of"), results))
-    if len(made_of) < 2:
-        return (intern(results[0].connector or ""),) * len(results)
-    connectors = [intern(one.connector or "") for one in results]
+    if len({*series.connector}) == len({*series.made_of}) == 1:
+        return (intern(series.connector[0] or ""),) * len(series.run)
+    both = list(zip(series.connector, series.made_of, strict=True))
+    made_of = set(both)
+    name_of = {asked: intern(asked[0] or "") for asked in made_of}
     model_of = {(name, digest): asked_by(name, store.fingerprint(digest)) for name, digest in made_of}
-    models = [model_of[one.connector, one.made_of] for one in results]
-    known = Counter(name for name, model in {(name or "", model) for (name, _), model in model_of.items()} if model)
-    several = {name for name, number in known.items() if number > 1}
-    return tuple(
-        f"{name} ({model})" if model and name in several else name
-        for name, model in zip(connectors, models, strict=True)
-    )
+    known = Counter(name for name, model in {(name_of[asked], model) for asked, model in model_of.items()} if model)
+    for asked, model in model_of.items():
+        if model and known[name_of[asked]] > 1:
+            name_of[asked] += f" ({model})"
+    return tuple(map(name_of.__getitem__, both))
 
 
-def _streak(judged: Sequence[StoredResult]) -> int:
-    return next((at for at, one in enumerate(reversed(judged)) if one.verdict != Verdict.FAILED), len(judged))
+def _streak(judged: Series) -> int:
+    return next((at for at, one in enumerate(reversed(judged.verdict)) if one != Verdict.FAILED), len(judged.verdict))
 
 
 def _level(
-    results: Sequence[StoredResult],
-    now: Collection[int] | None,
-    figure: Callable[[StoredResult], Any],
-    since: Callable[[int, Sequence[StoredResult], float], Since],
+    series: Series,
+    asks: str,
+    figure: str,
+    since: Callable[[int, Series, float], Since],
     counts: Callable[[float, float], bool],
 ) -> tuple[Level | None, float | None]:
-    """How a figure changed, if that counts, and its mean from then on, in results that ask what the newest one asks,
-    which are the numbers `now`; None: all."""
-    values: list[float] = list(filter(None, map(figure, results)))
-    if not values:
+    """How a figure changed, if that counts, and its mean from then on, in results that ask this."""
+    if not any(getattr(series, figure)):
         return None, None
-    having = list(filter(figure, results))
+    having = series.where(getattr(series, figure))
+    values: tuple[float, ...] = getattr(having, figure)
     found = level_break(values) if counts(min(values), max(values)) else None
     if found is None or not (counts(found.before, found.after) or counts(found.after, found.before)):
         found = None
-    begin = found.at if found is not None else 0
-    alike = [figure(one) for one in having[begin:] if one.seq in now] if now is not None else values[begin:]
+    alike = getattr(having.asking(asks, found.at if found is not None else 0), figure)
     mean = sum(alike) / len(alike) if alike else None
     if found is None:
         return None, mean

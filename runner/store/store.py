@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby
-from operator import attrgetter
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -25,14 +25,14 @@ from scripttest.typing_names import Record
 from scripttest.values import fields_of, names_of
 
 FEW = 4
-"""The share of all runs, as 1 in so many, whose results are quicker to sort than to pick out of all."""
+"""The share of all runs, as 1 in so many, whose results are quicker to pick out of all than to read all."""
 LATEST = "latest"
 """Names the run that began last."""
 _RUN = "id, started_at, ended_at, status, branch, revision, place, profile, reports, start, summary, session"
 _FINGERPRINTS = "LEFT JOIN fingerprints ON digest = results.made_of"
 _LINES = f"SELECT line, content FROM results {_FINGERPRINTS}"
 _OF_LINES = stored.RESULTS | {"content": stored.OPTIONAL_TEXT}
-_GROUPS = "SELECT verdict, attempt = 0, count(*), max(seq) AS seq FROM results WHERE run = ? GROUP BY 1, 2"
+_GROUPS = "SELECT verdict, attempt, count(*), max(seq) AS seq FROM results WHERE run = ? GROUP BY attempt, verdict"
 """The results of a run, in numbers that an index knows."""
 _ENDED_LINES = f"""
     SELECT results.line, content
@@ -122,14 +122,19 @@ class Store:
         that were written `after` a `seq`."""
         return self._results("WHERE run = ? AND seq > ? ORDER BY seq", (run, after))
 
-    def by_test(self, runs: Sequence[str]) -> Iterator[list[stored.StoredResult]]:
-        """The verdicts on each test of some runs, in the order in which these were written; one test after the
-        other."""
+    def by_test(self, runs: Sequence[str]) -> Iterator[stored.Series]:
+        """The verdicts on each test that ended in some runs, which are named in the order in which they began."""
         ((number,),) = self.rows({}, "SELECT count(*) FROM runs")
-        own = "+run" if len(runs) > number / FEW else "run"  # by the index of tests, and not by that of runs
-        condition = f"WHERE attempt = 0 AND {own} IN (SELECT value FROM json_each(?)) ORDER BY suite, test, seq"
-        found = self._found(condition, (json.dumps(list(runs)),))
-        return (list(results) for _, results in groupby(found, attrgetter("suite", "test")))
+        index = "NOT INDEXED" if len(runs) > number / FEW else ""
+        condition = "attempt = 0 AND cause IS NOT ? AND run IN (SELECT value FROM json_each(?))"
+        names = stored.OF_SERIES
+        statement = f"SELECT {', '.join(names)} FROM results {index} WHERE {condition} ORDER BY suite, test, seq"
+        place = {run: at for at, run in enumerate(runs)}
+        with understood(self.folder):
+            found = self._database.execute(statement, (stored.NOT_ENDED, json.dumps(list(runs))))
+            for _, rows in groupby(found, itemgetter(0, 1)):
+                in_order = sorted(rows, key=lambda row: place[row[2]])
+                yield stored.Series.of(stored.checked(self.folder, stored.RESULTS, names, in_order))
 
     def over_time(self, suite: str, test: str, runs: Sequence[str] | None = None) -> list[stored.StoredResult]:
         """The verdicts on one test, in the order in which its runs began; of some runs only."""
@@ -244,23 +249,17 @@ class Store:
             start=parsed[1],
             summary=parsed[2],
             session=session,
-            counts={verdict: number for verdict, is_test, number, _ in groups if is_test},
+            counts={verdict: number for verdict, attempt, number, _ in groups if not attempt},
             last_seq=max((last for *_, last in groups), default=0),
             labels=labels,
         )
 
     def _results(self, condition: str, values: Sequence[Any]) -> list[stored.StoredResult]:
-        return list(self._found(condition, values))
-
-    def _found(self, condition: str, values: Sequence[Any]) -> Iterator[stored.StoredResult]:
-        names = names_of(stored.StoredResult)
-        asked = ", ".join(f"results.{name}" for name in names)
-        statement = f"SELECT {asked} FROM results {condition}"
-        batches = stored.batches(self.folder, self._database, stored.RESULTS, statement, values)
-        for result in stored.StoredResult.of_rows(chain.from_iterable(batches)):
-            if result.passed > result.judged:
-                raise damaged(self.folder, f"passed is {result.passed} of {result.judged} in run {result.run}")
-            yield result.replace(cost=cost_in(fields_of(result))) if result.cost_estimated else result
+        asked = ", ".join(f"results.{name}" for name in names_of(stored.StoredResult))
+        found = stored.StoredResult.of_rows(
+            self.rows(stored.RESULTS, f"SELECT {asked} FROM results {condition}", values)
+        )
+        return [one.replace(cost=cost_in(fields_of(one))) if one.cost_estimated else one for one in found]
 
     def _report(self, run: str, text: str) -> Report:
         try:

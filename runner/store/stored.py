@@ -6,8 +6,10 @@ import json
 import re
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import blake2b
+from itertools import compress, count
+from operator import gt
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +24,12 @@ from runner.record.texts import json_line
 from runner.record.votes import score_in
 from runner.store.database import TABLES, damaged, understood
 from scripttest.typing_names import Record
-from scripttest.values import Value
+from scripttest.values import Value, fields_of, names_of
 
 LARGEST = 1 << 53
 """No number in a store is larger."""
 RUNS_OF_A_TEST = 1_000_000
 """No test has more runs; with a much larger number, the statistics would take for ever."""
-BATCH = 2000
-"""Rows that are in memory at a time where many are read."""
 EXCERPT = 40
 """Characters of a damaged value that are shown."""
 _OF_RUN = ("run", "id")
@@ -42,30 +42,43 @@ class Column(Value):
 
     types: frozenset[type]
     """Those of its values; `NoneType` for NULL."""
-    is_good: Callable[[Any], bool] | None = None
-    """Whether it may hold a value of these types, other than NULL."""
+    are_good: Callable[[Sequence[Any]], bool] | None = None
+    """Whether it may hold these values of these types, other than NULL; at least one."""
 
     def holds(self, values: Sequence[Any]) -> bool:
         """Whether it may hold all of these values."""
-        if not set(map(type, values)) <= self.types:
+        types = set(map(type, values))
+        if not types <= self.types:
             return False
-        return self.is_good is None or all(map(self.is_good, set(values) - {None}))
+        if self.are_good is None or types == {type(None)}:
+            return True
+        return self.are_good([value for value in values if value is not None] if type(None) in types else values)
 
 
 Columns = dict[str, Column]
 
 
 _TYPES: dict[str, set[type]] = {"TEXT": {str}, "INTEGER": {int}, "REAL": {int, float}, "BLOB": {str, bytes}}
-_GOOD: dict[str, Callable[[Any], bool] | None] = {
-    "run": str.isalnum,
-    "runs.id": str.isalnum,
+
+
+def _between(least: int, most: int) -> Callable[[Sequence[Any]], bool]:
+    return lambda numbers: least <= min(numbers) and max(numbers) <= most
+
+
+def _are_alphanumeric(texts: Sequence[Any]) -> bool:
+    return all(map(str.isalnum, texts))
+
+
+_GOOD: dict[str, Callable[[Sequence[Any]], bool] | None] = {
+    "run": _are_alphanumeric,
+    "runs.id": _are_alphanumeric,
     "position": None,
-    "verdict": frozenset(Verdict).__contains__,
-    "score": lambda score: abs(score) <= LARGEST,
-    "judged": lambda number: 0 <= number <= RUNS_OF_A_TEST,
-    "results.passed": lambda number: 0 <= number <= RUNS_OF_A_TEST,
-    "labels.passed": frozenset((0, 1)).__contains__,
-    "cost_estimated": frozenset((0, 1)).__contains__,
+    "verdict": frozenset(map(str, Verdict)).issuperset,
+    "score": _between(-LARGEST, LARGEST),
+    "judged": _between(0, RUNS_OF_A_TEST),
+    "results.passed": _between(0, RUNS_OF_A_TEST),
+    "labels.passed": _between(0, 1),
+    "cost_estimated": _between(0, 1),
 }
 """What columns may hold, of one table or of all; other numbers are from 0 to `LARGEST`. The id of a run is part of the
 name of a file."""
@@ -76,9 +89,9 @@ def _columns_in(statement: str) -> Columns:
     table = statement.split(" (")[0].rpartition(" ")[2]
     found = {}
     for name, kind, is_required in re.findall(r"^    ([a-z_]+) ([A-Z]+)( NOT NULL| PRIMARY KEY)?", statement, re.M):
-        good = None if kind in ("TEXT", "BLOB") else lambda number: 0 <= number <= LARGEST
+        good = None if kind in ("TEXT", "BLOB") else _between(0, LARGEST)
         good = _GOOD.get(f"{table}.{name}", _GOOD.get(name, good))
-        found[name] = Column(types=frozenset(_TYPES[kind] | (set() if is_required else {type(None)})), is_good=good)
+        found[name] = Column(types=frozenset(_TYPES[kind] | (set() if is_required else {type(None)})), are_good=good)
     return found
 
 
@@ -99,28 +112,33 @@ def read(
         columns: what is checked, by the names that the query gives to its columns; others are what it computes.
         statement: the query.
         values: for its places."""
-    return [row for rows in batches(folder, database, columns, statement, values) for row in rows]
-
-
-def batches(
-    folder: Path, database: sqlite3.Connection, columns: Columns, statement: str, values: Sequence[Any] = ()
-) -> Iterator[list[Any]]:
-    """The same, some rows at a time."""
     with understood(folder):
         cursor = database.execute(statement, values)
-    names = [name for name, *_ in cursor.description]
-    while True:
-        with understood(folder):
-            rows = cursor.fetchmany(BATCH)
-        if not rows:
-            return
-        for name, values_of_rows in zip(names, zip(*rows, strict=True), strict=False):
-            column = columns.get(name)
-            if column is not None and not column.holds(values_of_rows):
-                at, value = next((at, one) for at, one in enumerate(values_of_rows) if not column.holds([one]))
-                run = next((f" in run {excerpt(rows[at][names.index(key)])}" for key in _OF_RUN if key in names), "")
-                raise damaged(folder, f"{name} is {excerpt(value)}{run}")
-        yield rows
+        rows = cursor.fetchall()
+    if rows:
+        checked(folder, columns, [name for name, *_ in cursor.description], rows)
+    return rows
+
+
+def checked(
+    folder: Path, columns: Columns, names: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> dict[str, tuple[Any, ...]]:
+    """The columns of some rows, at least one, by these names. Raises StoreError if they are damaged."""
+    found = dict(zip(names, zip(*rows, strict=True), strict=True))
+    for name, values in found.items():
+        column = columns.get(name)
+        if column is not None and not column.holds(values):
+            at = next(at for at, value in enumerate(values) if not column.holds([value]))
+            raise damaged(folder, f"{name} is {excerpt(values[at])}{_run_of(found, at)}")
+    if found.keys() >= {"passed", "judged"}:
+        for at in compress(count(), map(gt, found["passed"], found["judged"])):
+            said = f"passed is {found['passed'][at]} of {found['judged'][at]}"
+            raise damaged(folder, said + _run_of(found, at))
+    return found
+
+
+def _run_of(found: Mapping[str, Sequence[Any]], at: int) -> str:
+    return next((f" in run {excerpt(found[key][at])}" for key in _OF_RUN if key in found), "")
 
 
 def run_start_in(text: str) -> RunStart:
@@ -261,6 +279,50 @@ class StoredResult(Value):
     connector: str | None
     made_of: str | None
     """The digest of its fingerprint; see `Store.fingerprint`."""
+
+
+class Series(Value):
+    """The verdicts on one test, in the order in which its runs began: some fields of a `StoredResult`, each of all."""
+
+    suite: tuple[str, ...]
+    test: tuple[str, ...]
+    run: tuple[str, ...]
+    verdict: tuple[str, ...]
+    passed: tuple[int, ...]
+    judged: tuple[int, ...]
+    duration_ms: tuple[float, ...]
+    cost: tuple[float | None, ...]
+    tokens: tuple[float | None, ...]
+    connector: tuple[str | None, ...]
+    made_of: tuple[str | None, ...]
+    asked: tuple[str, ...] = ()
+    """See `TestHistory`."""
+
+    @classmethod
+    def of(cls, columns: Mapping[str, tuple[Any, ...]]) -> Series:
+        """Of the columns of `OF_SERIES`."""
+        fields = {**columns}
+        if any(estimated := fields.pop("cost_estimated")):
+            fields["cost"] = tuple(map(_cost, fields["cost"], estimated))
+        return cls(**fields)
+
+    def asking(self, asked: str, begin: int) -> Series:
+        """The verdicts from a place on with what asked this."""
+        return self.where([*begin * (False,), *map(asked.__eq__, self.asked[begin:])])
+
+    def where(self, chosen: Sequence[object]) -> Series:
+        """The verdicts of which a value is true."""
+        if all(chosen):
+            return self
+        return Series(**{name: tuple(compress(column, chosen)) for name, column in fields_of(self).items()})
+
+
+OF_SERIES = (*(name for name in names_of(Series) if name != "asked"), "cost_estimated")
+"""Columns of results."""
+
+
+def _cost(cost: float | None, estimated: int) -> float | None:
+    return cost if cost is None or not estimated else Estimate(cost)
 
 
 class StoredLabel(Value):
