@@ -18,10 +18,11 @@ from bindings import ProcessError, Workspace, workspace_of
 from runner.agents.answer import AgentError, mock_reply
 from runner.assertions.base import ToolUse
 from runner.assertions.results import shorten
+from runner.connectors import scripted_rules as rules
+from runner.connectors import scripted_templates as templates
 from runner.connectors.base import Completion, ConnectorError, ModelRequest, Usage
 from runner.connectors.load import RUNNER
 from runner.errors import ConfigurationError, did_you_mean
-from runner.scripted import rules, templates
 from runner.security.files import read_named
 from scripttest import RefusedFileError
 from scripttest.values import Value, fields_of

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TYPES = {
     "anthropic": "runner.connectors.anthropic:AnthropicConnector",
     "openai": "runner.connectors.openai:OpenAIConnector",
-    "scripted": "runner.scripted.model:ScriptedConnector",
+    "scripted": "runner.connectors.scripted:ScriptedConnector",
     "yao": "runner.connectors.yao:YaoConnector",
 }
 """Type in a connector file → `module:Class`."""

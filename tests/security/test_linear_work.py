@@ -16,9 +16,9 @@ from bindings.models import query_sql
 from bindings.models.sql_bounds import expansions
 from bindings.models.validation import _NUMBER
 from bindings.world import Mock, Mocks
+from runner.connectors.scripted_templates import _compile
 from runner.modes.simulators import looks_like_question
 from runner.record.texts import near
-from runner.scripted.templates import _compile
 from runner.security.secrets import Secrets
 from runner.security.terminal import inert, unsteered
 

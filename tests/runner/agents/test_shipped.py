@@ -13,7 +13,7 @@ from table_tests import each
 import runner
 from runner.application.documents import read_json, read_yaml
 from runner.connectors.base import ModelRequest
-from runner.scripted.model import ScriptedConnector
+from runner.connectors.scripted import ScriptedConnector
 
 ASSISTANTS = Path(runner.__file__).parent / "shipped/assistants"
 IDS = ["workers.test.generator", "workers.test.user-simulator", "workers.test.validator"]

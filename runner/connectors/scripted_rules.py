@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from runner.amounts import FORMS, seconds_of
 from runner.application.documents import line_in_yaml, read_yaml
 from runner.connectors.base import Connector, ConnectorError
-from runner.errors import ConfigurationError, did_you_mean, shown_path
-from runner.scripted.templates import (
+from runner.connectors.scripted_templates import (
     Lookup,
     Situation,
     TemplateError,
@@ -36,6 +35,7 @@ from runner.scripted.templates import (
     path_of,
     render,
 )
+from runner.errors import ConfigurationError, did_you_mean, shown_path
 from scripttest.values import Value
 
 if TYPE_CHECKING:

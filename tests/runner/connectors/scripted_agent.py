@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from runner.connectors.base import Completion, ConnectorError, ModelRequest
-from runner.scripted.model import ScriptedConnector
+from runner.connectors.scripted import ScriptedConnector
 
 
 class Agent:

@@ -11,9 +11,10 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from runner.connectors import scripted_rules as rules
+from runner.connectors import scripted_templates as templates
 from runner.connectors.base import ENDINGS, Completion, ConnectorError, ModelRequest, ToolCall, Usage, message_text
 from runner.errors import ConfigurationError, did_you_mean
-from runner.scripted import rules, templates
 from scripttest.values import Value
 
 FILE = "replies.yml"

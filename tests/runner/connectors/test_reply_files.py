@@ -12,7 +12,7 @@ import pytest
 from scripted_agent import PROMPTS, RESULT, TOOLS, Agent
 
 from runner.connectors.base import ConnectorError, ModelRequest
-from runner.scripted.model import ScriptedConnector
+from runner.connectors.scripted import ScriptedConnector
 
 # templates
 
