@@ -158,7 +158,7 @@ def _journal(run: Run, reports: list[Path]) -> list[Reporter]:
     if report is None or not plan.resumable or not report.is_file():
         return []
 
-    at_once = run.environment.cpus if plan.modules else 1
+    at_once = run.environment.cpus + 1 if plan.modules else 1
     run.services.keep_answers(report, resumes=options.resume is not None, at_once=options.parallel or at_once)
     return [JournalWatch(run.services, run.stop)]
 

@@ -149,12 +149,15 @@ class Run:
             self.kinds.close()
 
     def open_host(self, processes: Processes, workers: int = 0, *, lists: bool | None = None) -> ScriptHost:
-        """Opens the script host with at most `workers` workers, 0: as many as the options say. `lists`: whether it
-        lists tests instead of running them; None: as the options say."""
+        """Opens the script host with at most `workers` workers, 0: as many as the options say, else one more than there
+        are processors, since some wait for the command. `lists`: whether it lists tests instead of running them; None:
+        as the options say."""
         from runner.planning.last_failed import memory_of
         from scripttest import ScriptHost
 
         options = self.options
+        if not (workers or options.parallel or self._has_one_worker):
+            workers = self.environment.cpus + 1
         is_off = options.no_writes or options.require_trust or options.trust_from  # approval is for what files say
         memory = None if is_off else memory_of(self.application.root, self.environment)
         kind = partial(ScriptHost, kept=None if memory is None else str(memory.parent / "compiled"))
@@ -170,13 +173,12 @@ class Run:
     ) -> H:
         """Opens a script host of some kind, see `open_host`; `instrument` changes the compiled code of files."""
         options = self.options
-        alone = options.fuzz or options.bench or self.wanted() is not None
         return kind(
             self.application.root,
             processes,
             self.router,
             SCRIPT_GLOBALS,
-            workers=workers or (1 if alone else options.parallel or self.environment.cpus),
+            workers=workers or (1 if self._has_one_worker else options.parallel or self.environment.cpus),
             timeout=options.script_timeout,
             filter=bool(options.pattern),
             list_only=options.dry_run if lists is None else lists,
@@ -185,6 +187,10 @@ class Run:
             instrument=instrument,
             kinds=options.kinds,
         )
+
+    @property
+    def _has_one_worker(self) -> bool:
+        return bool(self.options.fuzz or self.options.bench or self.wanted() is not None)
 
     def wanted(self) -> str | None:
         """See `Observer.wanted`."""

@@ -54,7 +54,7 @@ class RunOptions(FlagTable):
     """The seed of the random order; None: tests are not shuffled."""
     timeout: float | None = flag("Time limit of each test, such as 500ms, 30s, 1m30s. Default: 30s for script tests, 5m for cases.", changes=Changes.NONE, file=File.AGENT, carried=Carried.OPEN, regrade=Regrade.YES, mutate=True, metavar="DURATION", read=readers.duration, repl=True)
     """Seconds."""
-    parallel: int | None = flag("Number of test modules or cases to run at the same time. Default: the number of CPUs for modules, 1 for cases.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, metavar="N", read=readers.count)
+    parallel: int | None = flag("Number of test modules or cases to run at the same time. Default: one more than CPUs for modules, 1 for cases.", changes=Changes.NONE, file=File.RUN, carried=Carried.NO, regrade=Regrade.YES, mutate=True, metavar="N", read=readers.count)
     runs: int = flag("Run each test and case N times to measure how stable it is. Default: 1.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, mutate=True, default=1, metavar="N", read=readers.count, every_day="Run them")
     """How often each test runs."""
     min_pass_rate: float = flag("Required pass rate over the runs of a test or case, in percent. Default: 100.", changes=Changes.NONE, file=File.RUN, carried=Carried.TEST, default=100, metavar="PERCENT", read=readers.percent, needs="runs")
