@@ -15,9 +15,11 @@ from typing import Any, Self
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
-CHROMIUM = shutil.which("chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-features=SpareRendererForSitePerProcess"]
-"""The last one: no process is started for a page that nobody may open."""
+CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--in-process-gpu", "--renderer-process-limit=1", "--process-per-site"]
+"""The last three: as few processes as can be, and none for a page that nobody may open."""
+NOT_WANTED = ["--disable-dev-shm-usage", "--enable-unsafe-swiftshader"]
+"""Flags of Playwright: memory that processes share is not to be in a file on a disk, and nothing is drawn in 3D."""
 PATIENCE = 60_000
 """Milliseconds after which something that should be there is missed."""
 WINDOW: ViewportSize = {"width": 1280, "height": 900}
@@ -60,7 +62,7 @@ def launched() -> Iterator[Chromium]:
     if CHROMIUM is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)("needs chromium: apt-get install chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, ignore_default_args=NOT_WANTED)
         expect.set_options(timeout=PATIENCE)
         chromium = Chromium(browser)
         _set_running_loop(None)
