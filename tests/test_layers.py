@@ -178,7 +178,7 @@ DOORS = {
     "runner/judging": "calibration judgements",
     "runner/modes": "base interactive mode tracing transcripts",
     "runner/store": "baseline database history places run_writer store stored upkeep",
-    "runner/planning": "case_planning generators inputs last_failed nearest plan planner regrading resume selection still_valid test_functions",
+    "runner/planning": "case_planning generators inputs last_failed names plan planner regrading resume selection still_valid",
     "runner/reporters/console": "console style table terminal verdict_lines",
     "runner/reporters": "__init__ agent change_lines document github markdown_pieces opening stream",
     "runner/reporters/html": "__init__ compared data",

@@ -235,9 +235,9 @@ def findings_of_parts(references: Iterable[AttachedPart], folder: Path) -> Itera
             yield Finding(path=reference.place, text=problem, absent=True)
 
 
-def repeat_of(case: Case) -> Any:
-    """The policy of a case, as written in its file; None if it has none."""
-    repeat = case.repeat
+def repeat_of(case: Case, otherwise: str | None = None) -> Any:
+    """The policy of a case, as written in its file, `otherwise` what `--repeat` says; None if it has none."""
+    repeat = otherwise if case.repeat is None else case.repeat
     if repeat is None or isinstance(repeat, str):
         return repeat
     said = repeat.model_dump(exclude_defaults=True)

@@ -20,8 +20,8 @@ from runner.errors import RunnerError
 from runner.options.flags import Flag
 from runner.options.options import FLAGS, RunOptions
 from runner.planning.inputs import resolve_application, resolve_inputs, with_inputs
+from runner.planning.names import functions_in
 from runner.planning.plan import CaseInput
-from runner.planning.test_functions import functions_in
 from runner.security.files import is_collected, open_text, read_text
 
 VARIABLE = "_YAO_TEST_COMPLETE"
@@ -128,7 +128,7 @@ def _tests(application: Application, options: RunOptions, environment: Environme
 
 def _tags(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
     """Tags of tests; those of cases are known only when they are read."""
-    from runner.planning.test_functions import tags_in
+    from runner.planning.names import tags_in
 
     for module in application.modules():
         for tags in tags_in(read_text(module.test, "replace")).of.values():

@@ -224,7 +224,7 @@ class _Line:
         raise self._unknown(word)
 
     def _unknown(self, word: str) -> ConfigurationError:
-        from runner.planning.nearest import closest, missing_path_hint
+        from runner.planning.names import closest, missing_path_hint
 
         application = self._application
         if "/" in word or "::" in word or os.path.splitext(word)[1]:

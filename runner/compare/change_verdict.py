@@ -161,7 +161,6 @@ def _left_out(
 
 
 def _judges_noise(pairs: Pairs, measure: str) -> JudgesNoise | None:
-    """The noise of the difference that comes from the judges, by the votes in both reports."""
     sums = NoiseSum(), NoiseSum()
     for pair in pairs:
         for added, case in zip(sums, pair.both, strict=True):
@@ -180,7 +179,6 @@ def _refuse(names: BeforeAfter[str], of_a: Cases, of_b: Cases) -> NoReturn:
 
 
 def _check_measure(measure: str, name: str, cases: Iterable[JudgedCase]) -> None:
-    """Raises ConfigurationError when a report has judged runs, but none with the measure."""
     runs = [run for case in cases for run in case.runs]
     if not runs or any(measured(run, measure) is not None for run in runs):
         return
@@ -192,7 +190,6 @@ def _check_measure(measure: str, name: str, cases: Iterable[JudgedCase]) -> None
 
 
 def _is_steady(replayed: bool, cases: Collection[JudgedCase]) -> bool:
-    """Whether every run must end the same, and runs of one case did."""
     judged = [case for case in cases if case.runs]
     return all((replayed or case.is_steady) and len({run.passed for run in case.runs}) < 2 for case in judged)
 
@@ -240,7 +237,6 @@ def _verdict(
 
 
 def _change_in(pairs: Sequence[BeforeAfter[Figures]], noise: Noise, steps: int = STEPS) -> MeanDifference:
-    """The difference over some cases."""
     if noise is Noise.NONE:
         rises = [_scored(pair).rise for pair in pairs]
         return MeanDifference(difference=math.fsum(rises) / len(rises) if rises else None)
@@ -308,7 +304,6 @@ _RESOURCES: dict[str, Callable[[Attempt], float | None]] = {
 
 
 def _beside(pairs: Pairs) -> tuple[ResourceChange, ...]:
-    """The changes in time, tokens and money."""
     found = []
     for name, of in _RESOURCES.items():
         means = [(_mean(pair.a, of), _mean(pair.b, of)) for pair in pairs]

@@ -174,33 +174,31 @@ _FIGURES: dict[str, Callable[[Side], float | None]] = {
 }
 
 
-class _Result(Value):
-    """All records of one result in a report."""
-
-    side: Side
-    result: TestResult
-    """The first result that failed, else the first."""
-
-
 def compare(before: Report, after: Report, thresholds: Thresholds = STANDARD) -> Comparison:
     """Compares two reports, the older one first."""
-    old, new = ({key: _result(each) for key, each in by_key(one.results).items()} for one in (before, after))
-    changes = tuple(_change(key, old.get(key), new.get(key), thresholds) for key in dict.fromkeys([*old, *new]))
+    old, new = by_key(before.results), by_key(after.results)
+    changes = tuple(_change(key, old.get(key, []), new.get(key, []), thresholds) for key in {**old, **new})
     sides = [(change.before, change.after) for change in changes]
     both = [(was, now) for was, now in sides if was is not None and now is not None and was.judged and now.judged]
-    return Comparison(changes=changes, measures=tuple(_measures(both)), compared=len(both))
+    measures = []
+    for key, of in _FIGURES.items():
+        pairs = [(a, b) for a, b in ((of(was), of(now)) for was, now in both) if a is not None and b is not None]
+        if pairs:
+            measures.append(Measure(key=key, before=mean([a for a, _ in pairs]), after=mean([b for _, b in pairs])))
+    return Comparison(changes=changes, measures=tuple(measures), compared=len(both))
 
 
-def _change(key: ResultKey, before: _Result | None, after: _Result | None, thresholds: Thresholds) -> ResultChange:
-    was = before.side if before is not None else None
-    now = after.side if after is not None else None
+def _change(key: ResultKey, before: list[TestResult], after: list[TestResult], thresholds: Thresholds) -> ResultChange:
+    was, now = (_side(results) if results else None for results in (before, after))
     kinds = list(_kinds(was, now, thresholds))
+    is_new_failure = now is not None and now.verdict == Verdict.FAILED and not (was and was.verdict == Verdict.FAILED)
+    falls = was is not None and now is not None and _fall(was.rate, now.rate) >= thresholds.regression
     diff: list[str] = []
     error = None
-    if after is not None and after.side.status not in (Status.PASSED, Status.SKIPPED):
-        error = next(iter(errors_of(after.result)), None)
-    if before is not None and after is not None and before.side.verdict == after.side.verdict == Verdict.PASSED:
-        diff = output_difference(before.result, after.result).splitlines()
+    if now is not None and now.status not in (Status.PASSED, Status.SKIPPED):
+        error = next(iter(errors_of(_shown(after))), None)
+    if was is not None and now is not None and was.verdict == now.verdict == Verdict.PASSED:
+        diff = output_difference(_shown(before), _shown(after)).splitlines()
         if len(diff) > DIFF_LINES:
             diff[DIFF_LINES:] = [f"  ... {len(diff) - DIFF_LINES} more lines"]
         kinds += ["changed"] if diff else []
@@ -210,18 +208,11 @@ def _change(key: ResultKey, before: _Result | None, after: _Result | None, thres
         before=was,
         after=now,
         kinds=tuple(kinds),
-        regression=_is_regression(was, now, thresholds),
+        regression=is_new_failure or falls,
         error=error,
         diff=tuple(diff),
-        parts=() if before is None or after is None else changed_in(before.result, after.result),
+        parts=changed_in(_shown(before), _shown(after)) if before and after else (),
     )
-
-
-def _is_regression(was: Side | None, now: Side | None, thresholds: Thresholds) -> bool:
-    if now is None:
-        return False
-    newly_failed = now.verdict == Verdict.FAILED and (was is None or was.verdict != Verdict.FAILED)
-    return newly_failed or (was is not None and _fall(was.rate, now.rate) >= thresholds.regression)
 
 
 def _kinds(was: Side | None, now: Side | None, thresholds: Thresholds) -> Iterator[str]:
@@ -264,21 +255,14 @@ def _fall(was: float | None, now: float | None) -> float:
     return round(was - now, 9) if was is not None and now is not None else 0
 
 
-def _measures(both: list[tuple[Side, Side]]) -> Iterator[Measure]:
-    for key, of in _FIGURES.items():
-        pairs = [(a, b) for a, b in ((of(was), of(now)) for was, now in both) if a is not None and b is not None]
-        if pairs:
-            yield Measure(key=key, before=mean([a for a, _ in pairs]), after=mean([b for _, b in pairs]))
-
-
-def _result(results: list[TestResult]) -> _Result:
+def _side(results: list[TestResult]) -> Side:
     """All results of one name, of which there are several when it occurs twice."""
     runs = [run for result in results for run in result.runs]
     judged = judged_of(runs)
     passed = sum(run.passed for run in judged)
     verdict = min((result.verdict for result in results), key=DECIDING.index)
     shown = judged or runs
-    side = Side(
+    return Side(
         verdict=verdict,
         status="flaky" if 0 < passed < len(judged) else verdict.value,
         judged=len(judged),
@@ -288,8 +272,11 @@ def _result(results: list[TestResult]) -> _Result:
         tokens=_mean(run.tokens or None for run in shown),
         cost=_mean(run.cost for run in shown),
     )
-    failed = (result for result in results if result.status == Status.FAILED)
-    return _Result(side=side, result=next(failed, results[0]))
+
+
+def _shown(results: list[TestResult]) -> TestResult:
+    """The first result that failed, else the first."""
+    return next((result for result in results if result.status == Status.FAILED), results[0])
 
 
 def _mean(figures: Iterable[float | None]) -> float | None:

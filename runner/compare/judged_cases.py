@@ -169,7 +169,6 @@ def as_runs(reports: Sequence[Report], names: Sequence[str]) -> PooledRuns:
 
 
 def _distinct(reports: Sequence[Report], names: Sequence[str]) -> dict[str, str]:
-    """The ids of all runs, with the reports that have them."""
     found: dict[str, str] = {}
     for name, report in zip(names, reports, strict=True):
         for id in report.start.all_run_ids:
@@ -181,7 +180,6 @@ def _distinct(reports: Sequence[Report], names: Sequence[str]) -> dict[str, str]
 
 
 def _pooled(results: Sequence[TestResult], least: float) -> TestResult:
-    """The result of a case from those of several reports, each of one run or of several."""
     owned = [(result, run) for result in results for run in _runs(result)]
     attempts = tuple(run.replace(run=number) for number, (_, run) in enumerate(owned, 1))
     stability = stability_of(attempts)

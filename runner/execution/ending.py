@@ -11,7 +11,6 @@ from runner.record.fold import status_of
 from runner.reporters.stream import describe
 from runner.security.terminal import UnwrittenError
 from scripttest import ScriptError, written_files
-from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,18 +30,12 @@ NO_TESTS = "No tests to run"
 NO_TESTS_HINT = "Tests are functions in *_test.ts files whose names start with Test"
 
 
-class Ending(Value):
-    """How a run ended."""
-
-    status: RunStatus
-    stopped: str | None = None
-    not_run: int = 0
-    """How many tests have no verdict because of that."""
-
-
-def ending_of(run: Execution, stop: Stop, unlisted: int, options: RunOptions, broke: bool) -> Ending:
-    """Decides how a run ended. `unlisted`: number of tests in suites that have not begun. `broke`: whether an exception
-    ended the run."""
+def ending_of(
+    run: Execution, stop: Stop, unlisted: int, options: RunOptions, *, broke: bool, misses: bool
+) -> tuple[RunStatus, str | None, int]:
+    """Decides how a run ended: its status, why it was stopped, and how many tests have no verdict because of that.
+    `unlisted`: number of tests in suites that have not begun. `broke`: whether an exception ended the run. `misses`:
+    whether a threshold is missed, so that it does not pass."""
     left = sum(listed.selected for listed in run.listed.values()) - run.counts.total + unlisted
     all_ran = not left and not run.cut and len(run.ended) == len(run.suites)
     may_break = options.max_errors is not None and options.max_errors.covers(run.counts.errors, run.counts.total + left)
@@ -53,7 +46,8 @@ def ending_of(run: Execution, stop: Stop, unlisted: int, options: RunOptions, br
         stopped = options.failure_flag
     elif broke and not all_ran:
         stopped = "the run was aborted"
-    return Ending(status=status, stopped=stopped, not_run=left + run.cut if stopped is not None else 0)
+    status = RunStatus.FAILED if misses and status == RunStatus.PASSED else status
+    return status, stopped, left + run.cut if stopped is not None else 0
 
 
 def exit_code_of(run: Execution, options: RunOptions, environment: Environment, stop: Stop) -> int:

@@ -73,7 +73,6 @@ def _reporters(run: Run, console: Console) -> list[Reporter]:
 
 
 def _agent_maker(run: Run, agent: str, target: Path | TextIO) -> Maker:
-    """Makes a reporter that sends the report to an agent, which answers it. Raises ConfigurationError."""
     from runner.reporters import check_writable
     from runner.reporters.agent import AgentReporter, ReportError
 
@@ -103,7 +102,6 @@ def _agent_maker(run: Run, agent: str, target: Path | TextIO) -> Maker:
 
 
 def _observers(run: Run) -> list[Reporter]:
-    """The receivers that watch the run from outside."""
     observer, recording = run.observer, run.services.recording
     if observer is None:
         return []
@@ -150,7 +148,6 @@ def _failures(run: Run) -> list[Reporter]:
 
 
 def _journal(run: Run, reports: list[Path]) -> list[Reporter]:
-    """The receiver that tells the journal beside the first `.jsonl` report which tests have results."""
     plan, options = run.plan, run.options
     report = reports[0] if reports else None
     if plan.resume is not None and plan.resume.resumed_report is not None:

@@ -90,12 +90,11 @@ def _left_out(plan: RunPlan, filtered: int, beside: int) -> list[LeftOut]:
 
 
 def _planned(case: Case, repeat: str | None) -> str:
-    """The id of a case, and how often it will run, if that depends on the results of its runs."""
     if case.repeat is None and repeat is None:
         return case.id
     from runner.cases.validation import policy_of, repeat_of
 
-    policy = policy_of(repeat if case.repeat is None else repeat_of(case))
+    policy = policy_of(repeat_of(case, repeat))
     assert policy is not None
     runs = f"{policy.wave} to {policy.most}" if policy.wave < policy.most else str(policy.most)
     return f"{case.id} ({policy.text}: {runs} runs)"
@@ -135,7 +134,6 @@ def _print_text(plan: RunPlan, suites: Suites, left_out: list[LeftOut]) -> None:
 
 
 def _print_json(plan: RunPlan, suites: Suites, left_out: list[LeftOut], code: int) -> None:
-    """Prints the plan as the document of `--json`."""
     from runner.execution.outcome import document_text, listing
 
     listed, errors = [], []
@@ -222,7 +220,6 @@ def _listed(run: Run) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _missing(plan: RunPlan, listed: dict[str, tuple[str, ...]], retained: Retained) -> Iterator[Rerun]:
-    """The tests of modules that have no result."""
     said = {(rerun.suite, id) for rerun in retained.reruns for id in rerun.ids}
     for module in plan.modules:
         kept = retained.statuses(module.id)

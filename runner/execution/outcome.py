@@ -114,7 +114,6 @@ def _head(code: int, status: str | None) -> Record:
 
 
 def _has(**members: Any) -> Record:
-    """The members that are not empty."""
     return {key: value for key, value in members.items() if value not in (None, "", [], {})}
 
 
@@ -219,7 +218,6 @@ class JsonLines:
         return [{**one, **self._at(one["file"])} for one in result.story]
 
     def _problems(self, record: Record) -> list[Record]:
-        """The failures of a test or a subtest."""
         values = ("expected", "actual", "diff")
         found = [dict(problem) for problem in record.get("failures") or ()]
         for problem in found:
@@ -229,7 +227,6 @@ class JsonLines:
         return found
 
     def _failed_steps(self, record: Record) -> Iterator[Record]:
-        """The failed subtests by their full names, with their failures."""
         for step in record.get("steps") or ():
             if step.get("status") == Status.FAILED:
                 yield {"test": step["name"], "problems": self._problems(step)}

@@ -116,7 +116,6 @@ class Repetition:
         return self._ended(of_runs(results, self._options.min_pass_rate))
 
     def _decided(self, result: TestResult) -> TestResult:
-        """With `--on-inconclusive`, a result as that says."""
         if self._options.on_inconclusive is None:
             return result
         from runner.record.combining import apply_inconclusive_policy

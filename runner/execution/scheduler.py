@@ -153,7 +153,6 @@ class _Schedule:
                 await suite.finish()
 
     async def _work(self, parallel: int) -> None:
-        """Runs the cases that are ready with several tasks."""
         self._over = False
         tasks: list[asyncio.Task[None]] = []
         while len(tasks) < parallel and not self._over:
@@ -163,7 +162,6 @@ class _Schedule:
         await asyncio.gather(*tasks)
 
     async def _take_all(self) -> None:
-        """Takes and runs items until there are none."""
         try:
             while (item := await self._take()) is not None:
                 self._running += 1
@@ -177,7 +175,6 @@ class _Schedule:
             self._over = True
 
     def _begin_pass(self) -> None:
-        """Prepares the cases that broke in the previous pass."""
         self._runtime.begin_pass()
         for result in self._passes.begin():
             item = self._broken.pop(result.place)
@@ -256,7 +253,6 @@ class _Schedule:
         return due[0] if due else None
 
     def _runs_of(self, item: _Item) -> list[_Item]:
-        """The runs of a case that may begin."""
         case, source = item.case, item.suite.source
         if item.run or case.skip or item.suite.obstacle(case):
             return [item]
@@ -273,7 +269,6 @@ class _Schedule:
         return [item.replace(run=run) for run in due]
 
     def _make_ready(self, items: list[_Item]) -> None:
-        """Queues further runs of a case, before other cases."""
         if items:
             self._ready.extendleft(reversed(items))
             self._changed.set()
@@ -281,7 +276,6 @@ class _Schedule:
     # one case
 
     async def _case(self, item: _Item) -> None:
-        """Runs a case once."""
         suite, case, place = item.suite, item.case, item.place
         if not self._passes.is_again(place):
             self._send(TestStart(suite=place.suite, name=case.id, position=place.position, run=place.run))
@@ -325,7 +319,6 @@ class _Schedule:
             self._make_ready([item.replace(run=run) for run in due])
 
     def _end(self, item: _Item, result: TestResult) -> None:
-        """Records the end of a case, and wakes those that depend on it."""
         if item.suite.end(item.case.id, result.outcome.status):
             aside, self._aside = self._aside, []
             for other in aside:
@@ -353,7 +346,6 @@ class _Schedule:
             self._repetition.end(cut.replace(run=item.run))
 
     def _warn_of_judges(self, run: CaseRun) -> None:
-        """Warns once of each judge that uses the connector of the agent that it judges."""
         for use in run.last.attempt.shared_judges:
             if use not in self._shared:
                 self._shared.add(use)

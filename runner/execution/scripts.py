@@ -218,7 +218,6 @@ class ScriptModules:
     # records of the host
 
     def _take(self, record: HostRecord) -> None:
-        """Sends the events for a record."""
         if isinstance(record, Started):
             self._take_start(record)
         elif isinstance(record, Line):
@@ -255,13 +254,11 @@ class ScriptModules:
             self._began[self._place(record)] = time.time() * 1000
         if record.again:
             self._logs.pop(self._place(record), None)
-        elif self._passes.number == 1 or not self._has_begun(self._place(record)):
+        elif self._passes.number == 1 or not (
+            self._passes.is_again(self._place(record)) or self._is_over(self._place(record))
+        ):
             name, position, run = self._at(record)
             self._send(TestStart(suite=record.module, name=name, position=position, run=run))
-
-    def _has_begun(self, place: TestPlace) -> bool:
-        """Whether a test, or a run of one, has begun in an earlier pass."""
-        return self._passes.is_again(place) or self._is_over(place)
 
     def _take_end(self, record: Ended) -> None:
         run, module, outcome = self._run, record.module, record.outcome
@@ -305,7 +302,6 @@ class ScriptModules:
         return trace_of(chat.steps, chat.calls, run.environment.secrets.text, whole=run.spans_hold_content, spans=True)
 
     def _place(self, record: Started | Line | Ended) -> TestPlace:
-        """Where the test of a record stands in the run."""
         _, position, run = self._at(record)
         return TestPlace(suite=record.module, position=position, run=run)
 
@@ -319,7 +315,6 @@ class ScriptModules:
         return place.suite in self._again and place not in self._again[place.suite]
 
     def _fingerprint(self, test: TestKey) -> Mapping[str, Any]:
-        """What the result of a test depends on."""
         from runner.fingerprints.parts import part_of, parts_of_database, parts_of_world
         from runner.parts import Dependency
 

@@ -167,7 +167,6 @@ class RunServices:
         return self._service
 
     def _functions(self, services: FunctionServices) -> FunctionPool:
-        """What calls hooks and tools, as many at the same time as there are processors."""
         from runner.connectors.usage import is_case_late, uncounted
         from scripttest import FunctionPool, worker_command
 
@@ -289,7 +288,6 @@ def with_external_calls(result: TestResult, world: World | None) -> TestResult:
 
 
 def _of_clock(result: TestResult, world: World) -> list[ResultWarning]:
-    """A warning for a test that timed out while it had stopped its clock."""
     said = any(warning.kind == "clock" for warning in result.outcome.warnings)
     is_late = any(failure.cause is Cause.TIMEOUT for failure in result.outcome.failures)
     if said or not is_late or world.clock.stopped_at is None:

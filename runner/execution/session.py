@@ -82,7 +82,12 @@ class Session:
         run.progress = self._console.progress
         self._snapshots, watches = self._open_snapshots(), run.services.watches
         self._unpassed = Unpassed(watches.names) if watches is not None else None
-        self._outcome = self._open_json()
+        self._outcome: JsonLines | None = None
+        if self._options.json:
+            from runner.execution.outcome import JsonDocument, JsonLines
+
+            kind = JsonLines if self._options.json == LINES else JsonDocument
+            self._outcome = kind(self._options, environment)
         own = [one for one in (self._snapshots, self._unpassed) if one is not None]
         self._stream = open_stream(run, self._console, self._outcome, own)
         self._send = self._stream.send
@@ -104,15 +109,6 @@ class Session:
         self._stream.close()
         return self._close()
 
-    def _open_json(self) -> JsonLines | None:
-        """Makes the output of `--json`."""
-        if not self._options.json:
-            return None
-        from runner.execution.outcome import JsonDocument, JsonLines
-
-        kind = JsonLines if self._options.json == LINES else JsonDocument
-        return kind(self._options, self._environment)
-
     def _open_snapshots(self) -> SnapshotKeeper | None:
         """Stores snapshots as tests end, where results are stored, too; finds obsolete ones, if there are any."""
         plan, may_look = self._plan, self._run.remote is None and not self._plan.is_part
@@ -128,8 +124,15 @@ class Session:
     def _run_tests(self) -> None:
         run, options = self._run, self._options
         self._send_start()
-        _collect_garbage()
-        self._send_retained()
+        if not gc.isenabled():  # from here on it is, seldom, and not of what was loaded so far
+            gc.freeze()
+            gc.set_threshold(20_000, 20, 20)
+            gc.enable()
+        if self._plan.retained is not None:
+            from runner.planning.resume import results_of
+
+            for result in results_of(self._plan.retained, self._plan.suites):
+                self._repetition.end(result)
         if (options.max_cost, options.max_tokens, options.max_duration) != (None, None, None):
             from runner.execution.stopping import Budgets
 
@@ -156,7 +159,6 @@ class Session:
                 run.services.agents().run(work, lambda: run.stop.over)
 
     def _warn(self) -> None:
-        """Says how many tests broke, where some may break, and which watches nothing has passed."""
         if self._budgets is not None:
             self._budgets.end()
         allowed, errors = self._options.max_errors, self._stream.execution.counts.errors
@@ -194,7 +196,6 @@ class Session:
         self._counts = keeper.finish(self._stream.execution, self._send, looks=not self._broke)
 
     def _count_coverage(self) -> None:
-        """Reads the counters, and warns of thresholds that are missed and of files that cannot be read."""
         if self._run.coverage is None:
             return
         from runner.application.application import repository_of
@@ -216,17 +217,17 @@ class Session:
     def _send_end(self) -> None:
         run, execution = self._run, self._stream.execution
         unlisted = sum(source.selected for source in self._plan.sources if source.suite.id not in execution.listed)
-        ending = ending_of(execution, run.stop, self._unlisted + unlisted, self._options, self._broke)
-        is_worse = run.kinds is not None and run.kinds.is_worse
-        misses = is_worse or (self._coverage is not None and self._coverage.misses)
-        fails = misses and ending.status == RunStatus.PASSED
+        misses = run.kinds is not None and run.kinds.is_worse
+        misses = misses or (self._coverage is not None and bool(self._coverage.misses))
+        left = self._unlisted + unlisted
+        status, stopped, not_run = ending_of(execution, run.stop, left, self._options, broke=self._broke, misses=misses)
         self._send(
             RunEnd(
-                status=RunStatus.FAILED if fails else ending.status,
+                status=status,
                 seconds=self._environment.monotonic() - run.started,
                 completed_at=self._environment.now(),
-                stopped=ending.stopped,
-                not_run=ending.not_run,
+                stopped=stopped,
+                not_run=not_run,
                 snapshots=self._counts,
                 looks=self._looks,
                 coverage=self._coverage,
@@ -264,16 +265,6 @@ class Session:
         )
         for warning in plan.warnings:
             self._send(Warned(message=warning))
-
-    def _send_retained(self) -> None:
-        """Sends the results that are kept from an earlier run."""
-        resume = self._plan.resume
-        if resume is None or resume.retained is None:
-            return
-        from runner.planning.resume import results_of
-
-        for result in results_of(resume.retained, self._plan.suites):
-            self._repetition.end(result)
 
     @property
     def _looks(self) -> InterimLooks:
@@ -314,17 +305,7 @@ def _result_flags(options: RunOptions) -> tuple[str, ...]:
     return tuple(options.words(lambda flag: flag.changes_results))
 
 
-def _collect_garbage() -> None:
-    """From here on unreachable cycles are collected, seldom, and not those of what was loaded so far."""
-    if gc.isenabled():
-        return
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
-    gc.enable()
-
-
 def _user_of(context: Mapping[str, Any]) -> dict[str, str]:
-    """Whose context it is."""
     user = context["authorized"]
     return {"user_id": user["user_id"], "team_id": user["team_id"], "locale": context["locale"]}
 

@@ -81,7 +81,6 @@ class SnapshotKeeper:
         return counts if counts != SnapshotCounts() else None
 
     def _look(self, run: Execution) -> None:
-        """Finds obsolete snapshots. Raises SnapshotError and OSError."""
         snapshots = self._snapshots
         shared = Counter(snapshots.files.values())
         for suite in run.suites.values():
@@ -110,7 +109,6 @@ class SnapshotKeeper:
 
 
 def _skipped(outcome: Outcome) -> Iterator[str]:
-    """Names of subtests that did not run to their end."""
     for step in outcome.steps:
         if step.status == Status.SKIPPED:
             yield step.name

@@ -115,7 +115,6 @@ class Stories:
             return result.replace(story=(note_of(error),))
 
     def _story_of(self, result: TestResult, calls: Sequence[KeptCall], began: float) -> tuple[Record, ...]:
-        """The story of a failed test. Raises HostError."""
         run, host, hide = self._run, self._opened(), self._run.options.story_hide
         kept = run.router.kept
         of_loading = kept.of_loading(result.suite) if kept is not None else ()
@@ -133,7 +132,6 @@ class Stories:
         return story_lines(told.lines, self._recording.sites, run.environment.secrets.text, hide, told.cut, notes)
 
     def _opened(self) -> StoryHost:
-        """The host of the second runs. Raises HostError."""
         if self._host is None:
             root, options = self._run.application.root, self._run.options
             self._host = StoryHost(

@@ -60,7 +60,6 @@ class SuiteRun:
         """The results that the hook after all cases gets; collected only if there is one."""
 
     def _open(self) -> None:
-        """Opens the chat of the hooks around all cases."""
         source, environment = self.source, self.environment
         context = {**environment.context, "assistant_id": source.assistant.id}
         context["chat_id"] = context["chat_id"] or "agent-test"

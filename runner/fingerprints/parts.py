@@ -214,7 +214,6 @@ class PartDigests:
         return digest_of_bytes(*(read_bytes(Path(path), None) for path in self._programs_of(id)))
 
     def _programs_of(self, id: str) -> list[str]:
-        """The files of the program that a server is."""
         from runner.application.documents import read_json
         from runner.application.programs import program_files
 
@@ -318,14 +317,12 @@ def part_of(source: Source, root: Path) -> Dependency:
 
 
 def _variables_in(value: Any) -> Iterable[Dependency]:
-    """The variables that a value names, as parts."""
     return [
         Dependency(kind="env", name=name) for name in sorted(set(_VARIABLE.findall(json.dumps(value, default=str))))
     ]
 
 
 def _content(folder: Path, root: Path) -> Iterator[bytes]:
-    """The names and the content of all files below a folder."""
     for path in files_below(folder, root=root):
         if os.path.isfile(path):
             yield path[len(str(folder)) + 1 :].encode("utf-8", "surrogateescape")

@@ -10,7 +10,7 @@ import io
 import json
 import math
 import random
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
@@ -73,15 +73,11 @@ def judgements_in(results: Iterable[TestResult]) -> list[Judgement]:
     for result in results:
         made: dict[JudgementKey, Judgement] = {}
         for judgement in _of_result(result):
-            made[_free(judgement.key, made)] = judgement
+            key = judgement.key  # of a verdict on the same answer by the same words, it says which of them it is
+            names = chain([key.criterion], (f"{key.criterion} ({number})" for number in count(2)))
+            made[next(one for name in names if (one := key.replace(criterion=name)) not in made)] = judgement
         found |= {key: judgement.replace(key=key) for key, judgement in made.items()}
     return list(found.values())
-
-
-def _free(key: JudgementKey, taken: Container[JudgementKey]) -> JudgementKey:
-    """The key of a verdict on the same answer by the same words says which of them it is."""
-    names = chain([key.criterion], (f"{key.criterion} ({number})" for number in count(2)))
-    return next(named for name in names if (named := key.replace(criterion=name)) not in taken)
 
 
 class _Check(Value):

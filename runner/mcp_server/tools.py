@@ -190,7 +190,7 @@ def shown(value: object) -> str:
 
 def nearest(name: str, known: Iterable[str], what: str) -> str:
     """A hint with the known name that is most like one, else with some of them; `what` they are."""
-    from runner.planning.nearest import closest
+    from runner.planning.names import closest
 
     names = list(dict.fromkeys(known))
     if near := closest(name, names) or (names[0] if len(names) == 1 else ""):

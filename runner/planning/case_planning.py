@@ -152,7 +152,6 @@ class CasePlanning:
         return CaseSource(suite=Suite(id=input.id, connector=connector, **suite), assistant=assistant, **about)
 
     def _read(self, input: CaseInput, chosen: Chosen | None, absent: list[AbsentFilesError]) -> CaseSource:
-        """The cases of a file, or a message."""
         lenient = self._options.lenient
         assistant, broken = self._assistant(input.agent)
         if broken and self._options.dry_run:
@@ -171,7 +170,16 @@ class CasePlanning:
         self.warnings += file.warnings
         added = file.needs.added.items()
         self.warnings += [f'{name}: "{id}" runs too, because "{other}" depends on it' for id, other in added]
-        suite = {"label": name, "file": str(input.path), "multi_turn": file.several_turns}
+        path = input.path
+
+        def ids() -> Iterator[str]:
+            try:
+                every = CaseFile.check(path, lenient)
+            except AbsentFilesError as error:
+                every = error.file
+            return (located.case.id for located in every)
+
+        suite = {"label": name, "file": str(path), "multi_turn": file.several_turns}
         return self._source(
             input,
             suite={"kind": SuiteKind.CASE_FILE, **suite},
@@ -179,7 +187,7 @@ class CasePlanning:
             selected=file.count,
             total=file.total,
             cases=partial(iter, file),
-            ids=partial(_ids, input.path, lenient),
+            ids=ids,
             waited=file.needs.ids,
             refers=file.refers,
         )
@@ -220,14 +228,6 @@ class CasePlanning:
         finally:
             if shows:
                 stdout.write(own("\r\x1b[K"))
-
-
-def _ids(path: Path, lenient: bool) -> Iterator[str]:
-    try:
-        file = CaseFile.check(path, lenient)
-    except AbsentFilesError as error:
-        file = error.file
-    return (located.case.id for located in file)
 
 
 def parts_of(

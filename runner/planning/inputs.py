@@ -213,7 +213,7 @@ def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -
         )
     elif path is not None and (path.is_file() or path.suffix.lower() in CASE_FILES):
         if not path.exists():
-            from runner.planning.nearest import missing_path_hint
+            from runner.planning.names import missing_path_hint
 
             raise ConfigurationError(
                 f"Cannot read case file {path}: there is no such file",
@@ -227,7 +227,7 @@ def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -
         yield CaseInput(agent=_agent(options, application, path, f"case file {path}", directory), path=path)
     else:
         if re.fullmatch(r"[\w./-]+", input) and ("/" in input or looks_like_test(input)):
-            from runner.planning.nearest import missing_path_hint
+            from runner.planning.names import missing_path_hint
 
             hint = missing_path_hint(input, directory, application)
             hint = hint or "A message that looks like a path must contain a space"
@@ -283,7 +283,6 @@ def _below(path: Path, options: RunOptions, every: Modules) -> Iterator[Input]:
 
 
 def _other_application(path: Path, application: Application) -> Application | None:
-    """The application that a path is in, where that is another one than that of the run."""
     try:
         root = find_root(path)
     except ConfigurationError:
@@ -312,7 +311,6 @@ def _tops(folder: Path, application: Application) -> tuple[Path, ...]:
 
 
 def _case_files(path: Path, application: Application) -> Iterator[Path]:
-    """The case files in the folders `tests` at or below a path."""
     for folder in walk(*_tops(path, application), root=application.root):
         if os.path.basename(folder.path) == "tests":
             for name in folder.files:

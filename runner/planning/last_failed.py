@@ -108,11 +108,6 @@ def read_failed(path: Path) -> dict[str, list[str]]:
     return {key: [name for name in names if isinstance(name, str)] for key, names in found.items()}
 
 
-def write_failed(path: Path, failed: Mapping[str, list[str]]) -> None:
-    """Replaces the remembered failures. Raises OSError."""
-    write_json(path, {"format": _FORMAT, "failed": failed})
-
-
 def write_json(path: Path, content: object) -> None:
     """Replaces a file that later runs read by another one. Raises OSError."""
     from runner.security.files import write_whole
@@ -165,6 +160,6 @@ class FailureMemory:
         if failed == known:
             return
         try:
-            write_failed(self._path, failed)
+            write_json(self._path, {"format": _FORMAT, "failed": failed})
         except OSError:  # said where a flag asks for it, see `memory_problem`
             return

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from runner.planning.regrading import Regrading
     from runner.planning.selection import Selection, SelectionAndOrder, TestFilter
     from runner.record.model import Suite
-    from runner.store.places import StorePlace
 
 
 def make_plan(
@@ -177,7 +176,7 @@ class _Planner:
         if tests is not None and self._has_nothing:
             if self._selection is None:
                 raise tests.nothing()
-            from runner.planning.test_functions import names_in
+            from runner.planning.names import names_in
 
             files = (module.test for module in modules)
             raise self._selection.nothing(chain(names_in(files), *(source.ids() for source in found)))
@@ -259,7 +258,15 @@ class _Planner:
         elif options.dry_run and options.outputs and not self._writes_cases:
             self._warnings.append(f"--dry-run writes no report to {', '.join(options.outputs)}")
         self._check(resume)
-        choice, run_id = self._choice, _run_id(resume)
+        choice, run_id, place = self._choice, new_run(), None
+        if resume is not None and resume.start:
+            from runner.store.stored import id_of
+
+            run_id = id_of(resume.start)
+        if store is not None:
+            from runner.store.places import StorePlace
+
+            place = StorePlace(folder=store, run=run_id)
         cases = sum(source.selected for source in self._sources)
         return RunPlan(
             **fields_of(self._request),
@@ -275,14 +282,13 @@ class _Planner:
             left_out=tuple(self._left_out),
             resumable=resumable,
             resume=resume,
-            store=_place_of(store, run_id),
+            store=place,
             run_id=run_id,
             transcripts=self._transcripts,
             writes_cases=self._writes_cases,
         )
 
     def _suites(self) -> tuple[Suite, ...]:
-        """The suites that run, in the order of the inputs."""
         by_id: dict[str, list[Suite]] = {module.id: [suite_of(module)] for module in self._modules}
         for source in self._sources:
             by_id.setdefault(source.suite.without_variant, []).append(source.suite)
@@ -345,24 +351,6 @@ class _Planner:
             if resume is not None and resume.resumed_report is not None:
                 resume.resumed_report.close()
             raise
-
-
-def _place_of(folder: Path | None, run: str) -> StorePlace | None:
-    """Where the store keeps the run."""
-    if folder is None:
-        return None
-    from runner.store.places import StorePlace
-
-    return StorePlace(folder=folder, run=run)
-
-
-def _run_id(resume: ResumeState | None) -> str:
-    """The id of the run: that of the run that it resumes, if it resumes one."""
-    if resume is None or resume.start is None or not resume.start:
-        return new_run()
-    from runner.store.stored import id_of
-
-    return id_of(resume.start)
 
 
 def _is_test(name: str, modules: list[TestModule], sources: list[CaseSource]) -> bool:

@@ -71,12 +71,16 @@ def named_by(
 ) -> Iterator[Named]:
     """The references in flags and in the cases that will run, without agents that mocks of their case answer for.
     `folders`: tested agent → its folder."""
+    connector, simulator = options.connector or "", options.simulator or ""
+    flags = [(Reference(kind="connector", text=connector), f"-c {connector}")] if connector else []
+    flags += [(simulator_reference(simulator), f"--simulator {simulator}")] if simulator else []
+    hooks = (("before", options.before), ("after", options.after))
+    flags += [(Reference(kind="hook", text=hook), f"--{flag} {hook}") for flag, hook in hooks if hook]
     for folder in folders.values():
-        for reference, flag in _of_flags(options):
+        for reference, flag in flags:
             yield Named(reference=reference, folder=folder, place=flag)
     for generator in generators:
         yield Named(reference=generator.reference, folder=folders[generator.agent], place=f"-i {generator.id}")
-    connector, simulator = options.connector or "", options.simulator or ""
     for source in sources:
         for located in source.running() if source.refers and not source.broken else ():
             case = located.case
@@ -85,16 +89,6 @@ def named_by(
             for reference in dict.fromkeys(case.references(connector, simulator)):
                 if mocks is None or reference.kind != "agent" or mocks.find_agent(reference.text) is None:
                     yield Named(reference=reference, folder=source.assistant.folder, place=f'{where}: case "{case.id}"')
-
-
-def _of_flags(options: RunOptions) -> Iterator[tuple[Reference, str]]:
-    if options.connector:
-        yield Reference(kind="connector", text=options.connector), f"-c {options.connector}"
-    if options.simulator:
-        yield simulator_reference(options.simulator), f"--simulator {options.simulator}"
-    for flag, hook in (("before", options.before), ("after", options.after)):
-        if hook:
-            yield Reference(kind="hook", text=hook), f"--{flag} {hook}"
 
 
 async def check_references(named: Iterable[Named], runtime: Runtime, application: Application) -> None:
@@ -170,7 +164,6 @@ def check_own_connectors(sources: Sequence[CaseSource], assistants: Assistants, 
 
 
 def _asks(assistant: Assistant) -> bool:
-    """Whether an agent is certain to ask the model of its own connector."""
     if assistant.sandbox is not None or not (assistant.prompts or assistant.servers):
         return False
     handler = "" if assistant.script is None else read_text(assistant.script)

@@ -57,17 +57,15 @@ def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
     wanted = [flag.field for flag in FLAGS if flag.regrade is Regrade.YES]
     again = {flag.field for flag in FLAGS if flag.is_read_again and flag.field in of_file}
     taken = {name: told[name] for name in wanted if name in told and name not in again}
-    return tuple(labels), {**taken, "runs": _runs(start), "min_pass_rate": start.get("min_pass_rate", 100)}
+    return tuple(labels), {
+        **taken,
+        "runs": int(start.get("runs_per_case", 1)),
+        "min_pass_rate": start.get("min_pass_rate", 100),
+    }
 
 
 def _suites_of(start: Record) -> list[Suite]:
-    """The suites of a report that have cases."""
     return [suite for suite in map(suite_in, start.get("suites") or ()) if suite.has_cases]
-
-
-def _runs(start: Record) -> int:
-    """How often each case ran."""
-    return int(start.get("runs_per_case", 1))
 
 
 def transcripts_in(shown: str, path: Path) -> Transcripts:
@@ -89,7 +87,7 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
             refused.setdefault(record["id"], problem)
     summary: Record = next((record for record in reversed(records) if record["type"] == "summary"), {})
     looks = looks_in(summary)
-    runs = looks.made if looks.planned > 1 else _runs(start)
+    runs = looks.made if looks.planned > 1 else int(start.get("runs_per_case", 1))
     counts = Counter((key.suite, key.test) for key in found)
     repeated = {(record["suite"], record["id"]) for record in results if record.get("repeat") is not None}
     for key in list(found):
@@ -113,7 +111,6 @@ def transcripts_in(shown: str, path: Path) -> Transcripts:
 
 
 def _read(shown: str, path: Path) -> list[Record]:
-    """The lines of a `.jsonl` report, the start first. Raises ConfigurationError."""
     subject = f"Cannot regrade {shown}"
     lines = enumerate(lines_in(path, subject), 1)
     read = [(number, record_in(line)) for number, line in lines if line.strip(b" \t\r\0")]
@@ -210,7 +207,6 @@ class Regrading:
         return strange[0] if len(gone) == len(strange) == 1 else None
 
     def _is_wanted(self, suite: Suite) -> bool:
-        """Whether `-i` names a suite whose file is missing."""
         path = absolute(suite.label, self._directory) if suite.file else None
         return any(
             input == suite.label or (path is not None and path.is_relative_to(self._directory / input))
@@ -220,7 +216,6 @@ class Regrading:
     def _source(
         self, suite: Suite, base: CaseSource | None, results: Mapping[TestKey, TestResult]
     ) -> CaseSource | None:
-        """The cases of a suite that have a transcript."""
         runs: dict[str, list[int]] = {}
         for key in results:
             runs.setdefault(key.test, []).append(key.run)

@@ -122,7 +122,13 @@ def differences(saved: SavedRun, options: RunOptions) -> Iterator[str]:
 def _cut(saved: SavedRun, retained: Retained, file: LineFile, origin: Record) -> None:
     """Rewrites the report: it keeps the valid results, and lists the tests that are planned now."""
     results = [result.line for kept in retained.results.values() for result in kept]
-    start = {**saved.start, "resume": _continued(saved.start["resume"], origin)} if saved.start else {}
+    start: Record = {}
+    if saved.start:  # the configuration file may have changed
+        before, again = saved.start["resume"], {flag.field for flag in FLAGS if flag.is_read_again}
+        options = {name: value for name, value in before["options"].items() if name not in again}
+        options |= {name: value for name, value in origin["options"].items() if name in again}
+        known = {name: value for name, value in before.items() if name != "from_file"}
+        start = {**saved.start, "resume": {**known, **origin, "key": before["key"], "options": options}}
     if saved.is_whole and len(results) == len(saved.results) and start == saved.start:
         return
     records = [*([start] if start else []), *results]
@@ -130,15 +136,6 @@ def _cut(saved: SavedRun, retained: Retained, file: LineFile, origin: Record) ->
         file.replace(json.dumps(record, ensure_ascii=False) for record in records)
     except OSError as error:
         raise ConfigurationError(f"Cannot resume {saved.path}: {error.strerror}") from error
-
-
-def _continued(before: Record, origin: Record) -> Record:
-    """`resume` of the continued report, since the configuration file may have changed."""
-    again = {flag.field for flag in FLAGS if flag.is_read_again}
-    options = {name: value for name, value in before["options"].items() if name not in again}
-    options |= {name: value for name, value in origin["options"].items() if name in again}
-    known = {name: value for name, value in before.items() if name != "from_file"}
-    return {**known, **origin, "key": before["key"], "options": options}
 
 
 def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResult]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from runner.errors import ConfigurationError
 from runner.filters import Filter
 from runner.planning.last_failed import Failures, known_failures, suite_key
-from runner.planning.test_functions import tags_in
+from runner.planning.names import tags_in
 from runner.security.files import read_text
 from scripttest import Broken, Ended, HostError, HostRecord, Listed, Outcome, Status, kind_of
 from scripttest.typing_names import TypeVar
@@ -149,7 +149,6 @@ def _known(listed: list[Listed]) -> Iterator[str]:
 
 
 def _raising(error: HostError) -> Iterator[HostRecord]:
-    """A stream of records that ends with an error."""
     yield from ()
     raise error
 

@@ -105,6 +105,8 @@ class _Suite:
 
     def sort_cases(self, source: CaseSource) -> None:
         """Sorts the results of cases: a case keeps the results of those of its runs that are valid."""
+        from runner.cases.validation import repeat_of
+
         skipped: dict[str, Case] = {}
         kept: dict[str, list[TestResult]] = {}
         for position, case in enumerate(located.case for located in source.cases()):
@@ -115,7 +117,7 @@ class _Suite:
                     holds.append(with_members(result, position=position))
                 else:
                     self._why.setdefault(case.id, why)
-            policy = _policy_of(case, self._options)
+            policy = repeat_of(case, self._options.repeat)
             holds = kept[case.id] = _usable(policy, self._options.runs, holds)
             status = _status(policy, self._options.runs, holds)
             if status is None:
@@ -134,7 +136,6 @@ class _Suite:
         self.kept = [result for holds in kept.values() for result in holds]
 
     def _problem(self, result: TestResult, case: Case | None = None, source: CaseSource | None = None) -> _Why | None:
-        """Why a result does not count; None when it does."""
         turns = result.case.turns if result.status == Status.SKIPPED and result.case is not None else ()
         if result.verdict is Verdict.BROKEN or any(turn.skip_reason == "simulator error" for turn in turns):
             return Reason.BROKEN, ()
@@ -154,15 +155,6 @@ def _without_runs(results: Sequence[TestResult], runs: int | None) -> _Why:
     made = {result.run or 1 for result in results}
     absent = tuple(f"run {number}" for number in range(1, runs + 1) if number not in made)
     return (Reason.RUNS, absent) if made and absent else (Reason.MISSING, ())
-
-
-def _policy_of(case: Case, options: RunOptions) -> Any:
-    """The policy of a case, as it is written in its file or in `--repeat`; None: it has none."""
-    if case.repeat is None:
-        return options.repeat
-    from runner.cases.validation import repeat_of
-
-    return repeat_of(case)
 
 
 def _usable(policy: Any, count: int, results: list[TestResult]) -> list[TestResult]:

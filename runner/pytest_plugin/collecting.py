@@ -14,7 +14,7 @@ import pytest
 from runner.application.application import Application, find_root, twins_among, twins_problem
 from runner.errors import ConfigurationError, RunnerError, shown_path
 from runner.planning.inputs import RENAME
-from runner.planning.test_functions import functions_in, tags_in
+from runner.planning.names import functions_in, tags_in
 from runner.security.files import is_closed, is_report, is_test, read_text
 from scripttest import HostError
 

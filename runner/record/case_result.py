@@ -39,7 +39,6 @@ def _output_in(turn: Record) -> Any:
 
 
 def _tool_call(tool: ToolUse) -> Record:
-    """`{name, args, server, result}` or `{name, args, server, error}`."""
     outcome = {"result": tool.result} if tool.error is None else {"error": tool.error}
     return {"name": tool.name, "args": tool.arguments, "server": tool.server, **outcome}
 
@@ -251,7 +250,6 @@ class TrialsNoise(Value):
 
 
 def _is_graded(case: CaseResult) -> bool:
-    """Whether its record has a score."""
     return case.scores_turns or (not case.in_turns and bool(case.scores))
 
 

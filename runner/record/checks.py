@@ -139,7 +139,6 @@ def _value_at(record: Record, path: str) -> Any:
 
 
 def _problem_of_policy(record: Record) -> str | None:
-    """The error in the policy of the case of a result, if it has one."""
     said = (record.get("runs") or {}).get("repeat")
     policy = record.get("repeat") if said is None else said.get("policy")
     if said is None and policy is None:

@@ -111,17 +111,16 @@ def _noise_of(results: Sequence[TestResult], threshold: float) -> tuple[TrialsNo
 
 def listed_trials(results: list[TestResult]) -> tuple[TrialResult, ...]:
     """The trials as the combined result lists them; one whose score is below the threshold has failed."""
-    return tuple(_listed_trial(number, result) for number, result in enumerate(results, 1))
-
-
-def _listed_trial(number: int, result: TestResult) -> TrialResult:
-    case, outcome = result.case, result.outcome
-    status, error = outcome.status, outcome.failures[0].message if outcome.failures else None
-    if status == Status.PASSED and case is not None and case.threshold is not None:
-        error = below(case.score, case.threshold, ())
-        status = status if error is None else Status.FAILED
-    score = case.score if case else None
-    return TrialResult(trial=number, score=score, status=status, milliseconds=outcome.milliseconds, error=error)
+    found = []
+    for number, result in enumerate(results, 1):
+        case, outcome = result.case, result.outcome
+        status, error = outcome.status, outcome.failures[0].message if outcome.failures else None
+        if status == Status.PASSED and case is not None and case.threshold is not None:
+            error = below(case.score, case.threshold, ())
+            status = status if error is None else Status.FAILED
+        milliseconds, score = outcome.milliseconds, case.score if case else None
+        found.append(TrialResult(trial=number, score=score, status=status, milliseconds=milliseconds, error=error))
+    return tuple(found)
 
 
 def _is_unjudged(result: TestResult) -> bool:

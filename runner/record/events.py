@@ -37,6 +37,10 @@ STALE = "a file changed"
 """The reason to stop a watched run whose results are out of date."""
 
 
+class Event(Value):
+    """Something that has happened in a run."""
+
+
 class RunStatus(StrEnum):
     """How a run ended. Reports write the same words."""
 
@@ -85,7 +89,7 @@ def _environment_in(line: dict[str, Any]) -> dict[str, str]:
     return {**known, **{key: str(known.get(key, "")) for key in ("user_id", "team_id", "locale")}}
 
 
-class RunStart(Value):
+class RunStart(Event):
     """The inputs are resolved, and the run begins."""
 
     started_at: str
@@ -136,7 +140,7 @@ class RunStart(Value):
         return self.replace(suites=tuple(suite.in_report for suite in self.suites))
 
 
-class SuiteStart(Value):
+class SuiteStart(Event):
     """The tests of a suite are known."""
 
     suite: str
@@ -147,7 +151,7 @@ class SuiteStart(Value):
     """The names of the tests of a module, in order."""
 
 
-class HookOutput(Value):
+class HookOutput(Event):
     """What a hook around all cases of a suite has printed. Only the console shows it."""
 
     suite: str
@@ -155,45 +159,45 @@ class HookOutput(Value):
     logs: tuple[LogLine, ...]
 
 
-class TestStart(TestPlace):
+class TestStart(TestPlace, Event):
     """A test begins, or one of its runs."""
 
     name: str
 
 
-class TurnStart(TestPlace):
+class TurnStart(TestPlace, Event):
     """The user speaks to the agent, in a running case."""
 
     turn: int
     """From 1."""
 
 
-class AttemptEnd(Value):
+class AttemptEnd(Event):
     """One of several runs of a test has ended."""
 
     result: TestResult
 
 
-class TestEnd(Value):
+class TestEnd(Event):
     """A test has ended."""
 
     result: TestResult
 
 
-class SuiteEnd(Value):
+class SuiteEnd(Event):
     """A suite has ended."""
 
     suite: str
 
 
-class RunError(Value):
+class RunError(Event):
     """Something broke outside any test; the run does not pass."""
 
     message: str
     hint: str | None = None
 
 
-class Warned(Value):
+class Warned(Event):
     """A warning, which fails nothing."""
 
     message: str
@@ -209,7 +213,7 @@ class SnapshotCounts(Value):
     """File and name of each snapshot that no test uses any more."""
 
 
-class RunEnd(Value):
+class RunEnd(Event):
     """The run is over."""
 
     status: RunStatus
@@ -229,18 +233,3 @@ class RunEnd(Value):
     def milliseconds(self) -> int:
         """How long the run took."""
         return round(self.seconds * 1000)
-
-
-Event = (
-    RunStart
-    | SuiteStart
-    | HookOutput
-    | TestStart
-    | TurnStart
-    | AttemptEnd
-    | TestEnd
-    | SuiteEnd
-    | RunError
-    | Warned
-    | RunEnd
-)

@@ -205,7 +205,6 @@ def count_result(result: TestResult, suite: str, name: str, order: int, *into: C
 
 
 def _count_case(result: TestResult, case: CaseResult, suite: str, into: Iterable[Counts]) -> None:
-    """Counts the rate and the score of a case, those of its groups, its policy, and the votes of its judges."""
     from runner.record.votes import NoiseSum
 
     repeat, runs = result.repeat, result.runs
@@ -251,7 +250,6 @@ def _figures_of(judged: list[Attempt]) -> tuple[PassCount, float | None] | None:
 
 
 def _criteria(case: CaseResult, judged: list[Attempt]) -> Iterator[Figures]:
-    """The figures of the criteria and the checkpoints of a case, by its judged runs."""
     for group in groups_of(case):
         values = [run.criteria[group.name] for run in judged if run.criteria and group.name in run.criteria]
         if values and all(value in (0, 1) for value in values):
@@ -281,7 +279,6 @@ def counted(results: Iterable[TestResult], suites: Iterable[Suite] = ()) -> Coun
 
 
 def _only_in(outcome: Outcome) -> Iterator[str]:
-    """Names of the test and those of its subtests that called `t.only`."""
     if outcome.only:
         yield outcome.name
     for step in outcome.steps:

@@ -256,7 +256,6 @@ def sizes(attachments: Iterable[Record]) -> list[str]:
 
 
 def _size(encoded: re.Match[str]) -> str:
-    """The size of the data that some base64 encodes, in words."""
     data = encoded[0]
     count = len(data) * 3 // 4 - data[-2:].count("=")
     for unit, size in (("MB", 1_000_000), ("KB", 1000)):

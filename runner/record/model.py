@@ -203,8 +203,6 @@ def _regradable_in(line: Record) -> Regradable | None:
 
 
 def _read_by(module: str, name: str) -> Any:
-    """A reader of another module, which is loaded when something is read."""
-
     def read(line: Record) -> Any:
         from importlib import import_module
 

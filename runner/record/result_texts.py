@@ -187,7 +187,6 @@ def _place(part: Failure | ResultWarning) -> FilePlace | None:
 
 
 def _failed_steps(outcome: Outcome) -> Iterator[Outcome]:
-    """Subtests that failed, outermost first."""
     for step in outcome.steps:
         if step.status == Status.FAILED:
             yield step
@@ -344,6 +343,5 @@ def _given(check: Failure | AssertionResult) -> list[str]:
 
 
 def _has(message: str, text: str) -> bool:
-    """Whether a message has a value, as it is or as JSON."""
     forms = (text, json.dumps(text, ensure_ascii=False)[1:-1])
     return any(re.search(rf"(?<!\w){re.escape(form)}(?!\w)", message) for form in forms if form)

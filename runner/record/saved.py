@@ -174,7 +174,6 @@ class _Reader:
             yield where, record
 
     def _take(self, record: Record, where: str) -> None:
-        """Takes one line."""
         kind, said = record["type"], self._clean(record)
         if kind == "start":
             agent = record.get("agent_id")
@@ -248,7 +247,6 @@ class _Reader:
         yield whole, {**summary, "type": "summary", "completed_at": metadata.get("completed_at")}
 
     def _together(self, start: RunStart) -> list[TestResult]:
-        """The results; one for all runs of a test."""
         found: dict[tuple[str, int, str], list[TestResult]] = {}
         for result in self._results:
             found.setdefault((result.suite, result.position, result.name), []).append(result)
@@ -272,7 +270,6 @@ class _Reader:
 
 
 def _suite_of(part: Record, where: str) -> Record:
-    """The suite of a part of a document."""
     is_script = part["type"] == SCRIPT_TEST
     id, about = part.get("script" if is_script else "input"), part.get("summary")
     if not isinstance(id, str) or not isinstance(part.get("results"), list) or not isinstance(about, dict):
@@ -286,7 +283,6 @@ def _suite_of(part: Record, where: str) -> Record:
 
 
 def _partial_in(said: Any) -> Iterator[PartialSuite]:
-    """Suites with other tests than results."""
     for entry in said if isinstance(said, list) else []:
         if isinstance(entry, dict) and isinstance(entry.get("id"), str):
             known = fitting(PartialSuite, entry)
@@ -295,7 +291,6 @@ def _partial_in(said: Any) -> Iterator[PartialSuite]:
 
 
 def _named(value: Any) -> str:
-    """What a foreign JSON document is."""
     if isinstance(value, dict) and value.get("reportFormat") == "CTRF":
         return "a CTRF report, which has too little data"
     names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}

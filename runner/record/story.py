@@ -105,7 +105,6 @@ def shown_lines(story: Sequence[Record]) -> list[str]:
 
 
 def _apart(told: ToldLine, sites: Sequence[Site]) -> Iterator[ToldLine]:
-    """A statement as its lines."""
     at, parts = told.site, list[tuple[str, int, str]]()
     for part in told.parts:
         op, site, _ = part

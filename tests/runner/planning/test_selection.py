@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from runner.errors import ConfigurationError
+from runner.planning.names import functions_in, tags_in
 from runner.planning.selection import Order, Selection, hint_of
-from runner.planning.test_functions import functions_in, tags_in
 from scripttest import Outcome, Status
 
 ROOT = Path("/app")
