@@ -139,18 +139,14 @@ class AttemptRun:
         fingerprints = attempt.environment.fingerprints
         fingerprint = None
         if fingerprints is not None:
-            from runner.fingerprints.parts import parts_of_database, parts_of_world
-
-            more = [*parts_of_database(attempt.database), *parts_of_world(world)]
-            used = {**chat.parts, **{part: fingerprints.parts.of(part) for part in more}}
             fingerprint = fingerprints.of_case(
                 attempt.assistant.id,
                 case,
                 attempt.written,
                 attempt.folder,
-                used,
+                chat.parts,
                 chat.variant,
-                judged=world.is_judged,
+                world,
                 graded=mode.is_graded,
             )
         result = TestResult(

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from bindings import DATABASE
 from runner.errors import shown_path
 from runner.execution.repetition import RetryPasses
 from runner.execution.services import with_external_calls
@@ -315,7 +314,7 @@ class ScriptModules:
         return place.suite in self._again and place not in self._again[place.suite]
 
     def _fingerprint(self, test: TestKey) -> Mapping[str, Any]:
-        from runner.fingerprints.parts import part_of, parts_of_database, parts_of_world
+        from runner.fingerprints.parts import part_of
         from runner.parts import Dependency
 
         services, root = self._run.services, self._run.application.root
@@ -323,8 +322,6 @@ class ScriptModules:
         own = self._modules[module].source
         parts = [part_of(source, root) for source in (own, *self._host.libraries.called_by(module))]
         world = services.worlds.known(test)
-        parts += parts_of_database(world.held(DATABASE) if world is not None else None)
-        parts += parts_of_world(world)
         if own.script is None:
             parts.append(Dependency(kind="handler", name=module))
         if kind_of(test.test) == FUZZ:
@@ -332,7 +329,7 @@ class ScriptModules:
             parts.append(Dependency(kind="corpus", name=shown_path(corpus, root)))
         digests = {part: fingerprints.parts.of(part) for part in parts}
         used = {**digests, **services.parts_of(test)}
-        return fingerprints.of_test(self._agents[module], used, judged=world is not None and world.is_judged)
+        return fingerprints.of_test(self._agents[module], used, world)
 
     # results
 

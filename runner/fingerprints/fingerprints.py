@@ -22,7 +22,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from runner.fingerprints.parts import SCRIPTS, PartDigests, digest_of, digest_of_bytes
+from runner.fingerprints.parts import SCRIPTS, PartDigests, digest_of, digest_of_bytes, parts_of_world
 from runner.options.flags import Changes
 from runner.options.options import FLAGS
 from runner.parts import Dependency, dependency_in, stored_dependencies
@@ -33,6 +33,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from bindings import World
     from runner.agents.assistant import AgentVariant
     from runner.cases.model import Case
     from runner.options.options import RunOptions
@@ -69,9 +70,13 @@ class Fingerprints:
         self._of_agents = {agent: _Common(own.options, own.context) for agent, own in (agents or {}).items()}
         self._files: dict[Path, str] = {}
 
-    def of_test(self, agent: str, parts: Mapping[Dependency, str], *, judged: bool) -> Fingerprint:
-        """The fingerprint of a script test of an agent that used these parts; `judged`: a judge was asked for it."""
-        return {**self._for(agent).of_result(judged=judged, graded=False), **stored_dependencies(parts)}
+    def of_test(self, agent: str, parts: Mapping[Dependency, str], world: World | None) -> Fingerprint:
+        """The fingerprint of a script test of an agent that used these parts, and those that its world knows."""
+        judged = world is not None and world.is_judged
+        return {**self._for(agent).of_result(judged=judged, graded=False), **self._stored(parts, world)}
+
+    def _stored(self, parts: Mapping[Dependency, str], world: World | None) -> Fingerprint:
+        return stored_dependencies({**parts, **{part: self.parts.of(part) for part in parts_of_world(world)}})
 
     def of_case(
         self,
@@ -80,21 +85,20 @@ class Fingerprints:
         written: Mapping[str, Any],
         folder: Path,
         parts: Mapping[Dependency, str],
-        variant: AgentVariant | None = None,
+        variant: AgentVariant | None,
+        world: World,
         *,
-        judged: bool,
         graded: bool,
     ) -> Fingerprint:
-        """The fingerprint of a case of an agent that used these parts.
+        """The fingerprint of a case of an agent that used these parts, and those that its world knows.
 
         Args:
             written: the case as it was written, by the names of its fields.
             folder: where its files are looked for.
             variant: what the agent had of its own.
-            judged: whether a judge was asked.
             graded: whether it has assertions or a score."""
-        common = self._for(agent).of_result(judged=judged, graded=graded)
-        return {**common, **self._of_case(case, written, folder, variant), **stored_dependencies(parts)}
+        common = self._for(agent).of_result(judged=world.is_judged, graded=graded)
+        return {**common, **self._of_case(case, written, folder, variant), **self._stored(parts, world)}
 
     def changed(
         self,

@@ -274,23 +274,18 @@ class PartDigests:
 
 
 def parts_of_world(world: World | None) -> list[Dependency]:
-    """What a test has called of scripts and agents that are not there, and which environment variables its scripts have
-    read."""
+    """What a test has used of the application's models, which scripts and agents that are not there it has called, and
+    which environment variables its scripts have read."""
     if world is None:
         return []
-    missing = [call.name for call in world.ledger.missing if call.name.startswith(_OF_SCRIPTS)]
-    read = [Dependency(kind="env", name=name) for name in sorted(world.variables)]
-    return [*(Dependency(kind="missing", name=name) for name in missing), *read]
+    from bindings import DATABASE
 
-
-def parts_of_database(database: OwnDatabase | None) -> list[Dependency]:
-    """What a test has used of the application's models; none when it has used no database."""
-    if database is None or not database.is_used:
-        return []
-    return [
-        Dependency(kind="models", name="all"),
-        *(Dependency(kind="fixture", name=file) for file in sorted(database.fixtures)),
-    ]
+    names = [("missing", call.name) for call in world.ledger.missing if call.name.startswith(_OF_SCRIPTS)]
+    names += [("env", name) for name in sorted(world.variables)]
+    database: OwnDatabase | None = world.held(DATABASE)
+    if database is not None and database.is_used:
+        names = [("models", "all"), *(("fixture", file) for file in sorted(database.fixtures)), *names]
+    return [Dependency(kind=kind, name=name) for kind, name in names]
 
 
 def take_scripts(parts: Iterable[Dependency], root: Path, digests: PartDigests) -> None:

@@ -7,14 +7,14 @@ from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from bindings import DATABASE, SCRIPT_PARTS
+from bindings import SCRIPT_PARTS
 from runner.errors import ConfigurationError
 from runner.execution.ending import NO_TESTS, NO_TESTS_HINT
 from runner.execution.run import Run
 from runner.execution.scripts import broken_failure, host_modules
 from runner.execution.services import RunServices
 from runner.execution.stopping import Budgets, Signals, Stop, woken
-from runner.fingerprints.parts import parts_of_database, parts_of_world
+from runner.fingerprints.parts import parts_of_world
 from runner.mutation.trials import (
     OWN,
     STRYKER,
@@ -379,7 +379,7 @@ class _Session:
             return ""
         if world.is_judged:
             return None
-        parts = [*parts_of_database(world.held(DATABASE)), *parts_of_world(world)]
+        parts = parts_of_world(world)
         digests = services.fingerprints().parts
         used = {str(part): digests.of(part) for part in parts}
         used |= {str(part): digest for part, digest in services.parts_of(test).items()}

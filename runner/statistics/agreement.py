@@ -5,6 +5,7 @@ also with ties (the figures of `benchstat`)."""
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Hashable, Sequence
 from statistics import fmean
 
@@ -217,11 +218,7 @@ def ranks(values: Sequence[float]) -> list[float]:
 
 def correlation(a: Sequence[float], b: Sequence[float]) -> float | None:
     """Pearson's; None when one of both does not vary."""
-    mean_a, mean_b = fmean(a), fmean(b)
-    of_a, of_b = (math.fsum((value - mean) ** 2 for value in values) for values, mean in ((a, mean_a), (b, mean_b)))
-    if not of_a or not of_b:
-        return None
-    return math.fsum((x - mean_a) * (y - mean_b) for x, y in zip(a, b, strict=True)) / math.sqrt(of_a * of_b)
+    return statistics.correlation(a, b) if min(a) < max(a) and min(b) < max(b) else None
 
 
 def rank_sum_probability(a: Sequence[float], b: Sequence[float]) -> float:

@@ -204,14 +204,6 @@ def suspects_of(cases: Sequence[CaseRuns]) -> list[int]:
     return [place for place, case in enumerate(cases) if case.fall >= FALL - SLACK]
 
 
-def fewest_runs(cases: int, alpha: float = ALPHA) -> int:
-    """Runs on each side with which this many cases that always fall can be called."""
-    runs = 1
-    while 1 / math.comb(2 * runs, runs) > alpha / cases + SLACK:
-        runs += 1
-    return runs
-
-
 def _moves(moving: Sequence[tuple[CaseRuns, int]]) -> list[_Moves]:
     lattice = math.lcm(*(runs for case, _ in moving for runs in (case.runs_a, case.runs_b)))
     found = []

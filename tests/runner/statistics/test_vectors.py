@@ -12,7 +12,7 @@ from table_tests import each
 
 from runner.statistics import PassCount, agreement, change, intervals, policies
 from runner.statistics.change import benjamini_hochberg, holm, reach_of
-from runner.statistics.exact_tests import DRAWS, CaseRuns, ScoredCase, broken_cases, fewest_runs, single_case
+from runner.statistics.exact_tests import DRAWS, CaseRuns, ScoredCase, broken_cases, single_case
 from runner.statistics.intervals import LOOK_LEVELS, ratio_of
 
 NOT_ASKED = {"clopper_pearson", "judges_agree", "votes"}
@@ -186,7 +186,6 @@ FIGURES: dict[str, Callable[..., Input]] = {
     "broken_cases": broken,
     "adjusted": adjusted,
     "detectable": detectable,
-    "fewest_runs": lambda cases, alpha: {"runs_each": fewest_runs(cases, alpha)},
     "verdict": verdict,
     "policy": policy,
     "sequential": sequential,
