@@ -30,7 +30,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from runner.answers.completions import cleaned, completion_from, completion_to, lengths_of, pieces_of, time_from
+from runner.answers.files import cleaned, completion_from, completion_to, lengths_of, pieces_of, time_from
 from runner.answers.replay import Clean, Described, Keys, StoredAnswers, describe, keys_of, suite_label
 from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Origin, ask, say
 from runner.connectors.usage import case_now, count_in

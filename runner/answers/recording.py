@@ -18,8 +18,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from runner.answers.completions import cleaned
-from runner.answers.recording_files import SUFFIX, file_of, folder_of, read_recording, sweep, write_recording
+from runner.answers.files import SUFFIX, cleaned, file_of, folder_of, read_recording, sweep, write_recording
 from runner.answers.replay import (
     CaseRecording,
     CaseReplay,

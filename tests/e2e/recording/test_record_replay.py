@@ -18,7 +18,7 @@ from command import Application, MakeApplication, Record, Run, eventually, unpri
 from faults import with_model
 from model_server import Behaviour, Exchange, ModelServer, says, status
 
-from runner.answers.recording_files import folder_of
+from runner.answers.files import folder_of
 
 KEY = "sk-live-0123456789abcdef"
 PROMPTS = "- { role: system, content: 'It is $SYS.WEEKDAY, $SYS.DATETIME. You are $CTX.ASSISTANT_ID.' }"

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from runner.answers.completions import cleaned
-from runner.answers.recording_files import (
+from runner.answers.files import (
     CaseRecording,
     RecordedCall,
     RecordingError,
+    cleaned,
     file_of,
     folder_of,
     read_recording,

@@ -14,8 +14,8 @@ import pytest
 from agent_files import agent, case_file
 from command import MakeApplication
 
+from runner.answers.files import RecordingError, read_recording
 from runner.answers.recording import Recording
-from runner.answers.recording_files import RecordingError, read_recording
 from runner.connectors.base import ConnectorError, ModelRequest, Origin
 from runner.connectors.load import Connectors
 
