@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from runner.assertions import TYPES
-from runner.shapes.declared import Field, Model, ShapeAdapter, shape_of
+from runner.shapes.declared import Field, Model, shape_of
 from runner.shapes.fields import FreeObject, FreeValue
 from runner.shapes.shape import Shape, union, words
 
-AssertionType = Annotated[str, ShapeAdapter(lambda _: words(TYPES))]
+AssertionType = Annotated[str, lambda _: words(TYPES)]
 
 
 class AssertionOptions(Model):
@@ -72,14 +72,13 @@ def _or_bare_name(shape: Shape) -> Shape:
     return union(shape, shape_of(AssertionType).changed(lambda name: Assertion(type=name)))
 
 
-def _or_one(shape: Shape) -> Shape:
+def one_or_many(shape: Shape) -> Shape:
+    """Accepts a single element as a list of one."""
     assert shape.items is not None
     return union(shape, shape.items.changed(lambda element: [element]))
 
 
-OneOrMany = ShapeAdapter(_or_one)
-"""Accepts a single element as a list of one."""
-Assertions = Annotated[list[Annotated[Assertion, ShapeAdapter(_or_bare_name)]], OneOrMany]
+Assertions = Annotated[list[Annotated[Assertion, _or_bare_name]], one_or_many]
 """One assertion or a list; each an object or the bare name of its type. Always a list once it is read."""
 
 _ASSERTION_OPTIONS: AssertionOptions = AssertionOptions()

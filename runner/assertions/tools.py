@@ -15,7 +15,7 @@ from runner.assertions.results import decide, nothing_to_judge, shorten, show
 from runner.assertions.values import equal, is_part, problem_with_patterns, value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from runner.assertions.base import CheckResult, Evidence, Judges, ToolUse
     from runner.assertions.model import Assertion
@@ -26,33 +26,13 @@ _COMPARED_WITH = ("arguments", "exactly", "schema", "assert")
 
 async def tool_called(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The agent called the tool, or one of the tools."""
-    wanted = _listed(assertion) or []
-    return decide(
-        assertion,
-        any(fits(item, use) for use in evidence.tools for item in wanted),
-        assertion.name if assertion.value is None else assertion.value,
-        [use.call for use in evidence.tools],
-        "to call",
-        subject="the agent",
-        wanted=shorten(" or ".join(map(describe, wanted))),
-        found=calls_text(evidence.tools),
-    )
+    return _about_calls(assertion, evidence.tools, bool(_wanted_calls(assertion, evidence)), "to call")
 
 
 async def tool_not_called(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The agent never called the tool, or any of the tools; without one named, no tool at all."""
-    wanted = _listed(assertion)
-    uses = [use for use in evidence.tools if wanted is None or any(fits(item, use) for item in wanted)]
-    return decide(
-        assertion,
-        not uses,
-        assertion.name if assertion.value is None else assertion.value,
-        [use.call for use in uses],
-        "not to call",
-        subject="the agent",
-        wanted="any tool" if wanted is None else shorten(" or ".join(map(describe, wanted))),
-        found=calls_text(uses),
-    )
+    uses = _wanted_calls(assertion, evidence)
+    return _about_calls(assertion, uses, not uses, "not to call")
 
 
 async def tool_calls(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
@@ -235,6 +215,26 @@ def calls_text(uses: Iterable[ToolUse]) -> str:
     """The calls in their order, like `search({"query": "x"}), save({})`."""
     calls = ", ".join(f"{use.name}({'' if use.arguments is None else show(use.arguments, 200)})" for use in uses)
     return shorten(calls) or "no tool calls"
+
+
+def _wanted_calls(assertion: Assertion, evidence: Evidence) -> Sequence[ToolUse]:
+    """The calls of the tools that an assertion lists; all of them if it lists none."""
+    wanted = _listed(assertion)
+    return [use for use in evidence.tools if wanted is None or any(fits(item, use) for item in wanted)]
+
+
+def _about_calls(assertion: Assertion, uses: Sequence[ToolUse], held: bool, verb: str) -> CheckResult:
+    wanted = _listed(assertion)
+    return decide(
+        assertion,
+        held,
+        assertion.name if assertion.value is None else assertion.value,
+        [use.call for use in uses],
+        verb,
+        subject="the agent",
+        wanted="any tool" if wanted is None else shorten(" or ".join(map(describe, wanted))),
+        found=calls_text(uses),
+    )
 
 
 def _named(assertion: Assertion, evidence: Evidence) -> list[ToolUse]:

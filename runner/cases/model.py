@@ -22,7 +22,7 @@ from bindings import agent_id
 from runner.assertions import TYPES
 from runner.assertions.checking import type_named
 from runner.assertions.model import Assertions
-from runner.shapes.declared import Field, Model, ShapeAdapter
+from runner.shapes.declared import Field, Model
 from runner.shapes.fields import CallOptions, DurationText, FreeObject, FreeValue, OpenModel, TimeText, milliseconds_of
 from runner.shapes.shape import misfit
 from scripttest.values import Value
@@ -188,9 +188,9 @@ def _problem_with_reply(kind: str, reply: Any) -> str:
     return f"{wrong} must be a string" if wrong else ""
 
 
-HttpReplies = Annotated[FreeObject, ShapeAdapter(lambda shape: shape.changed(partial(_checked, "http")))]
+HttpReplies = Annotated[FreeObject, lambda shape: shape.changed(partial(_checked, "http"))]
 """Method and URL, or a pattern → the reply."""
-ExecReplies = Annotated[FreeObject, ShapeAdapter(lambda shape: shape.changed(partial(_checked, "exec")))]
+ExecReplies = Annotated[FreeObject, lambda shape: shape.changed(partial(_checked, "exec"))]
 """Command, its first words, or a pattern → the reply."""
 
 

@@ -30,7 +30,7 @@ from runner.cases.turns import (
     output_outside,
     references_of_talk,
 )
-from runner.shapes.declared import Field, ShapeAdapter, known_fields
+from runner.shapes.declared import Field, known_fields
 from runner.shapes.shape import Shape
 
 
@@ -143,7 +143,7 @@ class ConversationCase(MultiTurnCase):
     """`conversation`; optional with `rubrics`, `threshold`, `criteria` or `grader`."""
     type: Literal["multi_turn"] | None = None
     """`multi_turn`, the default."""
-    input: Annotated[str | Message | list[Message] | None, ShapeAdapter(_joined)] = None
+    input: Annotated[str | Message | list[Message] | None, _joined] = None
     """What comes before the turns: system prompt and context."""
     turns: list[ConversationTurn] = Field(default_factory=list)  # type: ignore[assignment]
     """The messages of the user, one after another; at least one, unless there is a simulator or a person."""

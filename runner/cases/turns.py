@@ -12,7 +12,7 @@ from runner.amounts import Duration
 from runner.application.documents import JsonPath
 from runner.assertions import TYPES
 from runner.assertions.checking import problem_with_assertion
-from runner.assertions.model import Assertion, Assertions, OneOrMany
+from runner.assertions.model import Assertion, Assertions, one_or_many
 from runner.cases.entries import Finding
 from runner.cases.kinds import RUBRICS
 from runner.cases.messages import parts_of_said
@@ -26,14 +26,14 @@ from runner.cases.model import (
 )
 from runner.cases.selection import faults
 from runner.cases.validation import findings_of_parts
-from runner.shapes.declared import Field, Model, ShapeAdapter
+from runner.shapes.declared import Field, Model
 from runner.shapes.fields import CallOptions, DurationText, FreeObject, FreeValue
 from runner.shapes.shape import words
 
 OnMissingInput = Literal["skip", "fail", "end"]
 CriterionText = Annotated[str, Field(pattern=r"\S")]
 """A criterion for the validator, in words."""
-GraderType = Annotated[str, ShapeAdapter(lambda _: words(("rubrics", *TYPES)))]
+GraderType = Annotated[str, lambda _: words(("rubrics", *TYPES))]
 _RUBRICS_TAKE = ("criteria", "options", "judge", "weight", "required", "message", "type")
 
 
@@ -258,8 +258,8 @@ def _problem_of_rubrics(grader: Grader) -> str | None:
     return None
 
 
-Graders = Annotated[list[CriterionText | Grader], OneOrMany]
+Graders = Annotated[list[CriterionText | Grader], one_or_many]
 """Plain texts are criteria for the validator."""
-Rubrics = Annotated[list[CriterionText | Criterion], OneOrMany]
+Rubrics = Annotated[list[CriterionText | Criterion], one_or_many]
 """Criteria for the validator, texts or objects."""
 GradedBy = Annotated[Graders | None, Field(spellings=("assertions", "assert"))]

@@ -47,34 +47,24 @@ LARGEST = 2**53
 """No number of a report is larger: JSON readers keep the digits of numbers up to here."""
 Number = float
 """A number of a size that reports have."""
-_PLAIN: dict[str, tuple[type, ...]] = {
-    "Any": (object,),
-    "str": (str,),
-    "int": (int,),
-    "float": (int, float),
-    "Number": (int, float),
-    "Milliseconds": (int, float),
-    "Cost": (int, float),
-    "bool": (bool,),
-    "dict": (dict,),
-    "Mapping": (dict,),
-    "Record": (dict,),
+_MISSING: Any = object()
+_PLAIN: dict[str, tuple[tuple[type, ...], Any]] = {
+    "Any": ((object,), None),
+    "str": ((str,), ""),
+    "int": ((int,), 0),
+    "float": ((int, float), 0.0),
+    "Number": ((int, float), 0),
+    "Milliseconds": ((int, float), 0),
+    "Cost": ((int, float), _MISSING),
+    "bool": ((bool,), False),
+    "dict": ((dict,), {}),
+    "Mapping": ((dict,), {}),
+    "Record": ((dict,), _MISSING),
 }
-_EMPTY: dict[str, Any] = {
-    "Any": None,
-    "str": "",
-    "int": 0,
-    "float": 0.0,
-    "Number": 0,
-    "Milliseconds": 0,
-    "bool": False,
-    "dict": {},
-    "Mapping": {},
-}
+"""Name of a type → the types of its JSON values, and the value of a field that is missing."""
 _BOUNDED = frozenset(("Number", "Milliseconds", "Cost"))
 """Types whose numbers, also those that are not whole, are no larger than `LARGEST`."""
 _TYPE = re.compile(r"(tuple\[)?(\w+)(?:\[[^][]*(?:\[[^][]*\][^][]*)*\])?(?:, [\w.]+\])?( \| None)?")
-_MISSING: Any = object()
 
 
 class Member:
@@ -102,14 +92,15 @@ class Member:
         self.is_bounded = found[2] in _BOUNDED
         if found[2] == "Milliseconds":
             self.key, self.write = "duration_ms", round
-        self.kind = _PLAIN.get(found[2]) or _class_named(cls, found[2])
+        plain, empty = _PLAIN.get(found[2], (None, _MISSING))
+        self.kind = plain or _class_named(cls, found[2])
         if isinstance(self.kind, type) and issubclass(self.kind, Enum):
             self.words = frozenset(one.value for one in self.kind)
             self.write = None if issubclass(self.kind, str) else attrgetter("value")
         elif isinstance(self.kind, type):
             self.write = json_of
         if self.default is _MISSING:
-            self.default = None if self.optional else () if self.is_list else _EMPTY.get(found[2], _MISSING)
+            self.default = None if self.optional else () if self.is_list else empty
 
     def leaves_out(self, value: Any) -> bool:
         """Whether a value of it goes without saying."""

@@ -4,10 +4,11 @@
         type: Literal["text", "file"]
         names: Annotated[list[str], Field(spellings=("names", "name"))] = Field(default_factory=list)
 
-An annotation becomes a `Shape`: for each type of JSON values that fits, what takes such a value and returns the value
-of the field. A union has the takes of its parts, so no two of them may be for one type: which part is meant is always
-clear, and what is wrong is said of that part alone. A field that is null is not given, unless null is a value of it.
-`codec` beside it does the same for what this program writes itself, where nothing is said to people.
+An annotation becomes a `Shape`, which functions beside it in `Annotated` may change: for each type of JSON values that
+fits, what takes such a value and returns the value of the field. A union has the takes of its parts, so no two of them
+may be for one type: which part is meant is always clear, and what is wrong is said of that part alone. A field that is
+null is not given, unless null is a value of it. `codec` beside it does the same for what this program writes itself,
+where nothing is said to people.
 
 The JSON Schema of a model comes from the same shapes (`runner.shapes.json_schema`)."""
 
@@ -55,13 +56,6 @@ _NOTHING: dict[str, Any] = {}
 def cached(function: Function) -> Function:
     """Keeps the answers of a function of models."""
     return cast("Function", cache(function))
-
-
-class ShapeAdapter:
-    """Changes the shape of the type that it annotates."""
-
-    def __init__(self, change: Callable[[Shape], Shape]) -> None:
-        self.change = change
 
 
 class Declared:
@@ -194,7 +188,7 @@ def shape_of(annotation: Any) -> Shape:
         return _shape_of(annotation)
     shape = shape_of(annotation.__origin__)
     for note in annotation.__metadata__:
-        shape = note.change(shape) if isinstance(note, ShapeAdapter) else limited(shape, note.said)
+        shape = limited(shape, note.said) if isinstance(note, Declared) else note(shape)
     return shape
 
 

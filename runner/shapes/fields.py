@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 from runner.amounts import Duration
 from runner.application.documents import JsonPath
 from runner.errors import ConfigurationError
-from runner.shapes.declared import Field, Model, ShapeAdapter, fields_of, known_fields, shape_of
+from runner.shapes.declared import Field, Model, fields_of, known_fields, shape_of
 from runner.shapes.shape import ANY, Shape, Take, misfit, too_large
 
 _LARGEST = sys.float_info.max
@@ -93,13 +93,13 @@ def _checked_time(text: str) -> str:
     return text
 
 
-FreeValue = Annotated[Any, ShapeAdapter(_free)]
+FreeValue = Annotated[Any, _free]
 """Any JSON value."""
-FreeObject = Annotated[dict[str, Any], ShapeAdapter(_free)]
+FreeObject = Annotated[dict[str, Any], _free]
 """Any JSON object."""
-DurationText = Annotated[Duration, ShapeAdapter(lambda shape: shape.changed(_read_duration))]
+DurationText = Annotated[Duration, lambda shape: shape.changed(_read_duration)]
 """A text of a duration."""
-TimeText = Annotated[str, ShapeAdapter(lambda shape: shape.changed(_checked_time))]
+TimeText = Annotated[str, lambda shape: shape.changed(_checked_time)]
 """A text of a time."""
 
 

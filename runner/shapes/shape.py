@@ -17,6 +17,7 @@ from scripttest.values import Value
 Take = Callable[[Any], Any]
 """Returns what is made of a JSON value, or raises Misfit."""
 _EMPTY = "{path} must not be empty"
+_MUST_BE, _BOUND = "{path} must be", "{bound:g}, not {actual}"
 _KINDS = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
 
 
@@ -193,10 +194,11 @@ def limited(shape: Shape, said: Mapping[str, Any]) -> Shape:
     """A shape with the bounds that a field has, which are those of what it holds when it is not null."""
     takes, schemas = dict(shape.takes), shape.schemas
     for name in said.keys() & _LIMITS.keys():
-        limit, bound = _LIMITS[name], said[name]
-        for kind in takes.keys() & limit.kinds:
-            takes[kind] = _bounded(takes[kind], limit.holds(bound), limit.text, bound)
-        schemas = [{**one, limit.keyword: bound} if one.get("type") in limit.types else one for one in schemas]
+        (kinds, keyword, text, holds), bound = _LIMITS[name], said[name]
+        types = [_JSON_TYPES[kind] for kind in kinds]
+        for kind in takes.keys() & kinds:
+            takes[kind] = _bounded(takes[kind], holds(bound), text, bound)
+        schemas = [{**one, keyword: bound} if one.get("type") in types else one for one in schemas]
     return shape.like(takes, schemas)
 
 
@@ -247,48 +249,17 @@ def _number(value: float) -> float:
     return number
 
 
-class _Limit(Value):
-    """A bound of the values of a field."""
-
-    kinds: frozenset[type]
-    holds: Callable[[Any], Take]
-    """For a bound, whether a value is within it."""
-    text: str
-    """What is said of one that is not."""
-    keyword: str
-    """What JSON Schema calls it."""
-    types: tuple[str, ...]
-    """The types of JSON Schema that have it."""
-
-
-_numeric = partial(_Limit, kinds=frozenset((int, float)), types=("integer", "number"))
-_LIMITS = {
-    "pattern": _Limit(
-        kinds=frozenset((str,)),
-        holds=lambda bound: re.compile(bound).search,
-        text=_EMPTY,
-        keyword="pattern",
-        types=("string",),
-    ),
-    "min_length": _Limit(
-        kinds=frozenset((list,)),
-        holds=lambda bound: lambda value: len(value) >= bound,
-        text=_EMPTY,
-        keyword="minItems",
-        types=("array",),
-    ),
-    "ge": _numeric(
-        holds=partial(partial, operator.le), text="{path} must be at least {bound:g}, not {actual}", keyword="minimum"
-    ),
-    "gt": _numeric(
-        holds=partial(partial, operator.lt),
-        text="{path} must be more than {bound:g}, not {actual}",
-        keyword="exclusiveMinimum",
-    ),
-    "le": _numeric(
-        holds=partial(partial, operator.ge), text="{path} must be at most {bound:g}, not {actual}", keyword="maximum"
-    ),
+_JSON_TYPES = {str: "string", list: "array", int: "integer", float: "number"}
+_NUMBERS = (int, float)
+_LIMITS: dict[str, tuple[tuple[type, ...], str, str, Callable[[Any], Take]]] = {
+    "pattern": ((str,), "pattern", _EMPTY, lambda bound: re.compile(bound).search),
+    "min_length": ((list,), "minItems", _EMPTY, lambda bound: lambda value: len(value) >= bound),
+    "ge": (_NUMBERS, "minimum", f"{_MUST_BE} at least {_BOUND}", partial(partial, operator.le)),
+    "gt": (_NUMBERS, "exclusiveMinimum", f"{_MUST_BE} more than {_BOUND}", partial(partial, operator.lt)),
+    "le": (_NUMBERS, "maximum", f"{_MUST_BE} at most {_BOUND}", partial(partial, operator.ge)),
 }
+"""Name of a bound → the types of values that have it, what JSON Schema calls it, what is said of a value that is not
+within it, and what tells that for a bound."""
 ANY = Shape(dict.fromkeys((str, int, float, bool, NoneType, list, dict, object), as_it_is), schemas=[{}])
 """Any value."""
 BASIC = {
