@@ -43,7 +43,7 @@ LIBRARIES = {
         "runner/agents/mcp/remote.py",
         "runner/mcp_server/server.py",
     },
-    "pydantic_core": {"runner/shapes/json_text.py", "runner/record/texts.py"},
+    "pydantic_core": {"runner/shapes/json_text.py"},
     "yaml": {
         "bindings/processes/formats.py",
         "runner/application/documents.py",

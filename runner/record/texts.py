@@ -12,8 +12,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import sys
-from contextlib import suppress
 from functools import cache
 
 from scripttest.typing_names import Record
@@ -41,17 +39,6 @@ def json_pieces(value: Any) -> Iterator[str]:
     """The same in pieces, of which the longest are the texts in the value; made as they are used. Halves of surrogate
     pairs are left in. Raises ValueError for what JSON cannot represent."""
     return _encoder.iterencode(value)
-
-
-def indented(value: Any, is_large: bool = False) -> str:
-    """A JSON value on many lines. Raises ValueError for what JSON cannot represent. The library that checks cases takes
-    a tenth of the time; where it is not loaded, loading it takes longer than writing what is not large."""
-    if is_large or "pydantic_core" in sys.modules:
-        from pydantic_core import to_json
-
-        with suppress(ValueError):  # it writes no value that is nested deeper than it reads
-            return f"{to_json(value, indent=2, inf_nan_mode='strings').decode()}\n"
-    return "".join([*json.JSONEncoder(indent=2, ensure_ascii=False, allow_nan=False).iterencode(value), "\n"])
 
 
 def without_halves(text: str) -> str:

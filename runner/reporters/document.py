@@ -82,7 +82,8 @@ class Collector:
 def taken(result: TestResult, suite: Suite, unused: Collection[str] = ()) -> TestResult:
     """The result as reports have it, without the members of its line that are `unused`."""
     line = line_of(result, suite)
-    return result_of({key: value for key, value in line.items() if key not in unused} if unused else line)
+    kept = {key: value for key, value in line.items() if key not in unused} if unused else line
+    return result_of(kept, suite=suite.name, position=result.position)
 
 
 class DocumentReporter:

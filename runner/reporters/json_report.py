@@ -14,7 +14,7 @@ from runner.record.report import Report
 from runner.record.result_texts import agents_of, connectors_of
 from runner.record.stability import pass_rate
 from runner.record.summary import BARS, certainty_of, counts_record, stability_summary, usage_record
-from runner.record.texts import indented, json_line, plain, without_halves
+from runner.record.texts import json_line, plain, without_halves
 from runner.reporters.document import DocumentReporter
 from scripttest.typing_names import Record
 
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 
 OF_LINES = ("type", "suite", "position", "script", "fingerprint", "regrade", "assertion_count")
 """Keys that results have as lines of JSONL only."""
-INDENTED = 1000
+INDENTED = 50
 """Results up to which a document is indented throughout."""
-LARGE = 50
-"""Results from which on a document is large."""
 LISTS = ("results", "tests")
 """Keys of the lists of results."""
 MARKS = ("missing_calls", "not_judged", "todo", "only", "checks_nothing", "checks_nothing_first")
@@ -57,7 +55,7 @@ def json_text(document: Record, results: int) -> str:
 
 def _text(document: Record, results: int) -> str:
     if results <= INDENTED:
-        return indented(document, results >= LARGE)
+        return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     lists: list[list[Record]] = []
 
     def outline(value: Any) -> Any:
