@@ -310,7 +310,7 @@ def _tool_use(call: dict[str, Any]) -> dict[str, Any]:
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
-        except ValueError:
+        except (ValueError, RecursionError):
             arguments = {"arguments": arguments}  # broken, but this API takes objects only
     if not isinstance(arguments, dict):
         arguments = {"arguments": arguments}

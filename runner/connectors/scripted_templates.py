@@ -138,7 +138,7 @@ def _parsed(text: str) -> Any:
     """The JSON value that a text is, or the text."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

@@ -98,7 +98,7 @@ class _Answer(Value):
             return self.said
         try:
             found = json.loads(self.said)
-        except ValueError:
+        except (ValueError, RecursionError):
             return None
         return found if isinstance(found, dict | list) else None
 

@@ -120,6 +120,15 @@ def test_tool_choice_is_translated(bench: Bench, parameters: Any, expected: Any)
     assert bench.sent(asks("hi", parameters=parameters, tools=(TOOL,))).get("tool_choice") == expected
 
 
+@pytest.mark.parametrize("arguments", ["{broken", "[" * 200_000], ids=["broken", "nested too deeply"])
+def test_arguments_that_are_no_json_are_sent_as_a_text(bench: Bench, arguments: str) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "find", "arguments": arguments}}
+    said = [{"role": "user", "content": "one"}, {"role": "assistant", "content": None, "tool_calls": [call]}]
+    assert bench.sent(ModelRequest(messages=said))["messages"][1]["content"] == [
+        {"type": "tool_use", "id": "c1", "name": "find", "input": {"arguments": arguments}}
+    ]
+
+
 def test_a_conversation_with_tools_alternates(bench: Bench) -> None:
     calls = [
         {"id": "c1", "type": "function", "function": {"name": "find", "arguments": '{"q": 1}'}},

@@ -88,6 +88,7 @@ CONDITIONS: dict[str, tuple[str, list[Any], dict[str, Any], bool]] = {
     "a field of JSON": ("input.count: 3", ['{"count": 3}'], {}, True),
     "a field of an inner object": ("input.a.0.b: x", ['{"a": [{"b": "x"}]}'], {}, True),
     "a field that is not there": ("input.count: 3", ["count 3"], {}, False),
+    "a field of a text that is nested too deeply": ("input.count: 3", ["[" * 200_000], {}, False),
     "no such field": ("input.count: false", ['{"a": 1}'], {}, True),
     "null": ("input.count: null", ['{"count": null}'], {}, True),
     "prompts": ("system: be brief", [*PROMPTS, "Hi"], {}, True),

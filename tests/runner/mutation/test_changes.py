@@ -102,6 +102,10 @@ def test_json_in_a_text_stays_a_text() -> None:
     assert told(talk('{"a": 1, "b": 2}'))["keys: a"] == '{"b": 2}'
 
 
+def test_json_that_is_nested_too_deeply_is_a_text() -> None:
+    assert told(talk("[" * 200_000))["half"] == "[" * 100_000
+
+
 def test_calls_of_tools_are_dropped_doubled_and_changed() -> None:
     find = ToolUse(name="find", server="shop", arguments={"id": 7}, result=1)
     pay = ToolUse(name="pay", server="shop", arguments={}, result=2)
