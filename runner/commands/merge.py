@@ -15,9 +15,8 @@ from runner.compare import judged_cases
 from runner.compare.judged_cases import PooledRuns
 from runner.environment import Environment
 from runner.errors import ConfigurationError, listed
-from runner.options.carried import spelled
 from runner.options.flags import Changes
-from runner.options.options import FLAGS, texts_in
+from runner.options.options import FLAGS, spelled, texts_in
 from runner.options.values import Shard, misses_in, read_shard
 from runner.record import coverage
 from runner.record.events import RunEnd, RunStatus

@@ -142,7 +142,7 @@ class Diff(CommandTable, act="diff:diff", page="comparing"):
     no_color: bool = _no_color
 
 
-class Doctor(CommandTable, act="doctor:doctor", page="mocking"):
+class Doctor(CommandTable, act="settings:doctor", page="mocking"):
     """Shows which sandbox walls this machine has, which optional parts are installed, and which calls of each agent
     need a mock, a key or an optional part. Exit codes: 0 done; 1 with --strict if an agent lacks anything; 2
     configuration error."""
@@ -246,7 +246,7 @@ class Mutate(CommandTable, act="mutate:mutate", page="mutating", of_run=lambda f
     outputs: tuple[str, ...] = outputs("Also write a report: .json, .html, .md. Repeatable.")
 
 
-class Regrade(CommandTable, act="saved_runs:regrade", page="long-runs", of_run=lambda flag: flag.regrade is not flags.Regrade.NO):
+class Regrade(CommandTable, act="show:regrade", page="long-runs", of_run=lambda flag: flag.regrade is not flags.Regrade.NO):
     """Grades the answers in a saved .jsonl report again, with the current assertions and judges of the case files.
     Cases that no longer exist are graded with the assertions stored in the report. No agent is called. Exit codes are
     as in a run."""
@@ -283,7 +283,7 @@ class Show(CommandTable, act="show:show", page="reports"):
     no_color: bool = _no_color
 
 
-class Status(CommandTable, act="saved_runs:status", page="long-runs", of_run=lambda flag: flag.may_open_walls):
+class Status(CommandTable, act="show:status", page="long-runs", of_run=lambda flag: flag.may_open_walls):
     """Shows what --resume would run for .jsonl reports, and why, without running it. Exit codes: 0 nothing to run; 1
     results are missing, stale or ended with an error; 2 a report, or a file it depends on, cannot be read."""
 

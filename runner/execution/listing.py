@@ -16,8 +16,7 @@ from runner.execution.run import Run
 from runner.execution.scripts import broken_failure, host_modules
 from runner.execution.services import RunServices
 from runner.execution.stopping import Stop
-from runner.options.carried import TYPED, taken_over
-from runner.options.options import FLAGS, RunOptions, absolute
+from runner.options.options import FLAGS, TYPED, RunOptions, absolute, taken_over
 from runner.planning.inputs import is_generator, resolve_application
 from runner.planning.plan import LeftOut, Reason, Rerun, Retained, RunPlan, RunRequest
 from runner.planning.planner import make_plan, with_contexts

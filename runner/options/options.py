@@ -1,16 +1,18 @@
-"""The options of one run: the table of all flags, and the checked values of a command line."""
+"""The options of one run: the table of all flags, the checked values of a command line, and what a saved run may set for
+another one: the values of its flags, but none that opens a wall."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from runner.errors import ConfigurationError
 from runner.options import readers
 from runner.options.flags import Carried, Changes, File, Flag, FlagTable, Regrade, flag
-from scripttest import BENCHMARK, EVERY_RUN, FUZZ
+from scripttest import BENCHMARK, EVERY_RUN, FUZZ, holds_secrets, parts_below
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.options.values import Allowance, ClusterAddress, CoverageThreshold, Shard, StoreKeep, Variant, WatchExpr
+    from scripttest.typing_names import Record
 
 DEFAULT_SCRIPT_TIMEOUT = 30.0
 """Seconds."""
@@ -152,7 +155,7 @@ class RunOptions(FlagTable):
         def place(value: Any) -> Any:
             if isinstance(value, tuple):
                 return tuple(map(place, value))
-            return value and os.path.relpath(_expanded(value, directory), root)
+            return value and os.path.relpath(directory / Path(value).expanduser(), root)
 
         return self.replace(**{flag.field: place(getattr(self, flag.field)) for flag in FLAGS if flag.is_path})
 
@@ -328,16 +331,70 @@ def report_path(output: str, directory: Path) -> Path:
     return path.parent.resolve() / path.name
 
 
-def _expanded(path: str, directory: Path) -> Path:
-    return directory / Path(path).expanduser()
-
-
 def _checked(path: str, directory: Path) -> Path:
     from runner.security.files import check_target
 
-    found = _expanded(path, directory)
+    found = directory / Path(path).expanduser()
     try:
         check_target(found)
     except OSError as error:
         raise ConfigurationError(f"Cannot use {path}: {error.strerror}") from error
     return found
+
+
+TYPED = frozenset(flag.field for flag in FLAGS if flag.carried is Carried.TYPED)
+"""Flags that only the command line may set."""
+
+
+def saved_values(options: Record) -> dict[str, Any]:
+    """The values of flags of a report that mean something for another run, by fields. Raises ConfigurationError."""
+    used = (flag for flag in FLAGS if flag.carried is not Carried.NO and flag.field in options)
+    return {flag.field: flag.saved_value(options[flag.field]) for flag in used}
+
+
+def taken_over(options: Mapping[str, Any]) -> str:
+    """The flags that a report sets, as they are written on a command line."""
+    given = (flag for flag in FLAGS if flag.words(options.get(flag.field)))
+    return " ".join(spelled(flag, options[flag.field]) for flag in given)
+
+
+def spelled(flag: Flag, value: Any) -> str:
+    """A flag with its value, as it is written on a command line, or that there is none."""
+    from shlex import join
+
+    return join(flag.words(value)) or f"no --{flag.name}"
+
+
+def walls_in(values: Mapping[str, Any], root: Path, directory: Path) -> dict[str, Any]:
+    """The values, by fields, that open a wall: typed flags, places outside of the application, variables."""
+    given = [(flag, values.get(flag.field, flag.default)) for flag in FLAGS]
+    return {flag.field: value for flag, value in given if value != flag.default and _opens(flag, value, root, directory)}
+
+
+def _opens(flag: Flag, value: Any, root: Path, directory: Path) -> bool:
+    if flag.carried is Carried.TYPED or not flag.may_open_walls:
+        return flag.carried is Carried.TYPED
+    if flag.field == "variants":
+        names = [name for one in value for name, _ in one.env]
+        prompts = [one.prompts for one in value if one.prompts]
+        return any(_is_outside(path, root, directory) for path in prompts) or _decides_hosts(names, root)
+    if flag.field == "inputs":
+        return any(os.path.lexists(directory / one) and _is_outside(one, root, directory) for one in value)
+    return flag.field != "app" and _is_outside(value, root, directory)
+
+
+def _decides_hosts(variables: Collection[str], root: Path) -> bool:
+    """Whether connectors or MCP servers of an application use some of these variables, which may say where keys go."""
+    if not variables:
+        return False
+    from runner.security.files import read_text
+    from runner.security.secrets import definitions
+
+    named = re.compile(rf"\$ENV\.(?:{'|'.join(map(re.escape, variables))})\b")
+    return any(named.search(read_text(path, "replace")) for path in definitions(root))
+
+
+def _is_outside(path: str, root: Path, directory: Path) -> bool:
+    """Whether a path leads out of an application, or to what commonly holds keys."""
+    parts = parts_below(os.path.realpath(directory / Path(path).expanduser()), os.path.realpath(root))
+    return parts is None or holds_secrets(parts)

@@ -19,9 +19,8 @@ from runner.cases.reader import LocatedCase, cases_from_values
 from runner.cases.selection import chooser
 from runner.errors import BrokenError, ConfigurationError, listed
 from runner.modes.transcripts import Transcripts, problem_with_transcript
-from runner.options.carried import saved_values
 from runner.options.flags import Regrade
-from runner.options.options import FLAGS, absolute
+from runner.options.options import FLAGS, absolute, saved_values
 from runner.planning.plan import CaseSource
 from runner.planning.resume import lines_in, made_problem, record_in
 from runner.record.checks import HINT, SEVERAL, TO_MERGE

@@ -14,9 +14,8 @@ from shlex import join, quote
 
 from runner.application.application import find_root
 from runner.errors import ConfigurationError
-from runner.options.carried import TYPED, saved_values, spelled, taken_over, walls_in
 from runner.options.flags import Carried, Flag
-from runner.options.options import FLAGS, RunOptions, absolute
+from runner.options.options import FLAGS, TYPED, RunOptions, absolute, saved_values, spelled, taken_over, walls_in
 from runner.planning.plan import ResumeState
 from runner.record.checks import HINT, SEVERAL, TO_MERGE, is_number, result_problem, start_problem
 from runner.record.lines import result_of

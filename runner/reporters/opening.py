@@ -89,7 +89,7 @@ def open_reporters(
     paths = list(files.values())
     makers = [maker_for_file(path) for path in (paths[1:] if options.reporter else paths)]
     if resumed_report is not None:
-        from runner.reporters.jsonl import JsonlReporter
+        from runner.reporters.document import JsonlReporter
 
         makers.append(partial(JsonlReporter, resumed_report))
     elif not (options.outputs or options.no_writes):

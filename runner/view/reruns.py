@@ -15,8 +15,7 @@ from threading import Lock, Thread
 from runner import exit_codes
 from runner.errors import ConfigurationError
 from runner.filters import Filter, pattern_of
-from runner.options.carried import taken_over, walls_in
-from runner.options.options import FLAGS, RunOptions, options_from, texts_in
+from runner.options.options import FLAGS, RunOptions, options_from, taken_over, texts_in, walls_in
 from runner.record.model import Suite, TestResult
 from runner.store.places import place_of
 from runner.store.stored import StoredRun

@@ -32,7 +32,7 @@ PARTS = {
     "events": ["runner.reporters.stream:Multiplexer.send"],
     "line": ["runner.record.lines:line_of", "runner.record.report:stored_text"],
     "report": [
-        "runner.reporters.jsonl:JsonlReporter.on_event",
+        "runner.reporters.document:JsonlReporter.on_event",
         "runner.reporters.json_report:JsonReporter.on_event",
     ],
 }

@@ -15,9 +15,8 @@ from table_tests import each
 import runner
 import runner.options.options as options_module
 from runner.errors import ConfigurationError
-from runner.options.carried import saved_values, taken_over
 from runner.options.flags import Carried, Changes, Flag, Regrade, flag
-from runner.options.options import FLAGS, RunOptions, check_needs, options_from, texts_in
+from runner.options.options import FLAGS, RunOptions, check_needs, options_from, saved_values, taken_over, texts_in
 from runner.planning.resume import origin_of
 from scripttest.values import names_of
 
