@@ -22,7 +22,7 @@ from typing import Any
 from runner.application.documents import JsonMember, JsonPath, Position, members_of
 from runner.errors import ConfigurationError, did_you_mean
 from runner.shapes.declared import FREE
-from runner.shapes.json_text import json_of
+from runner.shapes.shape import json_of
 from scripttest import habit
 from scripttest.values import Value, fields_of
 

@@ -7,16 +7,16 @@ second yields the cases while they run. Both have only a piece of the file in me
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from runner.application.documents import Position
 from runner.cases.entries import SHOWN, Entry, Finding, Problem, Problems
 from runner.cases.model import Case
-from runner.cases.selection import Chosen, Fault, Needs, faults, needs_of
-from runner.cases.validation import Batch, Validator, findings_of
+from runner.cases.validation import Batch, Fault, Validator, faults, findings_of
 from runner.errors import ConfigurationError
+from runner.filters import matcher
 from runner.security.files import TABLES, open_text
 from scripttest.values import Value
 
@@ -32,6 +32,18 @@ _HINT_OF_TABLES = (
     "The first row of a table must contain field names, such as id,input,expected; each further row is a case"
 )
 _NOWHERE = Entry(line=0, column=0, text="", places={(): Position(line=0, column=0)})
+
+
+Chosen = Callable[[Case], bool]
+
+
+class Needs(Value):
+    """What the chosen cases of a file depend on."""
+
+    ids: frozenset[str]
+    """Cases that others wait for."""
+    added: Mapping[str, str]
+    """Cases that are not chosen, and run all the same → the case that depends on each."""
 
 
 class LocatedCase(Value):
@@ -86,7 +98,7 @@ class CaseFile:
             path: the file; `.yaml` and `.yml` are YAML, `.csv` and `.tsv` tables, anything else is JSON in one of its
                 forms.
             lenient: ignore unknown fields with a warning, instead of refusing the file.
-            chosen: whether a case runs (`runner.cases.selection.chooser`); by default all do.
+            chosen: whether a case runs (`chooser`); by default all do.
             name: name of the file in messages; by default its path."""
         file = cls(path, name or str(path), lenient, chosen)
         collecting = gc.isenabled()
@@ -218,6 +230,35 @@ class CaseFile:
                     hint = 'Save it as "CSV UTF-8"' if self.path.suffix.lower() in TABLES else "Save it as UTF-8"
                     return ConfigurationError(f"Cannot read cases from {where}: not UTF-8 text", hint)
         return ConfigurationError(f"Cannot read cases from {self.name}: it changed while being read")
+
+
+def chooser(pattern: str) -> Chosen:
+    """Cases whose id or name the pattern of `--run` is found in. Raises ConfigurationError when it is invalid."""
+    matches = matcher(pattern)
+    return lambda case: matches(case.id) or (case.name is not None and matches(case.name))
+
+
+def both(first: Chosen | None, second: Chosen | None) -> Chosen | None:
+    """Cases that both choices select; None selects all."""
+    if first is None or second is None:
+        return first or second
+    return lambda case: second(case) and first(case)
+
+
+def needs_of(dependencies: Mapping[str, Sequence[str]], left_out: frozenset[str]) -> Needs:
+    """The cases that must run, by id. `dependencies`: case → the cases it depends on; only cases with dependencies,
+    also those that are not selected. `left_out`: the cases that are not selected."""
+    added: dict[str, str] = {}
+    waited: set[str] = set()
+    pending = [id for id in dependencies if id not in left_out]
+    while pending:
+        id = pending.pop()
+        for needed in dependencies.get(id, ()):
+            waited.add(needed)
+            if needed in left_out and needed not in added:
+                added[needed] = id
+                pending.append(needed)
+    return Needs(ids=frozenset(waited), added=added)
 
 
 class MadeCases(Value):

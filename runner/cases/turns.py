@@ -24,8 +24,7 @@ from runner.cases.model import (
     references_of_assertions,
     simulator_reference,
 )
-from runner.cases.selection import faults
-from runner.cases.validation import findings_of_parts
+from runner.cases.validation import faults, findings_of_parts
 from runner.shapes.declared import Field, Model
 from runner.shapes.fields import CallOptions, DurationText, FreeObject, FreeValue
 from runner.shapes.shape import words

@@ -5,7 +5,7 @@ cases add their own."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -17,8 +17,8 @@ from runner.cases.entries import Entry, Finding, Problem, Problems, Splitter, en
 from runner.cases.kinds import model_of, unknown_mode, without_nulls
 from runner.cases.messages import AttachedPart, parts_of_case, problem_with_file, problem_with_part
 from runner.cases.model import Case
-from runner.shapes.json_text import json_of, plain_json
-from runner.shapes.shape import Misfit, at
+from runner.errors import did_you_mean
+from runner.shapes.shape import Misfit, at, json_of, plain_json
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -43,6 +43,12 @@ _BROKEN = (
     ("recursion limit", "it is nested too deeply"),
 )
 """Message of the JSON parser → our message."""
+SHOWN_OF_CIRCLE = 10
+"""How many names of a cycle are listed."""
+CIRCLES = 20
+"""How many cycles are listed."""
+Waits = Mapping[str, Sequence[str]]
+"""Name → the names that it waits for."""
 _NO = ("no", "off", "false", "n")
 """Texts that mean "do not", and are no reasons. YAML reads `no` and `off` as texts here."""
 
@@ -295,3 +301,59 @@ def _of_assertions(case: Case) -> list[Finding]:
         for number, assertion in enumerate(case.assertions or (), 1)
         if (problem := problem_with_assertion(assertion, has_expected=has_expected))
     ]
+
+
+class Fault(Value):
+    """A case that can never begin, because it depends on itself."""
+
+    name: str
+    """What waits."""
+    which: int
+    """What it waits for, by its place in the list."""
+    text: str
+    hint: str | None = None
+
+
+def faults(waits: Waits, known: Collection[str], what: str) -> Iterator[Fault]:
+    """Names that nothing has, names that wait for themselves, and circles, each once. `what` is said of a name: `case`,
+    `checkpoint`."""
+    for name, others in waits.items():
+        for index, other in enumerate(others):
+            if other == name:
+                yield Fault(name=name, which=index, text=f'the {what} "{name}" depends on itself')
+            elif other not in known:
+                yield Fault(
+                    name=name, which=index, text=f'there is no {what} "{other}"', hint=did_you_mean(other, known)
+                )
+    for circle in islice(_circles(waits), CIRCLES):
+        names = circle if len(circle) <= SHOWN_OF_CIRCLE else [*circle[: SHOWN_OF_CIRCLE - 1], "..."]
+        text = f"{what}s that depend on each other: {' → '.join([*names, circle[0]])}"
+        yield Fault(
+            name=circle[0],
+            which=waits[circle[0]].index(circle[1]),
+            text=text,
+            hint="Remove one of these dependencies",
+        )
+
+
+def _circles(waits: Waits) -> Iterator[list[str]]:
+    """Circles of two and more; of those that share a part, at least one."""
+    done: set[str] = set()
+    for start in waits:
+        path: dict[str, Iterator[str]] = {}
+        current: str | None = None if start in done else start
+        while current is not None:
+            if current not in path:
+                path[current] = iter(waits.get(current, ()))
+            other = next(path[current], None)
+            if other is None:
+                done.add(current)
+                del path[current]
+                current = next(reversed(path), None)
+            elif other in path:
+                names = list(path)
+                circle = names[names.index(other) :]
+                if len(circle) > 1:
+                    yield circle
+            elif other not in done:
+                current = other

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.cases.model import Case
-from runner.cases.reader import AbsentFilesError, CaseFile, LocatedCase
-from runner.cases.selection import Chosen, both, chooser, needs_of
+from runner.cases.reader import AbsentFilesError, CaseFile, Chosen, LocatedCase, both, chooser, needs_of
 from runner.errors import BrokenError, ConfigurationError, shown_path
 from runner.options.options import absolute
 from runner.planning.plan import CaseInput, CaseSource, GeneratorInput

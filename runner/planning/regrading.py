@@ -15,8 +15,7 @@ from shlex import quote
 from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.application.application import AgentFolder, repository_of
 from runner.cases.model import Case
-from runner.cases.reader import LocatedCase, cases_from_values
-from runner.cases.selection import chooser
+from runner.cases.reader import LocatedCase, cases_from_values, chooser
 from runner.errors import BrokenError, ConfigurationError, listed
 from runner.modes.transcripts import Transcripts, problem_with_transcript
 from runner.options.flags import Regrade

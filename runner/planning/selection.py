@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from runner.application.application import Application, TestModule
     from runner.cases.model import Case
-    from runner.cases.selection import Chosen
+    from runner.cases.reader import Chosen
     from runner.environment import Environment
     from runner.options.options import RunOptions
 

@@ -1,15 +1,21 @@
-"""What JSON values may be: for each type of values that fits, what takes one and returns what is made of it; and
-sentences about those that do not fit."""
+"""JSON that people write: its text; what its values may be: for each type of values that fits, what takes one and
+returns what is made of it; and sentences about those that do not fit.
+
+Texts are read without pydantic's core where they can be: to load that takes a tenth of a run of one case
+(`tests/bench/first_case.py`). Where there is something wrong with a text, or unusual in it, the core decides, and says
+what."""
 
 from __future__ import annotations
 
+import json
 import operator
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from math import inf, isfinite
 from types import NoneType
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from runner.application.documents import JsonPath
 from scripttest.values import Value
@@ -19,6 +25,15 @@ Take = Callable[[Any], Any]
 _EMPTY = "{path} must not be empty"
 _MUST_BE, _BOUND = "{path} must be", "{bound:g}, not {actual}"
 _KINDS = {str: "a string", bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "an object"}
+
+LONGEST = 100_000
+"""Characters of JSON that are read here at the most."""
+_DEEPEST = 200
+"""Brackets that are nested deeper may be so more deeply than pydantic allows."""
+
+
+_PAIR = re.compile(r"\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")
+"""A character in two escapes."""
 
 
 class Complaint(Value):
@@ -270,3 +285,54 @@ BASIC = {
     NoneType: Shape({NoneType: as_it_is}, schemas=[{"type": "null"}]),
     Any: ANY,
 }
+
+
+class DoubtError(ValueError):
+    """It is for pydantic to decide."""
+
+
+def json_of(text: str) -> Any:
+    """The value of a JSON text without NaN and Infinity. Raises ValueError, with what pydantic says."""
+    if "pydantic_core" not in sys.modules:
+        try:
+            return plain_json(text)
+        except (ValueError, RecursionError):
+            pass
+    from pydantic_core import from_json
+
+    return from_json(text, allow_inf_nan=False)
+
+
+def plain_json(text: str) -> Any:
+    """The same for a short text that has nothing unusual in it, such as a key twice. Raises ValueError and
+    RecursionError."""
+    if len(text) > LONGEST or (text.count("[") + text.count("{") > _DEEPEST and _depth(text) > _DEEPEST):
+        raise DoubtError
+    if "\\u" in text and "\\ud" in _PAIR.sub("", text.lower()):
+        raise DoubtError
+    if not text.isascii():
+        text.encode()  # raises UnicodeEncodeError for half of a pair
+    return _DECODER.decode(text)
+
+
+def _depth(text: str) -> int:
+    """How deep the brackets of a JSON text are nested."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[][{}]", re.sub(r'"[^"\\]*(?:\\.[^"\\]*)*"', "", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(depth, deepest)
+    return deepest
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise DoubtError
+    return value
+
+
+def _doubtful(_: str) -> NoReturn:
+    raise DoubtError
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_doubtful)

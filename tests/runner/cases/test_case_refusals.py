@@ -8,8 +8,7 @@ import pytest
 from case_files import read, refusal, write
 
 from runner.cases.model import Case, CaseOptions
-from runner.cases.reader import CaseFile
-from runner.cases.selection import chooser
+from runner.cases.reader import CaseFile, chooser
 from runner.errors import ConfigurationError
 
 T1 = '{"id": "T1", "input": "Hi"'

@@ -6,7 +6,7 @@ import pytest
 from table_tests import each
 
 from runner.cases.model import Case
-from runner.cases.selection import chooser, skip_reason
+from runner.cases.reader import chooser
 from runner.errors import ConfigurationError
 
 CHOSEN = {
@@ -32,8 +32,3 @@ def test_a_case_without_a_name_is_chosen_by_its_id() -> None:
 def test_a_broken_pattern_is_refused() -> None:
     with pytest.raises(ConfigurationError, match=r'Cannot read --run "\("'):
         chooser("(")
-
-
-@pytest.mark.parametrize(("skip", "reason"), [(False, None), (True, ""), ("later", "later"), ("", None)])
-def test_a_skipped_case_gives_its_reason(skip: bool | str, reason: str | None) -> None:
-    assert skip_reason(Case(id="A", skip=skip)) == reason

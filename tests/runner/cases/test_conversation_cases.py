@@ -17,8 +17,7 @@ from runner.cases.kinds import further_models
 from runner.cases.messages import message_of, messages_of
 from runner.cases.model import CallOptions, Case, Message, MessagePart
 from runner.cases.other_cases import ConversationCase, DynamicCase, MultiTurnCase
-from runner.cases.reader import CaseFile, cases_from_values
-from runner.cases.selection import chooser
+from runner.cases.reader import CaseFile, cases_from_values, chooser
 from runner.cases.turns import Checkpoint, ConversationTurn, Criterion, Grader, Simulator, Turn
 from runner.errors import ConfigurationError
 

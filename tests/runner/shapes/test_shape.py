@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic_core import from_json
 from table_tests import each
 
-from runner.shapes.json_text import DoubtError, json_of, plain_json
+from runner.shapes.shape import DoubtError, json_of, plain_json
 
 ROOT = Path(__file__).parents[3]
 scalars: st.SearchStrategy[Any] = st.one_of(
