@@ -63,6 +63,9 @@ def _for_name(name: str, text: str) -> str | None:
     arguments, rest = _arguments(text[path.end() :] if path else "")
     if name == "expect" and len(parts) == 1 and (line := _expectation(arguments, rest)):
         return line
+    if name in ("assert", "require") and len(parts) == 2 and parts[1][0].isupper():
+        given = arguments[1:] if arguments[:1] == ["t"] else arguments  # as in Go
+        return f"t.{name}.{parts[1]}({', '.join(given)})"
     word = next((one for at in range(len(parts), 0, -1) if row_of("name", one := ".".join(parts[:at]))), "")
     if word in ("process.env", "Deno.env", "Bun.env") and parts[2:]:
         return f'Process("utils.env.Get", "{parts[2]}")'

@@ -26,7 +26,9 @@ WRITTEN = {
     "t.assert.toBe(1, 2);": "t.assert.Equal(1, 2)",
     "t.is(1, 2);": "t.assert.Equal(1, 2)",
     "t.expect(1).toBe(2);": "t.assert.Equal(1, 2)",
-    "require.NoError(t, null);": 'import { Total } from "./total"',
+    "assert.Equal(at(1), 2);": "t.assert.Equal(at(1), 2)",
+    "require.NoError(t, null);": "t.require.NoError(null)",
+    "const name = 'a'; require(name);": 'import { Total } from "./total"',
     "return __dirname;": 'new FS("data").ReadFile("file.txt")',
 }
 
