@@ -17,6 +17,9 @@ from runner.shapes.declared import known_fields
 GRADING = ("rubrics", "threshold", "criteria", "grader")
 """Fields that make a standard case a graded one, and any other case a conversation."""
 RUBRICS = "rubrics"
+_ASSERTIONS = ("assert", "assertions")
+OF_A_TALK = ("turn_assertions", "final_assertions")
+"""Fields with assertions that only talks have."""
 CONVERSATION_MODE = '"mode": "conversation"'
 GIVEN = {"not": {"type": "null"}}
 MODELS = {
@@ -93,12 +96,13 @@ def gives(entry: Mapping[str, Any], *names: str) -> bool:
     return any(entry.get(name) is not None for name in names)
 
 
-def has_graders(entry: Any) -> bool:
-    """Whether the assertions of a case, or of a turn, have a criterion in words, or a weight."""
+def has_graders(entry: Any, *names: str) -> bool:
+    """Whether the assertions of a case, or of a turn, have a criterion in words, or a weight; also those in fields with
+    further names."""
     if not isinstance(entry, Mapping):
         return False
-    checks = next((entry[name] for name in ("assert", "assertions") if entry.get(name) is not None), ())
-    return any(map(_is_grader, checks if isinstance(checks, list) else [checks]))
+    fields = [entry.get(name) for name in (*_ASSERTIONS, *names)]
+    return any(_is_grader(check) for one in fields for check in (one if isinstance(one, list) else [one]))
 
 
 def has(field: str, rule: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -111,9 +115,9 @@ def given(*names: str) -> list[dict[str, Any]]:
     return [has(name, GIVEN) for name in names]
 
 
-def graded() -> list[dict[str, Any]]:
+def graded(*names: str) -> list[dict[str, Any]]:
     """Schemas for `has_graders`, of which one must hold."""
-    return [_graded_by("assert"), _graded_by("assertions")]
+    return [_graded_by(name) for name in (*_ASSERTIONS, *names)]
 
 
 def _is_grader(check: Any) -> bool:

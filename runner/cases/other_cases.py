@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from runner.application.documents import JsonPath
 from runner.assertions.model import Assertions
 from runner.cases.entries import Finding
-from runner.cases.kinds import CONVERSATION_MODE, GIVEN, GRADING, given, gives, graded, has, has_graders
+from runner.cases.kinds import CONVERSATION_MODE, GIVEN, GRADING, OF_A_TALK, given, gives, graded, has, has_graders
 from runner.cases.model import Case, CaseWords, Message, Reference
 from runner.cases.turns import (
     Checkpoint,
@@ -193,14 +193,16 @@ class ConversationCase(MultiTurnCase):
         if not gives(entry, "turns", "simulator", "checkpoints") and entry.get("type") != "multi_turn":
             return False
         turns = entry.get("turns")
-        return gives(entry, *GRADING) or (isinstance(turns, list) and any(map(has_graders, turns)))
+        if gives(entry, *GRADING) or has_graders(entry, *OF_A_TALK):
+            return True
+        return isinstance(turns, list) and any(map(has_graders, turns))
 
     @classmethod
     def condition(cls) -> dict[str, Any]:
         """The same as JSON Schema."""
         talk = {"anyOf": [*given("turns", "simulator", "checkpoints"), has("type", {"const": "multi_turn"})]}
         turns = has("turns", {"type": "array", "contains": {"type": "object", "anyOf": graded()}})
-        return {"anyOf": [*given("mode"), {"allOf": [talk, {"anyOf": [*given(*GRADING), turns]}]}]}
+        return {"anyOf": [*given("mode"), {"allOf": [talk, {"anyOf": [*given(*GRADING), *graded(*OF_A_TALK), turns]}]}]}
 
     @classmethod
     def misplaced(cls, path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:

@@ -105,6 +105,18 @@ TURNS: dict[str, dict[str, Any]] = {
     },
     "checkpoints alone": {"id": "D", "checkpoints": [{"id": "a", "assertions": "snapshot"}]},
     "criteria in a turn": {"id": "C", "turns": [{"input": "a", "assertions": ["Asks for the town", "snapshot"]}]},
+    "criteria at the end of turns": {
+        "id": "C",
+        "turns": [{"input": "a"}],
+        "final_assertions": ["Asks for the town", {"type": "rubrics", "criteria": ["a"]}, {**CONTAINS, "weight": 2}],
+    },
+    "a criterion for the whole of turns": {"id": "C", "turns": [{"input": "a"}], "assertions": ["Is kind"]},
+    "criteria beside checkpoints": {
+        "id": "C",
+        "simulator": {"use": "sim"},
+        "checkpoints": [{"id": "a", "assertion": CONTAINS}],
+        "turn_assertions": ["Is kind"],
+    },
     "a simulated conversation": {
         "id": "C",
         "simulator": {"use": "sim", "persona": ["a", "b"]},
