@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         open_file,
         parts_below,
         read_file,
+        written_files,
     )
     from scripttest.folder_locks import HeldFolder, hold
     from scripttest.git import GitError, merge_base, read_at
@@ -60,9 +61,9 @@ if TYPE_CHECKING:
         kind_of,
     )
     from scripttest.shortcuts.imports import ModuleFile, import_quickly
-    from scripttest.syntax.coverage import Coverage
     from scripttest.syntax.instruments import (
         PROMPT_TEST,
+        Coverage,
         PromptCode,
         PromptInputs,
         Recording,
@@ -92,7 +93,6 @@ if TYPE_CHECKING:
     )
     from scripttest.workers.stories import StoryFunctions, StoryHost, ToldLine, ToldStory
     from scripttest.workers.worker import Processes, start_processes
-    from scripttest.written import written_files
 
 
 def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
@@ -115,13 +115,13 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], object
 _HOMES = {
     "belongings": "Belongings KEYS belongings_of is_never_readable",
     "compile.at_once": "compile_all without_comments",
-    "compile.builds": "Source",
-    "compile.compiler": "Compiled Instrument",
+    "compile.builds": "Compiled Source",
+    "compile.compiler": "Instrument",
     "compile.configuration": "names_in",
     "diagnostics.printed": "WrittenCall WrittenCalls",
     "diagnostics.sources": "code_frame",
     "extras": "install_command",
-    "files": "DATA_LIMIT RefusedFileError anywhere holds_secrets open_file parts_below read_file",
+    "files": "DATA_LIMIT RefusedFileError anywhere holds_secrets open_file parts_below read_file written_files",
     "folder_locks": "HeldFolder hold",
     "git": "GitError merge_base read_at",
     "habits": "filled habit row_of",
@@ -129,8 +129,7 @@ _HOMES = {
     " Inlined Line Listed Location LogLine MissingScriptError MockedCalls Outcome ResultWarning"
     " ScriptError StackFrame Started Status TestKey kind_of",
     "shortcuts.imports": "ModuleFile import_quickly",
-    "syntax.coverage": "Coverage",
-    "syntax.instruments": "PROMPT_TEST PromptCode PromptInputs Recording Site Watch WatchProblem Watching",
+    "syntax.instruments": "Coverage PROMPT_TEST PromptCode PromptInputs Recording Site Watch WatchProblem Watching",
     "syntax.mutants": "Mutant Mutants Planted",
     "syntax.parser": "Focus UnreadableError focus_of inline_calls parser",
     "walls.jailed": "ProgramResult run_jailed",
@@ -144,7 +143,6 @@ _HOMES = {
     "workers.services": "AskBack FunctionCall FunctionError MissingFunctionError Returned Selected Services",
     "workers.stories": "StoryFunctions StoryHost ToldLine ToldStory",
     "workers.worker": "Processes start_processes",
-    "written": "written_files",
 }
 __all__ = sorted(" ".join(("lazy_names", *_HOMES.values())).split())
 __getattr__ = lazy_names(__name__, _HOMES)

@@ -144,14 +144,14 @@ ROOMS = {
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
-    "scripttest": "belongings extras files folder_locks git habits process protocol results typing_names values written",
+    "scripttest": "belongings extras files folder_locks git habits process protocol results typing_names values",
     "scripttest/walls": "confinement jailed machine",
     "scripttest/compile": "at_once boundary builds compiler configuration esbuild linking",
     "scripttest/shortcuts": "__init__ imports slicing",
     "scripttest/diagnostics": "foreign_calls printed sources stack",
     "scripttest/workers": "functions host launch module_run mutant_host repl_host services stories worker",
     "scripttest/realm": "engine",
-    "scripttest/syntax": "coverage instruments mutants parser",
+    "scripttest/syntax": "instruments mutants parser",
     "scripttest/__init__": "__init__",
     "bindings": "errors inline_snapshots ledger patterns policy rooted snapshots workspace world",
     "bindings/processes": "__init__ formats http schemas text",

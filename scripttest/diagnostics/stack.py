@@ -240,9 +240,7 @@ class StackMapper:
         from scripttest.shortcuts.slicing import as_printed
 
         script = self._scripts[-1]
-        at = max(offset, script.code.find(as_printed(name), offset))
-        line = script.first_line + script.code.count("\n", 0, at)
-        location = self._locate(line, at - script.code.rfind("\n", 0, at))
+        location = self._located(script, max(offset, script.code.find(as_printed(name), offset)))
         return location and location.replace(length=len(name))
 
     def thrown(self, tests: Sequence[int], own: int, message: str) -> tuple[Location, bool] | None:

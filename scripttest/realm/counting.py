@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import _quickjs
 
 COUNTERS = 1 << 22
-"""As in `scripttest.syntax.coverage`."""
+"""As in `scripttest.syntax.instruments`."""
 NOTES = COUNTERS - 100_000
 """The counter from which on there are notes: how many characters, and these."""
 ROUNDS = 999_999_999

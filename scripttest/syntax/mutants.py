@@ -16,7 +16,7 @@ from scripttest.compile.boundary import read as read_source
 from scripttest.compile.compiler import Loaded
 from scripttest.compile.configuration import options_of
 from scripttest.results import HostError
-from scripttest.syntax.coverage import COUNTERS, handler_name, loaded
+from scripttest.syntax.instruments import COUNTERS, handler_name, loaded
 from scripttest.syntax.parser import UnreadableError, planter
 from scripttest.values import Value
 

@@ -1,24 +1,48 @@
-"""Programs in a jail, from outside; `jail.py` is what runs in the process that becomes one."""
+"""Runs a program of this machine in a jail: it reads the system's own files, writes in one folder, and reaches no
+network, no other process and no variable of the environment. The jail is put up by a process of its own, which then
+becomes the program."""
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
+import resource
 import sys
-import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
+from scripttest.process import SIGKILL
 from scripttest.results import HostError, ScriptError
 from scripttest.values import Value
-from scripttest.walls.confinement import missing_landlock, missing_seccomp
-from scripttest.walls.jail import PLACES, SECONDS
+from scripttest.walls import seccomp
+from scripttest.walls.confinement import (
+    EXECUTE,
+    IN_FOLDER,
+    READ_DIR,
+    READ_FILE,
+    WRITE_FILE,
+    missing_landlock,
+    missing_seccomp,
+    restrict,
+)
 
-JAIL = Path(__file__).with_name("jail.py")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from typing import IO
+
+SECONDS = 30
+"""Time that a program may take, on the clock and of the processor."""
+MOST_BYTES = 64 * 1024 * 1024
+"""The largest size of one file that it writes, including its output."""
+MOST_MEMORY = 4 * 1024 * 1024 * 1024
+PLACES = ("/usr/local/bin", "/usr/bin", "/bin")
+"""Where programs are looked for."""
+_READ = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
+_DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom")
 SHOWN = 1_000_000
 """Bytes of each output that are kept."""
+_ROOT = str(Path(__file__).parents[2])
+_BOOTSTRAP = "import sys; sys.path.append(sys.argv.pop(1)); from scripttest.walls.jailed import main; main()"
 
 
 class ProgramResult(Value):
@@ -37,12 +61,15 @@ def run_jailed(command: list[str], folder: Path) -> ProgramResult:
     missing = missing_landlock() or missing_seccomp()
     if missing:
         raise HostError(f"Cannot run {command[0]} in a jail: {missing}")
+    import subprocess
+    import tempfile
+
     name = command[0]
     paths = [f"{place}/{name}" for place in PLACES]
     program = next((path for path in paths if "/" not in name and os.access(path, os.X_OK)), None)
     if program is None:
         raise ScriptError(f'exec: "{name}": executable file not found in {", ".join(PLACES)}')
-    words = [sys.executable, "-I", "-S", str(JAIL), str(folder), program, *command[1:]]
+    words = [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, _ROOT, str(folder), program, *command[1:]]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         try:
             process = subprocess.Popen(
@@ -59,10 +86,31 @@ def run_jailed(command: list[str], folder: Path) -> ProgramResult:
         return ProgramResult(stdout=_text(out), stderr=_text(err), exit_code=code if code >= 0 else 128 - code)
 
 
+def main() -> None:
+    """Puts the jail up around this process, and becomes the program."""
+    folder, program, *arguments = sys.argv[1:]
+    os.chdir(folder)
+    bounds = (
+        (resource.RLIMIT_CPU, SECONDS),
+        (resource.RLIMIT_FSIZE, MOST_BYTES),
+        (resource.RLIMIT_AS, MOST_MEMORY),
+        (resource.RLIMIT_CORE, 0),
+    )
+    for bound, most in bounds:
+        resource.setrlimit(bound, (most, most))
+    reading = EXECUTE | READ_FILE | READ_DIR
+    rules = [(path, reading if os.path.isdir(path) else READ_FILE) for path in _READ if os.path.exists(path)]
+    rules += [(path, READ_FILE | WRITE_FILE) for path in _DEVICES if os.path.exists(path)]
+    restrict([*rules, (folder, IN_FOLDER)])
+    seccomp.give_up_privileges()
+    seccomp.confine_program()
+    os.execve(program, [os.path.basename(program), *arguments], {})
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Ends it with all that it has started: nothing in the jail can leave its session."""
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(process.pid, SIGKILL)
     process.wait()
 
 

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -332,7 +333,6 @@ class LoadedScript:
         scanned = scan("\n".join(script.code for script in compiled.scripts), boots.names)
         self._boot = boots.own(scanned, None)
         self._draws = any("random" in one.code or "scripts." in one.code for one in compiled.scripts)
-        self._mapper: StackMapper | None = None
         self.declared = compiled.declared
         parts = ["", "", ""]
         for script in compiled.scripts:
@@ -372,14 +372,12 @@ class LoadedScript:
         stack = failure.get("stack") or ""
         return self.mapper.stopped(stack) if failure.get("stopped") else tuple(self.mapper.frames(stack))
 
-    @property
+    @cached_property
     def mapper(self) -> StackMapper:
         """Maps positions in realms to the sources."""
-        if self._mapper is None:
-            from scripttest.diagnostics.stack import StackMapper
+        from scripttest.diagnostics.stack import StackMapper
 
-            self._mapper = StackMapper(self.compiled, self._root, self._called)
-        return self._mapper
+        return StackMapper(self.compiled, self._root, self._called)
 
 
 def _hint(message: str, place: Location | None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from scripttest.compile.builds import Compiled
@@ -46,16 +47,13 @@ class Outcomes:
         """The tests, by their indexes; none before they are listed."""
         self._compiled, self._root, self._called, self._timeout = compiled, root, called, timeout
         self._file = str(compiled.source.test.resolve())
-        self._mapper: StackMapper | None = None
 
-    @property
+    @cached_property
     def mapper(self) -> StackMapper:
         """Maps positions in realms to the module's sources."""
-        if self._mapper is None:
-            from scripttest.diagnostics.stack import StackMapper
+        from scripttest.diagnostics.stack import StackMapper
 
-            self._mapper = StackMapper(self._compiled, self._root, self._called)
-        return self._mapper
+        return StackMapper(self._compiled, self._root, self._called)
 
     def watched(self, stack: str, name: str, value: str) -> str:
         """The line of a call of `t.watch`, which is named by its first argument in the source if it has no name."""

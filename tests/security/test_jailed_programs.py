@@ -82,13 +82,13 @@ for code in sys.argv[1:]:
 
 LAUNCHER = """
 import os, resource, sys
-from scripttest.walls import confinement, jail, seccomp
+from scripttest.walls import confinement, jailed, seccomp
 user, is_jailed = sys.argv[1:3]
 del sys.argv[1:3]
 if user == "nobody":
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
 if is_jailed == "True":
-    jail.main()
+    jailed.main()
 os.chdir(sys.argv[1])
 os.execve(sys.argv[2], sys.argv[2:], {})
 """
