@@ -181,18 +181,9 @@ def not_evaluated(
     name: str | None = None,
 ) -> AssertionResult:
     """The result of an assertion that could not be made, whether it is negated or not."""
-    return AssertionResult(
-        type=type,
-        passed=False,
-        expected=expected,
-        actual=_kept(actual),
-        message=message,
-        error=True,
-        details=error.details,
-        path=path,
-        name=name,
-        infrastructure=error.infrastructure,
-    )
+    failed = CheckResult(passed=False, expected=expected, actual=actual, message=message, details=error.details)
+    found = result_of(type, failed, False, path=path, name=name)
+    return found.replace(error=True, infrastructure=error.infrastructure)
 
 
 class CastVote(Value):

@@ -16,9 +16,8 @@ from runner.cases.entries import Finding
 from runner.cases.kinds import CONVERSATION_MODE, further_models, known_elsewhere, misplaced
 from runner.cases.model import Case
 from runner.errors import did_you_mean
-from runner.shapes.declared import Model, fields_of, known_fields
-from runner.shapes.fields import model_at
-from runner.shapes.shape import Complaint, at
+from runner.shapes.declared import Model, fields_of, known_fields, shape_of
+from runner.shapes.shape import ANY, Complaint, at
 from scripttest import filled, row_of
 
 _OWNERS = {"Assertion": "assertion ", "Grader": "assertion ", "Message": "message ", "MessagePart": "part "}
@@ -34,11 +33,11 @@ def explain(complaints: Iterable[Complaint], value: dict[str, Any], model: type[
 
 def _finding(complaint: Complaint, value: dict[str, Any], case: type[Case]) -> Finding:
     path, text = complaint.path, complaint.sentence(value)
-    model = model_at(path[:-1], case)
+    model = _model_at(path[:-1], case)
     if complaint.kind == "unknown":
         return _unknown(path, text, value, model, case)
     if complaint.kind == "choice":
-        return _no_choice(path, str(at(value, path)), model_at(path, case), model, value)
+        return _no_choice(path, str(at(value, path)), _model_at(path, case), model, value)
     is_id = complaint.kind == "missing" and path == ("id",)
     return Finding(path=path, text=text, hint='Add one, such as "id": "T001"' if is_id else complaint.hint)
 
@@ -104,6 +103,18 @@ def foreign_word(place: str, word: str, around: Any, path: JsonPath) -> str | No
     if within and within[-1] not in ("assert", "assertions"):
         line = line.removeprefix('"assert": ')
     return f"Write: {line}" + f" ({row[1]})" * bool(row[1])
+
+
+def _model_at(path: JsonPath, model: type[Model]) -> type[Model] | None:
+    """The model of the object at a path of a value of that model; None for free values."""
+    shape = shape_of(model)
+    for part in path:
+        if isinstance(part, int):
+            shape = shape.items or ANY
+        else:
+            field = known_fields(shape.model).get(part) if shape.model else None
+            shape = field.shape if field else ANY
+    return shape.model
 
 
 @lru_cache(maxsize=256)

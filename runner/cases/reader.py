@@ -7,7 +7,7 @@ second yields the cases while they run. Both have only a piece of the file in me
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -176,24 +176,22 @@ class CaseFile:
         wrong: dict[str, list[Fault]] = {}
         for fault in faults(waits, ids, "case"):
             wrong.setdefault(fault.name, []).append(fault)
-        if not wrong:
-            return
-        told = Problems(self.name)
-        for batch in self._batches(told, told, CHECKED_AT_ONCE):
-            for index, case in enumerate(batch.cases):
-                for fault in wrong.pop(case.id, ()):
-                    finding = Finding(path=("depends_on", fault.which), text=fault.text, hint=fault.hint)
-                    validator.report(batch.entry(index), {"id": case.id}, finding)
+        for entry, case in self._again(wrong):
+            for fault in wrong[case.id]:
+                finding = Finding(path=("depends_on", fault.which), text=fault.text, hint=fault.hint)
+                validator.report(entry, {"id": case.id}, finding)
 
     def _check_files(self, lacking: set[str], absent: Problems) -> None:
         """Looks for files that are not there of cases that others need."""
-        if not lacking:
-            return
-        validator = Validator(absent, None)
-        for batch in self._batches(Problems(self.name), Problems(self.name), CHECKED_AT_ONCE):
-            for index, case in enumerate(batch.cases):
-                for finding in findings_of(case, self.folder) if case.id in lacking and not case.skip else ():
-                    validator.report(batch.entry(index), {"id": case.id}, finding)
+        for entry, case in self._again(lacking):
+            for finding in findings_of(case, self.folder) if not case.skip else ():
+                Validator(absent, None).report(entry, {"id": case.id}, finding)
+
+    def _again(self, ids: Collection[str]) -> Iterator[tuple[Entry, Case]]:
+        """The cases of some ids, read once more."""
+        told = Problems(self.name)
+        for batch in self._batches(told, told, CHECKED_AT_ONCE) if ids else ():
+            yield from ((batch.entry(index), case) for index, case in enumerate(batch.cases) if case.id in ids)
 
     def _batches(self, problems: Problems, warnings: Problems, letters: int) -> Iterator[Batch]:
         validator = Validator(problems, warnings if self._lenient else None)

@@ -17,26 +17,14 @@ from typing import Annotated, Any, ClassVar, TypeVar
 from runner.amounts import Duration
 from runner.application.documents import JsonPath
 from runner.errors import ConfigurationError
-from runner.shapes.declared import Field, Model, fields_of, known_fields, shape_of
-from runner.shapes.shape import ANY, Shape, Take, misfit, too_large
+from runner.shapes.declared import Field, Model, fields_of
+from runner.shapes.shape import Shape, Take, misfit, too_large
 
 _LARGEST = sys.float_info.max
 T = TypeVar("T")
 _FIRST, _LAST = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 """As in `bindings/src/mocks/clock.ts`."""
 _TOKEN_LIMITS = frozenset(("max_tokens", "max_completion_tokens"))
-
-
-def model_at(path: JsonPath, model: type[Model]) -> type[Model] | None:
-    """The model of the object at a path of a value of that model; None for free values."""
-    shape = shape_of(model)
-    for part in path:
-        if isinstance(part, int):
-            shape = shape.items or ANY
-        else:
-            field = known_fields(shape.model).get(part) if shape.model else None
-            shape = field.shape if field else ANY
-    return shape.model
 
 
 def milliseconds_of(text: str) -> float:
