@@ -297,6 +297,7 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
             is `{output, criteria?, metadata?, connector?}`."""
     from runner.assertions.model import JudgeOptions
     from runner.assertions.results import CastVote, counted, next_judge
+    from runner.shapes.shape import Misfit
 
     agent, judge, votes, about = (*args, None, None, None, None)[:4]
     votes, about = votes or [], about or {}
@@ -308,12 +309,10 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
     agent = agent_id(agent)
     try:
         panel = None if judge is None else JudgeOptions.model_validate(judge)
-    except ValueError as error:
-        first = error.errors()[0]  # type: ignore[attr-defined]
-        place = ".".join(map(str, ("judge", *first["loc"])))
-        raise ProcessError(
-            f"{place}: {first['msg']}. Allowed fields: samples, quorum and judges, as in cases"
-        ) from error
+    except Misfit as error:
+        first = error.complaints[0].replace(path=("judge", *error.complaints[0].path))
+        said = first.sentence({"judge": judge})
+        raise ProcessError(f"{said}. Allowed fields: samples, quorum and judges, as in cases") from error
     following = next_judge(agent, panel, samples, [vote.get("passed") for vote in votes])
     if following is not None:
         return {"ask": following, "connector": connector}

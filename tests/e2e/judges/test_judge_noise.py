@@ -201,8 +201,8 @@ FOUND = {
     "TestUnjudged": ("passed", None, ""),
     "TestBroken": ("failed", "assertion", 'The validator "no" could not be asked: '),
     "TestOneBroke": ("passed", None, ""),
-    "TestTooMany": ("failed", "assertion", "judge.samples: "),
-    "TestUnknown": ("failed", "assertion", "judge.sample: "),
+    "TestTooMany": ("failed", "assertion", '"judge.samples" must be at most 9, not 10. Allowed fields: '),
+    "TestUnknown": ("failed", "assertion", 'unknown field "sample" in "judge". Allowed fields: '),
 }  # fmt: skip
 
 
