@@ -92,7 +92,8 @@ class RunWriter:
             key = key_of(self._suites[event.suite])
             self._execute("UPDATE suites SET ended = 1 WHERE run = ? AND suite = ?", (self._run, key))
         elif isinstance(event, (RunError, Warned)):
-            self._remark(line_of_event(event, so_far))
+            line = line_of_event(event, so_far)
+            self._writer.send(lambda database: database.execute(_REMARK, (self._run, self._session, line)))
         elif isinstance(event, RunEnd):
             self._end(event, line_of_event(event, so_far))
 
@@ -177,25 +178,15 @@ class RunWriter:
 
     def _send_result(self, result: TestResult, text: str | None, attempt: int) -> None:
         suite = self._suites[result.suite]
-
-        def insert(database: sqlite3.Connection) -> None:
-            insert_result(database, self._run, self._session, row_of(suite, result, text, attempt))
-
-        self._writer.send(insert)
+        self._writer.send(
+            lambda database: insert_result(database, self._run, self._session, row_of(suite, result, text, attempt))
+        )
 
     @staticmethod
     def _text(result: TestResult, so_far: Execution) -> str:
         if result.is_read:  # of an earlier session
             return line_without_fingerprint(result.line)
         return stored_text(result, so_far.suites[result.suite], with_fingerprint=False)
-
-    def _remark(self, line: str | None) -> None:
-        def insert(database: sqlite3.Connection) -> None:
-            database.execute(
-                "INSERT INTO remarks (run, session, line) VALUES (?, ?, ?)", (self._run, self._session, line)
-            )
-
-        self._writer.send(insert)
 
     def _end(self, event: RunEnd, line: str | None) -> None:
         def end(database: sqlite3.Connection) -> None:
@@ -209,15 +200,13 @@ class RunWriter:
         self._writer.send(end)
 
     def _execute(self, statement: str, values: tuple[object, ...]) -> None:
-        def execute(database: sqlite3.Connection) -> None:
-            database.execute(statement, values)
-
-        self._writer.send(execute)
+        self._writer.send(lambda database: database.execute(statement, values))
 
 
 BATCH_SECONDS = 0.5
 """How long a result may wait until it is in the store."""
-Change = Callable[[sqlite3.Connection], None]
+Change = Callable[[sqlite3.Connection], object]
+_REMARK = "INSERT INTO remarks (run, session, line) VALUES (?, ?, ?)"
 _PLACES = ", ".join("?" * (2 + len(COLUMNS)))
 _INSERT = f"INSERT OR REPLACE INTO results (run, session, {', '.join(COLUMNS)}) VALUES ({_PLACES})"
 

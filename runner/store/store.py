@@ -255,11 +255,11 @@ class Store:
         )
 
     def _results(self, condition: str, values: Sequence[Any]) -> list[stored.StoredResult]:
-        asked = ", ".join(f"results.{name}" for name in names_of(stored.StoredResult))
-        found = stored.StoredResult.of_rows(
-            self.rows(stored.RESULTS, f"SELECT {asked} FROM results {condition}", values)
-        )
-        return [one.replace(cost=cost_in(fields_of(one))) if one.cost_estimated else one for one in found]
+        names = names_of(stored.StoredResult)
+        asked = ", ".join(f"results.{name}" for name in names)
+        rows = self.rows(stored.RESULTS, f"SELECT {asked} FROM results {condition}", values)
+        records = (dict(zip(names, row, strict=True)) for row in rows)
+        return [stored.StoredResult(**{**record, "cost": cost_in(record)}) for record in records]
 
     def _report(self, run: str, text: str) -> Report:
         try:

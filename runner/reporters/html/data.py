@@ -93,18 +93,16 @@ def blocks_of(report: Report, prefix: str) -> Iterator[tuple[str, str]]:
     starts: list[int] = []
     texts: list[str] = []
     size = 0
-    for result in report.results:
+    for number, result in enumerate(report.results, 1):
         row, text = made.made(result)
         if not texts:
             starts.append(len(rows))
         rows.append(row)
         texts.append(text)
         size += len(text)
-        if size >= BLOCK_SIZE:
+        if size >= BLOCK_SIZE or number == len(report.results):
             yield f"{prefix}block-{len(starts) - 1}", packed(f"[{','.join(texts)}]")
             texts, size = [], 0
-    if texts:
-        yield f"{prefix}block-{len(starts) - 1}", packed(f"[{','.join(texts)}]")
     yield f"{prefix}index", packed(json_line(index_of(report, made.frames, rows, starts)))
 
 
