@@ -1,8 +1,9 @@
 """Reads case files: JSONL and what people write for it, JSON, YAML, CSV; and cases that come as JSON values, from a
 generator for instance, which are checked as those of a file.
 
-A file is read twice. The first pass finds everything that is wrong with it, so that nothing runs in that case. The
-second yields the cases while they run. Both have only a piece of the file in memory at a time (YAML: a document)."""
+A first pass finds everything that is wrong with a file, so that nothing runs in that case. The cases of a small
+file are kept; a large one is read again while they run. Both passes have only a piece of it in memory at a time (YAML:
+a document)."""
 
 from __future__ import annotations
 
@@ -25,6 +26,8 @@ CHECKED_AT_ONCE = 1 << 15
 no longer fit into the processor's cache, and it takes half as long again."""
 READ_AT_ONCE = 1 << 14
 """The same of the second pass, which must not be long before a case can run."""
+KEPT = 1 << 18
+"""Bytes of the largest file whose cases are kept: two thousand short ones, which take 6 MB."""
 YAML = (".yaml", ".yml")
 _IDS = "Give each case in the file its own id"
 _HINT = "A case file contains JSON objects, one per line, or a list of them in JSON or YAML"
@@ -65,7 +68,7 @@ class AbsentFilesError(ConfigurationError):
 
 
 class CaseFile:
-    """A file without faults, made by `check`; iterating over it reads it again and yields its chosen cases lazily."""
+    """A file without faults, made by `check`; iterating over it yields its chosen cases."""
 
     def __init__(self, path: Path, name: str, lenient: bool, chosen: Chosen | None) -> None:
         self.path = path
@@ -87,6 +90,8 @@ class CaseFile:
         """Unknown fields that were dropped, each with its place."""
         self._lenient = lenient
         self._chosen = chosen
+        self._kept: list[LocatedCase] | None = None
+        """Those that run, of a small file."""
 
     @classmethod
     def check(cls, path: Path, lenient: bool = False, chosen: Chosen | None = None, name: str = "") -> CaseFile:
@@ -111,14 +116,21 @@ class CaseFile:
         return file
 
     def __iter__(self) -> Iterator[LocatedCase]:
-        """The chosen cases, lazily. Raises ConfigurationError when the file is not what it was when it was checked."""
+        """The chosen cases; of a large file lazily, with ConfigurationError when it is not what it was when it was
+        checked."""
+        if self._kept is not None:
+            yield from self._kept
+            return
         problems = Problems(self.name)
         for batch in self._batches(problems, Problems(self.name), READ_AT_ONCE):
             problems.raise_any()
             for line, case in zip(batch.lines, batch.cases, strict=True):
-                if self._chosen is None or self._chosen(case) or case.id in self.needs.added:
+                if self._runs(case):
                     yield LocatedCase(line=line, case=case)
         problems.raise_any()
+
+    def _runs(self, case: Case) -> bool:
+        return self._chosen is None or self._chosen(case) or case.id in self.needs.added
 
     def _check(self) -> None:
         problems, absent, warnings = Problems(self.name), Problems(self.name), Problems(self.name)
@@ -129,7 +141,11 @@ class CaseFile:
         lacking: set[str] = set()
         """Cases that are left out and whose files do not exist."""
         chosen = self._chosen
+        is_small = self.path.is_file() and self.path.stat().st_size <= KEPT
+        found: list[tuple[int, Case]] = []
         for batch in self._batches(problems, warnings, CHECKED_AT_ONCE):
+            if is_small:
+                found += zip(batch.lines, batch.cases, strict=True)
             begins = dict(zip([case.id for case in batch.cases], batch.lines, strict=True))
             if len(begins) < len(batch.cases) or not lines.keys().isdisjoint(begins):
                 self._report_repeated(batch, lines, validator)
@@ -157,6 +173,8 @@ class CaseFile:
             self._check_files(lacking.intersection(self.needs.added), absent)
         self.total = len(lines)
         self.count = self.total - len(left_out) + len(self.needs.added)
+        if is_small:
+            self._kept = [LocatedCase(line=line, case=case) for line, case in found if self._runs(case)]
         if not self.total:
             hint = _HINT_OF_TABLES if self.path.suffix.lower() in TABLES else _HINT
             raise ConfigurationError(f"Cannot read cases from {self.name}: the file has no cases", hint)

@@ -244,7 +244,7 @@ class JournalWatch:
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Records the end of a test, or of one of its runs."""
         journal = self._services.journal
-        if journal is None or not isinstance(event, AttemptEnd | TestEnd) or event.result.attempts:
+        if journal is None or not isinstance(event, (AttemptEnd, TestEnd)) or event.result.attempts:
             return
         result, verdict = event.result, event.result.verdict
         if verdict is Verdict.SKIPPED and self._stop.reason is not None:

@@ -1,4 +1,4 @@
-"""What a run is asked to do, what it takes from an earlier one, and what it will do: its plan. Cases are read again for
+"""What a run is asked to do, what it takes from an earlier one, and what it will do: its plan. Cases of large files are read again for
 each use, so that they need little memory, however many there are."""
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class RunPlan(RunRequest):
     modules: tuple[TestModule, ...] = ()
     """Suites that are test modules."""
     sources: tuple[CaseSource, ...] = ()
-    """The cases of the other suites, which are read again for each use."""
+    """The cases of the other suites, which a large file gives anew for each use."""
     warnings: tuple[str, ...] = ()
     """Warnings that are printed before anything runs."""
     notes: tuple[str, ...] = ()

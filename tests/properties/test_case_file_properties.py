@@ -200,6 +200,7 @@ def test_the_size_of_the_pieces_in_which_a_file_is_read_makes_no_difference(
     content = data.draw(as_json(found)).encode()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "READ_AT_ONCE", letters)
+        patch.setattr(reader, "KEPT", 0)
         patch.setattr(reader, "CHECKED_AT_ONCE", letters)
         in_pieces = list(check(tmp_path, content, "cases.jsonl"))
     assert in_pieces == list(check(tmp_path, content, "cases.jsonl"))

@@ -361,8 +361,13 @@ def test_chosen_cases_keep_their_lines_and_are_counted(tmp_path: Path) -> None:
     assert (file.total, file.count) == (3, 2)
 
 
-def test_a_file_that_changed_after_its_check_is_refused(tmp_path: Path) -> None:
-    file = read(tmp_path, '{"id": "A", "input": "Hi"}')
+def test_a_large_file_that_changed_after_its_check_is_refused_and_a_small_one_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = read(tmp_path, '{"id": "A", "input": "Hi"}')
+    monkeypatch.setattr("runner.cases.reader.KEPT", 0)
+    large = read(tmp_path, '{"id": "A", "input": "Hi"}')
     write(tmp_path, '{"id": "A", "inputt": "Hi"}')
+    assert [located.case.input for located in kept] == ["Hi"]
     with pytest.raises(ConfigurationError, match='unknown field "inputt"'):
-        list(file)
+        list(large)
