@@ -1,5 +1,5 @@
-"""What a run is asked to do, what it takes from an earlier one, and what it will do: its plan. Cases of large files are read again for
-each use, so that they need little memory, however many there are."""
+"""What a run is asked to do, what it takes from an earlier one, and what it will do: its plan. Cases of large files are
+read again for each use, so that they need little memory, however many there are."""
 
 from __future__ import annotations
 
