@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bindings import OwnDatabase
 from runner.errors import ConfigurationError
-from runner.options.options import report_path
+from runner.options.options import RunOptions, report_path
 from runner.security.files import check_target
 from scripttest import RefusedFileError, TestKey
 
@@ -23,7 +23,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bindings import Databases, World
     from runner.application.application import Application
-    from runner.options.options import RunOptions
 
 
 MOST_WARNINGS = 100

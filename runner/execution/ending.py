@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from runner import exit_codes
 from runner.errors import RunnerError, shown_path
-from runner.options.options import report_path
+from runner.options.options import RunOptions, report_path
 from runner.record.events import RunError, RunStatus
-from runner.record.fold import status_of
+from runner.record.fold import Execution, status_of
 from runner.reporters.stream import describe
 from runner.security.terminal import UnwrittenError
 from scripttest import ScriptError, written_files
@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
     from runner.environment import Environment
     from runner.execution.stopping import Stop
-    from runner.options.options import RunOptions
     from runner.planning.plan import RunPlan
-    from runner.record.fold import Execution
 
 
 AGAIN = "Rerun with -v -v to see where it failed"

@@ -4,7 +4,7 @@ ended, and fails a case that missed a recorded answer, even when the case took t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bindings import agent_id
@@ -14,13 +14,12 @@ from runner.record.model import TestResult
 from runner.record.outcomes import Verdict
 from runner.reporters import BUILT_IN, maker_by_id
 from runner.reporters.opening import Console, open_reporters
-from runner.reporters.stream import Multiplexer, describe
+from runner.reporters.stream import Multiplexer, Reporter, describe
 from scripttest import Cause, Failure, Status
-from scripttest.typing_names import TypeVar
+from scripttest.typing_names import Record, TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any, TextIO
 
     from runner.answers.recording import Recording
@@ -32,9 +31,7 @@ if TYPE_CHECKING:
     from runner.record.line_file import LineFile
     from runner.reporters import Maker
     from runner.reporters.agent import AgentReporter
-    from runner.reporters.stream import Reporter
     from runner.security.secrets import Secrets
-    from scripttest.typing_names import Record
 
 
 def open_stream(run: Run, console: Console, outcome: JsonLines | None, own: Sequence[Reporter]) -> Multiplexer:
@@ -42,7 +39,12 @@ def open_stream(run: Run, console: Console, outcome: JsonLines | None, own: Sequ
     `--json` prints. It is closed last, and gets the messages of the others then. `own`: those of the session."""
     plan, services, secrets = run.plan, run.services, run.environment.secrets
     said = [] if outcome is None else [outcome]
-    reporters: list[Reporter] = [*own, *said, *_reporters(run, console), *_observers(run)]
+    reporters: list[Reporter] = [*own, *said, *_reporters(run, console)]
+    if run.observer is not None:
+        run.snapshots.before_writing = run.observer.writes
+        if services.recording is not None and run.observer.held_back is not None:
+            services.recording.held_back = run.observer.held_back
+        reporters.append(run.observer)
     paths = [path for reporter in reporters if (path := getattr(reporter, "path", None)) is not None]
     reports = [path for path in paths if path.suffix.lower() == ".jsonl" and path.is_file()]
     files = {file.path: file for reporter in reporters if (file := getattr(reporter, "line_file", None)) is not None}
@@ -99,16 +101,6 @@ def _agent_maker(run: Run, agent: str, target: Path | TextIO) -> Maker:
         return AgentReporter(target, agent, lambda payload: service.run(answer(payload)), bool(run.options.verbose))
 
     return make
-
-
-def _observers(run: Run) -> list[Reporter]:
-    observer, recording = run.observer, run.services.recording
-    if observer is None:
-        return []
-    run.snapshots.before_writing = observer.writes
-    if recording is not None and observer.held_back is not None:
-        recording.held_back = observer.held_back
-    return [observer]
 
 
 def _store(run: Run, reports: list[Path], report: LineFile | None) -> list[Reporter]:

@@ -84,7 +84,8 @@ def _left_out(plan: RunPlan, filtered: int, beside: int) -> list[LeftOut]:
     left = {one.flag: one for one in plan.left_out}
     if filtered:
         flags = plan.options.selecting
-        left[flags] = left.get(flags, LeftOut(flag=flags)).plus(filtered)
+        known = left.get(flags, LeftOut(flag=flags))
+        left[flags] = known.replace(tests=known.tests + filtered)
     return [*left.values(), *([LeftOut(flag="t.only", tests=beside)] if beside else [])]
 
 
@@ -133,7 +134,7 @@ def _print_text(plan: RunPlan, suites: Suites, left_out: list[LeftOut]) -> None:
 
 
 def _print_json(plan: RunPlan, suites: Suites, left_out: list[LeftOut], code: int) -> None:
-    from runner.execution.outcome import document_text, listing
+    from runner.execution.outcome import document_of, document_text
 
     listed, errors = [], []
     for name, tests in suites:
@@ -144,7 +145,8 @@ def _print_json(plan: RunPlan, suites: Suites, left_out: list[LeftOut], code: in
     if code == exit_codes.CONFIGURATION:
         errors.append({"message": NO_TESTS, "hint": NO_TESTS_HINT})
     left = {one.flag: one.tests + one.modules for one in left_out}
-    document = {**listing(listed, plan.notes, plan.warnings, left, code), "errors": errors}
+    said = {"errors": errors, "warnings": [*plan.warnings], "notes": [*plan.notes], "tests": listed, "left_out": left}
+    document = document_of(code, "listed" if code == exit_codes.PASSED else None, **said)
     environment = plan.environment
     environment.stdout.write(environment.secrets.text(document_text(document)))
 

@@ -62,12 +62,12 @@ def refusal(message: str, hint: str | None, code: int, *, lines: bool = False) -
     error = {"message": message, **({"hint": hint} if hint else {})}
     if lines:
         return json_line({"type": "error", **_head(code, None), **error}) + "\n"
-    return document_text(_document(code, None, errors=[error]))
+    return document_text(document_of(code, None, errors=[error]))
 
 
 def help_text(text: str) -> str:
     """The document of `--help` and `--version` with `--json`."""
-    return document_text(_document(exit_codes.PASSED, None, help=text))
+    return document_text(document_of(exit_codes.PASSED, None, help=text))
 
 
 def bounded(value: Any, most: int = MOST) -> Any:
@@ -96,14 +96,8 @@ def _size(value: Any) -> int:
     return len(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def listing(tests: list[Record], notes: Iterable[str], warnings: Iterable[str], left_out: Record, code: int) -> Record:
-    """The document of `--dry-run`; `tests` are `{suite, test}`, and `left_out` says how many tests each flag leaves
-    out."""
-    status, said = "listed" if code == exit_codes.PASSED else None, {"warnings": [*warnings], "notes": [*notes]}
-    return _document(code, status, **said, tests=tests, left_out=left_out)
-
-
-def _document(code: int, status: str | None, **members: Any) -> Record:
+def document_of(code: int, status: str | None, **members: Any) -> Record:
+    """A document with further members."""
     empty: Record = {key: [] for key in ("errors", "warnings", "notes", "failures")}
     return {**_head(code, status), **empty, **members}
 

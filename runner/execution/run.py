@@ -4,7 +4,7 @@ from outside: what observes it, and what runs its tests on other machines."""
 from __future__ import annotations
 
 import _thread
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from bindings import SCRIPT_GLOBALS, ProcessRouter, Snapshots
@@ -13,7 +13,6 @@ from scripttest.values import fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
     from pathlib import Path
     from typing import Any, TextIO
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from runner.errors import shown_path
-from runner.execution.repetition import RetryPasses
+from runner.execution.repetition import Repetition, RetryPasses
 from runner.execution.services import with_external_calls
 from runner.record.events import SuiteEnd, SuiteStart, TestStart
 from runner.record.model import TestPlace, TestResult
@@ -34,12 +34,10 @@ from scripttest import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from bindings import KeptCall
     from runner.application.application import TestModule
-    from runner.execution.repetition import Repetition
     from runner.execution.run import Run
     from runner.execution.stories import Stories
     from runner.planning.plan import RunPlan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bindings import SCRIPT_PARTS
 from runner import exit_codes
 from runner.errors import ConfigurationError
-from runner.execution.run import Run
+from runner.execution.run import Observer, Remote, Run
 from runner.execution.services import RunServices
 from runner.execution.stopping import Interrupted, Signals, Stop, woken
 from runner.planning.planner import make_plan, with_contexts
@@ -14,7 +14,6 @@ from scripttest import EVERY_RUN, belongings_of, written_files
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.environment import Environment
-    from runner.execution.run import Observer, Remote
     from runner.options.options import RunOptions
     from runner.planning.plan import RunRequest
     from scripttest import Coverage, Processes, ScriptHost

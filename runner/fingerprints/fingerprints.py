@@ -24,7 +24,7 @@ from pathlib import Path
 
 from runner.fingerprints.parts import SCRIPTS, PartDigests, digest_of, digest_of_bytes, parts_of_world
 from runner.options.flags import Changes
-from runner.options.options import FLAGS
+from runner.options.options import FLAGS, RunOptions
 from runner.parts import Dependency, dependency_in, stored_dependencies
 from runner.security.files import read_bytes
 from scripttest.values import Value
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from bindings import World
     from runner.agents.assistant import AgentVariant
     from runner.cases.model import Case
-    from runner.options.options import RunOptions
 
 FORMAT = 2
 COVERAGE = "coverage"

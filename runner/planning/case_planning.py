@@ -15,10 +15,10 @@ from pathlib import Path
 
 from runner.agents.assistant import Assistant, Assistants, stand_in
 from runner.cases.model import Case
-from runner.cases.reader import AbsentFilesError, CaseFile, Chosen, LocatedCase, both, chooser, needs_of
+from runner.cases.reader import AbsentFilesError, CaseFile, Chosen, LocatedCase, MadeCases, both, chooser, needs_of
 from runner.errors import BrokenError, ConfigurationError, shown_path
 from runner.options.options import absolute
-from runner.planning.plan import CaseInput, CaseSource, GeneratorInput
+from runner.planning.plan import CaseInput, CaseSource, GeneratorInput, RunRequest
 from runner.record.model import Suite, SuiteKind
 from runner.security.terminal import own
 
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.agents.service import AgentService
-    from runner.cases.reader import MadeCases
     from runner.options.values import Shard, Variant
-    from runner.planning.plan import RunRequest
     from runner.planning.selection import TestFilter
 
 

@@ -9,17 +9,15 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from runner.application.application import repository_of
-from runner.options.options import absolute
+from runner.application.application import Application, repository_of
+from runner.options.options import RunOptions, absolute
 from runner.record.events import Event, RunEnd, TestEnd
 from scripttest import Status, kind_of
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.application.application import Application
     from runner.environment import Environment
-    from runner.options.options import RunOptions
     from runner.record.fold import Execution
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from runner.application.application import Application, TestModule
 from runner.errors import listed
 from runner.options.options import RunOptions, RunSettings
-from runner.record.model import Suite, SuiteKind
+from runner.record.model import Suite, SuiteKind, TestResult
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from runner.modes.transcripts import Transcripts
     from runner.planning.selection import Order, Selection
     from runner.record.line_file import LineFile
-    from runner.record.model import TestResult
     from runner.store.places import StorePlace
     from scripttest import Status
     from scripttest.typing_names import Record
@@ -141,10 +140,6 @@ class LeftOut(Value):
     """Whole test modules, whose numbers of tests are not known."""
     tests: int = 0
     """Cases, and tests of modules that run otherwise."""
-
-    def plus(self, tests: int) -> LeftOut:
-        """The same with more tests left out."""
-        return self.replace(tests=self.tests + tests)
 
     @property
     def words(self) -> str:

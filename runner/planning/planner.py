@@ -12,9 +12,9 @@ from itertools import chain
 from runner.application.application import TestModule, repository_of
 from runner.application.context import all_variables, build_context
 from runner.errors import ConfigurationError
-from runner.planning.inputs import Modules, named_agent, not_collected, resolve_inputs, with_inputs
+from runner.planning.inputs import Input, Modules, named_agent, not_collected, resolve_inputs, with_inputs
 from runner.planning.last_failed import store_of
-from runner.planning.plan import GeneratorInput, LeftOut, ResumeState, RunPlan, suite_of
+from runner.planning.plan import CaseSource, GeneratorInput, LeftOut, ResumeState, RunPlan, RunRequest, suite_of
 from runner.record.events import new_run
 from scripttest import kind_of
 from scripttest.values import fields_of
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from runner.modes.transcripts import Transcripts
     from runner.options.options import RunOptions
     from runner.planning.case_planning import CasePlanning
-    from runner.planning.inputs import Input
-    from runner.planning.plan import CaseSource, RunRequest
     from runner.planning.regrading import Regrading
     from runner.planning.selection import Selection, SelectionAndOrder, TestFilter
     from runner.record.model import Suite

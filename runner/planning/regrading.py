@@ -20,7 +20,7 @@ from runner.errors import BrokenError, ConfigurationError, listed
 from runner.modes.transcripts import Transcripts, problem_with_transcript
 from runner.options.flags import Regrade
 from runner.options.options import FLAGS, absolute, saved_values
-from runner.planning.plan import CaseSource
+from runner.planning.plan import CaseSource, RunRequest
 from runner.planning.resume import lines_in, made_problem, record_in
 from runner.record.checks import HINT, SEVERAL, TO_MERGE
 from runner.record.events import looks_in
@@ -29,10 +29,6 @@ from runner.record.model import Suite, TestResult, suite_in
 from runner.record.saved import start_in
 from scripttest import TestKey
 from scripttest.typing_names import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from runner.planning.plan import RunRequest
 
 NOT_KEPT = "its case no longer exists and is not in the report"
 NO_FILES = "its case no longer exists, and its attachments were not saved"

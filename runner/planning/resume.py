@@ -16,7 +16,7 @@ from runner.application.application import find_root
 from runner.errors import ConfigurationError
 from runner.options.flags import Carried, Flag
 from runner.options.options import FLAGS, TYPED, RunOptions, absolute, saved_values, spelled, taken_over, walls_in
-from runner.planning.plan import ResumeState
+from runner.planning.plan import CaseSource, ResumeState, Retained
 from runner.record.checks import HINT, SEVERAL, TO_MERGE, is_number, result_problem, start_problem
 from runner.record.lines import result_of
 from runner.record.texts import is_utf8
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.fingerprints.fingerprints import Fingerprints
-    from runner.planning.plan import CaseSource, Retained
     from runner.record.line_file import LineFile
     from runner.record.model import Suite, TestResult
 

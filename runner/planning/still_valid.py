@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from runner.errors import ConfigurationError
 from runner.parts import dependency_in
-from runner.planning.plan import Reason, Rerun, Retained
+from runner.planning.plan import CaseSource, Reason, Rerun, Retained
 from runner.record.lines import with_members
 from runner.record.outcomes import Verdict
 from scripttest import Status, kind_of
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.options.options import RunOptions
-    from runner.planning.plan import CaseSource
     from runner.record.model import Suite, TestResult
 
 UNDECIDED = "as many runs as needed"

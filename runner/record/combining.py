@@ -14,14 +14,12 @@ from runner.assertions.results import shorten
 from runner.record.case_result import CriterionResult, ScoreResult, ScoreVerdict, TrialResult, TrialsNoise
 from runner.record.model import TestResult
 from runner.record.outcomes import Verdict
-from runner.record.stability import answer_of_run, repeat_of, shown_of, shown_of_repeat, stability_of
+from runner.record.stability import Repeat, answer_of_run, repeat_of, shown_of, shown_of_repeat, stability_of
 from scripttest import Cause, Failure, ResultWarning, Status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from runner.record.stability import Repeat
 
 
 DIGITS = 6

@@ -21,7 +21,7 @@ import os
 from collections.abc import Mapping
 from enum import StrEnum
 
-from runner.record.model import TestPlace
+from runner.record.model import Suite, TestPlace, TestResult
 from scripttest import LogLine
 from scripttest.values import Value
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.record.coverage import CoverageReport
-    from runner.record.model import Suite, TestResult
 
 
 STALE = "a file changed"

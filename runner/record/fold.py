@@ -11,14 +11,13 @@ from runner.record import events
 from runner.record.events import Event, RunEnd, RunError, RunStart, RunStatus, SuiteStart
 from runner.record.model import Suite, TestResult, key_of
 from runner.record.outcomes import DECIDED, Verdict
-from runner.record.votes import SUITE, TAG, Group, groups_of, score_in
+from runner.record.votes import SUITE, TAG, Group, NoiseSum, groups_of, score_in
 from runner.statistics import PassCount
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.record.case_result import CaseResult
     from runner.record.stability import Attempt
-    from runner.record.votes import NoiseSum
     from scripttest import Outcome
 
     Figures = tuple[Group, PassCount | None, float | None]

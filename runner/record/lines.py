@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from runner.record.model import Suite, TestResult
 from runner.record.outcomes import error_text, log_members, outcome_members, place, stack_trace
-from runner.record.stability import Attempt, RunStatistics
+from runner.record.stability import Attempt, Repeat, RunStatistics
 from runner.record.texts import is_utf8, json_line, json_pieces, plain, relative
 from runner.shapes.codec import json_of, kept, members_of
 from scripttest import Cause, Status
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.record.case_result import CaseResult
-    from runner.record.stability import Repeat
 
 _HEAD = "type suite position id name script status input output expected duration_ms error response messages_count"
 _TAIL = (
