@@ -16,7 +16,7 @@ from runner.planning.last_failed import STORE
 from runner.record.model import TestResult
 from runner.record.report import Report
 from runner.record.saved import load
-from runner.record.texts import plain, without_halves
+from runner.record.writing import plain, without_halves
 from runner.reporters import check_writable, maker_for_file
 from runner.reporters.document import write_whole
 from runner.security.files import check_target

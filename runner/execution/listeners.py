@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from runner.execution.services import RunServices
     from runner.execution.stopping import Stop
     from runner.record.fold import Execution
-    from runner.record.line_file import LineFile
+    from runner.record.writing import LineFile
     from runner.reporters import Maker
     from runner.reporters.agent import AgentReporter
     from runner.security.secrets import Secrets

@@ -21,7 +21,7 @@ from runner.planning.inputs import is_generator, resolve_application
 from runner.planning.plan import LeftOut, Reason, Rerun, Retained, RunPlan, RunRequest
 from runner.planning.planner import make_plan, with_contexts
 from runner.record.events import RunStatus, looks_in
-from runner.record.texts import near
+from runner.record.writing import near
 from runner.reporters.console.style import Style, count
 from runner.security.terminal import in_line
 from scripttest import Broken, Failure, Listed, start_processes

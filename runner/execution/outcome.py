@@ -17,7 +17,7 @@ from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite, TestResult
 from runner.record.outcomes import Verdict
 from runner.record.report import end_record, start_line
 from runner.record.result_texts import errors_of, place_of, warnings_of
-from runner.record.texts import json_line, path_below, plain, without_halves, without_root
+from runner.record.writing import json_line, path_below, plain, without_halves, without_root
 from runner.reporters.console.style import command_of, has_failed_step
 from runner.reporters.document import taken
 from runner.version import FORMAT, VERSION

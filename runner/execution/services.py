@@ -118,7 +118,7 @@ class RunServices:
 
         def opened(runtime: Runtime) -> Journal:
             from runner.answers.journal import Journal, journal_beside
-            from runner.record.line_file import LineFile
+            from runner.record.writing import LineFile
 
             runtime.connectors.bound(at_once)
             root, clean = request.application.root, request.environment.secrets.text

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,8 @@ DEFAULT_COUNT = 5
 """How many cases are asked for when the parameters do not say it."""
 _TARGET = ("target_agent", "target_description", "target_tools")
 """What a generator gets besides its parameters."""
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(\.\d{1,15})?")
+_VALUE = re.compile(r"true|false|-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?")
+"""Matches parameters that are no texts."""
 _FORM = 'It must return {"cases": [{"id": "G001", "input": "..."}]}, or the list alone'
 
 
@@ -110,11 +112,8 @@ def with_ids(values: Iterable[Any]) -> list[Any]:
             continue
         id = value.get("id")
         id = f"generated-{number}" if id is None or isinstance(id, (bool, dict, list)) else str(id).strip()
-        id = unique = id or f"generated-{number}"
-        copy = 1
-        while unique in taken:
-            copy += 1
-            unique = f"{id}-{copy}"
+        id = id or f"generated-{number}"
+        unique = next(one for one in chain([id], (f"{id}-{copy}" for copy in count(2))) if one not in taken)
         taken.add(unique)
         found.append({**value, "id": unique})
     return found
@@ -160,7 +159,7 @@ def parameters(query: str, where: str) -> dict[str, Any]:
         raise ConfigurationError(
             f"Cannot read {where}: its parameters must have the form name=value&name=value"
         ) from error
-    values = {name: _typed(value) for name, value in pairs}
+    values = {name: json.loads(value) if _VALUE.fullmatch(value) else value for name, value in pairs}
     for name in values:
         if name in _TARGET:
             raise ConfigurationError(f'Cannot use {where}: "{name}" is set with -n and cannot be a parameter')
@@ -168,12 +167,3 @@ def parameters(query: str, where: str) -> dict[str, Any]:
     if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise ConfigurationError(f"Cannot use {where}: count must be a whole number of at least 1")
     return values
-
-
-def _typed(text: str) -> Any:
-    if text in ("true", "false"):
-        return text == "true"
-    number = _NUMBER.fullmatch(text)
-    if number is None:
-        return text
-    return float(text) if number[1] else int(text)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.environment import Environment
     from runner.modes.transcripts import Transcripts
     from runner.planning.selection import Order, Selection
-    from runner.record.line_file import LineFile
+    from runner.record.writing import LineFile
     from runner.store.places import StorePlace
     from scripttest import Status
     from scripttest.typing_names import Record

@@ -19,7 +19,7 @@ from runner.options.options import FLAGS, TYPED, RunOptions, absolute, saved_val
 from runner.planning.plan import CaseSource, ResumeState, Retained
 from runner.record.checks import HINT, SEVERAL, TO_MERGE, is_number, result_problem, start_problem
 from runner.record.lines import result_of
-from runner.record.texts import is_utf8
+from runner.record.writing import is_utf8
 from runner.security.files import read_bytes
 from runner.version import VERSION
 from scripttest import TestKey
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.fingerprints.fingerprints import Fingerprints
-    from runner.record.line_file import LineFile
     from runner.record.model import Suite, TestResult
+    from runner.record.writing import LineFile
 
 LISTED = 1000
 """The start of a report lists the ids of at most this many cases of one input; of more it has only the number."""
@@ -78,7 +78,7 @@ def take_up(
 ) -> ResumeState:
     """Reads the report of `--resume`, and cuts all lines that are not kept. Raises ConfigurationError."""
     from runner.planning.still_valid import retain
-    from runner.record.line_file import LineFile
+    from runner.record.writing import LineFile
 
     assert options.resume is not None
     path = absolute(options.resume, directory)

@@ -9,8 +9,8 @@ from typing import Any
 
 from runner.record.case_result import CaseResult, TurnUsage
 from runner.record.model import KINDS, TestResult
-from runner.record.texts import is_utf8
 from runner.record.votes import Judging
+from runner.record.writing import is_utf8
 from runner.shapes.codec import LARGEST, Number, misfit_in
 from scripttest import Status
 from scripttest.typing_names import Record

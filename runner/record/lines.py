@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from runner.record.model import Suite, TestResult
 from runner.record.outcomes import error_text, log_members, outcome_members, place, stack_trace
 from runner.record.stability import Attempt, Repeat, RunStatistics
-from runner.record.texts import is_utf8, json_line, json_pieces, plain, relative
+from runner.record.writing import is_utf8, json_line, json_pieces, plain, relative
 from runner.shapes.codec import json_of, kept, members_of
 from scripttest import Cause, Status
 from scripttest.typing_names import Record

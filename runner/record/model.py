@@ -135,7 +135,7 @@ class Suite(JsonValue):
         """It as reports have it: with the name that is the same on all machines, and its file from the repository."""
         if not self.root and self.id == self.name:
             return self
-        from runner.record.texts import path_below
+        from runner.record.writing import path_below
 
         return self.replace(id=self.name, file=path_below(self.root, self.file), root="")
 

@@ -21,7 +21,7 @@ from runner.record.lines import result_of, runs_of, stored_text
 from runner.record.model import Suite, TestResult
 from runner.record.outcomes import outcome_in
 from runner.record.summary import Certainty, certainty_of, counts_record, usage_record
-from runner.record.texts import json_line, without_root
+from runner.record.writing import json_line, without_root
 from runner.shapes.codec import json_of
 from scripttest.typing_names import Record
 from scripttest.values import Value, fields_of

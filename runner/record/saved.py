@@ -18,7 +18,7 @@ from runner.record.fold import counted, status_of
 from runner.record.lines import as_read, from_seed, result_of
 from runner.record.model import AGENT_TEST, KINDS, SCRIPT_TEST, Suite, TestResult, suite_in
 from runner.record.report import PartialSuite, Report, in_order
-from runner.record.texts import plain
+from runner.record.writing import plain
 from runner.security.files import read_bytes
 from runner.shapes.codec import fitting
 from scripttest import Cause, Status

@@ -1,6 +1,6 @@
 """Reports in files: documents, which are made when the run has ended, and then written at once; and the `.jsonl` report
 of seed 004: a `start` line, a `result` line as each test ends, a `summary` line. Each line is passed to the system at
-once; `runner.record.line_file` says when it is on the disk.
+once; `runner.record.writing` says when it is on the disk.
 
 With `--runs`, each run has a `result` line with the number of the `run`. After the last run of a test, a `stability`
 line has the figures."""
@@ -14,11 +14,10 @@ from pathlib import Path
 
 from runner.record.events import Event, RunEnd, RunStart, TestEnd, TestStart, Warned
 from runner.record.fold import Execution
-from runner.record.line_file import PIECE, LineFile, is_pipe, open_part, open_pipe
 from runner.record.lines import is_long, line_of, result_of, stored_pieces
 from runner.record.model import Suite, TestResult
 from runner.record.report import Report, error_line, in_order, line_of_event, partial_suites, start_line
-from runner.record.texts import json_line, utf8, without_root
+from runner.record.writing import PIECE, LineFile, is_pipe, json_line, open_part, open_pipe, utf8, without_root
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False

@@ -17,7 +17,7 @@ from runner.record.outcomes import stack_trace
 from runner.record.report import Report
 from runner.record.result_texts import FilePlace, case_line, name_of, place_of, placed_failure, told_lines, warnings_of
 from runner.record.summary import in_lines, remarks
-from runner.record.texts import utf8
+from runner.record.writing import utf8
 from runner.reporters.document import Collector, taken
 from runner.reporters.markdown import LIMIT, markdown
 from scripttest import Status

@@ -26,7 +26,7 @@ from runner.record.result_texts import (
 )
 from runner.record.stability import pass_rate
 from runner.record.summary import BARS, certainty_of, counts_record, stability_summary, usage_record
-from runner.record.texts import json_line, plain, without_halves
+from runner.record.writing import json_line, plain, without_halves
 from runner.reporters.document import DocumentReporter
 from scripttest import Outcome
 from scripttest.typing_names import Record

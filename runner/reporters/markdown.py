@@ -25,7 +25,7 @@ from runner.record.summary import (
     savings,
     score_text,
 )
-from runner.record.texts import utf8
+from runner.record.writing import utf8
 from runner.reporters.document import DocumentReporter, taken
 from runner.reporters.markdown_pieces import (
     LINE_LIMIT,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
     from runner.environment import Environment
-    from runner.record.line_file import LineFile
+    from runner.record.writing import LineFile
     from runner.reporters import Maker
     from runner.reporters.console.terminal import Progress
     from runner.reporters.stream import FileReporter, Reporter

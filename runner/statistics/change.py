@@ -186,23 +186,18 @@ def like_these(differences: Sequence[float]) -> DifferenceInterval:
 
 def holm(probabilities: Sequence[float]) -> list[float]:
     """Each p as it counts among all of them: the chance of any false one is held."""
-    adjusted = [0.0] * len(probabilities)
-    highest = 0.0
-    for rank, place in enumerate(sorted(range(len(probabilities)), key=lambda place: probabilities[place])):
-        highest = max(highest, min(1.0, probabilities[place] * (len(probabilities) - rank)))
-        adjusted[place] = highest
-    return adjusted
+    left = len(probabilities)
+    places = sorted(range(left), key=probabilities.__getitem__)
+    held = accumulate((min(1.0, probabilities[place] * (left - rank)) for rank, place in enumerate(places)), max)
+    return [found for _, found in sorted(zip(places, held, strict=True))]
 
 
 def benjamini_hochberg(probabilities: Sequence[float]) -> list[float]:
     """Each p as it counts among all of them: the share of false ones among those found is held."""
-    adjusted = [0.0] * len(probabilities)
-    lowest = 1.0
-    by_p = sorted(range(len(probabilities)), key=lambda place: probabilities[place])
-    for rank in range(len(by_p), 0, -1):
-        lowest = min(lowest, probabilities[by_p[rank - 1]] * len(by_p) / rank)
-        adjusted[by_p[rank - 1]] = lowest
-    return adjusted
+    count = len(probabilities)
+    places = sorted(range(count), key=probabilities.__getitem__, reverse=True)
+    held = accumulate((probabilities[place] * count / (count - rank) for rank, place in enumerate(places)), min)
+    return [min(1.0, found) for _, found in sorted(zip(places, held, strict=True))]
 
 
 def _error_of(kinds: Counter[CaseRuns]) -> float:

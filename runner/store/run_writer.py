@@ -14,9 +14,9 @@ from queue import Empty, SimpleQueue
 from runner.errors import RunnerError
 from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
 from runner.record.fold import Execution
-from runner.record.line_file import LineFile
 from runner.record.lines import stored_text
 from runner.record.report import line_of_event
+from runner.record.writing import LineFile
 from runner.store.database import RunLock, StoreError, changing, close, open_for_writing, open_store, understood
 from runner.store.places import FILE
 from runner.store.stored import COLUMNS, RUNS, Row, key_of, kind_of, line_without_fingerprint, read, row_of

@@ -20,8 +20,8 @@ from runner.record.events import RunStart
 from runner.record.model import KINDS, Suite, TestResult
 from runner.record.outcomes import Verdict
 from runner.record.saved import start_in
-from runner.record.texts import json_line
 from runner.record.votes import score_in
+from runner.record.writing import json_line
 from runner.store.database import TABLES, damaged, understood
 from scripttest.typing_names import Record
 from scripttest.values import Value, fields_of, names_of

@@ -40,7 +40,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from runner.errors import ConfigurationError, MissingError, RunnerError
-from runner.record.texts import json_line, plain, utf8
+from runner.record.writing import json_line, plain, utf8
 from runner.reporters.html import GREEN_ICON, web_app
 from runner.view.page_actions import PageActions
 from scripttest.typing_names import Record

@@ -18,7 +18,7 @@ from bindings.models.validation import _NUMBER
 from bindings.world import Mock, Mocks
 from runner.connectors.scripted_templates import _compile
 from runner.modes.simulators import looks_like_question
-from runner.record.texts import near
+from runner.record.writing import near
 from runner.security.secrets import Secrets
 from runner.security.terminal import inert, unsteered
 

@@ -365,7 +365,7 @@ class ConsoleReporter:
 
     def _near(self, text: str) -> str:
         """A text with places as they are written in the working directory."""
-        from runner.record.texts import near
+        from runner.record.writing import near
 
         return near(text, str(self._directory))
 

@@ -18,7 +18,7 @@ from runner.record.model import Suite, TestResult
 from runner.record.report import Report
 from runner.record.result_texts import counts_text
 from runner.record.summary import in_words, remarks
-from runner.record.texts import json_line
+from runner.record.writing import json_line
 from runner.reporters.console.style import count
 from runner.reporters.document import DocumentReporter
 from runner.reporters.html.data import Entry, blocks_of, entry_of, packed

@@ -25,7 +25,7 @@ from runner.record.outcomes import Verdict, verdict_in, verdict_of
 from runner.record.report import Report
 from runner.record.result_texts import difference_in, message_text
 from runner.record.stability import normalised
-from runner.record.texts import json_line
+from runner.record.writing import json_line
 from runner.reporters.console.style import command_of, has_failed_step
 from runner.security.files import CODE, read_bytes, read_named
 from scripttest import Cause, Status

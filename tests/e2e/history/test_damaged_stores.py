@@ -17,7 +17,7 @@ from agent_files import agent, case_file
 from command import Application, MakeApplication, Run
 
 from runner.errors import RunnerError
-from runner.record.texts import json_line
+from runner.record.writing import json_line
 from runner.store.places import FILE
 from runner.store.store import Store
 from runner.store.stored import StoredLabel

@@ -16,7 +16,7 @@ from command import Application, MakeApplication, Record, eventually
 from faults import assert_complete, lines_of, with_model
 from model_server import Behaviour, Exchange, ModelServer, says, status
 
-from runner.record.line_file import LineFile
+from runner.record.writing import LineFile
 
 TURNS = 20
 PARALLEL = 3

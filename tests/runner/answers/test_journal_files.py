@@ -12,7 +12,7 @@ from connector_bench import Bench, asks
 from runner.agents.chat import Origin
 from runner.answers.journal import Journal, journal_beside
 from runner.connectors.load import Connectors
-from runner.record.line_file import LineFile
+from runner.record.writing import LineFile
 from scripttest import TestKey
 
 CASE = Origin(suite="suite", case="case")

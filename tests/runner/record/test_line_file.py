@@ -11,12 +11,12 @@ import pytest
 from command import eventually
 
 from runner.errors import ConfigurationError
-from runner.record import line_file
-from runner.record.line_file import LineFile
+from runner.record import writing
+from runner.record.writing import LineFile
 
 HOLDER = """\
 import pathlib, sys
-from runner.record.line_file import LineFile
+from runner.record.writing import LineFile
 file = LineFile(pathlib.Path(sys.argv[1]), keep=True)
 if sys.argv[2:]:
     file.replace(sys.argv[2:])
@@ -78,13 +78,13 @@ def test_what_a_killed_run_left_of_a_replacement_is_used_again(tmp_path: Path) -
 def test_the_disk_is_told_soon_of_a_line_that_nothing_follows_and_at_the_end(
     tmp_path: Path, synced: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line_file, "SYNC_SECONDS", 0.01)
+    monkeypatch.setattr(writing, "SYNC_SECONDS", 0.01)
     file = LineFile(tmp_path / "r.jsonl")
     file.write("first")
     eventually(lambda: synced == [6], "the first line is on the disk")
     file.write("second")
     eventually(lambda: synced == [6, 13], "the second line is on the disk")
-    monkeypatch.setattr(line_file, "SYNC_SECONDS", 3600)
+    monkeypatch.setattr(writing, "SYNC_SECONDS", 3600)
     file.write("third")
     file.close()
     assert synced[-1] == 19
@@ -95,7 +95,7 @@ def test_a_disk_that_does_not_keep_a_line_is_said_at_the_next(tmp_path: Path, mo
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(os, "fsync", fsync)
-    monkeypatch.setattr(line_file, "SYNC_SECONDS", 0)
+    monkeypatch.setattr(writing, "SYNC_SECONDS", 0)
     file = LineFile(tmp_path / "r.jsonl")
 
     def fails() -> bool:

@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from runner.record.line_file import open_current
+from runner.record.writing import open_current
 from runner.reporters.document import write_whole
 
 KILLED = """

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from runner.compare.change_verdict import change_between
 from runner.compare.comparison import Thresholds, compare
-from runner.record.texts import json_line
+from runner.record.writing import json_line
 from runner.reporters.html import render
 from runner.reporters.html.compared import variants_of
 from runner.reporters.html.data import entry_of
