@@ -318,16 +318,14 @@ class ScriptModules:
         services, root = self._run.services, self._run.application.root
         fingerprints, module = services.fingerprints(), test.suite
         own = self._modules[module].source
-        parts = [part_of(source, root) for source in (own, *self._host.libraries.called_by(module))]
+        scripts = [part_of(source, root) for source in (own, *self._host.libraries.called_by(module))]
         world = services.worlds.known(test)
-        if own.script is None:
-            parts.append(Dependency(kind="handler", name=module))
+        parts = [Dependency(kind="handler", name=module)] if own.script is None else []
         if kind_of(test.test) == FUZZ:
             corpus = self._run.fuzz_or_benchmarks().corpus_of(module, test.test)  # type: ignore[union-attr]
             parts.append(Dependency(kind="corpus", name=shown_path(corpus, root)))
-        digests = {part: fingerprints.parts.of(part) for part in parts}
-        used = {**digests, **services.parts_of(test)}
-        return fingerprints.of_test(self._agents[module], used, world)
+        used = {**{part: fingerprints.parts.of(part) for part in parts}, **services.parts_of(test)}
+        return fingerprints.of_test(self._agents[module], scripts, used, world)
 
     # results
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from runner.fingerprints.parts import SCRIPTS, PartDigests, digest_of, digest_of_bytes, parts_of_world
@@ -69,10 +69,13 @@ class Fingerprints:
         self._of_agents = {agent: _Common(own.options, own.context) for agent, own in (agents or {}).items()}
         self._files: dict[Path, str] = {}
 
-    def of_test(self, agent: str, parts: Mapping[Dependency, str], world: World | None) -> Fingerprint:
-        """The fingerprint of a script test of an agent that used these parts, and those that its world knows."""
-        judged = world is not None and world.is_judged
-        return {**self._for(agent).of_result(judged=judged, graded=False), **self._stored(parts, world)}
+    def of_test(
+        self, agent: str, scripts: Sequence[Dependency], parts: Mapping[Dependency, str], world: World | None
+    ) -> Fingerprint:
+        """The fingerprint of a script test of an agent that used these scripts and parts, and what its world knows."""
+        common = self._for(agent).of_result(judged=world is not None and world.is_judged, graded=False)
+        own = {script: self.parts.of(script) for script in scripts}
+        return {**common, **self._stored(own, world), **stored_dependencies(parts)}
 
     def _stored(self, parts: Mapping[Dependency, str], world: World | None) -> Fingerprint:
         return stored_dependencies({**parts, **{part: self.parts.of(part) for part in parts_of_world(world)}})
