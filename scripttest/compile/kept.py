@@ -1,7 +1,7 @@
 """Keeps what modules were compiled to, for later runs: a run of modules that have not changed asks nothing of the
 compiler, which takes a fifth of the processor time of many small ones (`tests/bench/shortcuts.py`).
 
-Each module has a file: a line of JSON, and behind it the texts of the files that it is made of, its scripts and their
+Each module has a file, in Python's `marshal` format: the texts of the files that it is made of, its scripts and their
 source maps. It is used while all is as it was on which the scripts depend: these texts, which are compared whole; the
 configuration files in their folders and above; the compiler; and that no file is there which an import would rather
 mean. What depends on more is not kept: packages, links, imports by other paths than relative ones, source maps of
@@ -9,10 +9,9 @@ files, a `tsconfig.json` that extends another, and builds that the compiler had 
 
 from __future__ import annotations
 
-import json
+import marshal
 import os
-from collections.abc import Iterator
-from itertools import accumulate, pairwise
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from scripttest.compile.boundary import PACKAGES, Boundary
@@ -21,6 +20,7 @@ from scripttest.compile.configuration import CONFIGURATION_FILES
 from scripttest.compile.esbuild import EXTENSIONS, VERSION
 from scripttest.compile.linking import Script
 from scripttest.files import SOURCE_LIMIT, anywhere, read_file
+from scripttest.values import fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _PRIME = (1 << 89) - 1
 _OF_ESBUILD = ("yao-runtime:", "<")
 """How what is no file begins in esbuild's records."""
-_DAMAGED = (OSError, ValueError, LookupError, TypeError, AttributeError)
+_DAMAGED = (OSError, ValueError, EOFError, LookupError, TypeError, AttributeError)
 
 
 class _UnclearError(Exception):
@@ -53,29 +53,14 @@ class KeptModules:
         """What was kept of a module, if it is still right."""
         try:
             with open(self._file(source), "rb") as file:
-                head, _, rest = file.read().partition(b"\n")
-            kept = json.loads(head)
-            files = kept["files"]
-            if kept["state"] != self._state_of(source, files) or any(map(os.path.lexists, kept["absent"])):
+                state, texts, absent, scripts, more = marshal.load(file)
+            is_same = state == self._state_of(source, texts) and not any(map(os.path.lexists, absent))
+            if not is_same or any(self._boundary.read(path, SOURCE_LIMIT) != text for path, text in texts.items()):
                 return None
-            parts = (rest[start:end] for start, end in pairwise(accumulate(kept["lengths"], initial=0)))
-            texts = dict(zip(files, parts, strict=False))
-            if any(self._boundary.read(file, SOURCE_LIMIT) != text for file, text in texts.items()):
-                return None
-            scripts = [
-                Script(code=next(parts).decode(), source_map=next(parts), first_line=line, skipped=skipped)
-                for line, skipped in kept["lines"]
-            ]
             text = texts[str(source.test)]
-            return Compiled(
-                source=source,
-                scripts=tuple(scripts),
-                entry_start=kept["entry_start"],
-                exports=kept["exports"],
-                inputs=tuple(kept["inputs"]),
-                text=text if b"inline" in text else None,
-            )
-        except (*_DAMAGED, _UnclearError, StopIteration):
+            text = text if b"inline" in text else None
+            return Compiled(source=source, scripts=tuple(Script(**one) for one in scripts), text=text, **more)
+        except (*_DAMAGED, _UnclearError):
             return None
 
     def keep(self, compiled: Compiled, build: Build) -> None:
@@ -83,33 +68,23 @@ class KeptModules:
         is kept."""
         if not self._is_writable or build.refused:
             return
-        source, scripts = compiled.source, compiled.scripts
+        source = compiled.source
         try:
             files, absent = self._made_of(source, build)
-            parts = [build.contents[file] for file in files]
-            if any(b"sourceMappingURL=" in part for part in parts):
+            texts = {file: build.contents[file] for file in files}
+            if any(b"sourceMappingURL=" in text for text in texts.values()):
                 return
-            state = self._state_of(source, files)
+            state = self._state_of(source, texts)
         except (KeyError, OSError, _UnclearError):
             return
-        for script in scripts:
-            parts += [script.code.encode(), script.source_map]
-        head = {
-            "state": state,
-            "files": files,
-            "absent": absent,
-            "lengths": [len(part) for part in parts],
-            "lines": [[script.first_line, script.skipped] for script in scripts],
-            "entry_start": compiled.entry_start,
-            "exports": compiled.exports,
-            "inputs": compiled.inputs,
-        }
+        scripts = [fields_of(script) for script in compiled.scripts]
+        more = {name: getattr(compiled, name) for name in ("entry_start", "exports", "inputs")}
         path = self._file(source)
         unfinished = f"{path}.{os.getpid()}"
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
             with open(unfinished, "wb") as file:
-                file.write(b"".join([json.dumps(head).encode(), b"\n", *parts]))
+                marshal.dump((state, texts, absent, scripts, more), file)
             os.replace(unfinished, path)
         except OSError:
             self._is_writable = False
@@ -134,7 +109,7 @@ class KeptModules:
                 files[found] = None
         return list(files), absent
 
-    def _state_of(self, source: Source, files: list[str]) -> list[Any]:
+    def _state_of(self, source: Source, files: Iterable[str]) -> list[Any]:
         """What is compared before the texts. Raises OSError and _UnclearError."""
         folders = dict.fromkeys(map(os.path.dirname, files))
         if any(map(os.path.islink, files)) or any(f"/{PACKAGES}/" in f"{folder}/" for folder in folders):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import shutil
 import time
@@ -136,9 +137,16 @@ def test_what_depends_on_more_is_not_kept(root: Path, tmp_path: Path, files: dic
     assert same(again, first)
 
 
-@pytest.mark.parametrize(
-    "damage", [b"", b"{}\n", b"\xff\x00", b"[1]\n", None], ids=["empty", "object", "bytes", "list", "cut"]
-)
+DAMAGES = {
+    "empty": b"",
+    "text": b"no marshal data",
+    "another value": marshal.dumps(1),
+    "other values": marshal.dumps((1, 2, 3, 4, 5)),
+    "cut": None,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_file_is_written_anew(root: Path, tmp_path: Path, damage: bytes | None) -> None:
     kept = tmp_path / "kept"
     first, _ = compiled(root, kept)
