@@ -18,10 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-
-if TYPE_CHECKING:
-    from typing import Any
-
     Message = dict[str, Any]
     """One in esbuild's form."""
 
@@ -50,12 +46,9 @@ def compile_error(test: Path, messages: list[Message], boundary: Boundary) -> Co
         from scripttest.habits import habit
 
         named = re.search(r'Cannot find module "([^"]+)"', text)
-        hint = habit("import", named[1]) if named else None
-        hint = (
-            f"Write: {hint}"
-            if hint
-            else _hint(notes.partition("You can mark")[0].strip(" ."), relative='"./' in text or '"../' in text)
-        )
+        line = habit("import", named[1]) if named else None
+        is_relative = '"./' in text or '"../' in text
+        hint = f"Write: {line}" if line else _hint(notes.partition("You can mark")[0].strip(" ."), is_relative)
     elif text.startswith(_CANNOT_IMPORT):
         hint = "Scripts can import files of the application and packages in its node_modules"
     elif (missing := re.fullmatch(_MISSING, text)) and missing["name"]:
@@ -89,12 +82,7 @@ def _placed(message: Message, boundary: Boundary) -> CompilerMessage:
         said = f"The compiler cannot use {file}, and its error is not shown: {reason}"
         return CompilerMessage(text=said, location=None)
     before = location["lineText"].encode()[: location["column"]].decode(errors="replace")
-    place = Location(
-        file=file,
-        line=location["line"],
-        column=len(before) + 1,
-        length=location["length"],
-    )
+    place = Location(file=file, line=location["line"], column=len(before) + 1, length=location["length"])
     return CompilerMessage(text=_told(message["text"]), location=place)
 
 

@@ -11,20 +11,13 @@ from scripttest.results import Location
 
 _UNDEFINED = r"ReferenceError: ([\w$]+) is not defined"
 _NO_FUNCTION = r"TypeError: ((?:[\w$]+\.)?(?:assert|require|expect)\.([\w$]+)|t\.([\w$]+)) is not a function"
-_OPPOSITE = {
-    "Equal": "NotEqual",
-    "True": "False",
-    "False": "True",
-    "Nil": "NotNil",
-    "NotNil": "Nil",
-    "Contains": "NotContains",
-    "Match": "NotMatch",
-    "Panic": "NoPanic",
-    "Greater": "LessOrEqual",
-    "GreaterOrEqual": "Less",
-    "Less": "GreaterOrEqual",
-    "LessOrEqual": "Greater",
-}
+_OPPOSITE = dict(
+    pair.split(":")
+    for pair in (
+        "Equal:NotEqual True:False False:True Nil:NotNil NotNil:Nil Contains:NotContains Match:NotMatch Panic:NoPanic"
+        " Greater:LessOrEqual GreaterOrEqual:Less Less:GreaterOrEqual LessOrEqual:Greater"
+    ).split()
+)
 """Assertion → the one for `.not`."""
 _OWN_MATCHERS = {
     "any": "t.any(",

@@ -27,16 +27,7 @@ from scripttest.values import Value
 
 PREFIX = "yao-test-coverage-"
 """How the names of folders of counters begin."""
-LOADERS = {
-    ".ts": "ts",
-    ".mts": "ts",
-    ".cts": "ts",
-    ".tsx": "tsx",
-    ".js": "js",
-    ".mjs": "js",
-    ".cjs": "js",
-    ".jsx": "jsx",
-}
+LOADERS = {ending: ending.lstrip(".mc") for ending in (".ts", ".mts", ".cts", ".tsx", ".js", ".mjs", ".cjs", ".jsx")}
 """Extensions of scripts → esbuild's loader."""
 COUNTERS = 1 << 22
 """How many counters a run has at the most; each takes four bytes once it is used."""

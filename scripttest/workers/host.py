@@ -50,6 +50,8 @@ LONGEST_WAIT = 3600.0
 """Seconds that one wait takes at the most; the system call takes no more than a few weeks."""
 FIRST_ANSWERS = 0.05
 """Seconds in which the compiler is answered before anybody asks for records."""
+AHEAD = 20
+"""With so many jobs at hand, no module is looked for among those that were kept."""
 MAX_IDLE_DEATHS = 3
 """The host gives up when this many workers in a row have ended without an error message while no test ran."""
 MAX_IDLE_KILLS = 30
@@ -224,7 +226,8 @@ class ScriptHost:
         return self._bell.descriptor
 
     def _wait(self, longest: float) -> None:
-        longest, now = 0.0 if self._compiler.look() else longest, time.monotonic()
+        longest = 0.0 if len(self._queue.jobs) < AHEAD and self._compiler.look() else longest
+        now = time.monotonic()
         deadlines = [one - now for one in (self._compiler.deadline, self._workers.deadline) if one is not None]
         self._loop.wait(min([longest, *deadlines]))
         self._compiler.expire()
@@ -276,9 +279,7 @@ class ScriptHost:
         if self._ending:
             slot.end()
             return
-        if work.running is not None or not work.todo or work.todo.popleft() != index:
-            raise MessageError("tests out of order")
-        work.running = index
+        work.begin(index)
         run = self._module_runs.get(work.job.key)
         start_clock(slot, run.timeout if run is not None else self._timeout)
         self._out += run.begun(index) if run is not None else ()

@@ -203,9 +203,7 @@ class MutantHost(ScriptHost):
         if not isinstance(work.job, Trial):
             super()._begin(slot, work, index)
             return
-        if work.running is not None or not work.todo or work.todo.popleft() != index:
-            raise MessageError("tests out of order")
-        work.running = index
+        work.begin(index)
         assert work.job.tests is not None
         start_clock(slot, work.job.seconds[work.job.tests.index(index)])
 

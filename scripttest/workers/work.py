@@ -58,6 +58,12 @@ class Assignment:
             raise MessageError("an answer to no question")
         done(answer.envelope, answer.world)
 
+    def begin(self, index: int) -> None:
+        """A test begins. Raises MessageError if it is not the next one."""
+        if self.running is not None or not self.todo or self.todo.popleft() != index:
+            raise MessageError("tests out of order")
+        self.running = index
+
     def finish(self) -> None:
         """The running test has ended."""
         self.running = None
