@@ -36,6 +36,11 @@ _KNOWN = {
     "md": "text/markdown",
     "rtf": "application/rtf",
     "epub": "application/epub+zip",
+    "webp": "image/webp",
+    "wav": "audio/wav",
+    "flac": "audio/flac",
+    "ogg": "audio/ogg",
+    "m4a": "audio/mp4",
 }
 """MIME types that the table of some version of Python has not."""
 Said = str | Message | list[MessagePart]

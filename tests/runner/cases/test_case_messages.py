@@ -195,6 +195,11 @@ TYPES = {
     "a.md": "text/markdown",
     "a.ts": "text/plain",
     "a.csv": "text/csv",
+    "a.webp": "image/webp",
+    "a.wav": "audio/wav",
+    "a.flac": "audio/flac",
+    "a.ogg": "audio/ogg",
+    "a.m4a": "audio/mp4",
     "a.unknown": "application/octet-stream",
 }
 
