@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from itertools import pairwise
+from itertools import compress, pairwise
 from operator import attrgetter
 from sys import intern
+from typing import Any
 
+from runner.amounts import Estimate
 from runner.compare.comparison import STANDARD
 from runner.parts import asked_by, changed
 from runner.record.outcomes import Verdict
 from runner.statistics.change import Break, level_break, rate_break
 from runner.statistics.intervals import Interval, wilson
 from runner.store.store import Store
-from runner.store.stored import NOT_ENDED, OF_SERIES, Series, StoredResult, StoredRun
-from scripttest.values import Value
+from runner.store.stored import NOT_ENDED, StoredResult, StoredRun
+from scripttest.values import Value, fields_of, names_of
 
 _PASSED = str(Verdict.PASSED)
 _NONE = frozenset(verdict.value for verdict in Verdict if verdict.is_none)
@@ -74,6 +76,50 @@ class Level(Value):
         return self.after / self.before
 
 
+class Series(Value):
+    """The verdicts on one test, in the order in which its runs began: some fields of a `StoredResult`, each of all."""
+
+    suite: tuple[str, ...]
+    test: tuple[str, ...]
+    run: tuple[str, ...]
+    verdict: tuple[str, ...]
+    passed: tuple[int, ...]
+    judged: tuple[int, ...]
+    duration_ms: tuple[float, ...]
+    cost: tuple[float | None, ...]
+    tokens: tuple[float | None, ...]
+    connector: tuple[str | None, ...]
+    made_of: tuple[str | None, ...]
+    asked: tuple[str, ...] = ()
+    """As in `TestHistory`."""
+
+    @classmethod
+    def of(cls, columns: Mapping[str, tuple[Any, ...]]) -> Series:
+        """Of the columns of `OF_SERIES`."""
+        fields = {**columns}
+        if any(estimated := fields.pop("cost_estimated")):
+            fields["cost"] = tuple(map(_cost, fields["cost"], estimated))
+        return cls(**fields)
+
+    def asking(self, asked: str, begin: int) -> Series:
+        """The verdicts from a place on with what asked this."""
+        return self.where([*begin * (False,), *map(asked.__eq__, self.asked[begin:])])
+
+    def where(self, chosen: Sequence[object]) -> Series:
+        """The verdicts of which a value is true."""
+        if all(chosen):
+            return self
+        return Series(**{name: tuple(compress(column, chosen)) for name, column in fields_of(self).items()})
+
+
+OF_SERIES = (*(name for name in names_of(Series) if name != "asked"), "cost_estimated")
+"""Columns of results."""
+
+
+def _cost(cost: float | None, estimated: int) -> float | None:
+    return cost if cost is None or not estimated else Estimate(cost)
+
+
 class TestHistory(Value):
     """The results of one test in several runs, in the order of time."""
 
@@ -124,6 +170,11 @@ class TestHistory(Value):
         return wilson(self.passed, self.judged)
 
     @property
+    def rate(self) -> float:
+        """The pass rate; 1 where none was judged."""
+        return self.passed / self.judged if self.judged else 1.0
+
+    @property
     def worst(self) -> Trend:
         """The trend that is listed first."""
         return self.trends[0]
@@ -141,8 +192,8 @@ def histories(
         made = [history for suite, test in tests if (history := history_of(store, suite, test, runs))]
     else:
         known = {run.id: run for run in reversed(runs)}
-        made = [_history(store, known, series) for series in store.by_test(list(known))]
-    return sorted(made, key=lambda one: (_ORDER[one.worst], _rate(one), one.suite, one.test))
+        made = [_history(store, known, Series.of(columns)) for columns in store.by_test(list(known), OF_SERIES)]
+    return sorted(made, key=lambda one: (_ORDER[one.worst], one.rate, one.suite, one.test))
 
 
 def history_of(store: Store, suite: str, test: str, runs: Sequence[StoredRun]) -> TestHistory | None:
@@ -151,10 +202,6 @@ def history_of(store: Store, suite: str, test: str, runs: Sequence[StoredRun]) -
     results = tuple(one for one in store.over_time(suite, test, list(known)) if one.cause != NOT_ENDED)
     series = {name: tuple(map(attrgetter(name), results)) for name in OF_SERIES}
     return _history(store, known, Series.of(series), results) if results else None
-
-
-def _rate(one: TestHistory) -> float:
-    return one.passed / one.judged if one.judged else 1.0
 
 
 def _history(

@@ -122,19 +122,19 @@ class Store:
         that were written `after` a `seq`."""
         return self._results("WHERE run = ? AND seq > ? ORDER BY seq", (run, after))
 
-    def by_test(self, runs: Sequence[str]) -> Iterator[stored.Series]:
-        """The verdicts on each test that ended in some runs, which are named in the order in which they began."""
+    def by_test(self, runs: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, tuple[Any, ...]]]:
+        """Columns of the verdicts on each test that ended in some runs, which are given in the order in which they
+        began; `suite`, `test` and `run` are the first of the `names`."""
         ((number,),) = self.rows({}, "SELECT count(*) FROM runs")
         index = "NOT INDEXED" if len(runs) > number / FEW else ""
         condition = "attempt = 0 AND cause IS NOT ? AND run IN (SELECT value FROM json_each(?))"
-        names = stored.OF_SERIES
         statement = f"SELECT {', '.join(names)} FROM results {index} WHERE {condition} ORDER BY suite, test, seq"
         place = {run: at for at, run in enumerate(runs)}
         with understood(self.folder):
             found = self._database.execute(statement, (stored.NOT_ENDED, json.dumps(list(runs))))
             for _, rows in groupby(found, itemgetter(0, 1)):
                 in_order = sorted(rows, key=lambda row: place[row[2]])
-                yield stored.Series.of(stored.checked(self.folder, stored.RESULTS, names, in_order))
+                yield stored.checked(self.folder, stored.RESULTS, names, in_order)
 
     def over_time(self, suite: str, test: str, runs: Sequence[str] | None = None) -> list[stored.StoredResult]:
         """The verdicts on one test, in the order in which its runs began; of some runs only."""

@@ -11,6 +11,7 @@ from hashlib import blake2b
 from itertools import compress, count
 from operator import gt
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from runner.amounts import Estimate
@@ -24,7 +25,7 @@ from runner.record.votes import score_in
 from runner.record.writing import json_line
 from runner.store.database import TABLES, damaged, understood
 from scripttest.typing_names import Record
-from scripttest.values import Value, fields_of, names_of
+from scripttest.values import Value
 
 LARGEST = 1 << 53
 """No number in a store is larger."""
@@ -37,31 +38,27 @@ _OF_RUN = ("run", "id")
 _OF_SUITE = ("id", "kind", "label", "file", "agent", "connector")
 
 
-class Column(Value):
-    """What a column may hold."""
-
-    types: frozenset[type]
-    """Those of its values; `NoneType` for NULL."""
-    are_good: Callable[[Sequence[Any]], bool] | None = None
-    """Whether it may hold these values of these types, other than NULL; at least one."""
-
-    def holds(self, values: Sequence[Any]) -> bool:
-        """Whether it may hold all of these values."""
-        types = set(map(type, values))
-        if not types <= self.types:
-            return False
-        if self.are_good is None or types == {type(None)}:
-            return True
-        return self.are_good([value for value in values if value is not None] if type(None) in types else values)
-
-
+Column = Callable[[Sequence[Any]], bool]
+"""Whether a column may hold some values."""
 Columns = dict[str, Column]
+
+
+def _column(types: set[type], are_good: Column | None) -> Column:
+    """A column with values of these types; `are_good` says which of them, other than NULL, it may hold."""
+
+    def holds(values: Sequence[Any]) -> bool:
+        found = set(map(type, values))
+        if not found <= types or are_good is None or found == {NoneType}:
+            return found <= types
+        return are_good([value for value in values if value is not None] if NoneType in found else values)
+
+    return holds
 
 
 _TYPES: dict[str, set[type]] = {"TEXT": {str}, "INTEGER": {int}, "REAL": {int, float}, "BLOB": {str, bytes}}
 
 
-def _between(least: int, most: int) -> Callable[[Sequence[Any]], bool]:
+def _between(least: int, most: int) -> Column:
     return lambda numbers: least <= min(numbers) and max(numbers) <= most
 
 
@@ -69,7 +66,7 @@ def _are_alphanumeric(texts: Sequence[Any]) -> bool:
     return all(map(str.isalnum, texts))
 
 
-_GOOD: dict[str, Callable[[Sequence[Any]], bool] | None] = {
+_GOOD: dict[str, Column | None] = {
     "run": _are_alphanumeric,
     "runs.id": _are_alphanumeric,
     "position": None,
@@ -91,7 +88,7 @@ def _columns_in(statement: str) -> Columns:
     for name, kind, is_required in re.findall(r"^    ([a-z_]+) ([A-Z]+)( NOT NULL| PRIMARY KEY)?", statement, re.M):
         good = None if kind in ("TEXT", "BLOB") else _between(0, LARGEST)
         good = _GOOD.get(f"{table}.{name}", _GOOD.get(name, good))
-        found[name] = Column(types=frozenset(_TYPES[kind] | (set() if is_required else {type(None)})), are_good=good)
+        found[name] = _column(_TYPES[kind] | (set() if is_required else {NoneType}), good)
     return found
 
 
@@ -126,9 +123,9 @@ def checked(
     """The columns of some rows, at least one, by these names. Raises StoreError if they are damaged."""
     found = dict(zip(names, zip(*rows, strict=True), strict=True))
     for name, values in found.items():
-        column = columns.get(name)
-        if column is not None and not column.holds(values):
-            at = next(at for at, value in enumerate(values) if not column.holds([value]))
+        holds = columns.get(name)
+        if holds is not None and not holds(values):
+            at = next(at for at, value in enumerate(values) if not holds([value]))
             raise damaged(folder, f"{name} is {excerpt(values[at])}{_run_of(found, at)}")
     if found.keys() >= {"passed", "judged"}:
         for at in compress(count(), map(gt, found["passed"], found["judged"])):
@@ -279,50 +276,6 @@ class StoredResult(Value):
     connector: str | None
     made_of: str | None
     """The digest of its fingerprint; see `Store.fingerprint`."""
-
-
-class Series(Value):
-    """The verdicts on one test, in the order in which its runs began: some fields of a `StoredResult`, each of all."""
-
-    suite: tuple[str, ...]
-    test: tuple[str, ...]
-    run: tuple[str, ...]
-    verdict: tuple[str, ...]
-    passed: tuple[int, ...]
-    judged: tuple[int, ...]
-    duration_ms: tuple[float, ...]
-    cost: tuple[float | None, ...]
-    tokens: tuple[float | None, ...]
-    connector: tuple[str | None, ...]
-    made_of: tuple[str | None, ...]
-    asked: tuple[str, ...] = ()
-    """See `TestHistory`."""
-
-    @classmethod
-    def of(cls, columns: Mapping[str, tuple[Any, ...]]) -> Series:
-        """Of the columns of `OF_SERIES`."""
-        fields = {**columns}
-        if any(estimated := fields.pop("cost_estimated")):
-            fields["cost"] = tuple(map(_cost, fields["cost"], estimated))
-        return cls(**fields)
-
-    def asking(self, asked: str, begin: int) -> Series:
-        """The verdicts from a place on with what asked this."""
-        return self.where([*begin * (False,), *map(asked.__eq__, self.asked[begin:])])
-
-    def where(self, chosen: Sequence[object]) -> Series:
-        """The verdicts of which a value is true."""
-        if all(chosen):
-            return self
-        return Series(**{name: tuple(compress(column, chosen)) for name, column in fields_of(self).items()})
-
-
-OF_SERIES = (*(name for name in names_of(Series) if name != "asked"), "cost_estimated")
-"""Columns of results."""
-
-
-def _cost(cost: float | None, estimated: int) -> float | None:
-    return cost if cost is None or not estimated else Estimate(cost)
 
 
 class StoredLabel(Value):

@@ -130,7 +130,8 @@ def prune(database: sqlite3.Connection, folder: Path, keep: Sequence[StoreKeep],
     ages = [limit.seconds for limit in keep if limit.seconds is not None]
     oldest = _before(now, min(ages)) if ages else ""
     largest = min((limit.bytes for limit in keep if limit.bytes is not None), default=1 << 62)
-    if size_of(database) <= largest and not _is_any_older(database, oldest):
+    any_older = database.execute("SELECT 1 FROM runs WHERE started_at < ? LIMIT 1", (oldest,)).fetchone()
+    if size_of(database) <= largest and any_older is None:
         return []
     rows = read(
         folder,
@@ -172,10 +173,6 @@ def size_of(database: sqlite3.Connection) -> int:
         int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
     )
     return (pages - free) * size
-
-
-def _is_any_older(database: sqlite3.Connection, oldest: str) -> bool:
-    return database.execute("SELECT 1 FROM runs WHERE started_at < ? LIMIT 1", (oldest,)).fetchone() is not None
 
 
 def _before(now: str, seconds: int) -> str:
