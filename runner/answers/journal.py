@@ -188,7 +188,8 @@ class Journal:
             return ModelAnswer(completion=kept.completion, chunks=chunks, journaled=True)
         if self._gate is not None:
             await self._gate.begin()
-        self._flush()
+        if self._unwritten:
+            self._flush()
         started = case_now()
         try:
             answer = await ask(connectors.get(connector), request)

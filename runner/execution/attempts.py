@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -64,7 +65,7 @@ class AttemptRun:
                 if case.before:
                     data = await _hook(attempt, case.before, "before", [told_of_case(case)])
                 prepared = True
-                self.mode = import_module(f"runner.modes.{case.module}").mode_of(attempt)
+                self.mode = _maker_of(case.module)(attempt)
                 await self.mode.run()
         except TimeoutError:
             frames = attempt.chat.stopped
@@ -169,6 +170,13 @@ class AttemptRun:
             regradable=mode.regradable(),
         )
         return with_external_calls(result, world)
+
+
+@cache
+def _maker_of(module: str) -> Callable[[CaseAttempt], Mode]:
+    """What makes the mode of cases of a kind, whose module is loaded when the first one runs."""
+    made: Callable[[CaseAttempt], Mode] = import_module(f"runner.modes.{module}").mode_of
+    return made
 
 
 async def _hook(attempt: CaseAttempt, reference: str, kind: str, arguments: list[Any]) -> Any:

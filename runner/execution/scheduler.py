@@ -276,9 +276,10 @@ class _Schedule:
     # one case
 
     async def _case(self, item: _Item) -> None:
-        suite, case, place = item.suite, item.case, item.place
-        if not self._passes.is_again(place):
-            self._send(TestStart(suite=place.suite, name=case.id, position=place.position, run=place.run))
+        suite, case = item.suite, item.case
+        if self._passes.number == 1 or not self._passes.is_again(item.place):
+            of = suite.source.suite.id
+            self._send(TestStart(suite=of, name=case.id, position=item.placed.position, run=item.run))
         run = CaseRun(lambda: self._attempt(item))
         try:
             obstacle = suite.obstacle(case)
@@ -302,7 +303,7 @@ class _Schedule:
         if item.run:
             result = result.replace(run=item.run)
         if not suite.source.broken and self._passes.holds(result):
-            self._broken[place] = item
+            self._broken[item.place] = item
             return
         if run.functions and result.status == Status.FAILED:
             result = await self._with_story(result, run)
@@ -315,7 +316,7 @@ class _Schedule:
         elif self._rounds is not None:
             self._end(item, result)
         else:
-            due = self._repetition.tally(place.of_test).due()
+            due = self._repetition.tally(item.place.of_test).due()
             self._make_ready([item.replace(run=run) for run in due])
 
     def _end(self, item: _Item, result: TestResult) -> None:
