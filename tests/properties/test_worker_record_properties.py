@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripttest.compile.builds import Compiled, Source
-from scripttest.compile.compiler import Script
+from scripttest.compile.linking import Script
 from scripttest.protocol import MessageError
 from scripttest.shortcuts.slicing import slice_module
 from scripttest.workers.answers import EarlyFailure, Functions, Result, read_message
