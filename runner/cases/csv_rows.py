@@ -226,7 +226,14 @@ def _entry(row: int, cells: list[str], columns: list[_Column | None], problems: 
         inside[column.path[-1]] = content
         places |= {column.path[:depth]: place for depth in range(1, len(column.path) + 1)}
     value.setdefault("id", f"row {row}")
-    return Entry(line=row, column=1, text=json.dumps(value, ensure_ascii=False), places=places)
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        place = Position(line=row, column=next(at for at, cell in enumerate(cells, 1) if "\\ud" in cell.lower()))
+        problems.add(Problem(position=place, text="broken JSON: a lone surrogate is not a character"))
+        text = text.encode("utf-8", "replace").decode()
+    return Entry(line=row, column=1, text=text, places=places)
 
 
 def row_of(case: Mapping[str, Any]) -> dict[str, str]:

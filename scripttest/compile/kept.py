@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import marshal
 import os
+import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from scripttest.compile.boundary import PACKAGES, Boundary
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 _PRIME = (1 << 89) - 1
 _OF_ESBUILD = ("yao-runtime:", "<")
 """How what is no file begins in esbuild's records."""
+_KEPT_FOR = 30 * 24 * 3600
+"""Seconds after which what was kept is let go, of all applications; a module in use is compiled once more then."""
 _DAMAGED = (OSError, ValueError, EOFError, LookupError, TypeError, AttributeError)
 
 
@@ -48,6 +52,7 @@ class KeptModules:
         self._configured: dict[str, list[Any]] = {}
         """Folder → the states of the configuration files in it and above, as the first module found them."""
         self._is_writable = True
+        self._has_looked = False
 
     def find(self, source: Source) -> Compiled | None:
         """What was kept of a module, if it is still right."""
@@ -83,11 +88,26 @@ class KeptModules:
         unfinished = f"{path}.{os.getpid()}"
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            self._let_old_ones_go()
             with open(unfinished, "wb") as file:
                 marshal.dump((state, texts, absent, scripts, more), file)
             os.replace(unfinished, path)
         except OSError:
             self._is_writable = False
+
+    def _let_old_ones_go(self) -> None:
+        """Once in each process, and only where it writes: else those of applications that are gone would stay."""
+        if self._has_looked:
+            return
+        self._has_looked = True
+        caches, name = os.path.dirname(os.path.dirname(self._folder)), os.path.basename(self._folder)
+        oldest = time.time() - _KEPT_FOR
+        for application in os.listdir(caches):
+            with suppress(OSError):  # it has none, or another process lets them go
+                folder = f"{caches}/{application}/{name}"
+                for file in os.scandir(folder):
+                    if file.stat(follow_symlinks=False).st_mtime < oldest:
+                        os.unlink(file)
 
     def _file(self, source: Source) -> str:
         number = int.from_bytes(os.fsencode(source.key), "big") % _PRIME
@@ -151,4 +171,4 @@ def _configuration_in(folder: str) -> Iterator[list[Any]]:
 def _state(path: str) -> list[int]:
     """By what a file is seen to have changed."""
     found = os.stat(path)
-    return [found.st_mtime_ns, found.st_size, found.st_ino]
+    return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]

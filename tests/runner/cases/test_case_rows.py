@@ -128,6 +128,7 @@ WRONG = {
     b"input,\nhi,ho\n": "cases.csv:2:2: `ho` is in a column without a name",
     b'input,name\nhi,"a"b"\n': "cases.csv:2:1: broken CSV: ",
     b"input,name\nhi,\xe9\x81\n": 'cases.csv:2:4: not UTF-8 text [Save it as "CSV UTF-8"]',
+    b'input,assert\nhi,"{""type"": ""equals"", ""value"": ""\\uDC00""}"\n': "cases.csv:2:2: broken JSON: a lone surrogate",
     b"input\n": "the file has no cases [The first row of a table must contain field names",
     b"": "the file has no cases [The first row of a table must contain field names",
     b"question,answer\n1,2\n": 'cases.csv:2:1: case "row 2": "input" is missing',

@@ -20,7 +20,12 @@ from scripttest.shortcuts import PLAIN
 
 TEST = 'import { price } from "./price";\nexport function TestPrice(t) {\n  t.assert.Equal(price(), 1);\n}\n'
 PRICE = 'import { rate } from "../lib/rate";\nexport const price = () => rate;\n'
-FILES = {"src/price_test.ts": TEST, "src/price.ts": PRICE, "lib/rate.ts": "export const rate = 1;\n"}
+FILES = {
+    "src/price_test.ts": TEST,
+    "src/price.ts": PRICE,
+    "lib/rate.ts": "export const rate = 1;\n",
+    "lib/tsconfig.json": '{"compilerOptions": {"strict": true }}',
+}
 Change = Callable[[Path], object]
 
 
@@ -96,6 +101,7 @@ CHANGES: dict[str, Change] = {
     ),
     "a configuration above it": lambda root: written(root, {"tsconfig.json": '{"compilerOptions":{"strict":true}}'}),
     "a package file": lambda root: written(root, {"lib/package.json": '{"sideEffects":false}'}),
+    "a configuration whose time is kept": replace("lib/tsconfig.json", "true ", "false"),
     "an imported file is a link": link("src/price.ts"),
     "the module under test is gone": lambda root: shutil.rmtree(root / "lib"),
 }
@@ -163,6 +169,18 @@ def test_a_folder_that_cannot_be_written_holds_nothing_up(root: Path, tmp_path: 
         result, was_kept = compiled(root, tmp_path / "kept")
         assert isinstance(result, Compiled)
         assert not was_kept
+
+
+def test_what_was_kept_a_month_ago_is_let_go_where_something_is_written(root: Path, tmp_path: Path) -> None:
+    kept, gone = tmp_path / "caches/demo/compiled", tmp_path / "caches/gone/compiled"
+    written(gone, {"old": "", "new": ""})
+    written(tmp_path / "caches", {"file": "", "gone/last-failed.json": ""})
+    month_ago = time.time() - 31 * 24 * 3600
+    for path in (gone / "old", gone.parent / "last-failed.json"):
+        os.utime(path, (month_ago, month_ago))
+    compiled(root, kept)
+    assert sorted(path.name for path in gone.parent.rglob("*") if path.is_file()) == ["last-failed.json", "new"]
+    assert compiled(root, kept)[1]
 
 
 def test_code_that_is_changed_on_the_way_is_not_kept(root: Path, tmp_path: Path) -> None:
