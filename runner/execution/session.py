@@ -219,7 +219,8 @@ class Session:
         unlisted = sum(source.selected for source in self._plan.sources if source.suite.id not in execution.listed)
         misses = run.kinds is not None and run.kinds.is_worse
         misses = misses or (self._coverage is not None and bool(self._coverage.misses))
-        left = self._unlisted + unlisted
+        left, rounds = self._unlisted + unlisted, self._repetition.rounds
+        looks = ONCE if rounds is None else InterimLooks(made=rounds.made, planned=rounds.planned)
         status, stopped, not_run = ending_of(execution, run.stop, left, self._options, broke=self._broke, misses=misses)
         self._send(
             RunEnd(
@@ -229,7 +230,7 @@ class Session:
                 stopped=stopped,
                 not_run=not_run,
                 snapshots=self._counts,
-                looks=self._looks,
+                looks=looks if self._plan.transcripts is None else self._plan.transcripts.looks,
                 coverage=self._coverage,
             )
         )
@@ -265,13 +266,6 @@ class Session:
         )
         for warning in plan.warnings:
             self._send(Warned(message=warning))
-
-    @property
-    def _looks(self) -> InterimLooks:
-        if self._plan.transcripts is not None:
-            return self._plan.transcripts.looks
-        rounds = self._repetition.rounds
-        return ONCE if rounds is None else InterimLooks(made=rounds.made, planned=rounds.planned)
 
     def _close(self) -> int:
         """Prints the last lines, or the document of `--json`, and returns the exit code."""

@@ -247,7 +247,12 @@ class _Planner:
         """Finishes the plan: takes out what an earlier run has results of, and checks that everything that is named
         exists. Raises ConfigurationError."""
         options = self._options
-        suites = self._suites()
+        by_id: dict[str, list[Suite]] = {module.id: [suite_of(module)] for module in self._modules}
+        for source in self._sources:
+            by_id.setdefault(source.suite.without_variant, []).append(source.suite)
+        listed = [suite for item in self._inputs for suite in by_id.pop(item.id, ())]  # in the order of the inputs
+        root = str(repository_of(self._application.root))
+        suites = tuple(suite.replace(root=root) for suite in chain(listed, *by_id.values()))
         store = self._store()
         resumable = self._is_resumable(store)
         resume = None
@@ -285,14 +290,6 @@ class _Planner:
             transcripts=self._transcripts,
             writes_cases=self._writes_cases,
         )
-
-    def _suites(self) -> tuple[Suite, ...]:
-        by_id: dict[str, list[Suite]] = {module.id: [suite_of(module)] for module in self._modules}
-        for source in self._sources:
-            by_id.setdefault(source.suite.without_variant, []).append(source.suite)
-        listed = [suite for item in self._inputs for suite in by_id.pop(item.id, ())]
-        root = str(repository_of(self._application.root))
-        return tuple(suite.replace(root=root) for suite in chain(listed, *by_id.values()))
 
     def _store(self) -> Path | None:
         """The folder of the store that keeps the run. Raises ConfigurationError, unless a report keeps it anyway."""
