@@ -34,9 +34,11 @@ class Fault(NamedTuple):
     """Whether the call is made again."""
 
 
+UNANSWERED = Fault(kind="reset before the answer", behaviour=raw(b"", reset=True))
+"""On a connection that was kept it costs no try: the host may have closed it before."""
 PASSING: tuple[Fault, ...] = (
     Fault(kind="reset in mid-stream", behaviour=says("half of an answer", reset_after=2)),
-    Fault(kind="reset before the answer", behaviour=raw(b"", reset=True)),
+    UNANSWERED,
     Fault(kind="reset within the head", behaviour=raw(b"HTTP/1.1 200 OK\r\ncontent-ty", reset=True)),
     Fault(kind="truncated stream", behaviour=says("half of an answer", cut_after=2)),
     Fault(kind="truncated body", behaviour=raw(_HEAD + b'{"choices": [{"mess')),
@@ -228,7 +230,8 @@ def _call_faults(chance: random.Random) -> list[list[Fault]]:
     """Faults of 120 cases: most pass with another call or two, the others last."""
     once = [[chance.choice(PASSING)] for _ in range(70)]
     twice = [chance.choices(PASSING, k=RETRIES) for _ in range(10)]
-    too_often = [chance.choices(PASSING, k=RETRIES + 1) for _ in range(6)]
+    answered = [fault for fault in PASSING if fault is not UNANSWERED]
+    too_often = [chance.choices(answered, k=RETRIES + 1) for _ in range(6)]
     then_lasting = [[chance.choice(PASSING), chance.choice(LASTING)] for _ in range(6)]
     lasting = [[chance.choice(LASTING)] for _ in range(12)]
     slow = [[chance.choice(SLOW)] for _ in range(16)]

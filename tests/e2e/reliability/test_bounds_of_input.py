@@ -60,7 +60,7 @@ async def sends_what_unpacks_to_much(exchange: Exchange) -> None:
         (writes_a_line_without_end, "is larger than 64 MB"),
         (sends_a_body_without_end, "is larger than 64 MB"),
         (sends_headers_without_end, "sent an invalid HTTP response"),
-        (sends_what_unpacks_to_much, "returned invalid JSON"),
+        (sends_what_unpacks_to_much, "is larger than 64 MB"),
         (body(200, "[" * 200_000 + "]" * 200_000), "returned invalid JSON"),
     ],
     ids=["stream", "line", "body", "headers", "packed", "nested"],
