@@ -15,6 +15,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 
 from runner.security.files import all_folders, files_below, no_packages, read_text
 from runner.security.keys import (
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from runner.security.forms import CutValues, Marks
+    from runner.security.forms import CutValues
 
 T = TypeVar("T")
 Found = tuple[tuple[str, str], ...]
@@ -50,6 +51,8 @@ _FIXED = frozenset("suite status cause kind mode verdict type level".split())
 """Fields of events that other events, or reporters, know by their values."""
 _PATTERNS = 50
 """How many are kept."""
+_SHORT, _KEPT = 500, 2000
+"""Characters of a text that is known to have no secret, and how many are known."""
 _SAID = frozenset("content text delta".split())
 """Fields of messages with a piece of their text."""
 
@@ -62,12 +65,14 @@ class Secrets:
         self._lock = _thread.allocate_lock()
         self._names: dict[str, str] = {}
         """Value → name."""
-        self._marks: Marks = {}
-        """Empty until they are needed."""
+        self._kinds_in: Callable[[str], Mapping[str, str]] | None = None
+        """Gives the values that a text may have, and in which kinds of forms; made when it is needed."""
+        self._plain: set[str] = set()
+        """Short texts without secrets: results of a run have most of their texts in common."""
         self._patterns: dict[Found, re.Pattern[str]] = {}
         """What finds some of the values, each in its group."""
         self._cut: CutValues | None = None
-        """Made with the marks."""
+        """Made with it."""
         self.add_variables(variables or {})
 
     def __bool__(self) -> bool:
@@ -92,7 +97,8 @@ class Secrets:
                 with self._lock:
                     if part not in self._names:
                         self._names = {**self._names, part: name}
-                        self._marks = {}
+                        self._kinds_in = None
+                        self._plain = set()  # whoever looks at a text now still has the other one
 
     def add_application(self, root: Path, variables: Mapping[str, str]) -> None:
         """Adds the credentials of an application's connectors and MCP servers, and its `.env`. `variables`: the
@@ -121,13 +127,20 @@ class Secrets:
 
     def text(self, text: str) -> str:
         """A text without secrets."""
-        if not self._names:
+        plain = self._plain
+        if not self._names or text in plain:
             return text
+        whole = text
         if "\n" in text or "\\" in text:
             from runner.security.forms import unwrapped
 
             text = unwrapped(text, self._in_line, self._found_in)
-        return self._in_line(text)
+        clean = self._in_line(text)
+        if len(whole) <= _SHORT and clean == whole:
+            if len(plain) >= _KEPT:
+                plain.clear()
+            plain.add(whole)
+        return clean
 
     def value(self, value: T) -> T:
         """A JSON value or an event without secrets, also in the names of fields, and without those that a test has
@@ -150,17 +163,17 @@ class Secrets:
 
     def _found_in(self, text: str) -> Found:
         """The values that a text may have, the longest first, and in which forms."""
-        from runner.security.forms import kinds_in
+        found = (self._kinds_in or self._made_kinds_in())(text)
+        return tuple((value, found[value]) for value in sorted(found, key=len, reverse=True)) if found else ()
+
+    def _made_kinds_in(self) -> Callable[[str], Mapping[str, str]]:
+        from runner.security.forms import CutValues, kinds_in, marks_of
 
         with self._lock:
-            if not self._marks:
-                from runner.security.forms import CutValues, marks_of
-
+            if self._kinds_in is None:
                 self._cut = CutValues(self._names)
-                self._marks = marks_of(self._names)
-            known = self._marks
-        found = kinds_in(text, known)
-        return tuple((value, found[value]) for value in sorted(found, key=len, reverse=True))
+                self._kinds_in = partial(kinds_in, marks=marks_of(self._names))
+            return self._kinds_in
 
     def _pattern_of(self, found: Found) -> re.Pattern[str]:
         from runner.security.forms import pattern_of

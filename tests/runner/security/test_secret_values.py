@@ -239,6 +239,13 @@ def test_what_a_secret_is_made_of_is_secret(part: str) -> None:
     assert Secrets({"THE_CREDENTIALS": value}).text(f"({inner})") == "(***THE_CREDENTIALS***)"
 
 
+def test_a_secret_that_becomes_known_is_hidden_in_texts_that_were_seen_before() -> None:
+    secrets = Secrets({"FIRST_KEY": "first-0123456789"})
+    assert secrets.text("token later-9876543210") == "token later-9876543210"
+    secrets.add("LATER_KEY", "later-9876543210")
+    assert secrets.text("token later-9876543210") == "token ***LATER_KEY***"
+
+
 def test_the_longest_secret_wins() -> None:
     secrets = Secrets({"A_KEY": "abcdef", "B_KEY": "abcdefghi"})
     assert secrets.text("abcdefghi abcdef") == "***B_KEY*** ***A_KEY***"
