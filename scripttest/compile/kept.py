@@ -88,7 +88,8 @@ class KeptModules:
         unfinished = f"{path}.{os.getpid()}"
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
-            self._let_old_ones_go()
+            if not os.path.lexists(path):
+                self._let_old_ones_go()
             with open(unfinished, "wb") as file:
                 marshal.dump((state, texts, absent, scripts, more), file)
             os.replace(unfinished, path)
@@ -96,7 +97,7 @@ class KeptModules:
             self._is_writable = False
 
     def _let_old_ones_go(self) -> None:
-        """Once in each process, and only where it writes: else those of applications that are gone would stay."""
+        """Once in each process, where one is added: else those of applications that are gone would stay."""
         if self._has_looked:
             return
         self._has_looked = True
