@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import marshal
 import os
+import stat
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -51,11 +52,13 @@ class KeptModules:
         self._compiler = [VERSION, *(_state(file) for file in sorted(map(str, Path(__file__).parent.glob("*.py"))))]
         self._configured: dict[str, list[Any]] = {}
         """Folder → the states of the configuration files in it and above, as the first module found them."""
-        self._is_writable = True
+        self._is_used = _is_own(folder)
         self._has_looked = False
 
     def find(self, source: Source) -> Compiled | None:
         """What was kept of a module, if it is still right."""
+        if not self._is_used:
+            return None
         try:
             with open(self._file(source), "rb") as file:
                 state, texts, absent, scripts, more = marshal.load(file)
@@ -71,7 +74,7 @@ class KeptModules:
     def keep(self, compiled: Compiled, build: Build) -> None:
         """Keeps a module that a build has made, if all that it depends on is known. Where files cannot be written, none
         is kept."""
-        if not self._is_writable or build.refused:
+        if not self._is_used or build.refused:
             return
         source = compiled.source
         try:
@@ -94,7 +97,7 @@ class KeptModules:
                 marshal.dump((state, texts, absent, scripts, more), file)
             os.replace(unfinished, path)
         except OSError:
-            self._is_writable = False
+            self._is_used = False
 
     def _let_old_ones_go(self) -> None:
         """Once in each process, where one is added: else those of applications that are gone would stay."""
@@ -106,7 +109,7 @@ class KeptModules:
         for application in os.listdir(caches):
             with suppress(OSError):  # it has none, or another process lets them go
                 folder = f"{caches}/{application}/{name}"
-                for file in os.scandir(folder):
+                for file in os.scandir(folder) if _is_own(folder) else ():
                     if file.stat(follow_symlinks=False).st_mtime < oldest:
                         os.unlink(file)
 
@@ -146,6 +149,15 @@ class KeptModules:
                 raise _UnclearError
             self._configured[folder] = [*found, *_configuration_in(folder)]
         return self._configured[folder]
+
+
+def _is_own(folder: str) -> bool:
+    """Whether nobody else can have put files into a folder, or it is not there. A link may lead to anybody's files."""
+    try:
+        found = os.lstat(folder)
+    except OSError:
+        return True
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
 
 
 def _preferred(file: str, imported: dict[str, Any], found: str) -> Iterator[str]:

@@ -174,13 +174,33 @@ def test_a_folder_that_cannot_be_written_holds_nothing_up(root: Path, tmp_path: 
 def test_what_was_kept_a_month_ago_is_let_go_where_something_is_written(root: Path, tmp_path: Path) -> None:
     kept, gone = tmp_path / "caches/demo/compiled", tmp_path / "caches/gone/compiled"
     written(gone, {"old": "", "new": ""})
+    gone.chmod(0o700)
     written(tmp_path / "caches", {"file": "", "gone/last-failed.json": ""})
+    written(tmp_path / "mine", {"old": ""})
+    (tmp_path / "caches/linked").mkdir()
+    (tmp_path / "caches/linked/compiled").symlink_to(tmp_path / "mine")
     month_ago = time.time() - 31 * 24 * 3600
-    for path in (gone / "old", gone.parent / "last-failed.json"):
+    for path in (gone / "old", gone.parent / "last-failed.json", tmp_path / "mine/old"):
         os.utime(path, (month_ago, month_ago))
     compiled(root, kept)
     assert sorted(path.name for path in gone.parent.rglob("*") if path.is_file()) == ["last-failed.json", "new"]
+    assert (tmp_path / "mine/old").exists()
     assert compiled(root, kept)[1]
+
+
+@pytest.mark.parametrize("is_link", [False, True], ids=["a folder for all", "a link"])
+def test_code_that_others_can_have_put_there_is_not_used(root: Path, tmp_path: Path, is_link: bool) -> None:
+    kept = tmp_path / "kept"
+    first, _ = compiled(root, kept)
+    (file,) = kept.iterdir()
+    file.write_bytes(planted := file.read_bytes().replace(b"Equal", b"equal"))
+    if is_link:
+        kept.rename(tmp_path / "theirs")
+        kept.symlink_to(tmp_path / "theirs")
+    else:
+        kept.chmod(0o777)
+    assert compiled(root, kept) == (first, False)
+    assert file.read_bytes() == planted
 
 
 def test_code_that_is_changed_on_the_way_is_not_kept(root: Path, tmp_path: Path) -> None:
