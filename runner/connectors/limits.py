@@ -143,6 +143,7 @@ class Limits:
         try:
             with uncounted():
                 await place
+                await asyncio.sleep(0)  # the answer that made room is taken first, and written where answers are kept
         except asyncio.CancelledError:
             if place.cancelled():
                 self._waiting.remove(place)
