@@ -149,7 +149,10 @@ class Database:
 
     @property
     def is_small(self) -> bool:
-        """Whether it has so few pages that statements of ours are quick. Looks anew when some rows have changed."""
+        """Whether it has so few pages that statements of ours are quick, unless scripts have made triggers or views.
+        Looks anew when some rows have changed."""
+        if self._has_triggers or self._views:
+            return False
         with self._lock:
             changes = self._connection.total_changes
             if changes >= self._looks_at:

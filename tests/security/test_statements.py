@@ -175,6 +175,22 @@ def test_a_trigger_may_do_what_a_statement_may(what: str) -> None:
         assert one.run_foreign("SELECT x FROM loot") == [{"x": "Y"}]
 
 
+def test_a_write_of_the_host_ends_with_the_test_whatever_a_trigger_does(app: MakeApplication) -> None:
+    script = f"""
+    declare const Query: any, Process: any;
+    export function TestLoop(t: any) {{
+      const run = (stmt: string) => new Query().Get({{ sql: {{ stmt }} }});
+      run("CREATE TABLE loot (x TEXT)");
+      run("CREATE TRIGGER t AFTER INSERT ON m BEGIN INSERT INTO loot {ENDLESS.format("''")}; END");
+      Process("models.m.Create", {{ a: "x" }});
+    }}
+    """
+    run = app({"a_test.ts": script, **MODEL}).run("-i", "scripts.demo.a", "--timeout", "500ms")
+    assert run.code == 1
+    assert "timeout after 0.5s" in run.stdout, run
+    assert "the statement took" not in run.stdout
+
+
 def test_a_view_does_not_stand_in_for_the_table_of_a_model(app: MakeApplication) -> None:
     script = """
     declare const Query: any, Process: any;
