@@ -20,13 +20,15 @@ AGENT = {
     "/connectors/local.conn.yao": '{"type": "scripted", "options": {"replies": [{"text": "hello"}]}}',
 }
 CASES = "".join(json.dumps({"id": f"c{number}", "input": "hi"}) + "\n" for number in range(3))
+TOO_LARGE_TO_KEEP = CASES + "\n" * (1 << 18)
+"""Files up to this size are read once, before the run."""
 REPORTS = ("r.json", "r.jsonl", "r.xml", "r.md", "r.html", "r.ctrf.json")
 
 
-def with_moving_cases(app: MakeApplication, code: str) -> Application:
-    """An application whose case file lies where scripts can write; `code` runs in a test before the cases are read."""
+def with_moving_cases(app: MakeApplication, code: str, cases: str = TOO_LARGE_TO_KEEP) -> Application:
+    """An application whose case file lies where scripts can write; `code` runs in a test before the cases run."""
     test = f'export function TestFirst(t) {{ const files = new FS("data"); {code} }}\n'
-    here = app({**AGENT, "/data/cases.jsonl": CASES, "a_test.ts": test})
+    here = app({**AGENT, "/data/cases.jsonl": cases, "a_test.ts": test})
     link = here.root / "assistants/demo/tests/cases.jsonl"
     link.parent.mkdir()
     link.symlink_to(here.root / "data/cases.jsonl")
@@ -74,6 +76,13 @@ def test_a_case_file_that_changes_under_a_run_does_not_cost_its_reports(
         assert (run.code, run.stderr) == (3, "")
         assert "Stopped: the run was aborted; 3 not run" in run.stdout
         assert_whole(here, "TestFirst", error)
+
+
+@pytest.mark.parametrize("code", ['files.Remove("/cases.jsonl");', 'files.WriteFile("/cases.jsonl", "{");'])
+def test_what_becomes_of_a_small_case_file_under_a_run_changes_nothing(app: MakeApplication, code: str) -> None:
+    run = with_moving_cases(app, code, CASES).run("-i", "assistants")
+    assert (run.code, run.stderr) == (0, "")
+    assert "3 passed" in run.stdout
 
 
 def test_a_run_that_broke_can_be_resumed(app: MakeApplication) -> None:
