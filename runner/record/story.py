@@ -57,6 +57,8 @@ DEEPEST = 30
 """Lines of calls that are deeper are not indented any more."""
 LONGEST = 400
 """Characters of the text of a line."""
+_SHORTEST_KEY = 16
+"""Characters of a text, below which a variable `key` is taken for the name of a field and not for a secret."""
 _NAMES = re.compile(r'"(?:[^"\\]|\\.)*"|([A-Za-z_$][\w$]*|\d+)(?=: )')
 
 
@@ -164,7 +166,8 @@ class _Line:
 
     def _shown(self, name: str, text: str) -> str:
         last = name.rpartition(".")[2]
-        is_secret = text.startswith('="') and re.search(SECRET_NAMES, last)
+        is_plain_key = name == "key" and len(text) < _SHORTEST_KEY
+        is_secret = text.startswith('="') and not is_plain_key and re.search(SECRET_NAMES, last)
         return "***" if is_secret or any(fnmatchcase(last, pattern) for pattern in self._left_out) else text[1:]
 
     def _put(self, kind: str, name: str, text: str) -> None:

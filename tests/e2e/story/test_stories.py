@@ -148,6 +148,7 @@ export function TestSecret(t) {
   const user = { token: "abcdef123", name: "Ada", card: 4111 };
   const password = "hunter2222";
   const pay = (card) => card + 1;
+  for (const key of ["tea ", "sk-abcdefghijkl-1"]) user[key] = 1;
   t.assert.Equal(pay(user.card) + password, 2);
 }
 """,
@@ -158,6 +159,7 @@ export function TestSecret(t) {
     assert 'user = {token: "***", name: "Ada", card: "***"}' in texts
     assert "password = ***" in texts and "pay(***)" in texts
     assert "abcdef123" not in texts and "4111" not in texts
+    assert '[1 of 2] key = "tea "' in texts and "[2 of 2] key = ***" in texts
 
 
 def test_up_to_three_are_told_where_it_is_asked_for_and_none_elsewhere(app: MakeApplication) -> None:
