@@ -24,6 +24,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from io import BufferedWriter, FileIO
 from pathlib import Path
@@ -157,7 +158,9 @@ class LineFile:
         process has the file open, and OSError. `keep`: keep its content, and continue at its end."""
         self.path = path
         self.is_broken = False
-        """Whether a line could not be written: the file may end in the middle of it."""
+        """Whether a line could not be written."""
+        self._begun = 0
+        """Bytes of a line whose end is not written."""
         self._file = open_current(path)
         self._is_regular = _is_regular(self._file)
         if self._is_regular and not keep:
@@ -205,19 +208,26 @@ class LineFile:
                         self._put(waiting)
                         waiting = ""
             self._put(f"{waiting}\n")
+            self._begun = 0
             if self._sync is not None:
                 self._sync.soon()
             elif self._is_regular:
                 self._sync = _Sync(self._file.fileno(), self.path)
         except (OSError, RunnerError) as error:
             self.is_broken = True
+            if self._begun and self._is_regular:
+                with suppress(OSError):  # it ends in the middle of a line then, which readers leave out
+                    self._file.truncate(os.fstat(self._file.fileno()).st_size - self._begun)
+                self._begun = 0
             if isinstance(error, OSError):
                 error.filename = str(self.path)
             raise
 
     def _put(self, text: str) -> None:
         data = utf8(text)
-        while (count := self._file.write(data)) < len(data):
+        while data:
+            count = self._file.write(data)
+            self._begun += count
             data = data[count:]
 
     def close(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -119,3 +120,18 @@ def test_what_is_no_file_is_written_to(tmp_path: Path) -> None:
     file.close()
     assert os.read(reading, 100) == b"line\n"
     os.close(reading)
+
+
+def test_a_line_that_the_disk_does_not_take_whole_is_taken_back(tmp_path: Path) -> None:
+    file = LineFile(tmp_path / "r.jsonl")
+    file.write("first")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            file.write(["x" * 80_000, "y" * 80_000])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert file.is_broken
+    file.close()
+    assert (tmp_path / "r.jsonl").read_text() == "first\n"
