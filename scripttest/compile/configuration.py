@@ -181,7 +181,7 @@ def _configurations(root: str, outside: list[str]) -> Iterator[str]:
 
 def _extended(path: str, seen: set[str]) -> Iterator[str]:
     """The files that a `tsconfig.json` extends by a path, and those that these extend."""
-    for name in _extends(_document(path)):
+    for name in extends_of(path):
         base = os.path.normpath(os.path.join(os.path.dirname(path), name))
         for target in (base, f"{base}.json"):
             if name.startswith((".", "/")) and os.path.isfile(target) and target not in seen:
@@ -246,6 +246,11 @@ def _document(path: str) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return document if isinstance(document, dict) else {}
+
+
+def extends_of(path: str) -> list[str]:
+    """What a `tsconfig.json` says that it extends."""
+    return _extends(_document(path))
 
 
 def _extends(document: dict[str, Any]) -> list[str]:

@@ -5,7 +5,7 @@ Each module has a file, in Python's `marshal` format: the texts of the files tha
 source maps. It is used while all is as it was on which the scripts depend: these texts, which are compared whole; the
 configuration files in their folders and above; the compiler; and that no file is there which an import would rather
 mean. What depends on more is not kept: packages, links, imports by other paths than relative ones, source maps of
-files, a `tsconfig.json` that extends another, and builds that the compiler had something to say about."""
+files, a `tsconfig.json` that extends a package or a link, and builds that the compiler had something to say about."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from pathlib import Path
 
 from scripttest.compile.boundary import PACKAGES, Boundary
 from scripttest.compile.builds import Build, Compiled, Source
-from scripttest.compile.configuration import CONFIGURATION_FILES
+from scripttest.compile.configuration import CONFIGURATION_FILES, extends_of
 from scripttest.compile.esbuild import EXTENSIONS, VERSION
 from scripttest.compile.linking import Script
-from scripttest.files import SOURCE_LIMIT, anywhere, read_file
+from scripttest.files import SOURCE_LIMIT
 from scripttest.values import fields_of
 
 TYPE_CHECKING = False
@@ -176,9 +176,19 @@ def _configuration_in(folder: str) -> Iterator[list[Any]]:
     for name in CONFIGURATION_FILES:
         path = f"{folder}/{name}"
         if os.path.lexists(path):
-            if name.endswith("config.json") and b"extends" in read_file(path, anywhere, SOURCE_LIMIT):
-                raise _UnclearError
-            yield [path, _state(path)]
+            yield from _configuration_of(path, set())
+
+
+def _configuration_of(path: str, seen: set[str]) -> Iterator[list[Any]]:
+    """The state of a configuration file, and of the files that it extends. Raises OSError and _UnclearError."""
+    seen.add(path)
+    yield [path, _state(path)]
+    for name in extends_of(path) if path.endswith(".json") else ():
+        extended = os.path.normpath(os.path.join(os.path.dirname(path), name))
+        if not name.startswith(("./", "../")) or not name.endswith(".json") or os.path.islink(extended):
+            raise _UnclearError
+        if extended not in seen:
+            yield from _configuration_of(extended, seen)
 
 
 def _state(path: str) -> list[int]:

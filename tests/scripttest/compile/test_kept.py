@@ -25,6 +25,8 @@ FILES = {
     "src/price.ts": PRICE,
     "lib/rate.ts": "export const rate = 1;\n",
     "lib/tsconfig.json": '{"compilerOptions": {"strict": true }}',
+    "src/tsconfig.json": '{"extends":"../types/base.json"}',
+    "types/base.json": '{"compilerOptions":{"types":[]}}',
 }
 Change = Callable[[Path], object]
 
@@ -100,6 +102,10 @@ CHANGES: dict[str, Change] = {
         root, {"src/tsconfig.json": '{"compilerOptions":{"strict":true}}'}
     ),
     "a configuration above it": lambda root: written(root, {"tsconfig.json": '{"compilerOptions":{"strict":true}}'}),
+    "a configuration that is extended": lambda root: written(
+        root, {"types/base.json": '{"compilerOptions":{"alwaysStrict":true}}'}
+    ),
+    "a configuration that is extended is gone": lambda root: (root / "types/base.json").unlink(),
     "a package file": lambda root: written(root, {"lib/package.json": '{"sideEffects":false}'}),
     "a configuration whose time is kept": replace("lib/tsconfig.json", "true ", "false"),
     "an imported file is a link": link("src/price.ts"),
@@ -123,7 +129,10 @@ DEPENDS_ON_MORE = {
         "node_modules/rates/index.js": "exports.rate = 1;",
         "src/price.ts": PRICE.replace("../lib/rate", "rates"),
     },
-    "a configuration that extends another": {"base.json": "{}", "tsconfig.json": '{"extends":"./base.json"}'},
+    "a configuration that extends a package": {
+        "node_modules/base/tsconfig.json": "{}",
+        "tsconfig.json": '{"extends":"base"}',
+    },
     "an index of a folder": {"lib/rate/index.ts": "export const rate = 1;", "lib/rate.ts": 'export * from "./rate/";'},
     "a text": {
         "lib/n.json": "1",
