@@ -35,6 +35,7 @@ from typing import (
 from runner.shapes.shape import (
     ANY,
     BASIC,
+    LIMITS,
     Complaint,
     Misfit,
     Shape,
@@ -86,6 +87,8 @@ def Field(**said: Any) -> Any:  # noqa: N802 - as pydantic and attrs call it
     """Properties of a field besides its type: `default`, or `default_factory`, a function that makes it; `spellings`,
     all its names in files, the usual one first; `pattern`, a regular expression that must match somewhere in the
     text; `ge`, `gt`, `le`, bounds of a number; `min_length`, that of a list."""
+    if unknown := said.keys() - {"default", "default_factory", "spellings"} - LIMITS.keys():
+        raise TypeError(f"a field has no {', '.join(sorted(unknown))}")
     return Declared(**said)
 
 

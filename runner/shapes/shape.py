@@ -208,8 +208,8 @@ def list_of(items: Shape) -> Shape:
 def limited(shape: Shape, said: Mapping[str, Any]) -> Shape:
     """A shape with the bounds that a field has, which are those of what it holds when it is not null."""
     takes, schemas = dict(shape.takes), shape.schemas
-    for name in said.keys() & _LIMITS.keys():
-        (kinds, keyword, text, holds), bound = _LIMITS[name], said[name]
+    for name in said.keys() & LIMITS.keys():
+        (kinds, keyword, text, holds), bound = LIMITS[name], said[name]
         types = [_JSON_TYPES[kind] for kind in kinds]
         for kind in takes.keys() & kinds:
             takes[kind] = _bounded(takes[kind], holds(bound), text, bound)
@@ -266,7 +266,7 @@ def _number(value: float) -> float:
 
 _JSON_TYPES = {str: "string", list: "array", int: "integer", float: "number"}
 _NUMBERS = (int, float)
-_LIMITS: dict[str, tuple[tuple[type, ...], str, str, Callable[[Any], Take]]] = {
+LIMITS: dict[str, tuple[tuple[type, ...], str, str, Callable[[Any], Take]]] = {
     "pattern": ((str,), "pattern", _EMPTY, lambda bound: re.compile(bound).search),
     "min_length": ((list,), "minItems", _EMPTY, lambda bound: lambda value: len(value) >= bound),
     "ge": (_NUMBERS, "minimum", f"{_MUST_BE} at least {_BOUND}", partial(partial, operator.le)),

@@ -60,6 +60,7 @@ class KeptModules:
         if not self._is_used:
             return None
         try:
+            self._configuration(os.path.dirname(source.test))  # as it is before the module is built, if it has to be
             with open(self._file(source), "rb") as file:
                 state, texts, absent, scripts, more = marshal.load(file)
             is_same = state == self._state_of(source, texts) and not any(map(os.path.lexists, absent))

@@ -165,6 +165,11 @@ def test_a_union_whose_parts_take_values_of_one_type_cannot_be_declared() -> Non
         Unclear.model_validate({})
 
 
+def test_a_misspelt_bound_cannot_be_declared() -> None:
+    with pytest.raises(TypeError, match="a field has no minimum"):
+        Field(minimum=1)
+
+
 def test_records_are_made_copied_and_compared_by_their_fields() -> None:
     record = Record(id="a", needed=["x"], open=Open(content="c"))
     copy = record.model_copy(update={"weight": 2})

@@ -37,13 +37,14 @@ def written(root: Path, files: dict[str, str]) -> None:
         (root / name).write_text(text)
 
 
-def compiled(root: Path, kept: Path | None) -> tuple[Compiled | CompileError, bool]:
+def compiled(root: Path, kept: Path | None, meanwhile: Change = lambda _: None) -> tuple[Compiled | CompileError, bool]:
     """What the test module becomes, and whether that was known without the compiler."""
     source = Source(key="scripts.demo.price", test=root / "src/price_test.ts", script=root / "src/price.ts")
     loop, found = PollLoop(), list[Compiled | CompileError]()
     compiler = Compiler(root, loop, kept=None if kept is None else str(kept))
     compiler.add([source], lambda _, result: found.append(result))
     was_kept = bool(found)
+    meanwhile(root)
     end = time.monotonic() + 60
     while not found and time.monotonic() < end:
         loop.wait(1)
@@ -119,6 +120,16 @@ def test_it_is_compiled_again_when_something_has_changed(root: Path, tmp_path: P
     assert isinstance(compiled(root, kept)[0], Compiled)
     assert compiled(root, kept)[1]
     change(root)
+    result, was_kept = compiled(root, kept)
+    assert not was_kept
+    assert same(result, compiled(root, None)[0])
+
+
+def test_a_configuration_that_changes_while_a_module_is_built_is_seen_by_the_next_run(
+    root: Path, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+    compiled(root, kept, CHANGES["a configuration that is extended"])
     result, was_kept = compiled(root, kept)
     assert not was_kept
     assert same(result, compiled(root, None)[0])
