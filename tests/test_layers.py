@@ -122,7 +122,7 @@ ROOMS = {
     " runner/reporters runner/reporters/console runner/record runner/compare runner/store",
     "runner/cluster": "runner runner/security runner/options runner/application runner/connectors runner/answers runner/cases"
     " runner/agents runner/fingerprints runner/planning runner/execution runner/record",
-    "runner/mutation": "runner runner/security runner/options runner/application runner/connectors runner/assertions runner/cases"
+    "runner/mutation": "runner runner/security runner/options runner/application runner/connectors runner/shapes runner/assertions runner/cases"
     " runner/agents runner/fingerprints runner/record runner/compare runner/modes runner/reporters/console runner/reporters"
     " runner/store runner/planning runner/execution runner/cluster",
     "runner/conversion": "runner runner/security runner/application runner/shapes runner/assertions runner/cases",

@@ -21,12 +21,12 @@ from runner.errors import ConfigurationError
 from runner.execution.outcome import MutantLines, refusal
 from runner.execution.start import check_trust
 from runner.mutation import documents
-from runner.mutation.case_texts import changes_of, json_of, rule_record, rules_record, rules_text, text_of
-from runner.mutation.documents import Bar, below_text, failed_text, percent, summary_text, survivors_text
+from runner.mutation.case_texts import cases_record, changes_of, rule_record, rules_record, rules_text, text_of
+from runner.mutation.documents import Bar, below_text, failed_text, summary_text, survivors_text
 from runner.mutation.prompt_rules import Planned, RuleVerdict, find_rules
-from runner.mutation.session import MutationOptions, Outcome, Progress, keeping, run_mutants
+from runner.mutation.session import MutationOptions, Progress, keeping, run_mutants
 from runner.mutation.trials import mutators_of
-from runner.mutation.verdicts import Status, score_of
+from runner.mutation.verdicts import Status, is_below, score_of
 from runner.mutation.weak_cases import Asked, CaseVerdict, find_weak_cases
 from runner.options.options import absolute, texts_in
 from runner.options.readers import LINES, share_or_percent
@@ -102,10 +102,6 @@ def _mutate_handlers(
         else:
             bar.show(progress)
 
-    def text() -> str:
-        survivors = "" if options.quiet else survivors_text(outcome, printer.style)
-        return survivors + summary_text(outcome, columns_of(environment)) + below_text(outcome.verdicts, least)
-
     outcome = keeping(request, lambda kept: way(request, own, told, kept))
     bar.close()
     for warning in () if is_in_lines else outcome.warnings:
@@ -118,7 +114,14 @@ def _mutate_handlers(
             environment.stderr.write(failed_text(outcome.failed))
         return exit_codes.FAILED
     warnings = outcome.warnings if is_in_lines else ()
-    code = _exit_code(outcome, least)
+    score = score_of(outcome.verdicts)
+    is_cut = outcome.stopped is not None and (not outcome.verdicts or score.counts.get(Status.UNDECIDED, 0) > 0)
+    code = _exit_code(outcome.code, is_below(score.share, least) or (is_cut and least is not None))
+
+    def text() -> str:
+        survivors = "" if options.quiet else survivors_text(outcome, printer.style)
+        return survivors + summary_text(outcome, columns_of(environment)) + below_text(score.share, least)
+
     results = map(documents.mutant_record, outcome.verdicts)
     printer.finish(documents.as_record(outcome, least), warnings, text, code, results)
     for path in paths:
@@ -139,13 +142,9 @@ def _named(words: Sequence[str], values: dict[str, Any], environment: Environmen
     return {**values, "inputs": (*values["inputs"], *meaning["inputs"]), "name": meaning["name"]}
 
 
-def _exit_code(outcome: Outcome, least: float | None) -> int:
-    if outcome.code is not None:
-        return outcome.code
-    score = score_of(outcome.verdicts)
-    is_below = least is not None and score.share is not None and score.share < least
-    is_cut = outcome.stopped is not None and (not outcome.verdicts or score.counts.get(Status.UNDECIDED, 0) > 0)
-    return exit_codes.FAILED if is_below or (is_cut and least is not None) else exit_codes.PASSED
+def _exit_code(code: int | None, has_failed: bool) -> int:
+    """The exit code: that of a signal which ended the run, else whether it has failed."""
+    return code if code is not None else exit_codes.FAILED if has_failed else exit_codes.PASSED
 
 
 class _Printer:
@@ -215,9 +214,8 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
         told=told,
         judged=judged,
     )
-    below = found.below(least)
-    code = found.code if found.code is not None else exit_codes.FAILED if below else exit_codes.PASSED
-    document = json_of(found, code)
+    code = _exit_code(found.code, any(is_below(file.total.share, least) for file in found.files))
+    document = cases_record(found, code)
     for path in paths:
         text_of_document = json.dumps(document, indent=2, ensure_ascii=False)
         write_text(request.environment, path, f"{text_of_document}\n", told=False)
@@ -225,7 +223,7 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
     def text() -> str:
         said = text_of(found, printer.style, request.options.verbose > 0, columns_of(request.environment))
         said += f"Stopped: {found.stopped}\n" if found.stopped is not None else ""
-        return said + "".join(f"The score {percent(one.share)} of {one.label} is {_low(least)}" for one in below)
+        return said + "".join(below_text(one.total.share, least, one.file) for one in found.files)
 
     return printer.finish(document, found.warnings, text, code)
 
@@ -256,17 +254,11 @@ def mutate_prompts(request: RunRequest, least: float | None, given: tables.Mutat
         store=printer.store,
         told=told,
     )
-    is_low = least is not None and found.share is not None and found.share < least
-    code = found.code or (exit_codes.FAILED if found.stopped is not None else exit_codes.PASSED)
-    if found.code is None and is_low:
-        code = exit_codes.FAILED
+    share = score_of(found.verdicts).share
+    is_low = is_below(share, least)
+    code = _exit_code(found.code, is_low or found.stopped is not None)
 
     def text() -> str:
-        below = f"The score {percent(found.share)} is {_low(least)}" if is_low else ""
-        return rules_text(found, printer.style) + below
+        return rules_text(found, printer.style) + below_text(share, least)
 
     return printer.finish(rules_record(found, code), found.warnings, text, code)
-
-
-def _low(least: float | None) -> str:
-    return f"below the threshold {percent(least)}\n"

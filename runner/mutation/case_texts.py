@@ -7,10 +7,12 @@ from collections import Counter
 from typing import Any
 
 from runner.mutation.documents import percent
-from runner.mutation.prompt_rules import Held, PromptRules, RuleVerdict
-from runner.mutation.weak_cases import CaseVerdict, FileVerdict, Noticed, WeakCases
+from runner.mutation.prompt_rules import WORDS, PromptRules, RuleVerdict
+from runner.mutation.verdicts import Status, score_of
+from runner.mutation.weak_cases import CaseVerdict, WeakCases
 from runner.reporters.console.style import Style, count
 from runner.reporters.console.table import table
+from runner.shapes.codec import json_of
 
 LONGEST = 100
 """Characters of an answer that are shown."""
@@ -27,8 +29,8 @@ def text_of(found: WeakCases, style: Style, verbose: bool, room: int | None) -> 
     for file in found.files:
         if not (file.cases or file.left_out):
             continue  # --run and --tag have left out all
-        text += style.paint(file.label, "bold")
-        text += f"  {percent(file.share)}  {file.noticed} of {file.counted} noticed\n\n"
+        text += style.paint(file.file, "bold")
+        text += f"  {percent(file.total.share)}  {file.total.noticed} of {file.total.counted} noticed\n\n"
         rows = [_row(case, verbose) for case in file.cases]
         by_reason: dict[str, list[str]] = {}
         for id, why in file.left_out.items():
@@ -37,41 +39,31 @@ def text_of(found: WeakCases, style: Style, verbose: bool, room: int | None) -> 
             rows.append((ids[0] if len(ids) == 1 else f"{len(ids)} cases", "", f"left out: {why}"))
         text += table([("Case", "Noticed", ""), *rows], room, paint=paint)
         text += "\n"
-    missed = Counter(kind for file in found.files for case in file.cases for kind in case.kinds(Noticed.NO))
+    missed = Counter(kind for file in found.files for case in file.cases for kind in case.kinds(Status.SURVIVED))
     kinds = ", ".join(f"{kind} ({number})" for kind, number in missed.most_common())
     text += f"Missed changes (number of cases): {kinds}\n" if kinds else ""
     where = f"Answers of {found.origin}" if found.origin else "New answers of scripted or recorded models"
     weak = sum(case.checks_nothing for file in found.files for case in file.cases)
     said = f". {count(weak, 'case')} would pass with any answer" if weak else ""
-    return text + f"{where}. Score {percent(found.share)}{said}\n"
+    return text + f"{where}. Score {percent(found.total.share)}{said}\n"
 
 
 def _row(case: CaseVerdict, verbose: bool) -> tuple[str, str, str]:
     lines = ["checks nothing relevant: it passes with every changed answer"] if case.checks_nothing else []
-    if not lines and (missed := case.kinds(Noticed.NO)):
+    if not lines and (missed := case.kinds(Status.SURVIVED)):
         lines.append(f"still passes with: {', '.join(missed)}")
-    if unknown := case.kinds(Noticed.UNDECIDED):
-        why = next(one.reason for one in case.verdicts if one.noticed is Noticed.UNDECIDED)
+    if unknown := case.kinds(Status.UNDECIDED):
+        why = next(one.reason for one in case.changes if one.status is Status.UNDECIDED)
         lines.append(f"undecided: {', '.join(unknown)} ({why.splitlines()[0] if why else 'no verdict'})")
     if verbose:
-        lines += [f"  {one.label}: {_shown(one.answer)}" for one in case.verdicts if one.noticed is Noticed.NO]
-        lines += [f"{check.label} notices {', '.join(check.noticed) or 'nothing'}" for check in case.checks]
-    return case.id, f"{case.noticed} of {case.counted}", "\n".join(lines)
+        lines += [f"  {one.label}: {_shown(one.answer)}" for one in case.changes if one.status is Status.SURVIVED]
+        lines += [f"{check.assertion} notices {', '.join(check.notices) or 'nothing'}" for check in case.assertions]
+    return case.id, f"{case.total.noticed} of {case.total.counted}", "\n".join(lines)
 
 
 def _shown(answer: object) -> str:
     text = json.dumps(answer, ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-
-
-_STATUSES = {
-    Noticed.YES: "killed",
-    Noticed.NO: "survived",
-    Noticed.UNDECIDED: "undecided",
-    Held.YES: "killed",
-    Held.NO: "survived",
-    Held.UNSURE: "undecided",
-}
 
 
 def changes_of(file: str, case: CaseVerdict) -> list[dict[str, Any]]:
@@ -84,93 +76,60 @@ def changes_of(file: str, case: CaseVerdict) -> list[dict[str, Any]]:
             "mutator": one.kind,
             "original": one.about,
             "replacement": one.answer if isinstance(one.answer, str) else json.dumps(one.answer, ensure_ascii=False),
-            "status": _STATUSES[one.noticed],
+            "status": one.status.value,
             "reached_by": [case.id],
-            "killed_by": case.id if one.noticed is Noticed.YES else None,
+            "killed_by": case.id if one.status is Status.KILLED else None,
             "reason": one.reason,
         }
-        for number, one in enumerate(case.verdicts, 1)
+        for number, one in enumerate(case.changes, 1)
     ]
 
 
 def rule_record(one: RuleVerdict) -> dict[str, Any]:
     """A rule as a mutant in `--json=lines`."""
     return {
-        "id": f"{one.agent} {one.text}",
+        "id": f"{one.agent} {one.rule}",
         "file": one.agent,
         "mutator": "rule",
-        "original": one.text,
+        "original": one.rule,
         "replacement": "",
-        "status": _STATUSES[one.held],
-        "reached_by": list(one.by),
-        "killed_by": one.by[0] if one.by else None,
+        "status": one.status.value,
+        "reached_by": list(one.held_by),
+        "killed_by": one.held_by[0] if one.held_by else None,
         "reason": one.reason,
     }
 
 
-def json_of(found: WeakCases, code: int) -> dict[str, Any]:
+def cases_record(found: WeakCases, code: int) -> dict[str, Any]:
     """`{"format", "exit_code", "score", "from", "files"}`; a file is `{"file", "score", "noticed", "counted", "cases",
     "left_out"}`, a case `{"id", "line", "checks_nothing", "notices", "misses", "undecided", "changes", "assertions"}`,
     with the kinds of changes, each change, and what each assertion notices."""
     return {
         "format": 1,
         "exit_code": code,
-        "score": found.share,
+        "score": found.total.share,
         "from": found.origin or None,
         "stopped": found.stopped,
-        "files": [_file_record(file) for file in found.files],
+        "files": [json_of(file) for file in found.files],
         "warnings": list(found.warnings),
-    }
-
-
-def _file_record(file: FileVerdict) -> dict[str, Any]:
-    return {
-        "file": file.label,
-        "score": file.share,
-        "noticed": file.noticed,
-        "counted": file.counted,
-        "cases": [
-            {
-                "id": case.id,
-                "line": case.line,
-                "checks_nothing": case.checks_nothing,
-                "notices": case.kinds(Noticed.YES),
-                "misses": case.kinds(Noticed.NO),
-                "undecided": case.kinds(Noticed.UNDECIDED),
-                "changes": [
-                    {
-                        "kind": one.kind,
-                        "about": one.about,
-                        "verdict": one.noticed.value,
-                        "answer": one.answer,
-                        "reason": one.reason,
-                    }
-                    for one in case.verdicts
-                ],
-                "assertions": [{"assertion": check.label, "notices": list(check.noticed)} for check in case.checks],
-            }
-            for case in file.cases
-        ],
-        "left_out": dict(file.left_out),
     }
 
 
 def rules_text(found: PromptRules, style: Style) -> str:
     """The rules of prompts, those first that no case holds."""
     text = "".join(f"  {case} fails even with all rules: {why.splitlines()[0]}\n" for case, why in found.failed.items())
-    order = list(Held)[::-1]
-    for one in sorted(found.verdicts, key=lambda verdict: (verdict.held is Held.YES, order.index(verdict.held))):
+    for one in sorted(found.verdicts, key=lambda verdict: list(WORDS).index(verdict.status)):
         said = {
-            Held.YES: f"held by {', '.join(one.by)}",
-            Held.NO: style.paint("no case depends on it", "red"),
-            Held.UNSURE: f"cannot tell: {one.reason or 'the runs differ'}",
-        }[one.held]
-        text += f"  {one.agent}: {one.text}\n    {said}\n"
+            Status.KILLED: f"held by {', '.join(one.held_by)}",
+            Status.SURVIVED: style.paint("no case depends on it", "red"),
+            Status.UNDECIDED: f"cannot tell: {one.reason or 'the runs differ'}",
+        }[one.status]
+        text += f"  {one.agent}: {one.rule}\n    {said}\n"
     if found.stopped is not None:
         text += f"Stopped: {found.stopped}\n"
-    free = sum(one.held is Held.NO for one in found.verdicts)
+    free = sum(one.status is Status.SURVIVED for one in found.verdicts)
     said = f"{count(len(found.verdicts), 'rule')}, {free} without a case that depends on it"
-    return f"{text}\n{said}. Score {percent(found.share)}\n"
+    return f"{text}\n{said}. Score {percent(score_of(found.verdicts).share)}\n"
 
 
 def rules_record(found: PromptRules, code: int) -> dict[str, Any]:
@@ -179,17 +138,8 @@ def rules_record(found: PromptRules, code: int) -> dict[str, Any]:
     return {
         "format": 1,
         "exit_code": code,
-        "score": found.share,
-        "rules": [
-            {
-                "agent": one.agent,
-                "rule": one.text,
-                "verdict": one.held.value,
-                "held_by": list(one.by),
-                "reason": one.reason,
-            }
-            for one in found.verdicts
-        ],
+        "score": score_of(found.verdicts).share,
+        "rules": [json_of(one) for one in found.verdicts],
         "failed": dict(found.failed),
         "stopped": found.stopped,
         "warnings": list(found.warnings),

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from runner.amounts import in_words
 from runner.errors import ConfigurationError, RunnerError
 from runner.mutation.session import FailedTest, Outcome, Progress
-from runner.mutation.verdicts import MISSED, Status, Verdict, by_file, by_function, score_of
+from runner.mutation.verdicts import MISSED, Status, Verdict, by_file, by_function, is_below, score_of
 from runner.reporters.console.style import Style, count
 from runner.reporters.console.table import table
 from runner.reporters.github import annotation
@@ -128,12 +128,11 @@ def failed_text(failed: Sequence[FailedTest]) -> str:
     return text + "Hint: Fix them first; yao-test --last-failed reruns failed tests\n"
 
 
-def below_text(verdicts: Iterable[Verdict], least: float | None) -> str:
-    """What is said of a score that is below the threshold; empty when it is not."""
-    share = score_of(verdicts).share
-    if least is None or share is None or share >= least:
-        return ""
-    return f"The score {percent(share)} is below the threshold {percent(least)}\n"
+def below_text(share: float | None, least: float | None, of: str = "") -> str:
+    """What is said of a score, of one file if it is named, that is below the threshold; empty when it is not."""
+    named = f" of {of}" if of else ""
+    below = f"The score {percent(share)}{named} is below the threshold {percent(least)}\n"
+    return below if is_below(share, least) else ""
 
 
 def summary_text(outcome: Outcome, room: int | None) -> str:
@@ -350,7 +349,7 @@ def as_markdown(outcome: Outcome, threshold: float | None) -> str:
     """The scores and the survivors, such as for a comment on a pull request."""
     share = score_of(outcome.verdicts).share
     text = f"# Mutants\n\n**{total_line(outcome.verdicts)}**\n\n"
-    if threshold is not None and share is not None and share < threshold:
+    if is_below(share, threshold):
         text += f"That is below the threshold of {percent(threshold)}.\n\n"
     rows = []
     for file, found in by_file(outcome.verdicts).items():

@@ -8,7 +8,6 @@ import random
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +16,22 @@ from runner.compare.change_report import ChangeReport, ChangeVerdict
 from runner.compare.change_verdict import change_between
 from runner.errors import ConfigurationError
 from runner.execution.run import Run
-from runner.execution.services import RunServices
-from runner.execution.stopping import Budgets, Signals, Stop
-from runner.mutation.talks import Asking, Talks, newest_talks
+from runner.execution.stopping import Budgets
+from runner.mutation.talks import Asking, Talks, newest_talks, planned
+from runner.mutation.verdicts import Status
 from runner.mutation.weak_cases import is_free
-from runner.planning.planner import looking, make_plan
 from runner.record.combining import of_runs
 from runner.record.events import RunEnd, RunStart, RunStatus
 from runner.record.lines import line_of
 from runner.record.report import Report
-from scripttest import Cause, Status
+from scripttest import Cause
+from scripttest import Status as TestStatus
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.cases.model import Case
-    from runner.planning.plan import CaseSource, RunPlan, RunRequest
+    from runner.planning.plan import CaseSource, RunRequest
     from runner.record.model import TestResult
 
 _BULLET = re.compile(r"[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
@@ -44,12 +43,8 @@ _ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|z\.B|etc|vs|Mr|Ms|Dr|No)\.$")
 Prompts = tuple[Mapping[str, Any], ...]
 
 
-class Held(Enum):
-    """Whether a case holds a rule; the value is the word for it."""
-
-    YES = "held"
-    NO = "not held"
-    UNSURE = "cannot tell"
+WORDS = {Status.UNDECIDED: "cannot tell", Status.SURVIVED: "not held", Status.KILLED: "held"}
+"""Whether a case holds a rule, in the order in which rules are shown → the word for it in documents."""
 
 
 class Rule(Value):
@@ -65,13 +60,21 @@ class Rule(Value):
 class RuleVerdict(Value):
     """What the cases say of a rule."""
 
+    __members__ = "agent rule verdict! held_by! reason!"
+    __beside__ = "status"
+
     agent: str
-    text: str
-    held: Held
-    by: tuple[str, ...] = ()
+    rule: str
+    status: Status
+    held_by: tuple[str, ...] = ()
     """The cases that fail, or fail more often, without it."""
     reason: str = ""
     """Why nothing can be said."""
+
+    @property
+    def verdict(self) -> str:
+        """Whether a case holds it, in words."""
+        return WORDS[self.status]
 
 
 class Planned(Value):
@@ -96,12 +99,6 @@ class PromptRules(Value):
     stopped: str | None = None
     code: int | None = None
 
-    @property
-    def share(self) -> float | None:
-        """The share of rules that are held, of those with a verdict."""
-        counted = [one for one in self.verdicts if one.held is not Held.UNSURE]
-        return sum(one.held is Held.YES for one in counted) / len(counted) if counted else None
-
 
 def find_rules(
     request: RunRequest,
@@ -123,17 +120,15 @@ def find_rules(
         store: the folder of the store, where there is one: what earlier runs cost.
         told: hears what the cases say of a rule, and how many rules are left.
     """
-    stop = Stop()
-    options, environment, request = request.options, request.environment, looking(request)
-    with Signals(stop), RunServices(request) as services:
-        plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
-        run = Run(plan, services, stop)
-        work = _Work(plan, run, sample, told)
-        planned = work.planned
-        if not planned.is_free:
-            talks = newest_talks(plan.sources, None, read, environment, store)
-            planned = planned.replace(cost=_cost_of(talks, planned))
-        may_ask(planned)
+    options = request.options
+    with planned(request) as run:
+        plan, services, stop = run.plan, run.services, run.stop
+        work = _Work(run, sample, told)
+        cost = work.cost
+        if not cost.is_free:
+            talks = newest_talks(plan.sources, None, read, request.environment, store)
+            cost = cost.replace(cost=_cost_of(talks, cost))
+        may_ask(cost)
         if resume is not None:
             services.keep_answers(resume, resume.exists(), options.parallel or 1)
             resume.touch()
@@ -154,8 +149,9 @@ def find_rules(
 
 
 class _Work:
-    def __init__(self, plan: RunPlan, run: Run, sample: int | None, told: Callable[[RuleVerdict, int], None]) -> None:
-        self._plan, self._run, self._told = plan, run, told
+    def __init__(self, run: Run, sample: int | None, told: Callable[[RuleVerdict, int], None]) -> None:
+        plan = run.plan
+        self._run, self._told = run, told
         self._runs = plan.options.runs
         self._slots = asyncio.Semaphore(plan.options.parallel or 1)
         self._asking = Asking(run)
@@ -182,7 +178,7 @@ class _Work:
         return [*rules_of(assistant.prompts), *rules_of_tools(box.tools(), tuple(assistant.prompts))]
 
     @property
-    def planned(self) -> Planned:
+    def cost(self) -> Planned:
         """What the run costs."""
         turns = {agent: self._turns(agent) for agent in self._sources}
         asked = {agent for agent, _ in self._rules}
@@ -201,7 +197,7 @@ class _Work:
             if agent not in whole:
                 whole[agent] = await self._results(agent, None)
                 for result in whole[agent]:
-                    if result.outcome.status is not Status.PASSED:
+                    if result.outcome.status is not TestStatus.PASSED:
                         why = result.outcome.failures[0].message if result.outcome.failures else "it is skipped"
                         self.failed[result.name] = why
             without = await self._results(agent, rule)
@@ -235,18 +231,19 @@ class _Work:
     ) -> RuleVerdict:
         first = [result.outcome.failures[0] for result in without if result.outcome.failures]
         broken = next((failure.message for failure in first if failure.cause == Cause.INFRASTRUCTURE), "")
-        named = {result.name for result in whole if result.outcome.status is Status.PASSED}
+        named = {result.name for result in whole if result.outcome.status is TestStatus.PASSED}
         pairs = [[one for one in results if one.name in named] for results in (whole, without)]
         if not named:
-            return RuleVerdict(agent=agent, text=rule.text, held=Held.UNSURE, reason="no case passes with all rules")
+            reason = "no case passes with all rules"
+            return RuleVerdict(agent=agent, rule=rule.text, status=Status.UNDECIDED, reason=reason)
         before, after = (self._report(agent, results) for results in pairs)
         found = change_between(before, after)
         fell = found.fell if found.verdict is ChangeVerdict.REGRESSED else found.suspects
         return RuleVerdict(
             agent=agent,
-            text=rule.text,
-            held=_held(found),
-            by=tuple(case.key.id for case in fell),
+            rule=rule.text,
+            status=_status(found),
+            held_by=tuple(case.key.id for case in fell),
             reason=broken or ("too few runs: --runs" if found.verdict is ChangeVerdict.CANNOT_TELL else ""),
         )
 
@@ -261,7 +258,7 @@ class _Work:
             suites=tuple(suites.values()),
             environment={},
             runs=self._runs,
-            flags=("--replay",) if self._plan.options.replay is not None else (),
+            flags=("--replay",) if self._run.options.replay is not None else (),
         )
         end = RunEnd(status=RunStatus.PASSED, seconds=0, completed_at=now)
         return Report(start=start, results=results, errors=[], warnings=[], end=end)
@@ -269,18 +266,18 @@ class _Work:
 
 def _cost_of(talks: Mapping[str, Talks], planned: Planned) -> float | None:
     """What a run costs if an answer costs what it did in earlier talks; None if some have no known cost."""
-    results = [result for label, one in talks.items() for (file, _), result in one.results.items() if file == label]
-    cases = [result.case for result in results if result.case is not None]
+    results = [result for label, one in talks.items() for (file, _), result in one.found.items() if file == label]
+    cases = [result.case for result in results if not isinstance(result, str) and result.case is not None]
     costs = [case.cost for case in cases]
     answers = sum(max(1, len(case.turns)) for case in cases)
     known = [cost for cost in costs if cost is not None]
     return sum(known) / answers * planned.calls if known and len(known) == len(costs) else None
 
 
-def _held(found: ChangeReport) -> Held:
+def _status(found: ChangeReport) -> Status:
     if found.verdict is ChangeVerdict.REGRESSED:
-        return Held.YES
-    return Held.UNSURE if found.fell and found.verdict is ChangeVerdict.CANNOT_TELL else Held.NO
+        return Status.KILLED
+    return Status.UNDECIDED if found.fell and found.verdict is ChangeVerdict.CANNOT_TELL else Status.SURVIVED
 
 
 def rules_of(prompts: Sequence[Mapping[str, Any]]) -> list[Rule]:

@@ -3,15 +3,20 @@ reported run, which costs nothing; of all others from the newest run that is kep
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
 from runner.execution.attempts import AttemptRun
+from runner.execution.run import Run
+from runner.execution.services import RunServices
+from runner.execution.stopping import Signals, Stop
 from runner.execution.suite_run import SuiteRun
 from runner.modes.base import CaseAttempt
 from runner.modes.transcripts import problem_with_transcript
-from runner.planning.plan import CaseSource
+from runner.planning.plan import CaseSource, RunRequest
+from runner.planning.planner import looking, make_plan
 from runner.record.model import TestResult
 from runner.record.report import Report
 from scripttest.values import Value
@@ -20,11 +25,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.agents.assistant import AgentVariant
     from runner.cases.model import Case
+    from runner.connectors.base import ClosedModels
     from runner.environment import Environment
-    from runner.execution.run import Run
 
 KEPT = "output-*.jsonl"
 """Reports that runs write beside a case file."""
+
+
+@contextmanager
+def planned(request: RunRequest, closed: ClosedModels | None = None) -> Iterator[Run]:
+    """The run of a request that keeps nothing of its own, with its services, until a signal ends it."""
+    stop = Stop()
+    request = looking(request)
+    with Signals(stop), RunServices(request, closed=closed) as services:
+        plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
+        yield Run(plan, services, stop)
 
 
 class Asking:
@@ -61,18 +76,15 @@ class Talks(Value):
 
     origin: str
     """The report, as messages call it."""
-    results: Mapping[tuple[str, str], TestResult]
-    """(Label of the suite, id of the case) → its first run with a transcript."""
-    refused: Mapping[tuple[str, str], str]
-    """The same of cases without one → why."""
+    found: Mapping[tuple[str, str], TestResult | str]
+    """(Label of the suite, id of the case) → its first run with a transcript, or why there is none."""
     labels: frozenset[str]
     """The labels of its suites."""
 
 
 def talks_of(origin: str, report: Report) -> Talks:
     """The talks of a report."""
-    results: dict[tuple[str, str], TestResult] = {}
-    refused: dict[tuple[str, str], str] = {}
+    every: dict[tuple[str, str], TestResult | str] = {}
     labels = set()
     for suite, found in report.by_suite():
         label = suite.label.partition(" [")[0]
@@ -81,11 +93,10 @@ def talks_of(origin: str, report: Report) -> Talks:
             if result.case is None:
                 continue
             problem = problem_with_transcript(result)
-            if problem is None:
-                results.setdefault((label, result.name), result)
-            else:
-                refused.setdefault((label, result.name), problem)
-    return Talks(origin=origin, results=results, refused=refused, labels=frozenset(labels))
+            known = every.setdefault((label, result.name), problem or result)
+            if isinstance(known, str) and problem is None:
+                every[(label, result.name)] = result
+    return Talks(origin=origin, found=every, labels=frozenset(labels))
 
 
 def newest_talks(

@@ -27,7 +27,7 @@ from enum import Enum
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from runner.fingerprints.parts import without_numbers
 from runner.planning.last_failed import write_json
@@ -124,9 +124,22 @@ class Score(Value):
         return self.noticed / self.counted if self.counted else None
 
 
-def score_of(verdicts: Iterable[Verdict]) -> Score:
-    """The score of some mutants."""
+class HasStatus(Protocol):
+    """A verdict on a mutant, on a changed answer, or on a rule that was left out."""
+
+    @property
+    def status(self) -> Status:
+        """What became of it."""
+
+
+def score_of(verdicts: Iterable[HasStatus]) -> Score:
+    """The score of some verdicts."""
     return Score(counts=Counter(verdict.status for verdict in verdicts))
+
+
+def is_below(share: float | None, least: float | None) -> bool:
+    """Whether a score is lower than the least that is good enough."""
+    return least is not None and share is not None and share < least
 
 
 def place_of(mutant: Mutant) -> tuple[str, int, int, str, str]:

@@ -7,24 +7,24 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from enum import Enum
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from runner.assertions.base import AssertionResult
 from runner.connectors.base import ClosedModels
 from runner.errors import MissingError
 from runner.execution.attempts import AttemptRun
 from runner.execution.run import Run
-from runner.execution.services import RunServices
-from runner.execution.stopping import Budgets, Signals, Stop
+from runner.execution.stopping import Budgets
 from runner.modes.base import CaseAttempt
 from runner.modes.transcripts import Transcripts, problem_with_transcript
 from runner.mutation.answer_changes import OF_TOOLS, Change, ChangeKind, changes
-from runner.mutation.talks import Asking, Talks, newest_talks
-from runner.planning.planner import looking, make_plan
+from runner.mutation.talks import Asking, Talks, newest_talks, planned
+from runner.mutation.verdicts import Score, Status, score_of
 from runner.planning.regrading import alone
-from scripttest import Cause, Status, TestKey
+from scripttest import Cause, TestKey
+from scripttest import Status as TestStatus
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.connectors.base import Usage
     from runner.modes.base import CaseEnvironment
-    from runner.planning.plan import CaseSource, RunPlan, RunRequest
+    from runner.planning.plan import CaseSource, RunRequest
     from runner.record.case_result import CaseResult
     from runner.record.model import TestResult
     from runner.record.report import Report
@@ -43,98 +43,92 @@ AT_ONCE = 16
 """How many changed answers are graded at the same time."""
 
 
-class Noticed(Enum):
-    """Whether a case notices a change; the value is the word for it."""
-
-    YES = "noticed"
-    NO = "missed"
-    UNDECIDED = "undecided"
+WORDS = {Status.KILLED: "noticed", Status.UNDECIDED: "undecided", Status.SURVIVED: "missed"}
+"""Whether a case notices a change, from the best to the worst → the word for it in documents."""
 
 
 class Check(Value):
     """An assertion or a criterion of a case."""
 
-    label: str
+    assertion: str
     """`contains "Order 52"`"""
-    noticed: tuple[str, ...]
+    notices: tuple[str, ...]
     """The changes with which it fails."""
 
 
 class ChangeVerdict(ChangeKind):
     """What a case says of a changed answer."""
 
-    noticed: Noticed
-    answer: object
+    __members__ = "kind! about! verdict! answer reason!"
+    __beside__ = "status"
+
+    status: Status
+    answer: Any
     """The changed answer of the last turn; the calls of tools, `{name, arguments}`, where these have changed."""
     reason: str = ""
     """Why it failed, or why nothing can be said."""
+
+    @property
+    def verdict(self) -> str:
+        """Whether the case notices it, in a word."""
+        return WORDS[self.status]
 
 
 class CaseVerdict(Value):
     """What a case notices."""
 
+    __members__ = "id line checks_nothing! notices misses undecided"
+    __writers__ = {  # noqa: RUF012
+        "notices": lambda case: case.kinds(Status.KILLED),
+        "misses": lambda case: case.kinds(Status.SURVIVED),
+        "undecided": lambda case: case.kinds(Status.UNDECIDED),
+    }
+
     id: str
     line: int
-    verdicts: tuple[ChangeVerdict, ...]
-    checks: tuple[Check, ...]
+    changes: tuple[ChangeVerdict, ...]
+    assertions: tuple[Check, ...]
 
     @property
-    def counted(self) -> int:
-        """How many changes have a verdict."""
-        return sum(one.noticed is not Noticed.UNDECIDED for one in self.verdicts)
-
-    @property
-    def noticed(self) -> int:
+    def total(self) -> Score:
         """How many changes it notices."""
-        return sum(one.noticed is Noticed.YES for one in self.verdicts)
+        return score_of(self.changes)
 
     @property
     def checks_nothing(self) -> bool:
         """Whether it would pass with any answer."""
-        return self.counted > 0 and not self.noticed
+        return self.total.share == 0
 
-    def kinds(self, noticed: Noticed) -> list[str]:
+    def kinds(self, status: Status) -> list[str]:
         """The kinds of changes that it notices always, or not always; or of which nothing is known."""
-        missed = {one.kind for one in self.verdicts if one.noticed is Noticed.NO}
-        unknown = {one.kind for one in self.verdicts if one.noticed is Noticed.UNDECIDED} - missed
-        of_kind = {
-            Noticed.NO: missed,
-            Noticed.UNDECIDED: unknown,
-            Noticed.YES: {one.kind for one in self.verdicts} - missed - unknown,
-        }[noticed]
-        return list(dict.fromkeys(one.kind for one in self.verdicts if one.kind in of_kind))
+        worst: dict[str, Status] = {}
+        for one in self.changes:
+            worst[one.kind] = max(worst.get(one.kind, one.status), one.status, key=list(WORDS).index)
+        return [kind for kind, found in worst.items() if found is status]
 
 
-class CaseVerdicts(Value):
-    """What some cases notice."""
-
-    cases: tuple[CaseVerdict, ...]
-
-    @property
-    def counted(self) -> int:
-        """How many changes have a verdict."""
-        return sum(case.counted for case in self.cases)
-
-    @property
-    def noticed(self) -> int:
-        """How many changes are noticed."""
-        return sum(case.noticed for case in self.cases)
-
-    @property
-    def share(self) -> float | None:
-        """The share of changes that are noticed; None when there are none."""
-        return self.noticed / self.counted if self.counted else None
-
-
-class FileVerdict(CaseVerdicts):
+class FileVerdict(Value):
     """What the cases of a file notice; those that notice least come first."""
 
-    label: str
+    __members__ = "file score noticed counted"
+    __writers__ = {  # noqa: RUF012
+        "score": lambda file: file.total.share,
+        "noticed": lambda file: file.total.noticed,
+        "counted": lambda file: file.total.counted,
+    }
+
+    file: str
+    cases: tuple[CaseVerdict, ...]
     left_out: Mapping[str, str]
     """Cases without a verdict → why."""
 
+    @property
+    def total(self) -> Score:
+        """How many changes its cases notice."""
+        return score_of(one for case in self.cases for one in case.changes)
 
-class WeakCases(CaseVerdicts):
+
+class WeakCases(Value):
     """What came of it."""
 
     files: tuple[FileVerdict, ...]
@@ -145,9 +139,10 @@ class WeakCases(CaseVerdicts):
     code: int | None = None
     """The exit code, where a signal ended it."""
 
-    def below(self, least: float | None) -> list[FileVerdict]:
-        """The files with a lower share than the least that is good enough."""
-        return [file for file in self.files if least is not None and file.share is not None and file.share < least]
+    @property
+    def total(self) -> Score:
+        """How many changes all cases notice."""
+        return score_of(one for file in self.files for case in file.cases for one in case.changes)
 
 
 def find_weak_cases(
@@ -170,14 +165,10 @@ def find_weak_cases(
         told: hears how often judges will ask real models about changed answers, before they do.
         judged: hears what a case of a file notices as soon as it is known, and how many changes are left.
     """
-    stop = Stop()
-    environment, request = request.environment, looking(request)
-    closed = None if ask_judges else ClosedModels(NOT_ASKED)
-    with Signals(stop), RunServices(request, closed=closed) as services:
-        plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
-        run = Run(plan, services, stop)
+    with planned(request, None if ask_judges else ClosedModels(NOT_ASKED)) as run:
+        plan, stop = run.plan, run.stop
         saved = [source for source in plan.sources if named is not None or not is_free(source, run)]
-        talks = newest_talks(saved, named, read, environment, store)
+        talks = newest_talks(saved, named, read, request.environment, store)
         labels = {source.suite.label for source in saved}
         if labels and not talks and len(saved) == len(plan.sources) and not plan.modules:
             first = min(labels)
@@ -186,14 +177,13 @@ def find_weak_cases(
                 f"Run it once with yao-test -i {first} -o run.jsonl, then pass the report: --from run.jsonl",
             )
         calls = _JudgeCalls(request.options, stop)
-        services.count_usage(calls)
-        work = _Work(plan, run, talks, labels, calls, told, judged)
+        run.services.count_usage(calls)
+        work = _Work(run, talks, labels, calls, told, judged)
         found: list[FileVerdict] = []
         with suppress(asyncio.CancelledError):
-            found = services.agents().run(work.run(), lambda: stop.over)
+            found = run.services.agents().run(work.run(), lambda: stop.over)
         calls.end()
         return WeakCases(
-            cases=tuple(case for file in found for case in file.cases),
             files=tuple(found),
             origin=", ".join(dict.fromkeys(one.origin for one in talks.values())),
             warnings=plan.warnings,
@@ -247,7 +237,6 @@ class _Talk(Value):
 class _Work:
     def __init__(
         self,
-        plan: RunPlan,
         run: Run,
         talks: Mapping[str, Talks],
         saved: Collection[str],
@@ -255,7 +244,7 @@ class _Work:
         told: Callable[[Asked], None],
         judged: Callable[[str, CaseVerdict, int], None],
     ) -> None:
-        self._plan, self._run, self._talks, self._saved, self._told = plan, run, talks, saved, told
+        self._run, self._talks, self._saved, self._told = run, talks, saved, told
         self._calls, self._judged, self._left = calls, judged, 0
         self._left_out: dict[str, dict[str, str]] = {}
         self._slots = asyncio.Semaphore(AT_ONCE)
@@ -263,7 +252,7 @@ class _Work:
 
     async def run(self) -> list[FileVerdict]:
         of_files: list[tuple[CaseSource, list[_Talk]]] = []
-        for source in self._plan.sources:
+        for source in self._run.plan.sources:
             self._left_out[source.suite.label] = {}
             of_files.append((source, [talk async for talk in self._talks_of(source)]))
         await self._asking.finish()
@@ -283,10 +272,8 @@ class _Work:
         by_talk = {id(talk): verdict for (talk, _), verdict in zip(planned, verdicts, strict=True)}
         return [
             FileVerdict(
-                label=source.suite.label,
-                cases=tuple(
-                    sorted((by_talk[id(talk)] for talk in talks), key=lambda one: one.noticed / (one.counted or 1))
-                ),
+                file=source.suite.label,
+                cases=tuple(sorted((by_talk[id(talk)] for talk in talks), key=lambda one: one.total.share or 0)),
                 left_out=self._left_out[source.suite.label],
             )
             for source, talks in of_files
@@ -307,7 +294,7 @@ class _Work:
             talk = _Talk(source=source, environment=environment, case=alone(case), line=located.line, result=result)
             self._calls.asked = Asked()
             again = await self._graded(talk, result)
-            if again.outcome.status is not Status.PASSED:
+            if again.outcome.status is not TestStatus.PASSED:
                 said = again.outcome.failures[0].message if again.outcome.failures else "it is skipped"
                 left_out[case.id] = f"it fails with its unchanged answer: {said}"
             else:
@@ -320,9 +307,8 @@ class _Work:
             talks = self._talks.get(label)
             if talks is None:
                 return f"there is no stored run of {label}; run it once with --store or -o"
-            found = talks.results.get((label, case.id))
-            refused = talks.refused.get((label, case.id), "it is not in the report")
-            return found if found is not None else f"{talks.origin}: {refused}"
+            found = talks.found.get((label, case.id), "it is not in the report")
+            return f"{talks.origin}: {found}" if isinstance(found, str) else found
         result = await self._asking.result(source, case, line)
         return result if isinstance(result, str) else problem_with_transcript(result) or result
 
@@ -347,8 +333,10 @@ class _Work:
         verdict = CaseVerdict(
             id=talk.case.id,
             line=talk.line,
-            verdicts=tuple(map(_of_change, found, results)),
-            checks=tuple(Check(label=label, noticed=tuple(dict.fromkeys(of_one))) for label, of_one in noticed.items()),
+            changes=tuple(map(_of_change, found, results)),
+            assertions=tuple(
+                Check(assertion=label, notices=tuple(dict.fromkeys(of_one))) for label, of_one in noticed.items()
+            ),
         )
         self._left -= len(found)
         self._judged(talk.source.suite.label, verdict, self._left)
@@ -357,12 +345,12 @@ class _Work:
 
 def _of_change(change: Change, result: TestResult) -> ChangeVerdict:
     verdict = partial(ChangeVerdict, kind=change.kind, about=change.about, answer=_changed(change))
-    if result.outcome.status is Status.PASSED:
-        return verdict(noticed=Noticed.NO)
+    if result.outcome.status is TestStatus.PASSED:
+        return verdict(status=Status.SURVIVED)
     causes = {failure.cause for failure in result.outcome.failures}
     said = result.outcome.failures[0].message if result.outcome.failures else result.outcome.skip_reason or ""
     is_open = not result.outcome.failures or causes <= {Cause.INFRASTRUCTURE, Cause.INCONCLUSIVE}
-    return verdict(noticed=Noticed.UNDECIDED if is_open else Noticed.YES, reason=said)
+    return verdict(status=Status.UNDECIDED if is_open else Status.KILLED, reason=said)
 
 
 def _checks(result: TestResult) -> Iterator[tuple[str, bool]]:
