@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from runner.application.context import all_variables
 from runner.cluster.local_cluster import LocalCluster
 from runner.errors import ConfigurationError
-from runner.version import VERSION
 from scripttest import belongings_of
 
 if TYPE_CHECKING:
@@ -152,20 +151,18 @@ class Cluster:
 
         options = plan.options
         return Setup(
-            version=VERSION,
             root=str(self._application.root),
             directory=self._environment.directory,
             options=options.replace(forbid_only=plan.forbids_only),
             settings=plan.settings,
             context=plan.context,
             contexts=plan.contexts,
+            picked=plan.picked,
             order=plan.order,
             resumable=plan.resumable,
             key=plan.resume.origin["key"] if plan.resume is not None and plan.resume.origin is not None else "",
             content_in_spans=self._environment.content_in_spans,
             named=self._environment.named,
-            counts_usage=options.max_cost is not None or options.max_tokens is not None,
-            parallel=options.parallel or 0,
             has_modules=bool(plan.modules),
             listed=listed,
         )

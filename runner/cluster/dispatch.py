@@ -18,17 +18,16 @@ from runner.cluster.messages import (
     Instruction,
     Job,
     RunnerMessage,
-    WorkUnit,
     frame,
     packed,
     unpacked,
 )
 from runner.cluster.model_calls import SharedLimits, StoredAnswers, write_recording
 from runner.cluster.preflight import Preflight, WorkerCheck
-from runner.cluster.queue import Ledger, WorkQueue
+from runner.cluster.queue import Ledger, Work, WorkQueue
 from runner.errors import ConfigurationError, RunnerError
 from runner.execution.repetition import RetryPasses
-from runner.record.events import AttemptEnd, HookOutput, RunError, SuiteEnd, TestEnd, TestStart, Warned
+from runner.record.events import HookOutput, RunError, SuiteEnd, TestEnd, TestStart, Warned
 from runner.record.model import TestPlace
 
 if TYPE_CHECKING:
@@ -55,8 +54,8 @@ DOING_NOTHING = 3
 class RunningUnit:
     """A work unit that a worker runs, as the command knows it."""
 
-    def __init__(self, unit: WorkUnit, worker: DaskWorker) -> None:
-        self.unit, self.worker = unit, worker
+    def __init__(self, work: Work, worker: DaskWorker) -> None:
+        self.work, self.worker = work, worker
         self.future: Any = None
         self.buffer = FrameBuffer()
         self.number = 0
@@ -97,7 +96,7 @@ class Dispatch:
         self._bounds = SharedLimits(lambda attempt, number: self._tell(attempt, Instruction(let=number)))
         self._answers = StoredAnswers(run.services, run.application.root)
         self._passes = RetryPasses(run.options.retry_errors, self._send, run.stop)
-        self._ledger = Ledger(self._send, repetition, self._passes, self._answers)
+        self._ledger = Ledger(self._plan, repetition, self._passes, self._answers)
 
     def run(self) -> int:
         """See `Remote.run`."""
@@ -138,8 +137,8 @@ class Dispatch:
             for pause in self._passes.pauses():
                 time.sleep(pause)
             if self._passes.continues:
-                for unit in self._ledger.begin_pass():
-                    self._queue.give_back(unit)
+                for work in self._ledger.begin_pass(round):
+                    self._queue.give_back(work)
                 self._go_on()
 
     def _go_on(self) -> None:
@@ -170,26 +169,26 @@ class Dispatch:
                 if most is not None and len(self._running) >= most:
                     return
                 while sum(running.worker is worker for running in self._running.values()) < room:
-                    unit = self._queue.take(places)
-                    if unit is None:
+                    work = self._queue.take(places)
+                    if work is None:
                         return
-                    self._start(unit, worker)
+                    self._start(work, worker)
 
-    def _start(self, unit: WorkUnit, worker: DaskWorker) -> None:
-        whole = self._ledger.rest(unit)
-        if whole is None:
+    def _start(self, work: Work, worker: DaskWorker) -> None:
+        left = self._ledger.rest(work)
+        if left is None:
             return
         attempt = os.urandom(8).hex()
-        running = self._running[attempt] = RunningUnit(whole, worker)
-        job = self._job.replace(attempt=attempt, worker=worker.id, unit=packed(whole))
+        running = self._running[attempt] = RunningUnit(left, worker)
+        job = self._job.replace(attempt=attempt, worker=worker.id, unit=packed(self._ledger.unit(left)))
         running.future = self._connection.submit(worker_side.work, job, attempt, worker.address)
 
     def _waits_for_workers(self) -> bool:
         """Whether there are tests left, and no worker for them. Raises RunnerError when none has come for long."""
-        unit = self._queue.take(1)
-        if unit is None:
+        work = self._queue.take(1)
+        if work is None:
             return False
-        self._queue.give_back(unit)
+        self._queue.give_back(work)
         now = time.monotonic()
         if self._without_workers is None:
             self._without_workers = now
@@ -272,16 +271,13 @@ class Dispatch:
                 self._said.add(said.message)
                 self._send(said)
         elif not isinstance(said, SuiteEnd):
-            result = said.result if isinstance(said, TestEnd | AttemptEnd) else None
-            suite = result.suite if result is not None else said.suite
             if isinstance(said, TestStart):
                 running.under_way[said.place.of_test] = said.name
-            elif isinstance(said, TestEnd) and result is not None:
-                if running.under_way:
-                    running.under_way.pop(result.place.of_test, None)
-                if result.cut_short and self._stop.reason is None:
+            elif isinstance(said, TestEnd):
+                running.under_way.pop(said.result.place.of_test, None)
+                if said.result.cut_short and self._stop.reason is None:
                     return
-            self._ledger.take(said, running.unit.part_with(suite))
+            self._ledger.take(said, running.work)
 
     def _take_heard(self, attempt: str, running: RunningUnit, heard: RunnerMessage) -> None:
         if heard.usage is not None and self._services.usage is not None:
@@ -326,8 +322,8 @@ class Dispatch:
         if self._stop.reason is not None:
             return
         assert running.begun is not None
-        self._queue.ended(running.unit, time.monotonic() - running.begun)
-        rest = self._ledger.rest(running.unit)
+        self._queue.ended(running.work, time.monotonic() - running.begun)
+        rest = self._ledger.rest(running.work)
         if rest is not None:
             self._idle_ends += 1
             if self._idle_ends > DOING_NOTHING:
@@ -344,8 +340,8 @@ class Dispatch:
         self._connection.cancel([running.future])
         if self._stop.reason is not None:
             return
-        self._ledger.lose(running.unit, running.under_way)
-        rest = self._ledger.rest(running.unit)
+        self._ledger.lose(running.under_way)
+        rest = self._ledger.rest(running.work)
         if rest is not None:
             self._queue.give_back(rest)
             if running.begun:

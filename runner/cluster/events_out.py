@@ -1,4 +1,4 @@
-"""In a runner process: the events of a work unit, with the positions of the whole plan, several in one message."""
+"""In a runner process: the events of a work unit, several in one message."""
 
 from __future__ import annotations
 
@@ -9,17 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.cluster.messages import RunnerMessage, WorkUnit
 from runner.execution.run import Observer
-from runner.record.events import (
-    AttemptEnd,
-    Event,
-    RunEnd,
-    RunStart,
-    SuiteEnd,
-    SuiteStart,
-    TestEnd,
-    TestStart,
-    TurnStart,
-)
+from runner.record.events import AttemptEnd, Event, RunEnd, RunStart, SuiteEnd, SuiteStart, TestEnd
 from scripttest import Status
 
 if TYPE_CHECKING:
@@ -44,9 +34,7 @@ class EventsOut(Observer):
         super().__init__(stop)
         self._recording = recording if recording is not None and recording.mode != "replay" else None
         self._say, self._say_failure = say, say_now
-        self._modules = {part.module.id for part in unit.modules}
-        self._places = {part.suite.id: [placed.position for placed in unit.cases_of(part)] for part in unit.cases}
-        """Suite → the positions of its cases, by their places in this unit."""
+        self._modules = {module.id for module in unit.modules}
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """See `Observer`."""
@@ -56,22 +44,11 @@ class EventsOut(Observer):
             return
         if isinstance(event, TestEnd):
             self._send_recordings(event.result)
-        event = self._in_place(event)
         if isinstance(event, AttemptEnd | TestEnd) and event.result.outcome.status is Status.FAILED:
             self._say_failure(event)
             self._say_failure = self._say
         else:
             self._say(event)
-
-    def _in_place(self, event: Event) -> Event:
-        if isinstance(event, AttemptEnd | TestEnd):
-            result = event.result
-            places = self._places.get(result.suite)
-            return event if places is None else event.replace(result=result.replace(position=places[result.position]))
-        if isinstance(event, TestStart | TurnStart):
-            places = self._places.get(event.suite)
-            return event if places is None else event.replace(position=places[event.position])
-        return event
 
     def _send_recordings(self, result: TestResult) -> None:
         """Sends the recordings of a test that has ended."""
@@ -104,12 +81,8 @@ class Sender:
     def put(self, value: Any) -> None:
         """Sends a value, soon; from any thread."""
         with self._lock:
-            values = self._values
-            if values and isinstance(value, AttemptEnd | TestEnd) and _is_start_of(values[-1], value.result):
-                values[-1] = value
-                return
-            values.append(value)
-            if len(values) == 1:
+            self._values.append(value)
+            if len(self._values) == 1:
                 self._has_some.set()
 
     def flush(self) -> None:
@@ -119,28 +92,10 @@ class Sender:
                 values, self._values = self._values, []
                 self._has_some.clear()
             if values:
-                self._send(_without_plain_starts(values))
+                self._send(values)
 
     def _send_some(self) -> None:
         while True:
             self._has_some.wait()
             time.sleep(GATHER)
             self.flush()
-
-
-def _is_start_of(value: Any, result: TestResult) -> bool:
-    """Whether a value is the start of what has this result, which says the same."""
-    return (
-        isinstance(value, TestStart)
-        and (value.position, value.run) == (result.position, result.run)
-        and value.suite == result.suite
-    )
-
-
-def _without_plain_starts(values: list[Any]) -> list[Any]:
-    """Without the starts of tests that end in the same message."""
-    starts = {one.place for one in values if isinstance(one, TestStart)}
-    if not starts:
-        return values
-    ended = starts.intersection(one.result.place for one in values if isinstance(one, AttemptEnd | TestEnd))
-    return [one for one in values if not isinstance(one, TestStart) or one.place not in ended]

@@ -14,13 +14,10 @@ from typing import IO, TYPE_CHECKING, Any
 from runner.application.application import TestModule
 from runner.options.options import RunOptions, RunSettings
 from runner.planning.selection import Order
-from runner.record.model import Suite
 from scripttest.values import Value, fields_of
 
 if TYPE_CHECKING:
-    from runner.agents.assistant import AgentVariant
-    from runner.planning.plan import PlacedCase
-    from scripttest import Status
+    from runner.planning.plan import CaseSource
 
 
 _HEAD = struct.Struct(">cI")
@@ -111,7 +108,6 @@ class PathTranslation:
 class Setup(Value):
     """What all units of a run have in common, for a runner process."""
 
-    version: str
     root: str
     """The application's root on the machine of the command; paths in this value are below it."""
     directory: Path
@@ -119,6 +115,7 @@ class Setup(Value):
     settings: RunSettings
     context: Mapping[str, Any]
     contexts: Mapping[str, Mapping[str, Any]]
+    picked: Mapping[str, frozenset[str] | None]
     order: Order | None
     resumable: bool
     """Whether results have fingerprints."""
@@ -128,74 +125,24 @@ class Setup(Value):
     """Whether spans contain messages, as the environment of the command says."""
     named: frozenset[str]
     """The variables of `-e` that scripts may read."""
-    counts_usage: bool
-    """Whether the run has a budget."""
-    parallel: int
-    """Tests at a time; 0: one module, one case."""
     has_modules: bool
     """Whether units have script tests, so that a process needs a compiler and a worker for them."""
     listed: tuple[str, ...] | None
     """Files that were sent and belong to the application since Git lists them; None without a repository."""
 
 
-class EndedTest(Value):
-    """A result that a test has."""
-
-    name: str
-    position: int
-    run: int
-    status: Status
-
-
-class ModulePart(Value):
-    """A test module, or what is left of it."""
-
-    module: TestModule
-    picked: frozenset[str] | None
-    """The tests that flags pick; None: all."""
-    done: tuple[EndedTest, ...] = ()
-    """Results that it has; these tests do not run."""
-
-
-class CasesPart(Value):
-    """Some cases of an input."""
-
-    suite: Suite
-    folder: Path
-    cases: tuple[PlacedCase, ...]
-    waited: frozenset[str]
-    """Ids of those that others depend on."""
-    broken: str
-    """Why none of them can run."""
-    variant: AgentVariant | None
-    done: Mapping[str, Mapping[int, Status]] = {}
-    """Case → how its runs with results ended; the number 0 stands for the only run."""
-    ended: Mapping[str, Status] = {}
-    """Other cases that they depend on → how these ended."""
-    runs: Mapping[str, tuple[int, ...]] = {}
-    """Case → the numbers of its runs, where flags and case do not say them."""
-
-
 class WorkUnit(Value):
-    """What one worker runs at a time."""
+    """What one worker runs at a time: a part of the plan."""
 
-    modules: tuple[ModulePart, ...] = ()
-    cases: tuple[CasesPart, ...] = ()
+    modules: tuple[TestModule, ...] = ()
+    sources: tuple[CaseSource, ...] = ()
+    """Their agents are read where they run."""
+    elsewhere: Mapping[str, Mapping[str, int]] = {}
+    """See `RunPlan`."""
     answers: tuple[str, ...] = ()
     """Lines of the journal: what models have answered in these tests before."""
     begins_pass: bool = False
     """Whether hosts that were down are to be asked again."""
-
-    def part_with(self, suite: str) -> ModulePart | CasesPart | None:
-        """Its part of a suite."""
-        modules = (part for part in self.modules if part.module.id == suite)
-        return next(modules, None) or next((part for part in self.cases if part.suite.id == suite), None)
-
-    def cases_of(self, part: CasesPart) -> list[PlacedCase]:
-        """All cases that it has of an input in some variant: the variants of an input have the same cases, and those
-        that one of them has no use for have ended there."""
-        inputs = [other for other in self.cases if other.suite.without_variant == part.suite.without_variant]
-        return list({placed.position: placed for other in inputs for placed in other.cases}.values())
 
 
 class Job(Value):

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from itertools import groupby
 from math import ceil
 from typing import TYPE_CHECKING
 
-from runner.cluster.messages import CasesPart, EndedTest, ModulePart, WorkUnit
+from runner.cluster.messages import WorkUnit
 from runner.planning.case_planning import groups_of as dependency_groups
 from runner.record.events import AttemptEnd, Event, SuiteEnd, SuiteStart, TestEnd, TestStart, TurnStart
 from runner.record.model import TestPlace, TestResult
@@ -28,11 +29,22 @@ MOST_MODULES = 50
 """Of one unit."""
 
 
-class _SourceCases(Value):
+class SourceCases(Value):
     """Cases of a source that run on the same worker."""
 
     source: CaseSource
     cases: list[PlacedCase]
+
+
+class Work(Value):
+    """What one worker is given at a time, before it is known what is left of it when it begins."""
+
+    modules: tuple[TestModule, ...] = ()
+    cases: tuple[SourceCases, ...] = ()
+    round: int | None = None
+    """The run of each case that is made; None: all of them."""
+    begins_pass: bool = False
+    """Whether it runs again because it broke."""
 
 
 class WorkQueue:
@@ -50,52 +62,41 @@ class WorkQueue:
         self._plan = plan
         self._round = round
         self._reached = reached
-        self._returned: deque[WorkUnit] = deque()
-        self._modules = deque(map(self._part_of, modules))
+        self._returned: deque[Work] = deque()
+        self._modules = deque(modules)
         self._size_in_modules, self._size_in_cases = UnitSize(MOST_MODULES), UnitSize(MOST_CASES)
         self._left = sum(source.selected - len(source.ended) for source in plan.sources)
         self._groups = self._all_groups()
 
-    def give_back(self, unit: WorkUnit) -> None:
-        """Takes a work unit that is to run before all others."""
-        self._returned.append(unit)
+    def give_back(self, work: Work) -> None:
+        """Takes work that is to run before all other."""
+        self._returned.append(work)
 
-    def ended(self, unit: WorkUnit, seconds: float) -> None:
-        """Takes note of how long a work unit took."""
-        if unit.modules:
-            self._size_in_modules.learn(len(unit.modules), seconds)
+    def ended(self, work: Work, seconds: float) -> None:
+        """Takes note of how long some work took."""
+        if work.modules:
+            self._size_in_modules.learn(len(work.modules), seconds)
         else:
-            self._size_in_cases.learn(sum(len(part.cases) for part in unit.cases), seconds)
+            self._size_in_cases.learn(sum(len(one.cases) for one in work.cases), seconds)
 
-    def take(self, places: int) -> WorkUnit | None:
-        """The next unit, None when there is nothing left, where so many run at a time."""
+    def take(self, places: int) -> Work | None:
+        """The next work, None when there is nothing left, where so many run at a time."""
         if self._returned:
             return self._returned.popleft()
         if self._modules:
             number = self._size_in_modules.of(len(self._modules), places)
-            return WorkUnit(modules=tuple(self._modules.popleft() for _ in range(number)))
+            return Work(modules=tuple(self._modules.popleft() for _ in range(number)))
         number = max(self._size_in_cases.of(self._left, places), self._plan.options.parallel or 1)
-        found: dict[str, _SourceCases] = {}
+        found: dict[str, SourceCases] = {}
         taken = 0
         while taken < number and (group := next(self._groups, None)) is not None:
             for one in group:
-                found.setdefault(one.source.suite.id, _SourceCases(source=one.source, cases=[])).cases.extend(one.cases)
+                found.setdefault(one.source.suite.id, SourceCases(source=one.source, cases=[])).cases.extend(one.cases)
                 taken += len(one.cases)
         self._left -= taken
-        parts = tuple(cases_part(one.source, one.cases, self._round) for one in found.values())
-        return WorkUnit(cases=parts) if parts else None
+        return Work(cases=tuple(found.values()), round=self._round) if found else None
 
-    def _part_of(self, module: TestModule) -> ModulePart:
-        plan = self._plan
-        id = module.id
-        retained = plan.retained
-        done = (
-            EndedTest(name=result.name, position=result.position, run=result.run, status=result.status)
-            for result in (retained.results.get(id, ()) if retained is not None else ())
-        )
-        return ModulePart(module=module, picked=plan.picked.get(id), done=tuple(done))
-
-    def _all_groups(self) -> Iterator[list[_SourceCases]]:
+    def _all_groups(self) -> Iterator[list[SourceCases]]:
         """Cases that run on the same worker, in all variants: one, or all that depend on each other, or all of an input
         with hooks, or with one chat."""
         for _, variants in groupby(self._plan.sources, key=lambda source: source.suite.without_variant):
@@ -104,7 +105,7 @@ class WorkQueue:
                 self._reached(source)
             for group in self._groups_of(sources[0]):
                 left = [
-                    _SourceCases(source=source, cases=[placed for placed in group if self._is_left(source, placed)])
+                    SourceCases(source=source, cases=[placed for placed in group if self._is_left(source, placed)])
                     for source in sources
                 ]
                 yield [one for one in left if one.cases]
@@ -131,26 +132,6 @@ class WorkQueue:
     def _placed(self, source: CaseSource) -> Iterable[PlacedCase]:
         order = self._plan.order
         return source.placed(None if order is None else order.tests)
-
-
-def cases_part(source: CaseSource, cases: list[PlacedCase], round: int | None) -> CasesPart:
-    """Cases of a source as they travel. In a `round` with the number of their run: those that depend on others wait for
-    them in the first one, which decides whether they run."""
-    ids = {placed.case.id for placed in cases}
-    first = {id: runs[1] for id, runs in source.done.items() if round is not None and 1 in runs}
-    known = {id: status for id, status in {**source.ended, **first}.items() if id not in ids}
-    ended = {id: known[id] for placed in cases for id in placed.case.depends_on if id in known}
-    return CasesPart(
-        suite=source.suite,
-        folder=source.folder,
-        cases=tuple(cases),
-        waited=source.waited & (ended.keys() | ids if round in (None, 1) else ended.keys()),
-        broken=source.broken,
-        variant=source.variant,
-        done={id: runs for id, runs in source.done.items() if id in ids},
-        ended=ended,
-        runs=dict.fromkeys(ids, (round,)) if round is not None else {},
-    )
 
 
 SHARE = 2
@@ -183,33 +164,29 @@ MOST_LOSSES = 3
 class Ledger:
     """Takes what runner processes say, and sends what is new of it."""
 
-    def __init__(
-        self,
-        send: Callable[[Event], None],
-        repetition: Repetition,
-        passes: RetryPasses,
-        answers: StoredAnswers,
-    ) -> None:
+    def __init__(self, plan: RunPlan, repetition: Repetition, passes: RetryPasses, answers: StoredAnswers) -> None:
         """`answers` are those of models in tests that are under way."""
-        self._send = send
-        self._repetition = repetition
-        self._passes = passes
-        self._answers = answers
+        self._plan, self._repetition, self._passes, self._answers = plan, repetition, passes, answers
+        self._send = repetition.send
+        self._modules = {module.id: module for module in plan.modules}
+        self._sources: dict[str, CaseSource] = {}
+        """Those that have begun."""
         self._selected: dict[str, int] = {}
-        """Suite → how many of its tests run, or have run before."""
+        """Suite → how many of its tests run."""
         self._began: set[TestPlace] = set()
         self._runs: dict[TestPlace, dict[int, Status]] = {}
         """Test of which some runs have ended → how."""
-        self._ended: dict[str, dict[int, Status]] = {}
-        """Suite → position → how the test ended."""
+        self._ended: dict[str, dict[int, str]] = {}
+        """Suite → position → name of each test that has its result."""
+        self._statuses: dict[str, dict[str, Status]] = {}
+        """Suite of cases → how those ended that others depend on; in rounds, in the first one."""
         self._over: set[str] = set()
         """Suites of which all tests have ended."""
-        self._done: dict[str, list[EndedTest]] = {}
-        """Module → its results."""
-        self._held: dict[TestPlace, tuple[str, ModulePart | CasesPart]] = {}
-        """Results that are held back for the next pass → the name of the test, and what runs it again."""
+        self._held: dict[TestPlace, str] = {}
+        """Results that are held back for the next pass → the name of the test."""
+        self._broken: dict[TestPlace, PlacedCase] = {}
+        """The cases among them."""
         self._losses: dict[TestPlace, int] = {}
-        self._sources: dict[str, CaseSource] = {}
         self.repeated = 0
         """Results that came twice."""
 
@@ -224,10 +201,16 @@ class Ledger:
         if suite in self._sources:  # in an earlier round
             return
         self._sources[suite] = source
+        first = {id: runs[1] for id, runs in source.done.items() if 1 in runs} if self._in_rounds else {}
+        self._statuses[suite] = {**source.ended, **first}
         self._ended.setdefault(suite, {})
         self._send(SuiteStart(suite=suite, selected=source.selected, total=source.total))
         self._selected[suite] = source.selected - len(source.ended)
         self._end_suite(suite)
+
+    @property
+    def _in_rounds(self) -> bool:
+        return self._repetition.rounds is not None
 
     def end_sources(self) -> None:
         """Ends the suites of cases that have begun, also those of which cases are left."""
@@ -235,14 +218,12 @@ class Ledger:
             if suite not in self._over:
                 self._send(SuiteEnd(suite=suite))
 
-    def take(self, event: Event, part: ModulePart | CasesPart | None) -> None:
-        """Sends what is new. `part` is what the event is about of a work unit."""
+    def take(self, event: Event, work: Work) -> None:
+        """Sends what is new; `work` is what the event is about."""
         if isinstance(event, SuiteStart):
             if event.suite not in self._selected:
-                assert isinstance(part, ModulePart)
                 self._ended[event.suite] = {}
-                self._done[event.suite] = list(part.done)
-                self._selected[event.suite] = event.selected - len({done.position for done in part.done})
+                self._selected[event.suite] = event.selected - len(self._plan.retained_tests(event.suite))
                 self._send(event)
                 self._end_suite(event.suite)
         elif isinstance(event, TestStart):
@@ -253,19 +234,32 @@ class Ledger:
             if not self._is_over(event.place):
                 self._send(event)
         elif isinstance(event, AttemptEnd | TestEnd):
-            self._end(event.result, part)
+            self._end(event.result, work)
 
-    def rest(self, unit: WorkUnit) -> WorkUnit | None:
-        """The tests of a work unit that have no result; None when all have one."""
-        modules = [left for one in unit.modules if (left := self._rest_of_module(one)) is not None]
-        cases = [rest for part in unit.cases if (rest := self._rest_of_cases(part)) is not None]
-        if not modules and not cases:
-            return None
-        of_cases = {part.suite.id: {placed.case.id for placed in part.cases} for part in cases}
-        answers = self._answers.lines({**dict.fromkeys(part.module.id for part in modules), **of_cases})
-        return unit.replace(modules=tuple(modules), cases=tuple(cases), answers=answers)
+    def rest(self, work: Work) -> Work | None:
+        """The tests of some work that have no result; None when all have one."""
+        modules = tuple(module for module in work.modules if self._is_left(module.id))
+        held = {(place.suite, place.position) for place in self._held}
+        cases = []
+        for one in work.cases:
+            suite = one.source.suite.id
+            left = [placed for placed in one.cases if (suite, placed.position) not in held]
+            left = [placed for placed in left if not self._has_its_run(suite, placed, work.round)]
+            cases += [one.replace(cases=left)] if left else []
+        return work.replace(modules=modules, cases=tuple(cases)) if modules or cases else None
 
-    def lose(self, unit: WorkUnit, under_way: Mapping[TestPlace, str]) -> None:
+    def unit(self, work: Work) -> WorkUnit:
+        """What a worker is sent of the `rest` of some work."""
+        cases = {one.source.suite.id: {placed.case.id for placed in one.cases} for one in work.cases}
+        return WorkUnit(
+            modules=work.modules,
+            sources=tuple(self._source(one, work) for one in work.cases),
+            elsewhere={module.id: self._elsewhere(module.id) for module in work.modules},
+            answers=self._answers.lines({**dict.fromkeys(module.id for module in work.modules), **cases}),
+            begins_pass=work.begins_pass,
+        )
+
+    def lose(self, under_way: Mapping[TestPlace, str]) -> None:
         """Records that a worker was lost while it ran tests. A test that has lost too many workers is broken."""
         for place, name in under_way.items():
             if self._is_over(place):
@@ -275,27 +269,26 @@ class Ledger:
                 said = f"its worker was lost {MOST_LOSSES} times while it ran; it may need too much memory"
                 failure = Failure(cause=Cause.INFRASTRUCTURE, message=said)
                 outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(failure,))
-                result = TestResult(suite=place.suite, name=name, position=place.position, outcome=outcome)
-                self._finish(result, unit.part_with(place.suite))
+                self._finish(TestResult(suite=place.suite, name=name, position=place.position, outcome=outcome))
 
-    def begin_pass(self) -> Iterator[WorkUnit]:
+    def begin_pass(self, round: int | None) -> Iterator[Work]:
         """Begins the next pass; what runs in it."""
-        parts = [self._held.pop(result.place)[1] for result in self._passes.begin()]
-        modules = {part.module.id: part for part in parts if isinstance(part, ModulePart)}
-        for module in modules.values():
-            rest = self._rest_of_module(module)
-            if rest is not None:
-                yield WorkUnit(modules=(rest,), begins_pass=True)
-        for part in parts:
-            if isinstance(part, CasesPart):
-                yield WorkUnit(cases=(part,), begins_pass=True)
+        held = {result.place.of_test: self._broken.pop(result.place, None) for result in self._passes.begin()}
+        self._held.clear()
+        for suite in dict.fromkeys(place.suite for place in held if place.suite in self._modules):
+            yield Work(modules=(self._modules[suite],), begins_pass=True)
+        for place, placed in held.items():
+            if placed is not None:
+                one = SourceCases(source=self._sources[place.suite], cases=[placed])
+                yield Work(cases=(one,), round=round, begins_pass=True)
 
     def give_up_postponed(self) -> None:
         """Ends what was to run again, but does not, with the results that it had."""
         for result in self._passes.take():
-            self._finish(result, self._held.pop(result.place)[1])
+            del self._held[result.place]
+            self._finish(result)
 
-    def _end(self, result: TestResult, part: ModulePart | CasesPart | None) -> None:
+    def _end(self, result: TestResult, work: Work) -> None:
         place = result.place
         if result.attempts:  # of its runs, each of which was sent
             return
@@ -306,24 +299,27 @@ class Ledger:
             self._began.remove(place)
         else:  # a test that ends at once has no start of its own
             self._send(TestStart(suite=result.suite, name=result.name, position=result.position, run=result.run))
-        is_module = isinstance(part, ModulePart) and not kind_of(result.name)  # which could not be loaded
-        if part is not None and not is_module and self._passes.holds(result):
-            self._held[place] = result.name, _alone(part, result)
+        is_module = result.suite in self._modules
+        if not (is_module and not kind_of(result.name)) and self._passes.holds(result):
+            self._held[place] = result.name
+            if not is_module:
+                cases = (placed for one in work.cases if one.source.suite.id == place.suite for placed in one.cases)
+                self._broken[place] = next(placed for placed in cases if placed.position == place.position)
             return
-        self._finish(result, part)
+        self._finish(result)
 
-    def _finish(self, result: TestResult, part: ModulePart | CasesPart | None) -> None:
-        suite, position, status = result.suite, result.position, result.outcome.status
+    def _finish(self, result: TestResult) -> None:
+        suite, test = result.suite, result.place.of_test
         ended = self._repetition.end(self._passes.with_earlier_errors(result))
-        if suite in self._done:
-            self._done[suite].append(EndedTest(name=result.name, position=position, run=result.run, status=status))
         if result.run:
-            self._runs.setdefault(result.place.of_test, {})[result.run] = status
+            self._runs.setdefault(test, {})[result.run] = result.outcome.status
         self._answers.end(result)
+        source = self._sources.get(suite)
+        if source is not None and result.name in source.waited and (ended is not None or self._in_rounds):
+            self._statuses[suite].setdefault(result.name, (result if ended is None else ended).outcome.status)
         if ended is not None:
-            self._ended.setdefault(suite, {})[position] = ended.outcome.status
-            if result.run:
-                del self._runs[result.place.of_test]
+            self._ended.setdefault(suite, {})[result.position] = result.name
+            self._runs.pop(test, None)
             self._end_suite(suite)
 
     def _end_suite(self, suite: str) -> None:
@@ -331,63 +327,59 @@ class Ledger:
             self._over.add(suite)
             self._send(SuiteEnd(suite=suite))
 
-    def _has_its_runs(self, part: CasesPart, placed: PlacedCase) -> bool:
-        """Whether the runs of a case have ended that a part names, where it names some."""
-        numbers = part.runs.get(placed.case.id)
-        return numbers is not None and self._runs_of(part, placed).keys() >= set(numbers)
-
-    def _runs_of(self, part: CasesPart, placed: PlacedCase) -> Mapping[int, Status]:
-        """How those runs of a case ended that have, while others have not."""
-        return self._runs.get(TestPlace(suite=part.suite.id, position=placed.position), {})
-
     def _is_over(self, place: TestPlace) -> bool:
         if place.position in self._ended.get(place.suite, ()):
             return True
         return bool(self._runs) and place.run in self._runs.get(place.of_test, ())
 
-    def _rest_of_module(self, part: ModulePart) -> ModulePart | None:
-        id = part.module.id
-        if id not in self._selected:
-            return part
-        held = {place.position for place in self._held if place.suite == id}
-        if len(self._ended[id].keys() | held) >= self._selected[id]:
-            return None
-        over = [done for done in self._done[id] if done.position in self._ended[id]]
-        before = [done for done in part.done if done not in over]
-        waits = [
-            EndedTest(name=name, position=place.position, run=place.run, status=Status.FAILED)
-            for place, (name, _) in self._held.items()
-            if place.suite == id
-        ]
-        return part.replace(done=(*before, *over, *waits))
+    def _has_its_run(self, suite: str, placed: PlacedCase, round: int | None) -> bool:
+        """Whether a case has its result, or the run of a round."""
+        return placed.position in self._ended.get(suite, ()) or round in self._runs_of(suite, placed)
 
-    def _rest_of_cases(self, part: CasesPart) -> CasesPart | None:
-        suite = part.suite.id
-        ended = self._ended.get(suite, {})
-        held = {place.position for place in self._held if place.suite == suite}
-        cases = tuple(
-            placed
-            for placed in part.cases
-            if placed.position not in ended and placed.position not in held and not self._has_its_runs(part, placed)
-        )
-        if not cases:
-            return None
-        over = {placed.case.id: ended[placed.position] for placed in part.cases if placed.position in ended}
-        over |= {  # of which a round has the first run
-            placed.case.id: self._runs_of(part, placed)[1]
-            for placed in part.cases
-            if placed.position not in ended and self._has_its_runs(part, placed) and 1 in self._runs_of(part, placed)
+    def _runs_of(self, suite: str, placed: PlacedCase) -> Mapping[int, Status]:
+        """How those runs of a case ended that have, while others have not."""
+        return self._runs.get(TestPlace(suite=suite, position=placed.position), {})
+
+    def _is_left(self, module: str) -> bool:
+        if module not in self._selected:
+            return True
+        return len(self._elsewhere(module)) < self._selected[module] + len(self._plan.retained_tests(module))
+
+    def _elsewhere(self, module: str) -> dict[str, int]:
+        """The tests of a module that have a result, or wait for the next pass, and their positions."""
+        ended = {name: position for position, name in self._ended.get(module, {}).items()}
+        held = {name: place.position for place, name in self._held.items() if place.suite == module}
+        return {**self._plan.retained_tests(module), **ended, **held}
+
+    def _source(self, one: SourceCases, work: Work) -> CaseSource:
+        """Cases as they are sent, with how those ended that they depend on. All variants of an input have the same
+        cases, and those that one of them has no use for have ended there. In rounds, cases wait for others in the first
+        one, which decides whether they run."""
+        from runner.agents.assistant import Assistant
+        from runner.cases.reader import LocatedCase
+
+        source, round = one.source, work.round
+        suite, input = source.suite.id, source.suite.without_variant
+        others = (other.cases for other in work.cases if other.source.suite.without_variant == input)
+        cases = {placed.position: placed for cases in others for placed in cases}
+        own = {placed.case.id for placed in one.cases}
+        known = self._statuses[suite]
+        needed = {id for placed in one.cases for id in placed.case.depends_on} - own
+        ended = {id: known[id] for id in needed if id in known}
+        unused = [placed.case.id for placed in cases.values() if placed.case.id not in own]
+        runs = {
+            placed.case.id: {**source.done.get(placed.case.id, {}), **self._runs_of(suite, placed)}
+            for placed in one.cases
         }
-        done = {
-            placed.case.id: {**part.done.get(placed.case.id, {}), **self._runs_of(part, placed)} for placed in cases
-        }
-        return part.replace(
-            cases=cases, ended={**part.ended, **over}, done={id: runs for id, runs in done.items() if runs}
+        return source.replace(
+            assistant=Assistant(id=source.assistant.id, folder=source.assistant.folder, name=""),
+            selected=len(own) + len(unused) + len(ended),
+            total=len(own) + len(unused) + len(ended),
+            cases=partial(iter, [LocatedCase(line=placed.line, case=placed.case) for placed in cases.values()]),
+            ids=tuple,
+            waited=source.waited & (ended.keys() | own if round in (None, 1) else ended.keys()),
+            done={id: made for id, made in runs.items() if made},
+            ended={**dict.fromkeys(unused, Status.PASSED), **ended},
+            runs=dict.fromkeys(own, (round,)) if round is not None else {},
+            positions=tuple(cases),
         )
-
-
-def _alone(part: ModulePart | CasesPart, result: TestResult) -> ModulePart | CasesPart:
-    """What runs one test of a part again."""
-    if isinstance(part, ModulePart):
-        return part
-    return part.replace(cases=tuple(placed for placed in part.cases if placed.position == result.position))

@@ -42,18 +42,15 @@ from runner.execution.services import RunServices
 from runner.execution.start import carry_out
 from runner.execution.stopping import Stop
 from runner.options.options import FLAGS, RunOptions
-from runner.planning.plan import CaseSource, ResumeState, Retained, RunPlan, RunRequest, suite_of
+from runner.planning.plan import CaseSource, RunPlan, RunRequest, suite_of
 from runner.planning.planner import selection_of
 from runner.record.events import RunError, Warned
-from runner.record.lines import result_of
-from scripttest import ScriptHost, Status, belongings_of, hide_environment, start_processes
+from scripttest import ScriptHost, belongings_of, hide_environment, start_processes
 from scripttest.values import fields_of
 
 if TYPE_CHECKING:
     from runner.agents.service import AgentService
-    from runner.cluster.messages import CasesPart, ModulePart
     from runner.cluster.model_calls import SentAnswers
-    from runner.record.model import TestResult
     from scripttest import ModuleFile
 
 
@@ -81,7 +78,7 @@ class Runner:
             belongings_of(os.path.realpath(root)).know(setup.listed)
         self._processes = start_processes(SCRIPT_PARTS, root) if setup.has_modules else None
         self._options = options_of(setup.options, self._scratch / "recordings" if setup.options.record else None)
-        self._parallel = setup.parallel or 1
+        self._parallel = setup.options.parallel or 1
         self._request = RunRequest(
             options=self._options,
             settings=setup.settings,
@@ -91,7 +88,7 @@ class Runner:
             contexts=setup.contexts,
         )
         self._services = RunServices(self._request, key=setup.key)
-        if setup.counts_usage:
+        if (setup.options.max_cost, setup.options.max_tokens) != (None, None):
             self._services.count_usage(_Usage(self.say, lambda: self.stop))
         self._service: AgentService | None = None
         self._services.on_agents = self._set_up_agents
@@ -284,54 +281,23 @@ def options_of(options: RunOptions, recordings: Path | None) -> RunOptions:
 
 def plan_of(unit: WorkUnit, setup: Setup, request: RunRequest) -> RunPlan:
     """The plan of a work unit."""
-    modules = tuple(part.module for part in unit.modules)
-    sources = tuple(_source(part, unit, request.application) for part in unit.cases)
-    results = {part.module.id: _results(part) for part in unit.modules if part.done}
+    sources = tuple(_with_agent(source, request.application) for source in unit.sources)
     return RunPlan(
         **fields_of(request),
-        suites=(*map(suite_of, modules), *(source.suite for source in sources)),
-        modules=modules,
+        suites=(*map(suite_of, unit.modules), *(source.suite for source in sources)),
+        modules=unit.modules,
         sources=sources,
         selection=selection_of(request.options),
-        picked={part.module.id: part.picked for part in unit.modules if part.picked is not None},
+        picked=setup.picked,
         order=setup.order,
         resumable=setup.resumable,
-        resume=ResumeState(retained=Retained(results=results)),
         is_part=True,
+        elsewhere=unit.elsewhere,
     )
 
 
-def _results(part: ModulePart) -> list[TestResult]:
-    head = {"suite": part.module.id, "script": part.module.id}
-    return [
-        result_of({**head, "id": done.name, "position": done.position, "run": done.run, "status": done.status})
-        for done in part.done
-    ]
-
-
-def _source(part: CasesPart, unit: WorkUnit, application: Application) -> CaseSource:
+def _with_agent(source: CaseSource, application: Application) -> CaseSource:
     from runner.agents.assistant import Assistants, stand_in
-    from runner.cases.reader import LocatedCase
 
-    assistants = Assistants(application)
-    agent = part.suite.agent
-    assistant = stand_in(assistants.find(agent)) if part.broken else assistants.get(agent)
-    own = {placed.case.id for placed in part.cases}
-    cases = [LocatedCase(line=placed.line, case=placed.case) for placed in unit.cases_of(part)]
-    others = [located.case.id for located in cases if located.case.id not in own]
-    ended = {**dict.fromkeys(others, Status.PASSED), **part.ended}
-    return CaseSource(
-        suite=part.suite,
-        assistant=assistant,
-        folder=part.folder,
-        selected=len(own) + len(ended),
-        total=len(own) + len(ended),
-        cases=lambda: cases,
-        ids=lambda: [located.case.id for located in cases],
-        waited=part.waited,
-        broken=part.broken,
-        done=part.done,
-        variant=part.variant,
-        ended=ended,
-        runs=part.runs,
-    )
+    assistants, agent = Assistants(application), source.suite.agent
+    return source.replace(assistant=stand_in(assistants.find(agent)) if source.broken else assistants.get(agent))

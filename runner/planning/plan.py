@@ -183,6 +183,8 @@ class RunPlan(RunRequest):
     """The id of the run in reports and in the store; empty for a part of a run."""
     is_part: bool = False
     """Whether other machines run other tests of the same suites."""
+    elsewhere: Mapping[str, Mapping[str, int]] = {}
+    """Of a part of a run: module → its tests that run or have run elsewhere, and their positions."""
     writes_cases: bool = False
     """Whether the cases that generators made are written to `--output`, and nothing runs."""
 
@@ -225,10 +227,12 @@ class RunPlan(RunRequest):
         """The results of an earlier run that are kept."""
         return self.resume.retained if self.resume is not None else None
 
-    def retained_tests(self, module: str) -> dict[str, int]:
-        """The tests of a module that have results of an earlier run, and their positions."""
+    def retained_tests(self, module: str) -> Mapping[str, int]:
+        """The tests of a module that have results of an earlier run, or elsewhere, and their positions."""
         kept = self.retained
-        return {one.name: one.position for one in kept.results.get(module, ())} if kept is not None else {}
+        if kept is None:
+            return self.elsewhere.get(module, {})
+        return {one.name: one.position for one in kept.results.get(module, ())}
 
 
 def suite_of(module: TestModule) -> Suite:
@@ -311,6 +315,8 @@ class CaseSource(Value):
     runs: Mapping[str, tuple[int, ...]] = {}
     """Case → the numbers of its runs that will run; cases that are not in it run as often as flags and the case file
     say."""
+    positions: tuple[int, ...] = ()
+    """Of its cases, where they are a part of all; empty: from 0."""
 
     def running(self) -> Iterator[LocatedCase]:
         """Reads the cases that are not skipped and not complete in an earlier run."""
@@ -322,7 +328,8 @@ class CaseSource(Value):
         if arrange is not None:
             cases = list(self.cases())
             placed = ((at, cases[at]) for at in arrange(self.suite.id, [located.case.id for located in cases]))
-        for position, located in placed:
+        for at, located in placed:
+            position = self.positions[at] if self.positions else at
             yield PlacedCase(position=position, line=located.line, case=located.case)
 
     def cleaned(self, clean: Callable[[str], str]) -> CaseSource:

@@ -348,6 +348,16 @@ def test_a_run_goes_on_with_resume(app: MakeApplication, cluster: DaskCluster) -
     assert results(lines_of(here.root / "r.jsonl")) == results(whole)
 
 
+def test_kept_results_of_a_module_count_once(app: MakeApplication, cluster: DaskCluster) -> None:
+    here = scripts(app)
+    whole = here.run("-i", "scripts.demo", "-o", "r.jsonl").stdout
+    lines = (here.root / "r.jsonl").read_text().splitlines(keepends=True)
+    (here.root / "r.jsonl").write_text("".join(line for line in lines if '"TestWrong"' not in line))
+    resumed = here.run("--resume", "r.jsonl", "--cluster", cluster.address).stdout
+    said = re.compile(r"Summary: \d+ passed, \d+ failed, \d+ skipped")
+    assert said.findall(resumed) == said.findall(whole) != []
+
+
 def test_what_workers_lack_is_said_before_the_first_test(app: MakeApplication, cluster: DaskCluster) -> None:
     prompts = "- { role: system, content: 'Region $ENV.REGION, office $ENV.OFFICE' }"
     own = '{"type": "openai", "options": {"model": "m", "key": "$ENV.OWN_KEY"}}'
