@@ -206,7 +206,7 @@ def test_a_hang_is_found(shared_app: MakeApplication) -> None:
 
 
 def test_a_search_that_is_interrupted_leaves_no_temporary_files(shared_app: MakeApplication) -> None:
-    test = HEAD + "export function FuzzFine(f) { f.add(1); f.fuzz((t, n) => { t.assert.True(true); }); }\n"
+    test = HEAD + "export function FuzzFine(f) { f.add('a'); f.fuzz((t, text) => { t.assert.True(true); }); }\n"
     app = shared_app({"parse.ts": PARSE, "parse_test.ts": test})
     with leaves_nothing(app):
         temporary = app.temporary
