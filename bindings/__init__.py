@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         answered_value,
         arguments_text,
         envelope,
-        enveloped,
         failure_envelope,
         revived,
     )
@@ -51,7 +50,7 @@ _HOMES = {
     "patterns": "Pattern PatternError compile",
     "policy": "HostCall HostFunction Policy Written host_problem",
     "process_router": "KeptCall KeptCalls ProcessRouter Provider TestKind Worlds answered_value arguments_text"
-    " envelope enveloped failure_envelope revived",
+    " envelope failure_envelope revived",
     "snapshots": "SnapshotError Snapshots",
     "workspace": "Workspace opened_workspace workspace_of",
     "world": "CLOCK_STANDS Mock Mocks World given_mocks",

@@ -24,11 +24,6 @@ DATABASE = "database"
 MODEL_GROUPS = frozenset(("models", "model", "schemas", "query", "db"))
 """First words of the processes that the database of a world answers."""
 
-_SLOW = ('"sql"', '"joins"')
-"""What a query has that may take long on a small database too."""
-_MOST_AT_ONCE = 64_000
-"""Characters of the arguments of a call that is quick."""
-
 SCRIPT_GROUPS = frozenset(("scripts", "services"))
 """First words of the processes that scripts answer, in a realm; what comes here has no script, or no function."""
 
@@ -68,14 +63,6 @@ class HostProcesses:
 
         with world.ledger.answering(called(name, args), name):
             return self._called(name, args, context, world)
-
-    def held_database(self, name: str, arguments: str, world: World) -> OwnDatabase | None:
-        """The database of a world, if it answers a process soon: it is open, small, and held so that no other thread
-        uses it until its `release`. None where `call` may take long. `arguments` are JSON."""
-        database: OwnDatabase | None = world.held(DATABASE)
-        if database is None or not _is_quick(name, arguments):
-            return None
-        return database if database.hold() else None
 
     def _called(self, name: str, args: list[Any], context: Mapping[str, Any], world: World) -> Any:
         if name.partition(".")[0].lower() in MODEL_GROUPS:
@@ -210,16 +197,6 @@ def _translations(app_root: Path, locale: str) -> dict[str, str]:
                 raise ProcessError(f"The translations in langs/{name}/{path.name} are not a mapping of strings")
             texts |= {str(source): str(text) for source, text in value.items()}
     return texts
-
-
-def _is_quick(name: str, arguments: str) -> bool:
-    """Whether a process of models is quick on a small database, whatever it is asked."""
-    if len(arguments) > _MOST_AT_ONCE:
-        return False
-    group = name.partition(".")[0].lower()
-    if group == "query":
-        return not any(word in arguments for word in _SLOW)
-    return group == "models" or name == "db.Rows"
 
 
 def is_served(name: str) -> bool:

@@ -44,18 +44,6 @@ class KeptCalls:
     def __init__(self) -> None:
         self._calls: dict[TestKey, list[KeptCall]] = {}
 
-    def call(self, test: TestKey, name: str, arguments: str, link: AskBack, answer: Callable[[AskBack], str]) -> str:
-        """What `answer` answers a call, which gets the `link` to the realm."""
-        asked: list[tuple[str, str]] = []
-
-        def ask(question: str, given: str, done: Callable[[str | None, str], None]) -> None:
-            asked.append((question, given))
-            link(question, given, done)
-
-        envelope = answer(ask)
-        self.keep(test, KeptCall(name=name, arguments=arguments, envelope=envelope, asked=tuple(asked)))
-        return envelope
-
     def keep(self, test: TestKey, call: KeptCall) -> None:
         """Keeps a call that has its answer."""
         calls = self._calls.setdefault(test, [])
@@ -140,46 +128,44 @@ class ProcessRouter(Services):
         """Answers one host call; see `scripttest.Services`."""
         if self.kept is None:
             return self._answered(test, name, arguments, world, link)
-        return self.kept.call(
-            test, name, arguments, link, lambda link: self._answered(test, name, arguments, world, link)
-        )
+        asked: list[tuple[str, str]] = []
+
+        def ask(question: str, given: str, done: Callable[[str | None, str], None]) -> None:
+            asked.append((question, given))
+            link(question, given, done)
+
+        envelope = self._answered(test, name, arguments, world, ask)
+        self.kept.keep(test, KeptCall(name=name, arguments=arguments, envelope=envelope, asked=tuple(asked)))
+        return envelope
 
     def _answered(self, test: TestKey, name: str, arguments: str, world: str, link: AskBack) -> str:
         if self.judged is None or name != _JUDGE:
-            return self._called(test, name, arguments, world, link)
+            return self._enveloped(test, name, arguments, world, link)
         order = (arguments, self._asked[test, arguments])
         self._asked[test, arguments] += 1
         if order not in self.judged:
-            self.judged[order] = self._called(test, name, arguments, world, link)
+            self.judged[order] = self._enveloped(test, name, arguments, world, link)
         return self.judged[order]
 
-    def _called(self, test: TestKey, name: str, arguments: str, world: str, link: AskBack) -> str:
-        own = self.worlds.of(test)
-        own.link = link
-        return self._enveloped(own, name, arguments, world)
+    def _enveloped(self, test: TestKey, name: str, arguments: str, told: str, link: AskBack) -> str:
+        """The JSON envelope of the answer to a call, before which the realm has told the state of the test."""
+        from bindings.errors import ProcessError
 
-    def _enveloped(self, own: World, name: str, arguments: str, told: str) -> str:
-        """The envelope of the answer to a call, before which the realm has told the state of the test."""
-
-        def answer(args: list[Any]) -> Any:
-            own.take(told)
-            return self._answer(own, name, args)
-
-        return enveloped(name, arguments, answer, own.clock)
-
-    def at_once(self, test: TestKey, name: str, arguments: str, world: str) -> str | None:
-        """The quick answer of a database to a host call; see `scripttest.Services`."""
-        own = self.worlds.known(test)
-        database = own and self._host.held_database(name, arguments, own)
-        if not own or not database:
-            return None
+        world = self.worlds.of(test)
+        world.link = link
         try:
-            envelope = self._enveloped(own, name, arguments, world)
-        finally:
-            database.release()
-        if self.kept is not None:
-            self.kept.keep(test, KeptCall(name=name, arguments=arguments, envelope=envelope))
-        return envelope
+            args = revived(arguments)
+            world.take(told)
+            return envelope(self._answer(world, name, args), world.clock)
+        except ProcessError as error:
+            failure = error
+        except RecursionError:
+            failure = ProcessError(f"{name}: values are nested too deeply", 400)
+        except UnicodeEncodeError:
+            failure = ProcessError(f"{name}: a string contains a lone surrogate", 400)
+        except Exception as error:
+            failure = ProcessError(f"{name}: {type(error).__name__}: {error}")
+        return failure_envelope(failure, world.clock)
 
     def library(self, module: str, script: str) -> Path:
         """The file of a script; see `scripttest.Services`."""
@@ -205,14 +191,10 @@ class ProcessRouter(Services):
         """The outcome of a test whose realm has ended; see `scripttest.Services`."""
         settled = self._kinds[kind_of(test.test).lower()]().settled(test, outcome)
         if settled is None:
-            self.forget(test.suite, [test.test])
+            self.worlds.forget(test.suite, [test.test])
             if self._goes_on is not None:
                 self._goes_on(test.suite, test.test)
         return settled
-
-    def forget(self, module: str, tests: Collection[str] | None) -> None:
-        """Closes the worlds of tests of a module, because they run again; None: of all its tests."""
-        self.worlds.forget(module, tests)
 
     def _answer(self, world: World, name: str, args: list[Any]) -> Any:
         group = name.partition(".")[0]
@@ -226,22 +208,6 @@ class ProcessRouter(Services):
             return provider(world, name, args) if provider else self._host.call(name, args, self._context, world)
         finally:
             asked.end()
-
-
-def enveloped(name: str, arguments: str, answer: Callable[[list[Any]], Any], clock: Clock) -> str:
-    """The JSON envelope of what `answer` makes of JSON arguments, or of what it raises."""
-    from bindings.errors import ProcessError
-
-    try:
-        return envelope(answer(revived(arguments)), clock)
-    except ProcessError as error:
-        return failure_envelope(error, clock)
-    except RecursionError:
-        return failure_envelope(ProcessError(f"{name}: values are nested too deeply", 400), clock)
-    except UnicodeEncodeError:
-        return failure_envelope(ProcessError(f"{name}: a string contains a lone surrogate", 400), clock)
-    except Exception as error:
-        return failure_envelope(ProcessError(f"{name}: {type(error).__name__}: {error}"), clock)
 
 
 def arguments_text(args: list[Any]) -> str:

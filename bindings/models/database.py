@@ -27,9 +27,6 @@ PAGE = 1024
 """Bytes of a page, of which each table and each index has one of its own: an empty database is copied for each test."""
 MAX_PAGES = (512 << 20) // PAGE
 """The largest size of the database in pages: 512 MB."""
-CHANGES_BETWEEN_LOOKS = 16
-SMALL_PAGES = (2 << 20) // PAGE
-"""The largest size of a small database in pages: 2 MB."""
 SECONDS = 10.0
 """The time limit of one statement."""
 _FULL = "database or disk is full"
@@ -114,7 +111,6 @@ class Database:
         self._ends = 0.0
         self._given_up = ""
         self._asked = 0
-        self._pages = self._looks_at = 0
         self._refused = ""
         self._creates = self._changes = False
         """Whether the statement that runs does what `_CREATING` and `_CHANGING` have."""
@@ -146,19 +142,6 @@ class Database:
             connection.create_function(name, -1, partial(self._time, name))
         bound(connection, self._evaluate)
         connection.set_progress_handler(self._is_late, _CHECKED_EVERY)
-
-    @property
-    def is_small(self) -> bool:
-        """Whether it has so few pages that statements of ours are quick, unless scripts have made triggers or views.
-        Looks anew when some rows have changed."""
-        if self._has_triggers or self._views:
-            return False
-        with self._lock:
-            changes = self._connection.total_changes
-            if changes >= self._looks_at:
-                self._pages = self._connection.execute("PRAGMA page_count").fetchone()[0]
-                self._looks_at = changes + CHANGES_BETWEEN_LOOKS
-        return self._pages <= SMALL_PAGES
 
     @property
     def changes(self) -> int:

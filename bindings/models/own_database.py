@@ -75,20 +75,6 @@ class OwnDatabase:
             store = self._store
             return None if store is None else Contents(catalog=store.catalog.copy(), dump=store.database.dump())
 
-    def hold(self) -> bool:
-        """Keeps other threads from using it until `release`, if it is open, small, and not in use by another thread;
-        else returns False."""
-        if not self._lock.acquire(blocking=False):
-            return False
-        if self._store is not None and not self._closed and self._store.database.is_small:
-            return True
-        self._lock.release()
-        return False
-
-    def release(self) -> None:
-        """Lets other threads use it again."""
-        self._lock.release()
-
     @property
     def changes(self) -> int:
         """How many rows were written since it was opened."""

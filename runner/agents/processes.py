@@ -18,7 +18,6 @@ from bindings import (
     agent_id,
     called,
     envelope,
-    enveloped,
     failure_envelope,
     revived,
 )
@@ -100,24 +99,6 @@ class AgentProcesses:
         except Exception as error:
             broken = ProcessError(f"{name}: {type(error).__name__}: {error}")
             return failure_envelope(broken, own.clock, changed())
-
-    def at_once(self, owner: Scope, name: str, arguments: str, world: str) -> str | None:
-        """The quick answer of a database to a call that no mock answers; see `scripttest.FunctionServices`."""
-        own = owner.chat.world
-        if own.is_seeded or (own.mocks and own.mocks.find_process(name)):
-            return None  # a seeded world draws in the task of the call, which may have random numbers of its own
-
-        def answer(args: Args) -> Any:
-            own.catch_up(world)
-            return self._host.call(name, args, owner.context, own)
-
-        database = self._host.held_database(name, arguments, own)
-        if database is None:
-            return None
-        try:
-            return _kept(owner, name, arguments, enveloped(name, arguments, answer, own.clock))
-        finally:
-            database.release()
 
     def returned(self, owner: Scope, world: str, mocked: Sequence[MockedCalls]) -> None:
         """Moves the clock to where the function has moved its own; see `scripttest.FunctionServices`."""

@@ -199,7 +199,7 @@ class Run:
         """Begins a further pass: only these tests of each module run, None: all, as if for the first time."""
         self._again = tests
         for module, names in tests.items():
-            self.router.forget(module, names)
+            self.services.worlds.forget(module, names)
         self.services.begin_again(tests)
 
     def fuzz_or_benchmarks(self) -> FuzzTests | BenchmarkTests:

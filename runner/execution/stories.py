@@ -295,10 +295,6 @@ class _FunctionAnswers(FunctionServices):
         self._first = first
 
     async def answer(self, owner: list[KeptCall], name: str, arguments: str, world: str) -> str:
-        """As `at_once`."""
-        return self.at_once(owner, name, arguments, world)
-
-    def at_once(self, owner: list[KeptCall], name: str, arguments: str, world: str) -> str:
         """See `take_call`."""
         return take_call(owner, name, arguments).envelope
 

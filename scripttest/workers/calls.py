@@ -34,7 +34,7 @@ class HostCalls:
         self._answerers = Answerers()
 
     def begin(self, slot: Slot, call: HostCall, *, test: TestKey, timeout: float) -> None:
-        """Answers a host call at once where `Services.at_once` can, else starts to answer it on another thread.
+        """Starts to answer a host call on another thread.
 
         Args:
             slot: the slot of the calling worker, which waits for the answer.
@@ -42,10 +42,6 @@ class HostCalls:
             test: the run of a test that calls.
             timeout: time limit of a test of the module, in seconds."""
         assert slot.work is not None
-        quick = self._services.at_once(test, call.name, call.arguments, call.world) if test.test else None
-        if quick is not None:
-            slot.reply(call.number, quick)
-            return
         running = slot.work.running
 
         def ask(back: str, values: str, done: Backed) -> None:

@@ -59,9 +59,6 @@ class FunctionServices(Protocol):
         """Answers a host call: JSON arguments in, JSON envelope out, as `Services.call` does. `world` is what the realm
         of the function tells of it; see `protocol`."""
 
-    def at_once(self, owner: Owner, name: str, arguments: str, world: str) -> str | None:
-        """The same answer, if it takes so little time that the event loop can wait for it; else None."""
-
     def returned(self, owner: Owner, world: str, mocked: Sequence[MockedCalls]) -> None:
         """Called when a function has ended, with what its realm reports of its world, and the calls that
         mocks answered."""
@@ -221,11 +218,7 @@ class FunctionPool:
         if call.name == PLACES:
             slot.reply(call.number, work.loaded.mapper.written(call.arguments))
             return
-        answer = self._services.at_once(work.owner, call.name, call.arguments, call.world)
-        if answer is not None:
-            slot.reply(call.number, answer)
-        else:
-            work.events.put_nowait(call)
+        work.events.put_nowait(call)
 
     def lost(self, slot: WorkerSlot[_Call], loss: Loss) -> None:
         """Tells the task that waits for the function that its worker is lost."""

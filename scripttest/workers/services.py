@@ -51,11 +51,6 @@ class Services:
             link: asks the realm of the test back, until the call is answered."""
         raise NotImplementedError
 
-    def at_once(self, test: TestKey, name: str, arguments: str, world: str) -> str | None:
-        """What `call` answers, if it takes so little time that the host can wait for it; else None. Arguments as those
-        of `call`."""
-        return None
-
     def library(self, module: str, script: str) -> Path:
         """The file of the script that `Process("scripts.a.b.Fn")` names without its function. Raises ScriptError."""
         raise NotImplementedError

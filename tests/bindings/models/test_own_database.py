@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,9 @@ from command import PATIENCE
 from pet_shop import DOCUMENTS, NOW, definition
 
 from bindings.errors import ProcessError
-from bindings.host_processes import HostProcesses
 from bindings.models.database import Database
 from bindings.models.databases import Databases, Fixture, ModelFiles
 from bindings.models.own_database import OwnDatabase
-from bindings.policy import Policy
-from bindings.world import World
 
 
 class Files:
@@ -106,30 +102,6 @@ def test_one_that_was_made_ahead_is_as_fresh_as_the_others() -> None:
         database.call("models.town.DestroyWhere", [{}])
         database.close()
     assert stamps == [(1, f"{year}-01-01 00:00:00", ["Bremen", "Ulm"]) for year in (2030, 2031, 2032)]
-
-
-def test_it_is_held_while_it_is_free_and_small() -> None:
-    database = own(Databases(Files(), [].append))
-
-    def can_hold() -> bool:
-        held = database.hold()
-        if held:
-            database.release()
-        return held
-
-    assert can_hold() is False  # nothing is open yet
-    towns(database)
-    assert can_hold() is True
-    assert database.hold()
-    with ThreadPoolExecutor(1) as other:
-        assert other.submit(can_hold).result() is False
-        database.release()
-        assert other.submit(can_hold).result() is True
-    rows = [["x" * 1000] for _ in range(3000)]
-    database.call("models.town.Insert", [["name"], rows])
-    assert can_hold() is False
-    database.close()
-    assert can_hold() is False
 
 
 def test_what_is_wrong_with_files_is_raised_each_time_and_said_once() -> None:
@@ -230,22 +202,3 @@ def test_passwords_are_hashed_with_the_salt_of_the_test() -> None:
     assert all(bcrypt.checkpw("Ünsafe".encode(), hash.encode()) for hash in hashes)
     assert hashes[0].startswith("$2b$04$......................")
     assert [hashes.index(hash) for hash in hashes] == [0, 0, 0, 0, 4, 4]
-
-
-def test_only_what_is_quick_is_answered_at_once() -> None:
-    world = World(suite="s", test="T")
-    host = HostProcesses(Path("/app"), Policy, lambda name: None, lambda of: own(Databases(Files(), [].append)))
-    assert host.held_database("models.town.Get", "[{}]", world) is None  # nothing is open yet
-    host.call("models.town.Get", [{}], {}, world)
-
-    def is_quick(name: str, arguments: str) -> bool:
-        database = host.held_database(name, arguments, world)
-        if database is not None:
-            database.release()
-        return database is not None
-
-    assert is_quick("models.town.Get", "[{}]") and is_quick("db.Rows", '["town"]')
-    assert is_quick("query.default.Get", '[{"select": ["id"], "from": "town"}]')
-    assert not is_quick("query.default.Get", '[{"sql": {"stmt": "select 1"}}]')
-    assert not is_quick("query.default.Get", '[{"select": ["id"], "from": "town", "joins": []}]')
-    assert not is_quick("models.town.Get", "x" * 70_000) and not is_quick("db.Seed", '["town"]')

@@ -208,9 +208,6 @@ class FunctionServices:
     async def answer(self, owner: object, name: str, arguments: str, world: str) -> str:
         return json.dumps({"ok": [owner, name, json.loads(arguments)]})
 
-    def at_once(self, owner: object, name: str, arguments: str, world: str) -> str | None:
-        return None
-
     def returned(self, owner: object, world: str, mocked: tuple[tuple[str, int], ...]) -> None:
         assert (world, mocked) == ("", ())
 
@@ -359,25 +356,6 @@ def test_a_second_worker_makes_ready_while_the_first_one_works(
 
     assert asyncio.run(work()) == list(range(calls))
     assert (tmp_path / "started").read_text() == "\n" * started
-
-
-def test_an_answer_that_is_there_at_once_reaches_the_function(tmp_path: Path) -> None:
-    class AtOnce(FunctionServices):
-        def at_once(self, owner: object, name: str, arguments: str, world: str) -> str | None:
-            return json.dumps({"ok": "at once"}) if name == "models.x.Find" else None
-
-    file = tmp_path / "f.ts"
-    file.write_text('export function Run() { return [Process("models.x.Find"), Process("models.x.Get")]; }\n')
-
-    async def work() -> object:
-        pool = FunctionPool(tmp_path, worker_command(PARTS), AtOnce(), SCRIPT_GLOBALS, 1)
-        try:
-            wanted = FunctionCall(script=file, function="Run", arguments="[]", context="{}")
-            return (await pool.call(wanted, "owner")).value
-        finally:
-            await pool.close()
-
-    assert asyncio.run(work()) == ["at once", ["owner", "models.x.Get", []]]
 
 
 def test_a_host_with_real_workers_runs_a_module(tmp_path: Path) -> None:
