@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -18,8 +19,6 @@ from bindings.models.writes import create
 from scripttest.typing_names import Json
 from scripttest.values import Value
 
-MOST_AHEAD = 2
-"""Databases that are made ahead: one for the test that begins while the other one is made."""
 _INDEX_TYPES = ("index", "unique", "primary", "fulltext")
 """Types of indexes; the last two make nothing here."""
 
@@ -70,13 +69,12 @@ class Databases:
     def __init__(self, files: Files, warn: Callable[[str], None]) -> None:
         """Reads nothing yet. `warn` is called with warnings about the application's models."""
         self.files = files
-        self._fixtures: dict[tuple[str, Path], Fixture] = {}
+        self.fixture = cache(files.fixture)
+        """That of `Files`, which is read once."""
         self._warn = warn
         self._lock = threading.Lock()
         self._template: Contents | None = None
         self._problem = ""
-        self._ahead: list[Database] = []
-        """Databases of tests that come."""
 
     def open(
         self,
@@ -95,30 +93,16 @@ class Databases:
             salt: returns 16 random bytes for the hash of a password.
             strict: whether to refuse what MySQL would refuse.
             contents: what it has at first; None: the tables of all models and their first rows."""
-        ahead = None
         if contents is None:
             with self._lock:
                 if self._template is None and not self._problem:
                     self._make()
-                ahead = self._ahead.pop() if self._ahead else None
             contents = self._template
         if contents is None:
             raise failed(self._problem)
-        database = ahead or _loaded(contents.dump)
-        database.now = now
+        database = Database(now=now)
+        database.load(contents.dump)
         return Store(contents.catalog.copy(), database, warn, load=self.files.document, strict=strict, salt=salt)
-
-    def make_ahead(self) -> None:
-        """Makes a database for a later test in advance."""
-        if self._template is not None and len(self._ahead) < MOST_AHEAD:
-            self._ahead.append(_loaded(self._template.dump))
-
-    def fixture(self, name: str, folder: Path) -> Fixture:
-        """A fixture as `Files` finds it, which is read once. Raises ProcessError."""
-        found = self._fixtures.get((name, folder))
-        if found is None:
-            found = self._fixtures[name, folder] = self.files.fixture(name, folder)
-        return found
 
     def _make(self) -> None:
         files = self.files.models()
@@ -137,14 +121,6 @@ class Databases:
             self._template = Contents(catalog=catalog, dump=database.dump())
         finally:
             database.close()
-
-
-def _loaded(dump: bytes) -> Database:
-    """A database with its tables, which SQLite has read."""
-    database = Database()
-    database.load(dump)
-    database.read("SELECT 1 FROM sqlite_master LIMIT 0")
-    return database
 
 
 def migrate_all(store: Store) -> None:
@@ -171,7 +147,7 @@ def migrate(store: Store, model: Model, *, force: bool = False) -> None:
     if tables.exists(store.database, model.table):
         tables.adapt(store.database, model.table, model.columns, model.indexes)
         return
-    tables.create(store.database, model)
+    tables.make(store.database, model.table, model.columns, model.indexes)
     for index in model.indexes:
         if index.type not in _INDEX_TYPES:
             said = f"its type is {index.type}, and must be" if index.type else "it has no type, which must be"

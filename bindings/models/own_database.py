@@ -120,4 +120,3 @@ class OwnDatabase:
             finally:
                 self._store.database.close()
                 self._store = None
-                self._databases().make_ahead()

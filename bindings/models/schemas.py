@@ -12,6 +12,7 @@ from bindings.models.definition import (
     CREATED_AT,
     DELETED_AT,
     RESTORE_DATA,
+    TYPES,
     UPDATED_AT,
     Column,
     Index,
@@ -24,12 +25,9 @@ from scripttest.typing_names import Json
 
 _SIZED = re.compile(r"(\w++(?: ++\w++|(?!))*+)\s*+(?:\((\d+)(?:,(\d+))?\))?")
 _READ_TYPES = {
-    "VARCHAR": "string", "CHARACTER": "char", "TEXT": "text", "MEDIUMTEXT": "mediumText", "LONGTEXT": "longText",
-    "INTEGER": "integer", "TINYINT": "tinyInteger", "SMALLINT": "smallInteger", "BIGINT": "bigInteger",
-    "UNSIGNED BIG INT": "unsignedBigInteger", "BOOLEAN": "boolean", "DECIMAL": "decimal", "FLOAT": "float",
-    "DOUBLE": "double", "DATETIME": "datetime", "TIMESTAMP": "timestamp", "DATE": "date", "TIME": "time",
-    "BLOB": "binary",
-}  # fmt: skip
+    type.sql.partition("(")[0]: name for name, type in reversed(TYPES.items()) if type.kind not in ("id", "counted")
+}
+"""Declaration of a column, without its size → the first type of models that has it."""
 _CHECK = re.compile(r"CONSTRAINT `((?:[^`]|``)+)` CHECK\(`(?:[^`]|``)+` IN \(((?:'(?:[^']|'')*',?)+)\)\)")
 
 

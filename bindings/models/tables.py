@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bindings.errors import ProcessError, bad, failed
 from bindings.models.database import Database
-from bindings.models.definition import Column, Index, Model, bound, read, stored
+from bindings.models.definition import Column, Index, bound, read, stored
 from scripttest import install_command
 from scripttest.typing_names import Json
 from scripttest.values import Value
@@ -41,13 +41,6 @@ def literal(value: Json) -> str:
     if isinstance(value, (int, float)):
         return repr(value)
     return "'" + str(value).replace("'", "''") + "'"
-
-
-def create(database: Database, model: Model) -> None:
-    """Makes the table of a model and its indexes. Raises ProcessError."""
-    if not model.table:
-        raise failed("missing table name")
-    make(database, model.table, model.columns, model.indexes)
 
 
 def make(database: Database, table: str, columns: Sequence[Column], indexes: Sequence[Index]) -> None:
@@ -157,26 +150,11 @@ def remove_column(database: Database, table: str, name: str) -> None:
     database.write(f"ALTER TABLE {quoted(table)} RENAME COLUMN {quoted(name)} TO {quoted('__DEL__' + name)}")
 
 
-def stored_row(model: Model, row: Mapping[str, Json], salt: Salt) -> Row:
-    """The values of a row as the table has them, without keys that are no columns. Raises ProcessError."""
-    kept: Row = {}
-    for name, value in row.items():
-        column = model.by_name.get(name)
-        if column is not None:
-            kept[name] = stored_value(column, value, salt)
-    return kept
-
-
 def stored_value(column: Column, value: Json, salt: Salt) -> Json:
     """One value as the table has it. Passwords are hashed each time that they are written. Raises ProcessError."""
     if column.crypt == "PASSWORD" and value is not None:
         return _hashed(column.name, value, salt)
     return stored(column.kind, value)
-
-
-def unknown(model: Model, row: Mapping[str, Json]) -> list[str]:
-    """Keys of a row that are not columns."""
-    return [name for name in row if name not in model.by_name]
 
 
 def row_for_scripts(columns: Iterable[Column], row: Mapping[str, Json], prefix: str = "") -> Row:

@@ -11,7 +11,6 @@ from bindings.errors import bad
 from bindings.models.definition import Column, Model
 from bindings.patterns import PatternError, compile
 from scripttest.typing_names import Json
-from scripttest.values import Value
 
 _DATETIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 _MOBILE = {"us": re.compile(r"\d{3}-\d{3}-\d{4}")}
@@ -24,23 +23,15 @@ _BYTES = {"text": (1 << 16) - 1, "mediumText": (1 << 24) - 1}
 """Type → the largest size of its texts in bytes."""
 
 
-class Invalid(Value):
-    """A column whose value breaks its rules."""
-
-    column: str
-    messages: tuple[str, ...]
-
-
-def invalid_of(model: Model, row: Mapping[str, Json]) -> list[Invalid]:
-    """The columns of a row that break their rules."""
-    found = []
+def broken_rules(model: Model, row: Mapping[str, Json]) -> dict[str, list[str]]:
+    """The columns of a row that break their rules, with what is said of each."""
+    found = {}
     for name, value in row.items():
         column = model.by_name.get(name)
         if column is None or (value is None and column.nullable):
             continue
-        messages = tuple(_message(rule, column, value) for rule in column.validations if not _holds(rule, value))
-        if messages:
-            found.append(Invalid(column=name, messages=messages))
+        if messages := [_message(rule, column, value) for rule in column.validations if not _holds(rule, value)]:
+            found[name] = messages
     return found
 
 
@@ -57,17 +48,16 @@ def dead_rules(model: Model) -> dict[str, list[str]]:
 
 def check(model: Model, row: Mapping[str, Json]) -> None:
     """Raises ProcessError for a row that breaks rules: `column;message,message;column;message`."""
-    found = invalid_of(model, row)
-    if found:
-        raise bad(";".join(part for one in found for part in (one.column, ",".join(one.messages))))
+    if found := broken_rules(model, row):
+        raise bad(";".join(part for name, messages in found.items() for part in (name, ",".join(messages))))
 
 
 def check_all(model: Model, rows: list[Mapping[str, Json]]) -> None:
     """Raises ProcessError for rows that break rules, in the form that `Insert` has."""
-    found = [(at, one) for at, row in enumerate(rows) for one in invalid_of(model, row)]
+    broken = ((at, broken_rules(model, row)) for at, row in enumerate(rows))
+    found = [f"{{{at} {name} [{' '.join(said)}]}}" for at, columns in broken for name, said in columns.items()]
     if found:
-        listed = (f"{{{at} {one.column} [{' '.join(one.messages)}]}}" for at, one in found)
-        raise bad(f"[{' '.join(listed)}]")
+        raise bad(f"[{' '.join(found)}]")
 
 
 def _message(rule: Mapping[str, Json], column: Column, value: Json) -> str:

@@ -8,7 +8,7 @@ from bindings.errors import ProcessError, bad, failed
 from bindings.models.definition import CREATED_AT, DELETED_AT, UPDATED_AT, Model, bound
 from bindings.models.reads import find, limit_of
 from bindings.models.store import Store
-from bindings.models.tables import Condition, Row, conditions, plain_place, quoted, stored_row, stored_value, unknown
+from bindings.models.tables import Condition, Row, conditions, plain_place, quoted, stored_value
 from bindings.models.validation import check, check_all, dead_rules, strict_problem
 from scripttest.typing_names import Json
 
@@ -128,15 +128,17 @@ def delete_where(store: Store, model: Model, param: Mapping[str, Json]) -> int:
 
 def destroy(store: Store, model: Model, id: Json) -> None:
     """`Destroy`: removes the row for good."""
-    where = _is(model, id)
-    store.database.write(f"DELETE FROM {quoted(model.table)} WHERE {where.sql}", where.parameters)
+    _remove(store, model, _is(model, id))
 
 
 def destroy_where(store: Store, model: Model, param: Mapping[str, Json]) -> int:
     """`DestroyWhere`: returns how many rows were removed, including rows that were deleted before."""
-    where = _chosen(store, model, param, deleted=True)
-    chosen = f" WHERE {where.sql}" if where.sql else ""
-    return store.database.write(f"DELETE FROM {quoted(model.table)}{chosen}", where.parameters).rowcount
+    return _remove(store, model, _chosen(store, model, param, deleted=True))
+
+
+def _remove(store: Store, model: Model, where: Condition) -> int:
+    sql = f"DELETE FROM {quoted(model.table)}{_where(model, where)}"
+    return store.database.write(sql, where.parameters).rowcount
 
 
 def _without(row: Mapping[str, Json], *names: str) -> Row:
@@ -220,13 +222,13 @@ def _tell_dead_rules(store: Store, model: Model) -> None:
 
 
 def _kept(store: Store, model: Model, row: Mapping[str, Json]) -> Row:
-    extra = unknown(model, row)
-    if extra:
+    if extra := [name for name in row if name not in model.by_name]:
         store.warn(
             f"models.{model.id}: {', '.join(extra)} {'is not a column' if len(extra) == 1 else 'are not columns'}: "
             "left out"
         )
-    return stored_row(model, row, store.salt)
+    columns = model.by_name
+    return {name: stored_value(columns[name], value, store.salt) for name, value in row.items() if name in columns}
 
 
 def _refuse(model: Model, values: Mapping[str, Json], *, is_new: bool) -> None:
@@ -253,7 +255,7 @@ def _chosen(store: Store, model: Model, param: Mapping[str, Json], *, deleted: b
     return where.replace(sql=f"{where.sql} AND {living}" if where.sql else living)
 
 
-def _where(model: Model, where: Condition, limit: int) -> str:
+def _where(model: Model, where: Condition, limit: int = 0) -> str:
     chosen = f" WHERE {where.sql}" if where.sql else ""
     if not limit:
         return chosen

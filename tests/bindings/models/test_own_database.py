@@ -91,7 +91,7 @@ def test_each_has_its_own_clock_and_warnings() -> None:
     ]
 
 
-def test_one_that_was_made_ahead_is_as_fresh_as_the_others() -> None:
+def test_one_that_is_opened_later_is_as_fresh_as_the_others() -> None:
     databases = Databases(Files(), [].append)
     stamps = []
     for year in (2030, 2031, 2032):
