@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import _thread
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -72,7 +73,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, AnsweredBy], OutsideCall] = {}
-        self._under_way: dict[str, int] = {}
+        self._under_way: Counter[str] = Counter()
         """Name → how many calls of that name have begun and have no answer yet."""
         self._closed = False
         self._lock = _thread.allocate_lock()
@@ -81,48 +82,41 @@ class Ledger:
     def answering(self, noted: str, name: str) -> Iterator[None]:
         """In which a call is answered, which is pending until then. It is noted as `noted`; without that only if
         nobody answers it, by its `name`."""
-        if noted:
-            self.begin(noted)
         try:
-            yield
+            with self.pending(noted):
+                yield
         except Exception as error:
             if noted:
-                self.fail(noted, error)
+                self.note_failure(noted, error)
             elif name and getattr(error, "missing", False):
                 self.note_failure(name, error)
             raise
         if noted:
-            self.end(noted)
+            self.note(noted)
 
-    def begin(self, name: str) -> None:
-        """Notes that a call begins. It is pending until `end`, `fail` or `forget`."""
+    @contextmanager
+    def pending(self, name: str) -> Iterator[None]:
+        """In which a call has begun, and has no answer yet. One that is cancelled stays pending."""
+        self._count(name, 1)
+        try:
+            yield
+        except Exception:
+            self._count(name, -1)
+            raise
+        self._count(name, -1)
+
+    def _count(self, name: str, change: int) -> None:
         with self._lock:
             if not self._closed:
-                self._under_way[name] = self._under_way.get(name, 0) + 1
-
-    def end(self, name: str, answered: AnsweredBy = AnsweredBy.SERVED, message: str = "") -> None:
-        """Writes down who answered a call that has begun."""
-        self.forget(name)
-        self.note(name, answered, message)
-
-    def fail(self, name: str, error: object) -> None:
-        """Writes down a call that has begun and failed; see `note_failure`."""
-        self.forget(name)
-        self.note_failure(name, error)
-
-    def forget(self, name: str) -> None:
-        """Notes that a call that has begun is over, without writing it down."""
-        with self._lock:
-            if not self._closed:
-                self._under_way[name] -= 1
+                self._under_way[name] += change
 
     def close(self) -> None:
         """The test is over: what is under way stays pending, and nothing more is written down."""
         with self._lock:
             self._closed = True
 
-    def note(self, name: str, answered: AnsweredBy, message: str = "", count: int = 1) -> None:
-        """Writes a call down."""
+    def note(self, name: str, answered: AnsweredBy = AnsweredBy.SERVED, message: str = "", count: int = 1) -> None:
+        """Writes down who answered a call."""
         key = (name, answered)
         with self._lock:
             known = self._calls.get(key)
@@ -142,7 +136,7 @@ class Ledger:
         if getattr(error, "missing", False):
             self.note_missing(name, getattr(error, "message", "") + getattr(error, "advice", ""))
         else:
-            self.note(name, AnsweredBy.SERVED)
+            self.note(name)
 
     @property
     def missing(self) -> tuple[OutsideCall, ...]:
@@ -156,7 +150,7 @@ class Ledger:
             pending = [
                 OutsideCall(name=name, answered=AnsweredBy.PENDING, count=count, message=UNANSWERED)
                 for name, count in self._under_way.items()
-                if count
+                if name and count
             ]
             return (*self._calls.values(), *pending)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from scripttest.typing_names import Json
@@ -96,41 +96,27 @@ class Pattern:
         }
 
 
+@lru_cache(500)
 def compile(pattern: str) -> Pattern:
     """Reads a pattern, as for `--run`: it is searched for, not anchored. Raises PatternError: Go would not accept
     it, or it is too long or too large."""
-    known = _compiled.get(pattern)
-    if known is None:
-        if len(pattern) > MAX_LENGTH:
-            raise PatternError(f"it is longer than {MAX_LENGTH} characters", pattern, None)
-        import re2
+    if len(pattern) > MAX_LENGTH:
+        raise PatternError(f"it is longer than {MAX_LENGTH} characters", pattern, None)
+    import re2
 
-        try:
-            program = re2.compile(_utf8(pattern), _options())
-        except re2.error as error:
-            raise _refused(pattern, error.args[0].decode("utf-8", "replace")) from error
-        _check_as_go(pattern)
-        if len(_compiled) >= 500:
-            _compiled.clear()
-        known = _compiled[pattern] = Pattern(pattern, program)
-    return known
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        program = re2.compile(_utf8(pattern), options)
+    except re2.error as error:
+        raise _refused(pattern, error.args[0].decode("utf-8", "replace")) from error
+    _check_as_go(pattern)
+    return Pattern(pattern, program)
 
 
 def search(pattern: str, text: str) -> bool:
     """`compile(pattern).search(text)`."""
     return compile(pattern).search(text)
-
-
-_compiled: dict[str, Pattern] = {}
-
-
-@cache
-def _options() -> Any:
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    return options
 
 
 def _utf8(text: str) -> bytes:

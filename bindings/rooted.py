@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from bindings.errors import ProcessError
+from scripttest import parts_below
 from scripttest.values import Value
 
 MAX_LINKS = 40
@@ -201,7 +202,8 @@ class Rooted:
 
     def _open_top(self, make: bool) -> Folder:
         if self._top is None:
-            if self._within is not None and not _is_below(os.path.realpath(self._root), os.path.realpath(self._within)):
+            within = None if self._within is None else os.path.realpath(self._within)
+            if within is not None and parts_below(os.path.realpath(self._root), within) is None:
                 raise ProcessError("the folder of the volume is a link that leaves the application", 403)
             with named(()):
                 if make:
@@ -212,13 +214,9 @@ class Rooted:
     def _below(self, target: str, path: str) -> str:
         """The rest of an absolute link target below the root."""
         for root in (str(self._root), os.path.realpath(self._root)):
-            if _is_below(target, root):
-                return target[len(root) :]
+            if (parts := parts_below(target, root)) is not None:
+                return "/".join(parts)
         raise leaves(path)
-
-
-def _is_below(path: str, root: str) -> bool:
-    return path == root or path.startswith(root.rstrip("/") + "/")
 
 
 def normal_parts(path: str) -> list[str]:

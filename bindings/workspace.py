@@ -49,9 +49,7 @@ class Workspace:
 
     def close(self) -> None:
         """Removes the folder with its content."""
-        import shutil
-
-        shutil.rmtree(self.root, onerror=_open_up)
+        _remove(Rooted(self.root.parent), self.root.name)
 
     def read(self, path: str) -> str:
         """The text of a file; bytes that are not UTF-8 are replaced. Raises ProcessError."""
@@ -226,19 +224,6 @@ def _told(method: str, operation: str, path: str) -> Iterator[None]:
         raise ProcessError(f"{method} failed: {operation} {path}: invalid argument") from error
 
 
-def _open_up(remove: Callable[[str], Any], path: str, _: Any) -> None:
-    """Gives the owner access to a folder without permissions, and tries again."""
-    import shutil
-
-    for place in (os.path.dirname(path), path):
-        if os.path.isdir(place) and not os.path.islink(place):
-            os.chmod(place, 0o700)
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path, ignore_errors=True)
-    elif os.path.lexists(path):
-        remove(path)
-
-
 class Scratch:
     """The scratch folder of one run. Threads may share it."""
 
@@ -266,7 +251,7 @@ class Scratch:
             self._closed = True
             self._sweep()
             if self._path is not None:
-                self._remove(self._path)
+                _remove(self._volume(), self._path)
             if self._held is not None:
                 os.close(self._held)
                 self._held = None
@@ -301,17 +286,19 @@ class Scratch:
                 with suppress(OSError):
                     descriptor = place.open_folder()
                     if hold(descriptor):
-                        self._remove(place.shown)
+                        _remove(self._volume(), place.shown)
                     os.close(descriptor)
 
-    def _remove(self, path: str) -> None:
-        try:
-            self._volume().find(path, follow=False).remove_all()
-        except (OSError, ProcessError, RecursionError):
-            with suppress(OSError, ProcessError, RecursionError):
-                place = self._volume().find(path, follow=False)
-                _let_in(place)
-                place.remove_all()
+
+def _remove(volume: Rooted, path: str) -> None:
+    """Removes a folder with its content, also what nobody may enter; what cannot be removed stays."""
+    try:
+        volume.find(path, follow=False).remove_all()
+    except (OSError, ProcessError, RecursionError):
+        with suppress(OSError, ProcessError, RecursionError):
+            place = volume.find(path, follow=False)
+            _let_in(place)
+            place.remove_all()
 
 
 def _let_in(place: Place) -> None:

@@ -18,14 +18,17 @@ from bindings.policy import HostCall, HostFunction
 from scripttest import install_command
 from scripttest.typing_names import Json
 
-_KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    (bool, "boolean"),
-    ((int, float), "number"),
-    (str, "string"),
-    (list, "array"),
-    (dict, "object"),
-    (bytes, "Uint8Array"),
+_KINDS: tuple[tuple[type, str, str], ...] = (
+    (bool, "boolean", "bool"),
+    (int, "number", "int"),
+    (float, "number", "float64"),
+    (str, "string", "string"),
+    (list, "array", "[]interface {}"),
+    (dict, "object", "map[string]interface {}"),
+    (bytes, "Uint8Array", "[]uint8"),
+    (type(None), "null", "<nil>"),
 )
+"""Types of values, with what scripts and Go call them."""
 
 
 class Arguments:
@@ -144,12 +147,7 @@ def host_functions(namespace: str, table: Mapping[str, Row]) -> dict[str, HostFu
 
 def kind(value: Json) -> str:
     """What a script would call this value: `null`, `boolean`, `number`, `string`, `array`, `object`, `Uint8Array`."""
-    if value is None:
-        return "null"
-    for types, name in _KINDS:
-        if isinstance(value, types):
-            return name
-    return type(value).__name__
+    return next(name for type, name, _ in _KINDS if isinstance(value, type))
 
 
 def reason_of(error: OSError) -> str:
@@ -200,15 +198,6 @@ def _whole(value: Json) -> Json:
 
 
 _VERB = re.compile(r"%([-+# 0]*)(\d*)(?:\.(\d*))?(.)?", re.DOTALL)
-_TYPES: tuple[tuple[type, str], ...] = (
-    (bool, "bool"),
-    (int, "int"),
-    (float, "float64"),
-    (str, "string"),
-    (bytes, "[]uint8"),
-    (list, "[]interface {}"),
-    (dict, "map[string]interface {}"),
-)
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -300,10 +289,7 @@ def _verb(flags: str, width: str, precision: str | None, verb: str, value: Json)
 
 
 def _type(value: Json) -> str:
-    for types, name in _TYPES:
-        if isinstance(value, types):
-            return name
-    return "<nil>"
+    return next(name for type, _, name in _KINDS if isinstance(value, type))
 
 
 def base_name(path: str) -> str:

@@ -12,7 +12,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bindings import AnsweredBy, agent_id
+from bindings import agent_id
 from runner.agents.answer import AgentError, Answer, completion_record, mocked_agent
 from runner.agents.chat import AgentRequest, Messages, Scope, ToolStep, read_messages
 from runner.agents.model_rounds import ModelRounds
@@ -237,20 +237,17 @@ async def call_other(runtime: Runtime, request: AgentRequest) -> Answer:
         ]
         return mock
     world, noted = chat.world, f"agents.{id}"
-    world.ledger.begin(noted)
     try:
-        answer = await call_agent(runtime, request)
-    except (AgentError, RunnerError) as error:
-        if is_unanswered(error):
+        with world.ledger.pending(noted):
+            answer = await call_agent(runtime, request)
+    except Exception as error:
+        if isinstance(error, AgentError | RunnerError) and is_unanswered(error):
             way = f"Or mock it with {world.mock('agent', id)}"
-            world.ledger.end(noted, AnsweredBy.MISSING, sentences(error.message, error.hint, way))
+            world.ledger.note_missing(noted, sentences(error.message, error.hint, way))
         else:
-            world.ledger.end(noted)
+            world.ledger.note(noted)
         raise
-    except Exception:
-        world.ledger.end(noted)
-        raise
-    world.ledger.end(noted)
+    world.ledger.note(noted)
     return answer
 
 

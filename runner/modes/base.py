@@ -166,27 +166,22 @@ class CaseAttempt:
             return self.saved.answer(self.assistant.id, self.chat, said)
         ledger, noted = self.chat.world.ledger, f"agents.{self.assistant.id}"
         parameters = parameters_in(options)
-        ledger.begin(noted)
+        request = AgentRequest(
+            agent=self.assistant.id,
+            messages=messages,
+            options={name: value for name, value in options.items() if name not in parameters},
+            chat=self.chat,
+            parameters=parameters,
+        )
         try:
-            answer = await call_agent(
-                self.environment.runtime,
-                AgentRequest(
-                    agent=self.assistant.id,
-                    messages=messages,
-                    options={name: value for name, value in options.items() if name not in parameters},
-                    chat=self.chat,
-                    parameters=parameters,
-                ),
-            )
-        except Exception as error:
-            ledger.forget(noted)
-            if isinstance(error, (AgentError, RunnerError)) and is_unanswered(error):
+            with ledger.pending(noted):
+                return await call_agent(self.environment.runtime, request)
+        except (AgentError, RunnerError) as error:
+            if is_unanswered(error):
                 server = error.server if isinstance(error, AgentError) else ""
                 name = f"mcp.ListTools {server}" if server else noted
                 ledger.note_missing(name, sentences(error.message, error.hint))
             raise
-        ledger.forget(noted)
-        return answer
 
     def known(self, model_calls: int, agents: Sequence[AgentUse]) -> dict[str, Any]:
         """How often models, and which agents, were asked, for evidence; None where a saved talk does not say it."""

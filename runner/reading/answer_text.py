@@ -143,9 +143,9 @@ def _in_prose(text: str) -> Any | None:
 
 def values_in(text: str) -> Iterator[Any]:
     """The objects and arrays in a text, in order; broken ones are repaired."""
-    from bindings.processes.formats import finite
+    from bindings.processes.formats import strict_decoder
 
-    decoder = json.JSONDecoder(parse_constant=_refuse, parse_float=finite)
+    decoder = strict_decoder()
     at = repairs = 0
     for _ in range(MAX_STARTS):
         opening = re.compile(_OPENING).search(text, at)
@@ -189,7 +189,3 @@ def closing(text: str, start: int) -> int | None:
             if depth == 0:
                 return token.end()
     return None
-
-
-def _refuse(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")

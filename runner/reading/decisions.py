@@ -133,7 +133,9 @@ def deciding_object(text: str, form: Form) -> Mapping[str, Any] | None:
 
 def _whole_values(text: str) -> list[_Found]:
     """The text, or the objects and arrays in it, in order; none where there are too many other brackets."""
-    decoder = _decoder()
+    from bindings.processes.formats import strict_decoder
+
+    decoder = strict_decoder(object_pairs_hook=_object, strict=False)
     try:
         return [_Found(start=0, end=len(text), value=decoder.decode(text))]
     except (ValueError, RecursionError):
@@ -172,15 +174,6 @@ def _value_at(text: str, start: int, decoder: json.JSONDecoder, *, forgive: bool
     except (ValueError, RecursionError):
         return None
     return _Found(start=start, end=start + size, value=value)
-
-
-def _decoder() -> json.JSONDecoder:
-    from bindings.processes.formats import finite
-
-    def refuse(name: str) -> Any:
-        raise ValueError(f"{name} is not JSON")
-
-    return json.JSONDecoder(object_pairs_hook=_object, parse_constant=refuse, parse_float=finite, strict=False)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from functools import lru_cache, partial
 
 from runner.security.files import all_folders, files_below, no_packages, read_text
 from runner.security.keys import (
@@ -49,8 +49,6 @@ _PLAIN_OPTIONS = frozenset("host proxy model version assistant label name type u
 """Options of connectors and servers whose `$ENV.NAME` is not a secret."""
 _FIXED = frozenset("suite status cause kind mode verdict type level".split())
 """Fields of events that other events, or reporters, know by their values."""
-_PATTERNS = 50
-"""How many are kept."""
 _SHORT, _KEPT = 500, 2000
 """Characters of a text that is known to have no secret, and how many are known."""
 _SAID = frozenset("content text delta".split())
@@ -69,8 +67,6 @@ class Secrets:
         """Gives the values that a text may have, and in which kinds of forms; made when it is needed."""
         self._plain: set[str] = set()
         """Short texts without secrets: results of a run have most of their texts in common."""
-        self._patterns: dict[Found, re.Pattern[str]] = {}
-        """What finds some of the values, each in its group."""
         self._cut: CutValues | None = None
         """Made with it."""
         self.add_variables(variables or {})
@@ -158,7 +154,7 @@ class Secrets:
         clean = text
         if found:
             names = [self._names[value] for value, _ in found]
-            clean = self._pattern_of(found).sub(lambda match: f"***{names[(match.lastindex or 1) - 1]}***", text)
+            clean = _pattern_of(found).sub(lambda match: f"***{names[(match.lastindex or 1) - 1]}***", text)
         return clean if self._cut is None else self._cut.hide(clean)
 
     def _found_in(self, text: str) -> Found:
@@ -174,17 +170,6 @@ class Secrets:
                 self._cut = CutValues(self._names)
                 self._kinds_in = partial(kinds_in, marks=marks_of(self._names))
             return self._kinds_in
-
-    def _pattern_of(self, found: Found) -> re.Pattern[str]:
-        from runner.security.forms import pattern_of
-
-        pattern = self._patterns.get(found)
-        if pattern is None:
-            if len(self._patterns) >= _PATTERNS:
-                self._patterns.clear()
-            pattern = re.compile("|".join(f"({pattern_of(*one)})" for one in found))
-            self._patterns[found] = pattern
-        return pattern
 
     def _clean(self, value: Any) -> Any:
         kind = type(value)
@@ -259,7 +244,7 @@ class Secrets:
         whole = "".join(pieces)
         if self.text(whole) == whole:
             return None
-        hidden = [match.span() for match in self._pattern_of(self._found_in(whole)).finditer(whole)]
+        hidden = [match.span() for match in _pattern_of(self._found_in(whole)).finditer(whole)]
         clean, start = [], 0
         for piece in pieces:
             end = start + len(piece)
@@ -270,6 +255,14 @@ class Secrets:
             clean.append(text)
             start = end
         return clean
+
+
+@lru_cache(50)
+def _pattern_of(found: Found) -> re.Pattern[str]:
+    """What finds these values, each in its group."""
+    from runner.security.forms import pattern_of
+
+    return re.compile("|".join(f"({pattern_of(*one)})" for one in found))
 
 
 def definitions(root: Path) -> Iterator[Path]:
