@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bindings import agent_id
@@ -42,17 +41,8 @@ OPTION_KINDS = (("metadata", dict, "an object"), ("connector", str, "a string"))
 """Option of a call → what it has to be, for messages too; hooks and scripts choose them."""
 
 
-class Call:
+class Call(ModelRounds):
     """One call of an agent, on behalf of a scope."""
-
-    def __init__(self, runtime: Runtime, scope: Scope, request: AgentRequest) -> None:
-        self._runtime = runtime
-        self._scope = scope
-        self._assistant = scope.agent
-        self._request = request
-        self._messages = request.messages
-        self._options = request.options
-        self._on_chunk = request.on_chunk
 
     async def run(self) -> Answer:
         """All steps; see `call_agent`."""
@@ -66,31 +56,23 @@ class Call:
 
             await prepare(self._runtime, self._scope)
         create = await self._hook("Create", [self._messages, self._options])
-        settings = self._object("Create", create)
+        settings = self._settings = self._object("Create", create)
         if settings:
             for key, (kind, named) in CREATE_KINDS.items():
                 if settings.get(key) is not None and not isinstance(settings[key], kind):
                     raise self._nonsense(f"Create of {self._assistant.id} must return {key} as {named}", settings[key])
             if settings.get("delegate"):
                 return await self._delegate("Create", settings["delegate"])
-            self._apply(settings)
+            self._apply()
         servers = settings.get("mcp_servers") or self._assistant.servers
         if not (self._assistant.prompts or servers):
             answer = Answer(agent=self._assistant.id)
         else:
             said = self._given(f"Create of {self._assistant.id} must return", settings.get("messages"))
-            model = ModelRounds(
-                self._runtime,
-                self._scope,
-                self._request,
-                settings,
-                call_agent=partial(call_other, self._runtime),
-                delegate=self._delegate,
-            )
             if self._assistant.sandbox is None:
-                answer = await model.converse(said, tuple(servers))
+                answer = await self._converse(said, tuple(servers))
             else:
-                completion = await model.ask_runner(said)
+                completion = await self._ask_runner(said)
                 answer = Answer(agent=self._assistant.id, completion=completion, connector=RUNNER, of_runner=True)
         if self._assistant.script is None:
             return answer
@@ -130,40 +112,42 @@ class Call:
             raise self._nonsense(f"{rule} messages as a list of {{role, content}}", value)
         return messages
 
-    def _apply(self, settings: dict[str, Any]) -> None:
-        context = self._scope.context
+    def _apply(self) -> None:
+        context, settings = self._scope.context, self._settings
         for key in CREATE_CONTEXT:
             if settings.get(key):
                 context[key] = settings[key]
         if settings.get("metadata"):
             context["metadata"] = {**context["metadata"], **settings["metadata"]}
 
-    async def _delegate(self, hook: str, order: Any) -> Answer:
+    async def _call_other(self, request: AgentRequest) -> Answer:
+        return await call_other(self._runtime, request)
+
+    async def _delegate(self, who: str, order: Any) -> Answer:
         if not isinstance(order, dict) or not isinstance(order.get("agent_id"), str):
-            raise AgentError(f"{hook} of {self._assistant.id} delegates without an agent_id")
-        messages = self._given(f"{hook} of {self._assistant.id} must delegate", order.get("messages"))
+            raise AgentError(f"{who} of {self._assistant.id} delegates without an agent_id")
+        messages = self._given(f"{who} of {self._assistant.id} must delegate", order.get("messages"))
         options = order.get("options") or {}
         if not isinstance(options, dict):
-            raise self._nonsense(f"{hook} of {self._assistant.id} must delegate options as an object", options)
+            raise self._nonsense(f"{who} of {self._assistant.id} must delegate options as an object", options)
         id = agent_id(order["agent_id"])
         try:
-            return await call_other(
-                self._runtime,
+            return await self._call_other(
                 AgentRequest(
                     agent=id,
                     messages=messages,
                     options=options,
                     chat=self._scope.chat,
                     caller=self._scope,
-                    on_chunk=self._on_chunk,
+                    on_chunk=self._request.on_chunk,
                     referer="agent",
                     by=self._assistant.id,
                     delegated=True,
-                ),
+                )
             )
         except ConfigurationError as error:
             raise AgentError(
-                f"{hook} of {self._assistant.id} delegates to {id}: {error.message}",
+                f"{who} of {self._assistant.id} delegates to {id}: {error.message}",
                 hint=error.hint,
                 infrastructure=error.infrastructure,
             ) from error

@@ -1,40 +1,29 @@
 """Agents that help to test (facts of the runtime, "Helper agents"): validators judge an answer, simulators play the
 user, generators make cases, reporters write reports. All are asked in the same way, with a payload.
 
-`CaseJudges` is what assertions of a case may call: validators, functions of scripts, snapshots. For `t.assert.Agent`
-the script asks one judge after another, and `count_votes` counts."""
+For `t.assert.Agent` the script asks one judge after another, and `count_votes` counts."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bindings import ProcessError, agent_id
 from runner.agents.answer import AgentError, answer_of
 from runner.agents.call import call_other
-from runner.agents.chat import AgentRequest, Chat, JudgeUse, Scope
-from runner.agents.references import ScriptReferenceError, call_function
-from runner.assertions.base import AssertionResult, CheckResult, Embeddings, NotEvaluated
+from runner.agents.chat import AgentRequest, Chat
+from runner.assertions.base import AssertionResult, CheckResult, NotEvaluated
 from runner.assertions.results import SCALE, not_evaluated, off_scale, result_of, score_of, shorten
-from runner.connectors.base import ModelRequest
-from runner.errors import ConfigurationError, RunnerError, sentences
+from runner.errors import ConfigurationError
 from runner.reading.helper_answers import Unclear, lone_score, read_verdict
 from runner.shapes.fields import parameters_in
-from scripttest import HostError
 
 if TYPE_CHECKING:
     from bindings import World
     from runner.agents.answer import Answer
-    from runner.agents.assistant import Assistant
     from runner.agents.runtime import Runtime
-    from runner.application.application import Application
-    from runner.options.options import RunOptions
 
-MatchSnapshot = Callable[[str, str], dict[str, Any]]
-"""(key, text) → `{passed, expected?, reason?}`."""
-EMBEDDING = "embedding"
-"""The role of calls for embeddings."""
 AGENT = "agent"
 """The type of the assertion of `t.assert.Agent`, as in cases."""
 MOST_JUDGEMENTS = 1000
@@ -123,141 +112,6 @@ def framed(payload: Mapping[str, Any]) -> dict[str, Any]:
 def chat_connector(chat: Chat) -> str:
     """The connector that the chat's agents have used, newest first; empty when none was."""
     return next((call.connector for call in reversed(chat.model_calls) if not call.embeds), "")
-
-
-class CaseJudges:
-    """Implements `runner.assertions.base.Judges` for one case."""
-
-    def __init__(
-        self,
-        application: Application,
-        runtime: Runtime,
-        helpers: Helpers,
-        assistant: Assistant,
-        chat: Chat,
-        snapshot: MatchSnapshot,
-        options: RunOptions,
-    ) -> None:
-        self._options = options
-        self._application = application
-        self._runtime = runtime
-        self._helpers = helpers
-        self._assistant = assistant
-        self._chat = chat
-        self._snapshot = snapshot
-
-    @property
-    def required(self) -> bool:
-        """See `Judges`."""
-        return self._flags.require_judge
-
-    @property
-    def samples(self) -> int:
-        """See `Judges`."""
-        return self._flags.judge_samples
-
-    @property
-    def connector(self) -> str:
-        """See `Judges`."""
-        return self._flags.judge_connector or ""
-
-    @property
-    def _flags(self) -> RunOptions:
-        """The flags of judges, on which the result of the case then depends."""
-        self._chat.world.is_judged = True
-        return self._options
-
-    async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-        """Asks a validator; see `Judges`."""
-        try:
-            with self._chat.world.branch(agent, payload):
-                answer = await self._helpers.ask(agent, "validator", payload, options, self._chat)
-            if not self._runtime.connectors_of(self._chat).is_scripted(answer.connector):
-                self._chat.judged_by.append(JudgeUse(judge=agent, connector=answer.connector))
-            return {**verdict_of(agent, answer.output, self._chat.world), "connector": answer.connector}
-        except (AgentError, RunnerError) as error:
-            message = error.placed if isinstance(error, AgentError) else error.message
-            broken = isinstance(error, AgentError) or error.infrastructure
-            raise NotEvaluated(sentences(message, error.hint), infrastructure=broken) from error
-
-    async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
-        """Calls a script function; see `Judges`."""
-        context = {**self._chat.context, "assistant_id": self._assistant.id}
-        scope = Scope(chat=self._chat, assistant=self._assistant, context=context, depth=0)
-        try:
-            with self._chat.world.branch(reference, arguments):
-                return await call_function(
-                    reference, roles, arguments, scope, self._runtime, self._application, what=reference
-                )
-        except ScriptReferenceError as error:
-            raise NotEvaluated(sentences(error.message, error.hint), infrastructure=error.infrastructure) from error
-        except AgentError as error:
-            raise NotEvaluated(error.placed, infrastructure=error.infrastructure) from error
-        except HostError as error:
-            raise NotEvaluated(error.message, infrastructure=True) from error
-
-    async def embed(self, connector: str, texts: Sequence[str]) -> Embeddings | None:
-        """The embeddings of texts; see `Judges`."""
-        chat, assistant = self._chat, self._assistant
-        try:
-            id = self._embedder(connector or self._flags.embedding_connector or "")
-            if not id:
-                return None
-            own = chat.beside(EMBEDDING)
-            messages = [{"role": "input", "content": text} for text in texts]
-            scope = Scope(chat=own, assistant=assistant, context=own.context, depth=0)
-            try:
-                completion = await self._runtime.ask(
-                    id, ModelRequest(messages=messages, agent=assistant.id, embeds=True), scope
-                )
-            finally:
-                chat.model_calls += own.model_calls
-        except (AgentError, ConfigurationError) as error:
-            broken = isinstance(error, AgentError) and error.infrastructure
-            raise NotEvaluated(sentences(error.message, error.hint), infrastructure=broken) from error
-        vectors = _vectors(completion.content)
-        if len(vectors) != len(texts):
-            raise NotEvaluated(f"{id} returned {len(vectors)} embeddings for {len(texts)} texts", infrastructure=True)
-        return Embeddings(vectors=vectors, by=f"{id} ({completion.model})" if completion.model else id)
-
-    def _embedder(self, named: str) -> str:
-        """The connector that is asked for embeddings: one that is named, else the one that the agent's connector names;
-        empty if that names none, or it is scripted. Raises ConfigurationError."""
-        connectors = self._runtime.connectors_of(self._chat)
-        if not named:
-            own = chat_connector(self._chat) or self._assistant.connector
-            named = connectors.embedding(connectors.resolve(own)) if own else ""
-        if not named:
-            return ""
-        id = connectors.resolve(named)
-        connectors.check_embeds(id)
-        return "" if connectors.is_scripted(id) else id
-
-    def warn(self, text: str, kind: str = "judge") -> None:
-        """Adds a warning to the result; see `Judges`."""
-        self._chat.world.warn(kind, text)
-
-    def match_snapshot(self, name: str, value: Any) -> str | None:
-        """Compares with a stored snapshot; see `Judges`."""
-        from runner.assertions.snapshots import difference, printed
-
-        text = printed(value)
-        try:
-            found = self._snapshot(name, text)
-        except ProcessError as error:
-            raise NotEvaluated(error.message) from error
-        if found["passed"]:
-            return None
-        reason, expected = found.get("reason"), found.get("expected")
-        return reason if expected is None else f"{reason or ''}\n{difference(expected, text)}"
-
-
-def _vectors(content: str) -> list[list[float]]:
-    """The vectors in an answer, which may come from a file that somebody edited. Raises NotEvaluated."""
-    try:
-        return [list(map(float, vector)) for vector in json.loads(content)]
-    except (TypeError, ValueError) as error:
-        raise NotEvaluated(f"the embeddings are not lists of numbers: {shorten(content, _SHOWN)}") from error
 
 
 def mocked_verdict(agent: str, reply: Any, world: World) -> dict[str, Any]:

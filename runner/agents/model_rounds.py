@@ -17,7 +17,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ from runner.shapes.fields import over
 
 if TYPE_CHECKING:
     from runner.agents.assistant import Assistant
-    from runner.agents.chat import AgentRequest, CallAgent, Messages, Scope
+    from runner.agents.chat import AgentRequest, Messages, Scope
     from runner.agents.mcp.servers import Servers
     from runner.agents.mcp.toolbox import ToolBox
     from runner.agents.preparation import Preparation
@@ -58,40 +58,35 @@ _TIMES = {
 
 
 class ModelRounds:
-    """The requests to the model of one call of an agent, or to the runner that stands for it."""
+    """One call of an agent, as far as its model is concerned, or the runner that stands for it; `Call` has the rest."""
 
-    def __init__(
-        self,
-        runtime: Runtime,
-        scope: Scope,
-        request: AgentRequest,
-        settings: dict[str, Any],
-        *,
-        call_agent: CallAgent,
-        delegate: Callable[[str, dict[str, Any]], Awaitable[Answer]],
-    ) -> None:
-        """`settings` is what the Create hook returned. `delegate` has another agent answer: `(who delegates,
-        {agent_id, messages})`."""
+    def __init__(self, runtime: Runtime, scope: Scope, request: AgentRequest) -> None:
         self._runtime = runtime
         self._scope = scope
         self._assistant = scope.agent
+        self._request = request
         self._messages = request.messages
         self._options = request.options
-        self._parameters = request.parameters
-        self._settings = settings
-        self._on_chunk = request.on_chunk
-        self._call_agent = call_agent
-        self._delegate = delegate
+        self._settings: dict[str, Any] = {}
+        """What the Create hook returned."""
 
-    async def ask_runner(self, said: Messages) -> Completion:
+    async def _call_other(self, request: AgentRequest) -> Answer:
+        """Calls another agent. Raises AgentError and ConfigurationError."""
+        raise NotImplementedError
+
+    async def _delegate(self, who: str, order: Any) -> Answer:
+        """Has another agent answer; `order` is `{agent_id, messages?, options?}`."""
+        raise NotImplementedError
+
+    async def _ask_runner(self, said: Messages) -> Completion:
         """The answer of the runner of a sandbox, which is asked instead of the model; `said` are the messages to it."""
         from runner.agents.sandbox import run
 
         prompts = [prompt for prompt in self._assistant.prompts if prompt["role"] == "system"][:1]
         opening = self._filled(prompts, self._runtime.variables)
-        return await run(self._runtime, self._request(await self._searched(opening + said, said)), self._scope)
+        return await run(self._runtime, self._to_model(await self._searched(opening + said, said)), self._scope)
 
-    async def converse(self, said: Messages, servers: tuple[Any, ...]) -> Answer:
+    async def _converse(self, said: Messages, servers: tuple[Any, ...]) -> Answer:
         """The answer of the model to messages, with the tools that it has called. Raises AgentError and
         ConfigurationError."""
         assistant, settings, chat = self._assistant, self._settings, self._scope.chat
@@ -118,10 +113,10 @@ class ModelRounds:
         variant = chat.variant
         undescribed = variant.undescribed if variant is not None and variant.agent == assistant.id else ""
         returned = {key: settings[key] for key in CREATE_PARAMETERS if settings.get(key) is not None}
-        request = self._request(
+        request = self._to_model(
             await self._seen(messages, connector),
-            parameters=over(over(assistant.parameters, self._parameters), returned),
-            chosen=self._parameters,
+            parameters=over(over(assistant.parameters, self._request.parameters), returned),
+            chosen=self._request.parameters,
             tools=tuple(box.tools(undescribed)) if box else (),
         )
         hooked = assistant.script is not None
@@ -159,10 +154,10 @@ class ModelRounds:
         self._scope.chat.note_once(f"{ended}, so {LOOP_FALLBACK} answered")
         return answer
 
-    def _request(self, messages: Messages, **more: Any) -> ModelRequest:
+    def _to_model(self, messages: Messages, **more: Any) -> ModelRequest:
         return ModelRequest(
             messages=messages,
-            on_chunk=self._on_chunk,
+            on_chunk=self._request.on_chunk,
             agent=self._assistant.id,
             folder=self._assistant.folder,
             turn=sum(message.get("role", "user") == "user" for message in self._messages),
@@ -191,7 +186,7 @@ class ModelRounds:
     def _preparation(self) -> Preparation:
         from runner.agents.preparation import Preparation
 
-        return Preparation(self._runtime, self._scope, self._call_agent, self._settings, self._options)
+        return Preparation(self._runtime, self._scope, self._call_other, self._settings, self._options)
 
     def _opening(self, box: ToolBox | None) -> Messages:
         """The prompts as messages, and the examples of tools."""

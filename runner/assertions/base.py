@@ -239,20 +239,23 @@ class Embeddings(Value):
     """The connector, with its model."""
 
 
+class JudgeFlags(Value):
+    """What the flags of a run say of judges."""
+
+    required: bool = False
+    """`--require-judge`: whether what its judge could not judge fails."""
+    samples: int = 1
+    """`--judge-samples`: votes of each judge where an assertion says nothing of it."""
+    connector: str = ""
+    """`--judge-connector`: what judges use instead of their own; empty when it is not given."""
+
+
 class Judges(Protocol):
     """What assertions may ask of the run."""
 
     @property
-    def required(self) -> bool:
-        """Whether what its judge could not judge fails: `--require-judge`."""
-
-    @property
-    def samples(self) -> int:
-        """Votes of each judge where an assertion says nothing of it: `--judge-samples`."""
-
-    @property
-    def connector(self) -> str:
-        """What judges use instead of their own: `--judge-connector`; empty when it is not given."""
+    def flags(self) -> JudgeFlags:
+        """What the run says of judges."""
 
     async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
         """Asks a validator agent and returns its answer, an object with at least a boolean `passed`, and

@@ -51,7 +51,7 @@ async def check(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ass
     return result_of(
         assertion.type,
         verdict,
-        not verdict.judged and judges.required,
+        not verdict.judged and judges.flags.required,
         negate=assertion.negate,
         message=assertion.message,
         path=assertion.path,
@@ -142,7 +142,7 @@ async def _together(assertion: Assertion, evidence: Evidence, judges: Judges, *,
         raise NotEvaluated(_said(details, errors=True), details, infrastructure)
     if not decided and any(part.inconclusive for part in judged):
         return whole.replace(passed=False, message=_said(details), inconclusive=True)
-    if not decided and (not judged or (judges.required and len(judged) < len(details))):
+    if not decided and (not judged or (judges.flags.required and len(judged) < len(details))):
         reasons = dict.fromkeys(part.message for part in details if not part.judged and part.message)
         return whole.replace(passed=True, message=shorten("; ".join(reasons), 1000), judged=False)
     if held is not assertion.negate:

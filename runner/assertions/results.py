@@ -213,10 +213,11 @@ async def judged_by(
         actual: the output, for the result."""
     from asyncio import gather
 
-    waiting, quorum = _ballot(agent, panel, judges.samples)
+    flags = judges.flags
+    waiting, quorum = _ballot(agent, panel, flags.samples)
     asked_with = {key: value for key, value in options.items() if value} or None
-    if judges.connector:
-        options = {**options, "connector": judges.connector}
+    if flags.connector:
+        options = {**options, "connector": flags.connector}
 
     async def ask(name: str) -> CheckResult | NotEvaluated:
         try:

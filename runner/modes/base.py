@@ -1,23 +1,27 @@
-"""The environment that the cases of a run share, and one attempt at one case: what it is given, and how it asks the
-agent."""
+"""The environment that the cases of a run share, and one attempt at one case: what it is given, how it asks the agent,
+and what its assertions may ask: validators, functions of scripts, embeddings, snapshots."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bindings import DATABASE, World, given_mocks, opened_workspace
+from bindings import DATABASE, ProcessError, World, given_mocks, opened_workspace
 from runner.agents.answer import AgentError
 from runner.agents.call import call_agent, is_unanswered
-from runner.agents.chat import AgentRequest, Chat, JudgeUse
-from runner.agents.helpers import CaseJudges, MatchSnapshot
-from runner.assertions.base import AgentUse
-from runner.errors import RunnerError, sentences
+from runner.agents.chat import AgentRequest, Chat, JudgeUse, Scope
+from runner.agents.helpers import chat_connector, verdict_of
+from runner.agents.references import ScriptReferenceError, call_function
+from runner.assertions.base import AgentUse, Embeddings, JudgeFlags, NotEvaluated
+from runner.assertions.results import shorten
+from runner.connectors.base import ModelRequest
+from runner.errors import ConfigurationError, RunnerError, sentences
 from runner.reading.answer_text import thinking_in
 from runner.shapes.fields import CallOptions, over, parameters_in
-from scripttest import ResultWarning
+from scripttest import HostError, ResultWarning
 from scripttest.values import Value
 
 if TYPE_CHECKING:
@@ -34,6 +38,12 @@ if TYPE_CHECKING:
     from runner.options.options import RunOptions
     from runner.record.model import Suite
 
+MatchSnapshot = Callable[[str, str], dict[str, Any]]
+"""(key, text) → `{passed, expected?, reason?}`."""
+EMBEDDING = "embedding"
+"""The role of calls for embeddings."""
+_SHOWN = 300
+"""Characters that an error quotes of an answer."""
 THINKS = (
     "{} includes its reasoning in its answers, where users see it; assertions on JSON ignore it, all others read it"
 )
@@ -100,7 +110,7 @@ class CaseAttempt:
             DATABASE, lambda world: environment.database(world, folder, strict=case.options.strict_database)
         )
         self.chat = Chat(self._context(), self.world)
-        self.judges = self.judges_for(self.chat)
+        self.judges = CaseJudges(self, self.chat)
 
     def _context(self) -> dict[str, Any]:
         environment, case = self.environment, self.case
@@ -117,19 +127,6 @@ class CaseAttempt:
         base["chat_id"] = base["chat_id"] or f"agent-test-{case.id}"
         base["metadata"] = {**base["metadata"], **case.metadata, **case.options.metadata}
         return base
-
-    def judges_for(self, chat: Chat) -> CaseJudges:
-        """Judges that work in a chat."""
-        environment = self.environment
-        return CaseJudges(
-            environment.application,
-            environment.runtime,
-            environment.helpers,
-            self.assistant,
-            chat,
-            environment.snapshot(self.suite.id),
-            environment.options,
-        )
 
     @cached_property
     def written(self) -> dict[str, Any]:
@@ -236,3 +233,119 @@ class CaseAttempt:
 
         whole = environment.trace == "full"
         return trace_of(self.chat.steps, self.chat.calls, environment.clean, whole=whole, spans=spans)
+
+
+class CaseJudges:
+    """Implements `runner.assertions.base.Judges` for one attempt, in one of its chats."""
+
+    def __init__(self, attempt: CaseAttempt, chat: Chat) -> None:
+        self._attempt = attempt
+        self._chat = chat
+
+    @property
+    def flags(self) -> JudgeFlags:
+        """See `Judges`."""
+        options = self._options
+        return JudgeFlags(
+            required=options.require_judge, samples=options.judge_samples, connector=options.judge_connector or ""
+        )
+
+    @property
+    def _options(self) -> RunOptions:
+        """The flags of judges among others, on which the result of the case then depends."""
+        self._chat.world.is_judged = True
+        return self._attempt.environment.options
+
+    async def validate(self, agent: str, payload: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Asks a validator; see `Judges`."""
+        environment, chat = self._attempt.environment, self._chat
+        try:
+            with chat.world.branch(agent, payload):
+                answer = await environment.helpers.ask(agent, "validator", payload, options, chat)
+            if not environment.runtime.connectors_of(chat).is_scripted(answer.connector):
+                chat.judged_by.append(JudgeUse(judge=agent, connector=answer.connector))
+            return {**verdict_of(agent, answer.output, chat.world), "connector": answer.connector}
+        except (AgentError, RunnerError) as error:
+            message = error.placed if isinstance(error, AgentError) else error.message
+            broken = isinstance(error, AgentError) or error.infrastructure
+            raise NotEvaluated(sentences(message, error.hint), infrastructure=broken) from error
+
+    async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
+        """Calls a script function; see `Judges`."""
+        environment, chat, assistant = self._attempt.environment, self._chat, self._attempt.assistant
+        context = {**chat.context, "assistant_id": assistant.id}
+        scope = Scope(chat=chat, assistant=assistant, context=context, depth=0)
+        try:
+            with chat.world.branch(reference, arguments):
+                return await call_function(
+                    reference, roles, arguments, scope, environment.runtime, environment.application, what=reference
+                )
+        except ScriptReferenceError as error:
+            raise NotEvaluated(sentences(error.message, error.hint), infrastructure=error.infrastructure) from error
+        except AgentError as error:
+            raise NotEvaluated(error.placed, infrastructure=error.infrastructure) from error
+        except HostError as error:
+            raise NotEvaluated(error.message, infrastructure=True) from error
+
+    async def embed(self, connector: str, texts: Sequence[str]) -> Embeddings | None:
+        """The embeddings of texts; see `Judges`."""
+        chat, assistant = self._chat, self._attempt.assistant
+        try:
+            id = self._embedder(connector or self._options.embedding_connector or "")
+            if not id:
+                return None
+            own = chat.beside(EMBEDDING)
+            messages = [{"role": "input", "content": text} for text in texts]
+            scope = Scope(chat=own, assistant=assistant, context=own.context, depth=0)
+            try:
+                completion = await self._attempt.environment.runtime.ask(
+                    id, ModelRequest(messages=messages, agent=assistant.id, embeds=True), scope
+                )
+            finally:
+                chat.model_calls += own.model_calls
+        except (AgentError, ConfigurationError) as error:
+            broken = isinstance(error, AgentError) and error.infrastructure
+            raise NotEvaluated(sentences(error.message, error.hint), infrastructure=broken) from error
+        vectors = _vectors(completion.content)
+        if len(vectors) != len(texts):
+            raise NotEvaluated(f"{id} returned {len(vectors)} embeddings for {len(texts)} texts", infrastructure=True)
+        return Embeddings(vectors=vectors, by=f"{id} ({completion.model})" if completion.model else id)
+
+    def _embedder(self, named: str) -> str:
+        """The connector that is asked for embeddings: one that is named, else the one that the agent's connector names;
+        empty if that names none, or it is scripted. Raises ConfigurationError."""
+        connectors = self._attempt.environment.runtime.connectors_of(self._chat)
+        if not named:
+            own = chat_connector(self._chat) or self._attempt.assistant.connector
+            named = connectors.embedding(connectors.resolve(own)) if own else ""
+        if not named:
+            return ""
+        id = connectors.resolve(named)
+        connectors.check_embeds(id)
+        return "" if connectors.is_scripted(id) else id
+
+    def warn(self, text: str, kind: str = "judge") -> None:
+        """Adds a warning to the result; see `Judges`."""
+        self._chat.world.warn(kind, text)
+
+    def match_snapshot(self, name: str, value: Any) -> str | None:
+        """Compares with a stored snapshot; see `Judges`."""
+        from runner.assertions.snapshots import difference, printed
+
+        text = printed(value)
+        try:
+            found = self._attempt.environment.snapshot(self._attempt.suite.id)(name, text)
+        except ProcessError as error:
+            raise NotEvaluated(error.message) from error
+        if found["passed"]:
+            return None
+        reason, expected = found.get("reason"), found.get("expected")
+        return reason if expected is None else f"{reason or ''}\n{difference(expected, text)}"
+
+
+def _vectors(content: str) -> list[list[float]]:
+    """The vectors in an answer, which may come from a file that somebody edited. Raises NotEvaluated."""
+    try:
+        return [list(map(float, vector)) for vector in json.loads(content)]
+    except (TypeError, ValueError) as error:
+        raise NotEvaluated(f"the embeddings are not lists of numbers: {shorten(content, _SHOWN)}") from error

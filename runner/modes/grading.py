@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindings import agent_id
-from runner.agents.helpers import CaseJudges
 from runner.assertions import TYPES
 from runner.assertions.base import AnsweredTurn, AssertionResult, Evidence, NotEvaluated
 from runner.assertions.checking import check, type_named
@@ -16,7 +15,7 @@ from runner.assertions.judges import seen_of, without_files
 from runner.assertions.results import how_judged, judged_by, not_evaluated, result_of, shorten, show
 from runner.cases.turns import Criterion as Rubric
 from runner.cases.turns import Grader
-from runner.modes.base import CaseAttempt
+from runner.modes.base import CaseAttempt, CaseJudges
 from runner.record.case_result import CriterionResult, ScoreResult, ScoreVerdict
 from runner.record.combining import below, reaches, shortfall
 from scripttest import Cause, Failure, Status
@@ -125,7 +124,7 @@ class Grading:
         chat.turn, chat.logs, chat.judged_by = turn, own.logs, own.judged_by
         chat.model_calls = own.model_calls[-1:]
         self._chats.append((chat, len(chat.model_calls)))
-        return self._attempt.judges_for(chat)
+        return CaseJudges(self._attempt, chat)
 
     async def _judge(
         self, criterion: Criterion, evidence: Evidence, reference: Any, judges: CaseJudges
@@ -151,7 +150,7 @@ class Grading:
             verdict = await judged_by(judges, self._grader, panel, payload, options, criterion.text, evidence.output)
         except NotEvaluated as error:
             return not_evaluated(RUBRICS, error, str(error), criterion.text, evidence.output)
-        return result_of(RUBRICS, verdict, judges.required)
+        return result_of(RUBRICS, verdict, judges.flags.required)
 
     def _scored(self, name: str, criteria: Sequence[Criterion], results: Sequence[AssertionResult]) -> ScoreResult:
         """What was not judged has no say, unless a judge is required."""

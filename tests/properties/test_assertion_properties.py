@@ -15,7 +15,7 @@ from made_up import json_values, letters, texts
 
 from bindings.patterns import find
 from runner.assertions import TYPES
-from runner.assertions.base import AssertionResult, Embeddings, Evidence, NotEvaluated, ToolUse
+from runner.assertions.base import AssertionResult, Embeddings, Evidence, JudgeFlags, NotEvaluated, ToolUse
 from runner.assertions.checking import check, check_all, problem_with_assertion
 from runner.assertions.model import Assertion
 from runner.assertions.values import KINDS, equal
@@ -36,9 +36,7 @@ answers_of_judges = st.one_of(
 class Judges:
     """Gives one answer to everything; a snapshot is what it says, whatever was stored before."""
 
-    required = False
-    samples = 1
-    connector = ""
+    flags = JudgeFlags()
 
     def __init__(self, answer: Any) -> None:
         self.answer = answer

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.assertions.base import AssertionResult, Embeddings, Evidence, NotEvaluated, ToolUse
+from runner.assertions.base import AssertionResult, Embeddings, Evidence, JudgeFlags, NotEvaluated, ToolUse
 from runner.assertions.checking import check
 from runner.assertions.model import Assertion
 
@@ -14,9 +14,7 @@ from runner.assertions.model import Assertion
 class Judges:
     """Answers what a test says, and keeps what it was asked."""
 
-    required = False
-    samples = 1
-    connector = ""
+    flags = JudgeFlags()
 
     def __init__(self, answer: Any = None, snapshots: dict[str, Any] | None = None) -> None:
         self.answer = answer
