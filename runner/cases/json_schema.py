@@ -93,7 +93,7 @@ def _any_mode() -> dict[str, Any]:
     """An entry: which model's schema holds for it, by the rules of `runner.cases.kinds`."""
     rules: dict[str, Any] = {"$ref": "#/$defs/Case"}
     for case in reversed(further_models()):
-        rules = {"if": case.condition(), "then": {"$ref": f"#/$defs/{case.__name__}"}, "else": rules}
+        rules = {"if": dict(case.condition), "then": {"$ref": f"#/$defs/{case.__name__}"}, "else": rules}
     properties: dict[str, Any] = {}
     for case, names in zip(further_models(), MODELS.values(), strict=True):
         described = descriptions(case)

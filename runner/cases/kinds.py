@@ -1,11 +1,14 @@
-"""Which model an entry of a case file has, by its fields: each condition in Python, and as JSON Schema; and what is
+"""Which model an entry of a case file has, by its fields: each condition is a JSON Schema, of few keywords; and what is
 said about fields of another model."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from types import NoneType
 from typing import Any
 
 from runner.application.documents import JsonPath
@@ -18,6 +21,8 @@ GRADING = ("rubrics", "threshold", "criteria", "grader")
 """Fields that make a standard case a graded one, and any other case a conversation."""
 RUBRICS = "rubrics"
 _ASSERTIONS = ("assert", "assertions")
+_OF_GRADERS = ("weight", "required")
+"""Fields of assertions by which they give a score."""
 OF_A_TALK = ("turn_assertions", "final_assertions")
 """Fields with assertions that only talks have."""
 CONVERSATION_MODE = '"mode": "conversation"'
@@ -43,9 +48,21 @@ def further_models() -> tuple[type[Case], ...]:
 
 def model_of(entry: Mapping[str, Any]) -> type[Case]:
     """The model of an entry, by its fields."""
-    if not gives(entry, *TELLING) and not has_graders(entry):
+    if all(entry.get(name) is None for name in TELLING) and not any(map(_may_grade, _assertions(entry))):
         return Case
-    return next((model for model in further_models() if model.claims(entry)), Case)
+    return next((model for model in further_models() if fits(entry, model.condition)), Case)
+
+
+def _assertions(entry: Mapping[str, Any]) -> Iterator[Any]:
+    for one in map(entry.get, _ASSERTIONS):
+        yield from one if isinstance(one, list) else (one,)
+
+
+def _may_grade(check: Any) -> bool:
+    """Whether an assertion may be one that gives a score: a quick look, since most are plain objects."""
+    if isinstance(check, dict):
+        return check.get("type") == RUBRICS or not check.keys().isdisjoint(_OF_GRADERS)
+    return isinstance(check, str)
 
 
 def without_nulls(entry: Mapping[str, Any], model: type[Case]) -> dict[str, Any]:
@@ -91,18 +108,9 @@ def known_elsewhere(model: type[Case]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for kind in further_models() if kind is not model for name in known_fields(kind)))
 
 
-def gives(entry: Mapping[str, Any], *names: str) -> bool:
-    """Whether one of the fields is given, and not null."""
-    return any(entry.get(name) is not None for name in names)
-
-
-def has_graders(entry: Any, *names: str) -> bool:
-    """Whether the assertions of a case, or of a turn, have a criterion in words, or a weight; also those in fields with
-    further names."""
-    if not isinstance(entry, Mapping):
-        return False
-    fields = [entry.get(name) for name in (*_ASSERTIONS, *names)]
-    return any(_is_grader(check) for one in fields for check in (one if isinstance(one, list) else [one]))
+def fits(value: Any, schema: Mapping[str, Any]) -> bool:
+    """Whether a value fits a schema that has only the keywords of conditions."""
+    return all(_KEYWORDS[keyword](value, rule) for keyword, rule in schema.items())
 
 
 def has(field: str, rule: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -111,28 +119,33 @@ def has(field: str, rule: dict[str, Any] | None = None) -> dict[str, Any]:
 
 
 def given(*names: str) -> list[dict[str, Any]]:
-    """Schemas for `gives`, of which one must hold."""
+    """Schemas of objects in which one of the fields is given, and not null; one of them must hold."""
     return [has(name, GIVEN) for name in names]
 
 
-def graded(*names: str) -> list[dict[str, Any]]:
-    """Schemas for `has_graders`, of which one must hold."""
-    return [_graded_by(name) for name in (*_ASSERTIONS, *names)]
+def with_graders(*names: str) -> list[dict[str, Any]]:
+    """Schemas of cases, or turns, whose assertions have a criterion in words, or a weight, also those in fields with
+    further names; one of them must hold."""
+    return [has(name, {"anyOf": [_GRADER, {"type": "array", "contains": _GRADER}]}) for name in (*_ASSERTIONS, *names)]
 
 
-def _is_grader(check: Any) -> bool:
-    """Whether an assertion is a criterion in words, or has a weight."""
-    if isinstance(check, str):
-        return " " in check.strip()
-    return isinstance(check, dict) and (check.get("type") == RUBRICS or gives(check, "weight", "required"))
-
-
-def _graded_by(name: str) -> dict[str, Any]:
-    grader = {
-        "anyOf": [
-            {"type": "string", "pattern": r"\S\s+\S"},
-            {"type": "object", **has("type", {"const": RUBRICS})},
-            *({"type": "object", **has(field, GIVEN)} for field in ("weight", "required")),
-        ]
-    }
-    return has(name, {"anyOf": [grader, {"type": "array", "contains": grader}]})
+_GRADER = {
+    "anyOf": [
+        {"type": "string", "pattern": r"\S\s+\S"},
+        {"type": "object", **has("type", {"const": RUBRICS})},
+        *({"type": "object", **has(field, GIVEN)} for field in _OF_GRADERS),
+    ]
+}
+_TYPES: dict[str, type] = {"array": list, "null": NoneType, "object": dict, "string": str}
+_KEYWORDS: dict[str, Callable[[Any, Any], bool]] = {
+    "type": lambda value, name: isinstance(value, _TYPES[name]),
+    "const": operator.eq,
+    "pattern": lambda value, pattern: re.search(pattern, value) is not None,
+    "required": lambda value, names: all(name in value for name in names),
+    "properties": lambda value, rules: all(fits(value[name], rule) for name, rule in rules.items() if name in value),
+    "contains": lambda value, rule: any(fits(item, rule) for item in value),
+    "not": lambda value, rule: not fits(value, rule),
+    "anyOf": lambda value, rules: any(fits(value, rule) for rule in rules),
+    "allOf": lambda value, rules: all(fits(value, rule) for rule in rules),
+}
+"""Keyword → whether a value fits the rule. What is only about values of one type comes behind `type`."""

@@ -264,6 +264,8 @@ class Case(Model):
         "anyOf": [{"required": [field], "properties": {field: {"not": {"type": "null"}}}} for field in _SAID]
     }
     """What its JSON Schema says beyond its fields."""
+    condition: ClassVar[Mapping[str, Any]] = {}
+    """The JSON Schema of entries of this model, if no earlier one of `kinds` has them."""
     id: Annotated[str, Field(pattern=r"\S")]
     """Id of the case, unique in the file."""
     name: str | None = None
@@ -306,16 +308,6 @@ class Case(Model):
     """Initial rows of the database: `pets` is `fixtures/pets.jsonl` next to the case file or above it."""
     attachments: list[MessagePart] = Field(default_factory=list)
     """Parts to add to the last message of the user."""
-
-    @classmethod
-    def claims(cls, entry: Mapping[str, Any]) -> bool:
-        """Whether an entry of a case file is of this model by its fields, if no earlier model of `kinds` claims it."""
-        return True
-
-    @classmethod
-    def condition(cls) -> dict[str, Any]:
-        """The same as JSON Schema."""
-        return {}
 
     @classmethod
     def misplaced(cls, path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:

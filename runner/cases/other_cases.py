@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from runner.application.documents import JsonPath
 from runner.assertions.model import Assertions
 from runner.cases.entries import Finding
-from runner.cases.kinds import CONVERSATION_MODE, GIVEN, GRADING, OF_A_TALK, given, gives, graded, has, has_graders
+from runner.cases.kinds import CONVERSATION_MODE, GIVEN, GRADING, OF_A_TALK, given, has, with_graders
 from runner.cases.model import Case, CaseWords, Message, Reference
 from runner.cases.turns import (
     Checkpoint,
@@ -32,6 +32,15 @@ from runner.cases.turns import (
 )
 from runner.shapes.declared import Field, known_fields
 from runner.shapes.shape import Shape
+
+_SEVERAL = has("type", {"const": "multi_turn"})
+_SIMULATED = [has("simulator", GIVEN), {"not": has("checkpoints", GIVEN)}]
+_TALK = [*given("turns", "simulator", "checkpoints"), _SEVERAL]
+_GRADED_TALK = [
+    *given(*GRADING),
+    *with_graders(*OF_A_TALK),
+    has("turns", {"type": "array", "contains": {"type": "object", "anyOf": with_graders()}}),
+]
 
 
 class _FurtherCase(Case):
@@ -59,6 +68,7 @@ class MultiTurnCase(_FurtherCase):
     schema_rules: ClassVar[Mapping[str, Any]] = {
         "allOf": [{"if": has("type", {"const": "single_turn"}), "then": {"properties": {"turns": {"maxItems": 1}}}}]
     }
+    condition: ClassVar[Mapping[str, Any]] = {"anyOf": [*given("turns"), _SEVERAL, {"allOf": _SIMULATED}]}
     type: Literal["multi_turn", "single_turn"] | None = None  # type: ignore[assignment]
     """`multi_turn`, or `single_turn` for a case with one turn."""
     turns: list[Turn] = Field(default_factory=list)
@@ -77,19 +87,6 @@ class MultiTurnCase(_FurtherCase):
     """Maximum number of user messages. Default: the simulator's, else 20."""
     input_tools: list[str] | None = None
     """Tools whose call means that the agent waits for the user."""
-
-    @classmethod
-    def claims(cls, entry: Mapping[str, Any]) -> bool:
-        """Turns decide, or a simulator if there are no checkpoints."""
-        if gives(entry, "turns") or entry.get("type") == "multi_turn":
-            return True
-        return gives(entry, "simulator") and not gives(entry, "checkpoints")
-
-    @classmethod
-    def condition(cls) -> dict[str, Any]:
-        """The same as JSON Schema."""
-        simulated = {"allOf": [has("simulator", GIVEN), {"not": has("checkpoints", GIVEN)}]}
-        return {"anyOf": [*given("turns"), has("type", {"const": "multi_turn"}), simulated]}
 
     @classmethod
     def misplaced(cls, path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
@@ -139,6 +136,9 @@ class ConversationCase(MultiTurnCase):
             has("interactive", {"type": "object", **has("enabled", {"const": True})}),
         ]
     }
+    condition: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [*given("mode"), {"allOf": [{"anyOf": _TALK}, {"anyOf": _GRADED_TALK}]}]
+    }
     mode: Literal["conversation"] | None = None
     """`conversation`; optional with `rubrics`, `threshold`, `criteria` or `grader`."""
     type: Literal["multi_turn"] | None = None
@@ -186,25 +186,6 @@ class ConversationCase(MultiTurnCase):
         return [*(self.assertions or ()), *(self.final_assertions or ()), *as_grader(self.rubrics)]
 
     @classmethod
-    def claims(cls, entry: Mapping[str, Any]) -> bool:
-        """Its name decides, or that a talk, or one of its turns, is graded."""
-        if gives(entry, "mode"):
-            return True
-        if not gives(entry, "turns", "simulator", "checkpoints") and entry.get("type") != "multi_turn":
-            return False
-        turns = entry.get("turns")
-        if gives(entry, *GRADING) or has_graders(entry, *OF_A_TALK):
-            return True
-        return isinstance(turns, list) and any(map(has_graders, turns))
-
-    @classmethod
-    def condition(cls) -> dict[str, Any]:
-        """The same as JSON Schema."""
-        talk = {"anyOf": [*given("turns", "simulator", "checkpoints"), has("type", {"const": "multi_turn"})]}
-        turns = has("turns", {"type": "array", "contains": {"type": "object", "anyOf": graded()}})
-        return {"anyOf": [*given("mode"), {"allOf": [talk, {"anyOf": [*given(*GRADING), *graded(*OF_A_TALK), turns]}]}]}
-
-    @classmethod
     def misplaced(cls, path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
         """A reference for its whole, which turns have."""
         return output_outside(path, entry)
@@ -237,6 +218,7 @@ class DynamicCase(_FurtherCase):
         one="a dynamic case", several="dynamic cases", hint='Add "simulator" and "checkpoints"', refuses=("type",)
     )
     schema_rules: ClassVar[Mapping[str, Any]] = {}
+    condition: ClassVar[Mapping[str, Any]] = has("checkpoints", GIVEN)
     simulator: Simulator = Field(default_factory=Simulator)
     """Plays the user; `--simulator` does when it is missing."""
     checkpoints: list[Checkpoint] = Field(min_length=1)
@@ -247,16 +229,6 @@ class DynamicCase(_FurtherCase):
     """Assertions at the end, on the last output and the conversation."""
     max_turns: int | None = Field(default=None, ge=1)
     """Maximum number of user messages. Default: 20."""
-
-    @classmethod
-    def claims(cls, entry: Mapping[str, Any]) -> bool:
-        """Checkpoints decide."""
-        return gives(entry, "checkpoints")
-
-    @classmethod
-    def condition(cls) -> dict[str, Any]:
-        """The same as JSON Schema."""
-        return has("checkpoints", GIVEN)
 
     def findings(self, folder: Path) -> Iterator[Finding]:
         """What the model cannot express."""
@@ -270,6 +242,7 @@ class GradedCase(_FurtherCase):
     """One call of the agent, whose answer gets a score."""
 
     graded: ClassVar[bool] = True
+    condition: ClassVar[Mapping[str, Any]] = {"anyOf": [*given(*GRADING), *with_graders()]}
     assertions: Annotated[Graders | None, Field(spellings=("assert", "assertions"))] = None  # type: ignore[assignment]
     """Criteria in words, and other assertions on the answer."""
     rubrics: Rubrics | None = None
@@ -280,16 +253,6 @@ class GradedCase(_FurtherCase):
     """Minimum score to pass. Default: `--threshold`, else 0.8."""
     grader: str | None = None
     """The validator agent; `workers.test.validator`."""
-
-    @classmethod
-    def claims(cls, entry: Mapping[str, Any]) -> bool:
-        """A field of grading decides, or an assertion that gives a score."""
-        return gives(entry, *GRADING) or has_graders(entry)
-
-    @classmethod
-    def condition(cls) -> dict[str, Any]:
-        """The same as JSON Schema."""
-        return {"anyOf": [*given(*GRADING), *graded()]}
 
 
 def _one_of_two(messages: list[Any]) -> list[Any]:
