@@ -33,62 +33,56 @@ _SHOWN = 300
 """Characters that an error quotes of an answer."""
 
 
-class Helpers:
-    """Asks helper agents. A helper has a chat of its own, with the identity of the chat it helps."""
+async def ask_helper(
+    runtime: Runtime, agent: str, role: str, payload: Mapping[str, Any], options: Mapping[str, Any], chat: Chat
+) -> Answer:
+    """Calls a helper once, in a chat of its own with the identity of the chat that it helps. Raises AgentError: it
+    failed; ConfigurationError: there is no such agent.
 
-    def __init__(self, runtime: Runtime, fallback: str) -> None:
-        """`fallback` is the connector for helpers that have none, when the application has no default."""
-        self._runtime = runtime
-        self._fallback = fallback
+    Args:
+        agent: its id.
+        role: `validator`, `simulator`, `generator` or `reporter`; the helper gets it as `test_mode`.
+        payload: its message and its metadata, JSON values.
+        options: `connector`, `metadata`, `mode`, `search`, `disable_global_prompts`, and parameters of the model."""
+    metadata = {**payload, **(options.get("metadata") or {}), "test_mode": role}
+    connector = options.get("connector")
+    if not connector and not _has_connector(runtime, agent):
+        connector = runtime.fallback or chat_connector(chat) or _tested_connector(runtime, chat)
+    call = {key: options[key] for key in ("mode", "search", "disable_global_prompts") if options.get(key)}
+    call |= {"metadata": metadata, "skip": {"history": True, "trace": True, "output": True}}
+    if connector:
+        call["connector"] = connector
+    own = chat.beside(role, {**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}})
+    content = json.dumps(payload, ensure_ascii=False)
+    if role == "validator" and "output" in payload:
+        own.framed = {content: json.dumps(framed(payload), ensure_ascii=False)}
+    messages = [{"role": "user", "content": content}]
+    try:
+        request = AgentRequest(
+            agent=agent, messages=messages, options=call, chat=own, parameters=parameters_in(options)
+        )
+        answer = await call_other(runtime, request)
+    except AgentError as error:
+        error.infrastructure = error.infrastructure or error.cut
+        raise
+    finally:
+        chat.model_calls += own.model_calls
+    return whole(role, answer)
 
-    async def ask(
-        self, agent: str, role: str, payload: Mapping[str, Any], options: Mapping[str, Any], chat: Chat
-    ) -> Answer:
-        """Calls a helper once. Raises AgentError: it failed; ConfigurationError: there is no such agent.
 
-        Args:
-            agent: its id.
-            role: `validator`, `simulator`, `generator` or `reporter`; the helper gets it as `test_mode`.
-            payload: its message and its metadata, JSON values.
-            options: `connector`, `metadata`, `mode`, `search`, `disable_global_prompts`, and parameters of the model.
-        """
-        metadata = {**payload, **(options.get("metadata") or {}), "test_mode": role}
-        connector = options.get("connector")
-        if not connector and not self._has_connector(agent):
-            connector = self._fallback or chat_connector(chat) or self._tested(chat)
-        call = {key: options[key] for key in ("mode", "search", "disable_global_prompts") if options.get(key)}
-        call |= {"metadata": metadata, "skip": {"history": True, "trace": True, "output": True}}
-        if connector:
-            call["connector"] = connector
-        own = chat.beside(role, {**chat.context, "chat_id": f"{chat.id}-{role}", "metadata": {}})
-        content = json.dumps(payload, ensure_ascii=False)
-        if role == "validator" and "output" in payload:
-            own.framed = {content: json.dumps(framed(payload), ensure_ascii=False)}
-        messages = [{"role": "user", "content": content}]
-        try:
-            request = AgentRequest(
-                agent=agent, messages=messages, options=call, chat=own, parameters=parameters_in(options)
-            )
-            answer = await call_other(self._runtime, request)
-        except AgentError as error:
-            error.infrastructure = error.infrastructure or error.cut
-            raise
-        finally:
-            chat.model_calls += own.model_calls
-        return whole(role, answer)
+def _has_connector(runtime: Runtime, agent: str) -> bool:
+    """Whether a helper has a connector, be it the application's; also of one that is not there, which a mock may answer
+    for."""
+    try:
+        assistant = runtime.assistants.get(agent)
+    except ConfigurationError:
+        return True
+    return bool(assistant.connector) or runtime.connectors.has_role("default")
 
-    def _has_connector(self, agent: str) -> bool:
-        """Whether a helper has a connector, be it the application's; also of one that is not there, which a mock may
-        answer for."""
-        try:
-            assistant = self._runtime.assistants.get(agent)
-        except ConfigurationError:
-            return True
-        return bool(assistant.connector) or self._runtime.connectors.has_role("default")
 
-    def _tested(self, chat: Chat) -> str:
-        id = chat.context.get("assistant_id")
-        return self._runtime.assistants.get(id).connector if id else ""
+def _tested_connector(runtime: Runtime, chat: Chat) -> str:
+    id = chat.context.get("assistant_id")
+    return runtime.assistants.get(id).connector if id else ""
 
 
 def whole(role: str, answer: Answer) -> Answer:

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from bindings import (
     AnsweredBy,
@@ -24,16 +24,13 @@ from bindings import (
 from runner.agents.answer import AgentError, ask_test, completion_record, mocked_process
 from runner.agents.call import call_other
 from runner.agents.chat import AgentRequest, Messages, Scope, read_messages
-from runner.agents.helpers import mocked_verdict, verdict_of
+from runner.agents.helpers import ask_helper, mocked_verdict, verdict_of
 from runner.agents.runtime import Runtime
 from runner.connectors.base import ModelRequest
 from runner.errors import RunnerError, sentences
 from runner.parts import Dependency
 from scripttest import MockedCalls, ScriptError, StackFrame
 from scripttest.values import Value
-
-if TYPE_CHECKING:
-    from runner.agents.helpers import Helpers
 
 Args = list[Any]
 MOST_IN_STORE = 16_000_000
@@ -50,21 +47,16 @@ class _ProcessCall(Value):
 Provider = Callable[[_ProcessCall], Awaitable[Any]]
 
 
-class Agents(Protocol):
-    """Answers the processes of agents."""
-
-    runtime: Runtime
-    helpers: Helpers
-
-
 class AgentProcesses:
     """Implements `scripttest.FunctionServices`: routes the processes that functions of scripts call. Its table is
     complete when it is built, and does not change."""
 
-    def __init__(self, host: HostProcesses, agents: Agents) -> None:
-        """`host` answers what the table does not; `agents` is read at each call."""
+    runtime: Runtime
+    """Of the agents; set when it is made, which needs this."""
+
+    def __init__(self, host: HostProcesses) -> None:
+        """`host` answers what the table does not."""
         self._host = host
-        self._agents = agents
         self._providers: dict[str, Provider] = {
             "world.reply": self._mock_reply,
             "store.load": self._load_store,
@@ -165,7 +157,7 @@ class AgentProcesses:
             args, at = [*args, None], len(args)
         try:
             library = self._host.library(script)
-            return await self._agents.runtime.function(given.scope, library, function, args, context_at=at)
+            return await self.runtime.function(given.scope, library, function, args, context_at=at)
         except AgentError as error:
             if not error.missing:
                 raise
@@ -174,8 +166,8 @@ class AgentProcesses:
 
     async def _call_server(self, call: _ProcessCall) -> Any:
         if call.args and isinstance(call.args[0], str):
-            self._agents.runtime.note(call.scope.chat, Dependency(kind="server", name=call.args[0]))
-        return await self._agents.runtime.servers.answer(call.name, call.args, call.scope)
+            self.runtime.note(call.scope.chat, Dependency(kind="server", name=call.args[0]))
+        return await self.runtime.servers.answer(call.name, call.args, call.scope)
 
     async def _mock_reply(self, call: _ProcessCall) -> Any:
         """What a mock of the script test answers: its number, the name of the call and its arguments."""
@@ -233,7 +225,7 @@ class AgentProcesses:
             chat = copy(chat)
             chat.context = scope.context | {key: options[key] for key in ("locale", "route") if key in options}
         answer = await call_other(
-            self._agents.runtime,
+            self.runtime,
             AgentRequest(
                 agent=id,
                 messages=messages_from(messages),
@@ -259,7 +251,7 @@ class AgentProcesses:
             raise ProcessError("metadata of agent.Validate must be an object", 400)
         options = {"metadata": metadata, "connector": order.pop("connector", None)}
         payload = {key: value for key, value in {**metadata, **order}.items() if value is not None}
-        answer = await self._agents.helpers.ask(agent, "validator", payload, options, call.scope.chat)
+        answer = await ask_helper(self.runtime, agent, "validator", payload, options, call.scope.chat)
         return verdict_of(agent, answer.output, call.scope.chat.world)
 
     async def _read_verdict(self, call: _ProcessCall) -> Any:
@@ -292,7 +284,7 @@ class AgentProcesses:
         tools = tuple(item.get("function", item) for item in offered)
         if given != offered or not all(isinstance(tool, dict) and isinstance(tool.get("name"), str) for tool in tools):
             raise ProcessError("tools must be a list of objects, each with a name", 400)
-        connector = self._agents.runtime.connectors_of(scope.chat).resolve(reference)
+        connector = self.runtime.connectors_of(scope.chat).resolve(reference)
         request = ModelRequest(
             messages=messages_from(args[1] if len(args) > 1 else None),
             parameters=options,
@@ -301,7 +293,7 @@ class AgentProcesses:
             metadata=scope.context.get("metadata") or {},
             folder=scope.assistant.folder if scope.assistant else None,
         )
-        return connector, await self._agents.runtime.ask(connector, request, scope)
+        return connector, await self.runtime.ask(connector, request, scope)
 
 
 def messages_from(value: Any) -> Messages:

@@ -115,6 +115,8 @@ class Runtime:
         self._now = now
         self._recording = recording
         self._parts = parts
+        self.fallback = ""
+        """The connector for helpers that have none, when the application has no default."""
         self.journal: Journal | None = None
         """Stores the answers of models for a run that continues this one."""
         self.closed: ClosedModels | None = None

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from bindings import HostProcesses, ProcessError, World
 from runner.agents.assistant import Assistants
 from runner.agents.chat import CHAT, Chat, Scope
-from runner.agents.helpers import Helpers
 from runner.agents.mcp.servers import Servers
 from runner.agents.processes import AgentProcesses
 from runner.agents.runtime import PromptVariables, Runtime, UsedParts
@@ -74,7 +73,7 @@ class AgentService:
         """Run of a script test → what it has used."""
         self._running: set[asyncio.Task[Any]] = set()
         self._loop = asyncio.new_event_loop()
-        self._processes = AgentProcesses(host, self)
+        self._processes = AgentProcesses(host)
         self.runtime = Runtime(
             Assistants(application),
             Connectors(application.root, variables, prices=prices),
@@ -86,7 +85,8 @@ class AgentService:
             recording,
             parts,
         )
-        self.helpers = Helpers(self.runtime, connector)
+        self.runtime.fallback = connector
+        self._processes.runtime = self.runtime
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
 

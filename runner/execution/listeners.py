@@ -86,12 +86,13 @@ def _agent_maker(run: Run, agent: str, target: Path | TextIO) -> Maker:
 
         from bindings import World
         from runner.agents.chat import Chat
+        from runner.agents.helpers import ask_helper
 
         world = World(suite="", test="@report", mocked=False)
         chat = Chat({**run.plan.context, "chat_id": "report"}, world)
         try:
             async with asyncio.timeout(timeout):
-                return (await service.helpers.ask(agent, "reporter", payload, {}, chat)).output
+                return (await ask_helper(service.runtime, agent, "reporter", payload, {}, chat)).output
         except TimeoutError as error:
             raise ReportError(f"it did not answer within {timeout:g}s") from error
 

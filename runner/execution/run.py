@@ -267,7 +267,6 @@ class Run:
             self._environments[own] = CaseEnvironment(
                 application=plan.application,
                 runtime=service.runtime,
-                helpers=service.helpers,
                 options=options,
                 context=plan.context_of(own),
                 decided_ids=decided_ids(options, environment.directory),

@@ -13,7 +13,7 @@ from bindings import DATABASE, ProcessError, World, given_mocks, opened_workspac
 from runner.agents.answer import AgentError
 from runner.agents.call import call_agent, is_unanswered
 from runner.agents.chat import AgentRequest, Chat, JudgeUse, Scope
-from runner.agents.helpers import chat_connector, verdict_of
+from runner.agents.helpers import ask_helper, chat_connector, verdict_of
 from runner.agents.references import ScriptReferenceError, call_function
 from runner.assertions.base import AgentUse, Embeddings, JudgeFlags, NotEvaluated
 from runner.assertions.results import shorten
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from bindings import OwnDatabase
     from runner.agents.answer import Answer
     from runner.agents.assistant import Assistant
-    from runner.agents.helpers import Helpers
     from runner.agents.runtime import Runtime
     from runner.application.application import Application
     from runner.cases.model import Case
@@ -55,7 +54,6 @@ class CaseEnvironment(Value):
 
     application: Application
     runtime: Runtime
-    helpers: Helpers
     options: RunOptions
     context: Mapping[str, Any]
     """The run's context: defaults, flags, `--ctx` file."""
@@ -261,7 +259,7 @@ class CaseJudges:
         environment, chat = self._attempt.environment, self._chat
         try:
             with chat.world.branch(agent, payload):
-                answer = await environment.helpers.ask(agent, "validator", payload, options, chat)
+                answer = await ask_helper(environment.runtime, agent, "validator", payload, options, chat)
             if not environment.runtime.connectors_of(chat).is_scripted(answer.connector):
                 chat.judged_by.append(JudgeUse(judge=agent, connector=answer.connector))
             return {**verdict_of(agent, answer.output, chat.world), "connector": answer.connector}

@@ -36,6 +36,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.answer import AgentError
+from runner.agents.helpers import ask_helper
 from runner.agents.references import find_function
 from runner.assertions.base import NotEvaluated
 from runner.cases.model import simulator_reference
@@ -342,8 +343,8 @@ class SimulatedUser:
             if not self.reference.is_agent:
                 return await attempt.judges.call_script(self.reference.text, ROLES, [payload])
             options = {**self._options, "metadata": self._extra}
-            helpers = attempt.environment.helpers
-            answer = await helpers.ask(self.reference.text, "simulator", payload, options, attempt.chat)
+            runtime, id = attempt.environment.runtime, self.reference.text
+            answer = await ask_helper(runtime, id, "simulator", payload, options, attempt.chat)
             return answer.output
         except NotEvaluated as error:
             raise SimulatorError(str(error), infrastructure=error.infrastructure) from error

@@ -16,6 +16,7 @@ from typing import Any
 from bindings import World
 from runner.agents.answer import AgentError
 from runner.agents.chat import Chat, Scope
+from runner.agents.helpers import ask_helper
 from runner.agents.references import ScriptReferenceError, call_function
 from runner.amounts import in_words
 from runner.cases.reader import MadeCases, cases_from_values
@@ -90,7 +91,7 @@ async def _answer(input: GeneratorInput, request: RunRequest, service: AgentServ
         return await call_function(reference, ROLES, [payload], scope, runtime, request.application)
     has_own = runtime.assistants.get(reference).connector or request.options.connector
     options = {} if has_own or runtime.connectors.has_role("default") else {"connector": target.connector}
-    return (await service.helpers.ask(reference, "generator", payload, options, chat)).output
+    return (await ask_helper(service.runtime, reference, "generator", payload, options, chat)).output
 
 
 async def _tools(target: Assistant, runtime: Runtime) -> list[dict[str, Any]]:
