@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from runner.assertions import TYPES
 from runner.assertions.base import AssertionKind, AssertionResult, CheckResult, CutAnswer, NotEvaluated
+from runner.assertions.model import Assertion
 from runner.assertions.results import not_evaluated, result_of, shorten, show
 from runner.errors import did_you_mean
+from runner.shapes.declared import FREE, known_fields
+from runner.shapes.shape import Misfit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from runner.assertions.base import Evidence, Judges
-    from runner.assertions.model import Assertion
 
 _COMMON = frozenset({"type", "message", "negate", "weight", "required"})
 """Fields that all types take."""
@@ -173,10 +175,6 @@ def _levels(value: Any) -> int:
 
 def _part(item: Any) -> Assertion:
     """An assertion as written in a list. Raises ValueError, which says what is wrong."""
-    from runner.assertions.model import Assertion
-    from runner.shapes.declared import FREE, known_fields
-    from runner.shapes.shape import Misfit
-
     if isinstance(item, str):
         item = {"type": item}
     if not isinstance(item, dict):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from runner.assertions.base import AssertionKind, NotEvaluated
 from runner.assertions.checking import check_all, inner_assertions, problem_with_assertion
 from runner.assertions.measures import problem_with_bounds, within
+from runner.assertions.model import Assertion
 from runner.assertions.results import decide, nothing_to_judge, shorten, show
 from runner.assertions.values import equal, is_part, problem_with_patterns, value_text
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from runner.assertions.base import CheckResult, Evidence, Judges, ToolUse
-    from runner.assertions.model import Assertion
-
 _COMPARED_WITH = ("arguments", "exactly", "schema", "assert")
 """What `tool_arguments` can hold arguments against."""
 
@@ -261,14 +260,10 @@ def _inner_of_arguments(assertion: Assertion) -> list[Assertion]:
     nested = assertion.value.get("assert")
     if nested is None:
         return []
-    from runner.assertions.model import Assertion
-
     return inner_assertions(Assertion(type="all_of", value=nested if isinstance(nested, list) else [nested]))
 
 
 def _problem_with_inner(value: dict[str, Any]) -> str | None:
-    from runner.assertions.model import Assertion
-
     if "schema" in value and (wrong := problem_with_assertion(Assertion(type="json_schema", value=value["schema"]))):
         return wrong.replace('"json_schema" needs "value"', '"schema" is').replace('"json_schema"', '"schema"')
     if "assert" in value:
@@ -291,8 +286,6 @@ async def _misfit(value: dict[str, Any], arguments: Any, evidence: Evidence, jud
         if found := await to_thread(misfit, arguments, value["schema"]):
             return found.text if found.unusable else found.reasons
     if "assert" in value:
-        from runner.assertions.model import Assertion
-
         inner = _inner_of_arguments(Assertion(type="tool_arguments", value=value))
         for result in await check_all(inner, evidence.replace(output=arguments), judges):
             if result.error:
