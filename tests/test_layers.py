@@ -92,7 +92,7 @@ ROOMS = {
     "runner/statistics": "",
     "runner": "runner/security",
     "runner/options": "runner runner/security runner/statistics",
-    "runner/test_kinds": "runner runner/security runner/statistics",
+    "runner/test_kinds": "runner runner/security runner/options runner/statistics",
     "runner/application": "runner runner/security runner/options",
     "runner/connectors": "runner runner/security runner/application",
     "runner/answers": "runner runner/security runner/options runner/connectors",

@@ -37,8 +37,6 @@ H = TypeVar("H")
 
 AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
 """First words of the names of processes that agents answer."""
-INPUT_SECONDS = 2.0
-"""Time limit in seconds for one input of a fuzz test, unless `--timeout` sets it."""
 
 
 class Observer:
@@ -207,53 +205,18 @@ class Run:
         ConfigurationError if the library for `--fuzz` is missing, or `--baseline` cannot be used."""
         with self._lock:
             if self.kinds is None:
-                self.kinds = self._benchmarks() if self.options.bench else self._fuzz_tests()
+                plan, options = self.plan, self.options
+                if options.bench:
+                    from runner.test_kinds.benchmark_tests import BenchmarkTests
+
+                    modules = [module.id for module in plan.modules]
+                    self.kinds = BenchmarkTests(options, self.environment, self._write, modules)
+                else:
+                    from runner.test_kinds.fuzz_tests import FuzzTests
+
+                    root, stop = self.application.root, self.stop
+                    self.kinds = FuzzTests(options, plan.test_files, root, lambda: stop.reason is not None)
         return self.kinds
-
-    def _fuzz_tests(self) -> FuzzTests:
-        from importlib.util import find_spec
-        from os import urandom
-
-        from runner.errors import MissingError
-        from runner.test_kinds.fuzz_tests import Fuzzing, FuzzTests
-        from scripttest import install_command
-
-        options = self.options
-        if options.fuzz and find_spec("hypothesis") is None:
-            hint = f"Install it with: {install_command('fuzz', 'hypothesis')}"
-            raise MissingError("--fuzz requires the extra fuzz", hint)
-        fuzzing = Fuzzing(
-            seconds=options.fuzz_time if options.fuzz else None,
-            limit=options.timeout or INPUT_SECONDS,
-            seed=options.seed or int.from_bytes(urandom(3), "big") + 1,
-        )
-        return FuzzTests(fuzzing, self.plan.test_files, self.application.root, lambda: self.stop.reason is not None)
-
-    def _benchmarks(self) -> BenchmarkTests:
-        from runner.errors import ConfigurationError
-        from runner.options.options import absolute
-        from runner.security.files import read_text
-        from runner.test_kinds.benchmark_tests import Benchmarking, BenchmarkTests, read_lines
-
-        options, environment, name, baseline = self.options, self.environment, self.options.measured_baseline, None
-        if name is not None:
-            try:
-                baseline = tuple(read_lines(read_text(absolute(name, environment.directory))))
-            except (OSError, UnicodeDecodeError) as error:
-                why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-                raise ConfigurationError(f"Cannot read --baseline {name}: {why}") from error
-            if not baseline:
-                hint = f"Create it with: yao-test --bench '{options.bench}' --count 6 > {name}"
-                raise ConfigurationError(f"Cannot use --baseline {name}: it has no benchmark results", hint)
-        benchmarking = Benchmarking(
-            seconds=options.bench_time,
-            timeout=options.script_timeout,
-            count=options.repetitions,
-            cpus=environment.cpus,
-            baseline=baseline,
-            threshold=options.bench_threshold / 100,
-        )
-        return BenchmarkTests(benchmarking, self._write, [module.id for module in self.plan.modules])
 
     def case_environment(self, agent: str) -> CaseEnvironment:
         """What the cases of an agent share."""

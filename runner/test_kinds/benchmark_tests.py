@@ -16,12 +16,19 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from bindings import ProcessError
+from runner.errors import ConfigurationError
+from runner.options.options import absolute
+from runner.security.files import read_text
 from runner.statistics.agreement import rank_sum_probability
 from scripttest import Outcome, Status
 from scripttest.values import Value, fields_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bindings import World
+    from runner.environment import Environment
+    from runner.options.options import RunOptions
     from scripttest import TestKey
 
 MOST = 10_000
@@ -40,30 +47,18 @@ USUAL = 6
 """Runs on each side that are advised; more where there are so many benchmarks that these do not do."""
 
 
-class Benchmarking(Value):
-    """What the flags say of benchmarks."""
-
-    seconds: float
-    """That each takes at the least."""
-    timeout: float
-    """Seconds that one may take beyond that."""
-    count: int
-    """How often each runs."""
-    cpus: int
-    """The number of CPUs of this machine."""
-    baseline: tuple[Sample, ...] | None
-    """What is compared with."""
-    threshold: float
-    """Share by which a result may be worse than there."""
-
-
 class BenchmarkTests:
     """Controls the benchmarks of a run: a `TestKind` of `bindings`. Threads may share it."""
 
-    def __init__(self, benchmarking: Benchmarking, write: Callable[[str], None], modules: Sequence[str]) -> None:
-        """Prints with `write`; where there are several modules, each is named before its lines."""
-        self._benchmarking = benchmarking
-        self._write = write
+    def __init__(
+        self, options: RunOptions, environment: Environment, write: Callable[[str], None], modules: Sequence[str]
+    ) -> None:
+        """Prints with `write`; where there are several modules, each is named before its lines. Raises
+        ConfigurationError if `--baseline` cannot be used."""
+        self._options, self._write, self._cpus = options, write, environment.cpus
+        self._threshold = options.bench_threshold / 100
+        """Share by which a result may be worse than in the baseline."""
+        self._baseline = _baseline_of(options, environment.directory)
         self._names_modules = len(modules) > 1
         self._module = ""
         self._runs: dict[TestKey, int] = {}
@@ -75,7 +70,7 @@ class BenchmarkTests:
     def answer(self, world: World, name: str, args: list[Any]) -> Any:
         """Answers `benchmark.Begin` and `benchmark.Report`."""
         if name == "benchmark.Begin":
-            return self._benchmarking.seconds * 1000
+            return self._options.bench_time * 1000
         if name == "benchmark.Report":
             return self._report(world, *args)
         raise ProcessError(f"Process {name} does not exist", 404, missing=True)
@@ -96,18 +91,18 @@ class BenchmarkTests:
         package = world.suite if self._names_modules else ""
         sample = Sample(package=package, name=name, rounds=rounds, values=values)
         self.samples.append(sample)
-        self._write(f"{line_of(sample, self._benchmarking.cpus)}\n")
+        self._write(f"{line_of(sample, self._cpus)}\n")
 
     def seconds_after(self, test: TestKey, name: str) -> float | None:
         """What a benchmark has from its beginning, and from the result of each."""
         over = self._reports.get(test, 0) > MOST
-        return None if over else self._benchmarking.timeout + 3 * self._benchmarking.seconds
+        return None if over else self._options.script_timeout + 3 * self._options.bench_time
 
     def settled(self, test: TestKey, outcome: Outcome) -> Outcome | None:
         """The outcome of a benchmark, or None if it runs again."""
         self._reports.pop(test, None)
         runs = self._runs[test] = self._runs.get(test, 0) + 1
-        return None if outcome.status == Status.PASSED and runs < self._benchmarking.count else outcome
+        return None if outcome.status == Status.PASSED and runs < self._options.repetitions else outcome
 
     def closing_lines(self, table: Callable[[list[tuple[str, ...]]], str]) -> list[str]:
         """Lines to print at the end of the run: how it compares with the baseline. `table` makes a text of rows."""
@@ -115,7 +110,7 @@ class BenchmarkTests:
         if found is None:
             return []
         rows = table(rows_of(found)).splitlines() if found.differences else []
-        return [*rows, *notes_on(found, self._benchmarking.threshold)]
+        return [*rows, *notes_on(found, self._threshold)]
 
     @property
     def as_json(self) -> dict[str, Any]:
@@ -128,13 +123,28 @@ class BenchmarkTests:
     @property
     def is_worse(self) -> bool:
         """Whether a result is worse than in the baseline."""
-        return bool(self.comparison and self.comparison.worse(self._benchmarking.threshold))
+        return bool(self.comparison and self.comparison.worse(self._threshold))
 
     @property
     def comparison(self) -> Comparison | None:
         """With the baseline, if there is one."""
-        baseline = self._benchmarking.baseline
-        return None if baseline is None else compared(baseline, self.samples)
+        return None if self._baseline is None else compared(self._baseline, self.samples)
+
+
+def _baseline_of(options: RunOptions, directory: Path) -> list[Sample] | None:
+    """What is compared with; None without `--baseline`."""
+    name = options.measured_baseline
+    if name is None:
+        return None
+    try:
+        found = list(read_lines(read_text(absolute(name, directory))))
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigurationError(f"Cannot read --baseline {name}: {why}") from error
+    if not found:
+        hint = f"Create it with: yao-test --bench '{options.bench}' --count 6 > {name}"
+        raise ConfigurationError(f"Cannot use --baseline {name}: it has no benchmark results", hint)
+    return found
 
 
 class Sample(Value):
@@ -149,12 +159,8 @@ class Sample(Value):
     """By unit, such as `ns/op`."""
 
 
-class Key(Value):
-    """What identifies a benchmark."""
-
-    package: str
-    """Empty where a side does not tell it."""
-    name: str
+Key = tuple[str, str]
+"""What identifies a benchmark: its package, empty where a side does not tell it, and its name."""
 
 
 class Difference(Value):
@@ -252,11 +258,11 @@ def compared(before: Iterable[Sample], after: Iterable[Sample]) -> Comparison:
         for unit in dict.fromkeys(unit for sample in new[key] for unit in sample.values):
             values = _values(old[other], unit)
             if values:
-                differences.append(Difference(name=key.name, unit=unit, before=values, after=_values(new[key], unit)))
+                differences.append(Difference(name=key[1], unit=unit, before=values, after=_values(new[key], unit)))
     return Comparison(
         differences=tuple(differences),
-        only_before=tuple(key.name for key in old if key not in pairs.values()),
-        only_after=tuple(key.name for key in new if key not in pairs),
+        only_before=tuple(key[1] for key in old if key not in pairs.values()),
+        only_after=tuple(key[1] for key in new if key not in pairs),
     )
 
 
@@ -296,7 +302,7 @@ def _measured(value: float, unit: str) -> str:
 def _grouped(samples: Iterable[Sample]) -> dict[Key, list[Sample]]:
     found: dict[Key, list[Sample]] = {}
     for sample in samples:
-        found.setdefault(Key(package=sample.package, name=sample.name), []).append(sample)
+        found.setdefault((sample.package, sample.name), []).append(sample)
     return found
 
 
@@ -307,7 +313,7 @@ def _values(samples: Iterable[Sample], unit: str) -> list[float]:
 def _match(key: Key, others: dict[Key, list[Sample]]) -> Key | None:
     if key in others:
         return key
-    named = [other for other in others if other.name == key.name and not (other.package and key.package)]
+    named = [other for other in others if other[1] == key[1] and not (other[0] and key[0])]
     return named[0] if len(named) == 1 else None
 
 

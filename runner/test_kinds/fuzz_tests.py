@@ -10,12 +10,14 @@ each in its own realms:
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bindings import ProcessError
-from runner.errors import shown_path
+from runner.errors import MissingError, shown_path
 from runner.test_kinds.search import (
     FOLDER,
     MOST_BROKEN,
@@ -26,14 +28,16 @@ from runner.test_kinds.search import (
     read_corpus,
     write_input,
 )
-from scripttest import Cause, Failure, Outcome, Status
-from scripttest.values import Value
+from scripttest import Cause, Failure, Outcome, Status, install_command
 
 if TYPE_CHECKING:
     from bindings import World
-    from runner.test_kinds.search import SearchRealms
+    from runner.options.options import RunOptions
+    from runner.test_kinds.search import Search
     from scripttest import Compiled, TestKey
 
+INPUT_SECONDS = 2.0
+"""Time limit in seconds for one input, unless `--timeout` sets it."""
 SHOWN = 300
 """Characters of an input that are shown."""
 
@@ -44,10 +48,18 @@ class FuzzTests:
     is_worse = False
     """They have no baseline that they could be worse than."""
 
-    def __init__(self, fuzzing: Fuzzing, files: Mapping[str, Path], root: Path, stopped: Callable[[], bool]) -> None:
-        """Reads nothing yet. `fuzzing`: the settings from the flags. `files`: module → its test file. `stopped`:
-        whether the run shall end."""
-        self.fuzzing = fuzzing
+    def __init__(self, options: RunOptions, files: Mapping[str, Path], root: Path, stopped: Callable[[], bool]) -> None:
+        """Reads nothing yet. Raises MissingError if the library for `--fuzz` is missing. `files`: module → its test
+        file. `stopped`: whether the run shall end."""
+        if options.fuzz and find_spec("hypothesis") is None:
+            hint = f"Install it with: {install_command('fuzz', 'hypothesis')}"
+            raise MissingError("--fuzz requires the extra fuzz", hint)
+        self.seconds = options.fuzz_time if options.fuzz else None
+        """What a search takes; None: there is none."""
+        self.limit = options.timeout or INPUT_SECONDS
+        """Seconds that one input of the corpus, or of a search, may take."""
+        self.seed = options.seed or int.from_bytes(os.urandom(3), "big") + 1
+        """Seed of the searches."""
         self._files = files
         self.root = root
         self.stopped = stopped
@@ -112,17 +124,6 @@ class FuzzTests:
         return literals_in("\n".join(code for codes in self._code.values() for code in codes))
 
 
-class Fuzzing(Value):
-    """What the flags say of fuzz tests."""
-
-    seconds: float | None
-    """That a search takes; None: there is none."""
-    limit: float
-    """Seconds that one input of the corpus, or of a search, may take."""
-    seed: int
-    """Seed of the searches."""
-
-
 class FuzzTest:
     """A running test."""
 
@@ -130,7 +131,6 @@ class FuzzTest:
         """Reads nothing yet."""
         self._module, self.name = test.suite, test.test
         self._run = run
-        self._fuzzing = run.fuzzing
         self._folder = run.corpus_of(test.suite, test.test)
         self._shown = str(shown_path(self._folder, run.root))
         """The folder of the corpus as messages name it."""
@@ -144,7 +144,7 @@ class FuzzTest:
         """The world of its realm."""
         self.allowed: float | None = None
         """Seconds for the next input; None: as many as for any test."""
-        self._realms: SearchRealms | None = None
+        self._search: Search | None = None
         self._passed: Outcome | None = None
         """Of the seeds and the corpus, before the search."""
         self._found: list[Any] | None = None
@@ -158,7 +158,7 @@ class FuzzTest:
     def begin(self, seeds: list[str], schemas: list[str], parameters: int) -> None:
         """Called when the test calls `f.fuzz`. Blocks. `seeds`: JSON of the arguments of each seed. `schemas`: JSON
         of the arguments of `f.schema`. `parameters`: number of parameters of the function."""
-        if self._realms is not None and self._found is None:
+        if self._search is not None and self._found is None:
             return
         self._size = len(json.loads(seeds[0])) if seeds else None
         if schemas:
@@ -174,70 +174,64 @@ class FuzzTest:
         """What comes next: an input, or inputs of a search, after the result of the last ones of that; None: nothing in
         this realm. Blocks."""
         self._asked = True
-        if self._realms is not None and self._found is None:
-            self.allowed = self._fuzzing.limit
+        if self._search is not None and self._found is None:
+            self.allowed = self._run.limit
             if self._run.stopped():
-                self._realms.is_over = True
+                self._search.is_over = True
                 return None
             if result is not None and (silence := self._silence(1)):
                 result = {"at": result["at"], "kind": Cause.INFRASTRUCTURE, "message": silence}
-            request = self._realms.next(result)
+            request = self._search.next(result)
             return None if request is None else {"tried": request.inputs}
         if not self._left:
             self.allowed = None
             return None
         one = self._left.pop(0)
-        self.allowed = None if one.is_seed else self._fuzzing.limit
+        self.allowed = None if one.is_seed else self._run.limit
         return {"kept": {"name": one.name, "args": one.args, "problem": one.problem}}
 
     def close(self) -> None:
         """Ends what it has running."""
-        if self._realms is not None:
-            self._realms.close()
+        if self._search is not None:
+            self._search.close()
 
     def settled(self, outcome: Outcome) -> Outcome | None:
         """The outcome of the test, of whose realms one has ended; None: it goes on in another one."""
         asked, self._asked = self._asked, False
-        if self._realms is None:
-            may_search = self._fuzzing.seconds is not None and not self._run.stopped()
+        if self._search is None:
+            may_search = self._run.seconds is not None and not self._run.stopped()
             if not may_search or not asked or outcome.status != Status.PASSED:
                 return self._explained(outcome)
             self._passed = outcome
-            return self._begin_search(self._fuzzing.seconds or 0)
+            return self._begin_search(self._run.seconds or 0)
         if self._found is not None:
             return self._explained(outcome)
-        self._realms.ended(outcome, self._silence(0.5))
+        self._search.ended(outcome, self._silence(0.5))
         if not asked:  # it no longer calls `f.fuzz`
             return outcome
-        return self._conclude() if self._realms.is_over else None
+        return self._conclude() if self._search.is_over else None
 
     def _begin_search(self, seconds: float) -> Outcome | None:
-        from runner.test_kinds.search import SearchPlan, SearchRealms
+        from runner.test_kinds.search import Search
 
         examples = [json.loads(one.args) for one in self._inputs.values()]
         if not examples and not self._schemas:
             return self._unable("its inputs are unknown: add one with f.add, or pass f.schema(...)")
         if not self._size:
             return self._unable("its inputs have no arguments: add one with f.add(value)")
-        plan = SearchPlan(
-            examples=examples,
-            schemas=self._schemas,
-            literals=self._run.literals(),
-            seed=self._fuzzing.seed,
-            seconds=seconds,
-        )
-        self._realms = SearchRealms(plan)
+        plan = {"examples": examples, "schemas": self._schemas, "literals": vars(self._run.literals())}
+        self._search = Search({**plan, "seed": self._run.seed, "seconds": seconds})
         return None
 
     def _conclude(self) -> Outcome | None:
         """After the search: None where what was found is to be seen."""
-        assert self._realms is not None and self._passed is not None
-        self._realms.close()
-        if self._realms.search is None:
+        assert self._search is not None and self._passed is not None
+        self._search.close()
+        if not self._search.has_begun:
             return self._passed
-        search = self._realms.search.progress
+        search = self._search.progress
         count = f"{search.tried} input{'' if search.tried == 1 else 's'} ({search.seconds:.2f}s)"
-        seed = f"--seed {self._fuzzing.seed}"
+        seed = f"--seed {self._run.seed}"
         self.summary = f"{self.name}: {count}, nothing found ({seed})"
         if search.found is None:
             if search.unsteady:
@@ -262,7 +256,7 @@ class FuzzTest:
 
     def _silence(self, share: float) -> str:
         """What has not answered an input for this share of the time that one may take; empty: nothing."""
-        asked, limit = self.world and self.world.asked, self._fuzzing.limit
+        asked, limit = self.world and self.world.asked, self._run.limit
         return f"{asked.name} did not answer within {limit:g}s" if asked and asked.seconds > share * limit else ""
 
     def _unable(self, why: str, cause: Cause = Cause.ERROR) -> Outcome:

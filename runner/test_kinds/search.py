@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -194,19 +195,6 @@ class Request(Value):
     """Whether they are to be the first and only ones of their realm."""
 
 
-class SearchPlan(Value):
-    """The settings of a search."""
-
-    examples: Sequence[Sequence[Any]]
-    """Lists of arguments whose shapes inputs have."""
-    schemas: Sequence[Any]
-    """The schemas of the arguments; empty: the shapes of the examples are used."""
-    literals: Literals
-    seed: int
-    """Seed of its random numbers."""
-    seconds: float
-
-
 class Progress:
     """How far a search has come. Its process writes it as JSON with each request."""
 
@@ -228,58 +216,17 @@ class Progress:
 
 
 class Search:
-    """One search. To be closed."""
+    """One search, whose inputs run in several realms. To be closed."""
 
-    def __init__(self, plan: SearchPlan) -> None:
-        """Begins. Raises OSError."""
-        self.progress = Progress()
-        pipe = subprocess.PIPE
-        command = [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, *sys.path]
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
-        self._home = tempfile.mkdtemp(prefix="yao-test-fuzz-")
-        """The folder for what the library writes."""
-        self._send({**vars(plan), "literals": vars(plan.literals), "home": self._home})
-        self._is_first = True
-
-    def next(self, result: InputsResult) -> Request | None:
-        """Takes the results of the last inputs, and returns the next ones; None if the search is over. Blocks."""
-        if not self._is_first:
-            self._send(result)
-        self._is_first = False
-        assert self._process.stdout is not None and self._process.stderr is not None
-        line = self._process.stdout.readline()
-        if not line:
-            errors = self._process.stderr.read().decode(errors="replace")
-            self.progress.problem = f"its process has ended: {errors[-SHOWN:].strip()}"
-            return None
-        state = json.loads(line)
-        vars(self.progress).update(state["progress"])
-        return None if state["over"] else Request(inputs=state["inputs"], fresh=state["fresh"])
-
-    def close(self) -> None:
-        """Ends its process, unless it has ended, and removes what it has written."""
-        if self._process.returncode is None:
-            self._process.kill()
-            self._process.communicate()
-        shutil.rmtree(self._home, ignore_errors=True)
-
-    def _send(self, value: Any) -> None:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(value).encode() + b"\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:  # `next` tells why
-            return
-
-
-class SearchRealms:
-    """The realms of one search."""
-
-    def __init__(self, plan: SearchPlan) -> None:
-        """Begins when the first input is asked for."""
+    def __init__(self, plan: Mapping[str, Any]) -> None:
+        """Begins when the first input is asked for. `plan`: `{examples, schemas, literals, seed, seconds}`: lists of
+        arguments whose shapes inputs have, else the schemas of the arguments, the fields of `Literals`, and the seed of
+        random numbers."""
         self._plan = plan
-        self.search: Search | None = None
-        """None: it has not begun."""
+        self.progress = Progress()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._home = ""
+        """The folder for what the library writes."""
         self.is_over = False
         """Whether the search has ended."""
         self._running: Request | None = None
@@ -292,13 +239,18 @@ class SearchRealms:
         self._lone = False
         """Whether this realm is for one input only."""
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether an input was asked for."""
+        return self._process is not None
+
     def next(self, result: InputsResult) -> Request | None:
-        """Takes the results of the last inputs, and returns the next ones of this realm, or None. Blocks."""
+        """Takes the results of the last inputs, and returns the next ones of this realm, or None. Blocks. Raises
+        OSError when the search cannot begin."""
         if self._running is not None:
             self._ran += len(self._running.inputs)
             self._running, self._result = None, result
-        self.search = self.search or Search(self._plan)
-        request, self._held = self._held or self.search.next(self._result), None
+        request, self._held = self._held or self._asked(), None
         if request is None:
             self.is_over = True
         elif self._ran and (request.fresh or self._lone or self._ran >= IN_ONE_REALM):
@@ -307,14 +259,8 @@ class SearchRealms:
             self._running, self._lone = request, request.fresh
         return request
 
-    def close(self) -> None:
-        """Ends the search, unless it was ended before."""
-        self.is_over = True
-        if self.search is not None:
-            self.search.close()
-
     def ended(self, outcome: Outcome, silent: str) -> None:
-        """The realm has ended: in an input, if one is under way, which has failed then; `silent` is what did not answer
+        """A realm has ended: in an input, if one is under way, which has failed then; `silent` is what did not answer
         it, if it waited for that."""
         if self._running is not None:
             self._running = None
@@ -326,3 +272,36 @@ class SearchRealms:
                 cause, message = Cause.INFRASTRUCTURE, silent
             self._result = {"kind": cause, "message": message}
         self._ran, self._lone = 0, False
+
+    def close(self) -> None:
+        """Ends it and its process, and removes what that has written."""
+        self.is_over = True
+        if self._process is None:
+            return
+        if self._process.returncode is None:
+            self._process.kill()
+            self._process.communicate()
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    def _asked(self) -> Request | None:
+        """What its process wants to be run next, after the last result; None if the search is over."""
+        if self._process is None:
+            pipe = subprocess.PIPE
+            command = [sys.executable, "-I", "-S", "-c", _BOOTSTRAP, *sys.path]
+            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+            self._process, self._home = process, tempfile.mkdtemp(prefix="yao-test-fuzz-")
+            said: Any = {**self._plan, "home": self._home}
+        else:
+            process, said = self._process, self._result
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        with suppress(BrokenPipeError):  # its output tells why
+            process.stdin.write(json.dumps(said).encode() + b"\n")
+            process.stdin.flush()
+        line = process.stdout.readline()
+        if not line:
+            errors = process.stderr.read().decode(errors="replace")
+            self.progress.problem = f"its process has ended: {errors[-SHOWN:].strip()}"
+            return None
+        state = json.loads(line)
+        vars(self.progress).update(state["progress"])
+        return None if state["over"] else Request(inputs=state["inputs"], fresh=state["fresh"])
