@@ -20,7 +20,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextvars import ContextVar
 from itertools import count
 from pathlib import Path
@@ -46,6 +46,8 @@ LEASE = 10.0
 BOUNDS = ("max_concurrency", "requests_per_minute", "tokens_per_minute")
 _begins: ContextVar[bool] = ContextVar("begins", default=False)
 """Whether the call of this context has not gone out yet."""
+_calls: ContextVar[tuple[int, ...]] = ContextVar("calls", default=())
+"""The numbers of the calls of this context that are under way."""
 
 
 class AskedLimits(GlobalLimit):
@@ -67,14 +69,12 @@ class AskedLimits(GlobalLimit):
             return super().limits(connector, options, timing)
         return _Asking(connector, bounds, self, timing)
 
-    def send(self, connector: str, bounds: tuple[Any, ...], what: str, *details: Any) -> int:
-        """Sends a question; its number."""
-        number = next(self._numbers)
-        self._ask((connector, bounds, number, what, *details))
-        return number
+    def send(self, connector: str, bounds: tuple[Any, ...], what: str, *details: Any) -> None:
+        """Says something of a connector."""
+        self._ask((connector, bounds, 0, what, *details))
 
-    async def wait(self, connector: str, bounds: tuple[Any, ...], what: str) -> None:
-        """Sends a question and waits for the answer. The time is not counted as time of the case."""
+    async def wait(self, connector: str, bounds: tuple[Any, ...], what: str) -> int:
+        """Sends a question and waits for the answer; its number. The time is not counted as time of the case."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         number = next(self._numbers)
@@ -84,23 +84,25 @@ class AskedLimits(GlobalLimit):
             with uncounted():
                 await future
         except asyncio.CancelledError:
-            self._ask((connector, bounds, number, "cancel"))
+            self._ask((connector, bounds, number, "leave"))
             raise
         finally:
             self._waiting.pop(number, None)
+        return number
 
-    async def enter(self, connector: str, bounds: tuple[Any, ...]) -> None:
-        """Waits until a call may begin; from then on it counts."""
-        await self.wait(connector, bounds, "enter")
+    async def enter(self, connector: str, bounds: tuple[Any, ...]) -> int:
+        """Waits until a call may begin; from then on it counts. The number of the call."""
+        number = await self.wait(connector, bounds, "enter")
         self._under_way += 1
         if self._renewing is None:
             self._renewing = threading.Thread(target=self._renew, daemon=True)
             self._renewing.start()
+        return number
 
-    def leave(self, connector: str, bounds: tuple[Any, ...]) -> None:
+    def leave(self, number: int) -> None:
         """Ends a call, which no longer counts."""
         self._under_way -= 1
-        self.send(connector, bounds, "leave")
+        self._ask(("", (), number, "leave"))
 
     def _renew(self) -> None:
         while True:
@@ -129,11 +131,13 @@ class _Asking(Limits):
         self._places = places
 
     async def __aenter__(self) -> None:
-        await self._places.enter(*self._of)
+        _calls.set((*_calls.get(), await self._places.enter(*self._of)))
         _begins.set(True)
 
     async def __aexit__(self, *_: object) -> None:
-        self._places.leave(*self._of)
+        *outer, number = _calls.get()
+        _calls.set(tuple(outer))
+        self._places.leave(number)
 
     async def again(self) -> None:
         """See `Limits`."""
@@ -161,13 +165,12 @@ class SharedLimits:
         self._let = let
         self._loop: asyncio.AbstractEventLoop | None = None
         self._limits: dict[str, Limits] = {}
-        self._held: dict[str, dict[str, int]] = {}
-        """Attempt → connector → number of its running calls."""
         self._heard: dict[str, float] = {}
         """Attempt → when something was heard of it."""
-        self._entered: dict[str, set[int]] = {}
-        """Attempt → the numbers of the calls that were let in."""
         self._tasks: dict[tuple[str, int], asyncio.Task[None]] = {}
+        """Attempt and number → a call, which ends when its task is cancelled, or what waits to be made again."""
+        self._entered: set[tuple[str, int]] = set()
+        """The calls that were let in."""
 
     def take(self, attempt: str, call: tuple[Any, ...]) -> None:
         """Takes what a runner process asks or says."""
@@ -197,73 +200,52 @@ class SharedLimits:
         self._heard[attempt] = time.monotonic()
         if what == "holds":
             return
+        if what == "leave":
+            self._end([(attempt, number)])
+            return
         limits = self._limits.get(connector)
         if limits is None:
             options = {name: value for name, value in zip(BOUNDS, bounds, strict=True) if value is not None}
             limits = self._limits[connector] = GlobalLimit().limits(connector, options, Timing())
-        if what == "enter":
-            self._start(attempt, number, self._enter(attempt, number, connector, limits))
-        elif what == "again":
-            self._start(attempt, number, self._again(attempt, number, limits))
-        elif what == "leave":
-            self._leave(attempt, connector)
-        elif what == "answered":
+        if what == "answered":
             limits.answered(details[0])
         elif what == "refused":
             limits.refused(Timing().monotonic() - details[0], details[1])
-        elif (task := self._tasks.get((attempt, number))) is not None:
-            task.cancel()
-        elif number in self._entered.get(attempt, ()):  # the answer was on its way when the call was given up
-            self._leave(attempt, connector)
+        else:
+            assert self._loop is not None
+            key = attempt, number
+            task = self._loop.create_task(self._call(key, limits) if what == "enter" else self._again(key, limits))
+            task.add_done_callback(lambda _: self._tasks.pop(key, None))
+            self._tasks[key] = task
 
-    def _start(self, attempt: str, number: int, work: Coroutine[Any, Any, None]) -> None:
-        assert self._loop is not None
-        task = self._tasks[attempt, number] = self._loop.create_task(work)
-        task.add_done_callback(lambda _: self._tasks.pop((attempt, number), None))
-
-    async def _enter(self, attempt: str, number: int, connector: str, limits: Limits) -> None:
-        await limits.__aenter__()
-        held = self._held.setdefault(attempt, {})
-        held[connector] = held.get(connector, 0) + 1
-        try:
+    async def _call(self, key: tuple[str, int], limits: Limits) -> None:
+        async with limits:
             await limits.turn()
-        except asyncio.CancelledError:
-            self._leave(attempt, connector)
-            raise
-        self._entered.setdefault(attempt, set()).add(number)
-        self._let(attempt, number)
+            self._entered.add(key)
+            self._let(*key)
+            try:
+                await asyncio.Event().wait()  # until it is over
+            finally:
+                self._entered.discard(key)
 
-    async def _again(self, attempt: str, number: int, limits: Limits) -> None:
+    async def _again(self, key: tuple[str, int], limits: Limits) -> None:
         await limits.again()
         await limits.turn()
-        self._let(attempt, number)
+        self._let(*key)
 
-    def _leave(self, attempt: str, connector: str) -> None:
-        held = self._held.get(attempt, {})
-        if held.get(connector):
-            held[connector] -= 1
-            self._limits[connector].leave()
+    def _end(self, calls: Iterable[tuple[str, int]]) -> None:
+        for key in list(calls):
+            if (task := self._tasks.get(key)) is not None:
+                task.cancel()
 
     def _end_leases(self) -> None:
         """Frees what processes use of which nothing was heard for long; looks again and again."""
         late = time.monotonic() - LEASE
-        for attempt in [one for one, heard in self._heard.items() if heard < late]:
-            self._leave_all(attempt)
+        self._end(key for key in self._entered if self._heard[key[0]] < late)
         asyncio.get_running_loop().call_later(LEASE / 10, self._end_leases)
 
-    def _leave_all(self, attempt: str) -> None:
-        for connector, number in self._held.get(attempt, {}).items():
-            for _ in range(number):
-                self._leave(attempt, connector)
-
     def _give_up(self, attempt: str) -> None:
-        for (of, _), task in list(self._tasks.items()):
-            if of == attempt:
-                task.cancel()
-        self._leave_all(attempt)
-        self._heard.pop(attempt, None)
-        self._held.pop(attempt, None)
-        self._entered.pop(attempt, None)
+        self._end(key for key in self._tasks if key[0] == attempt)
 
 
 class SentAnswers:
