@@ -24,10 +24,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from runner.amounts import cost_in, cost_record
 from runner.answers.replay import CaseRecording, Clean, Described, RecordedCall, RecordingError
@@ -35,6 +35,19 @@ from runner.connectors.base import Completion, ToolCall, Usage
 from runner.connectors.usage import UsageReader, short_json
 from runner.security.files import read_text, write_whole
 from scripttest.values import fields_of
+
+
+class JournalFile(Protocol):
+    """A file to which lines are added."""
+
+    def replace(self, lines: Iterable[str]) -> None:
+        """Replaces all of its lines. Raises OSError."""
+
+    def write(self, line: str) -> None:
+        """Writes a line. Raises OSError."""
+
+    def close(self) -> None:
+        """Waits until the disk has it. Raises OSError."""
 
 
 def cleaned(completion: Completion, chunks: tuple[str, ...], clean: Clean) -> tuple[Completion, tuple[str, ...]]:
@@ -54,19 +67,12 @@ def cleaned(completion: Completion, chunks: tuple[str, ...], clean: Clean) -> tu
     return completion.replace(**changed) if changed else completion, chunks
 
 
-def lengths_of(chunks: tuple[str, ...], content: str) -> Any:
-    """The pieces in which a content arrived as `chunks` of a file has them; None where it came in one."""
-    if chunks == pieces_of(content, None):
-        return None
-    fits = bool(chunks) and "".join(chunks) == content
-    return " ".join(str(len(chunk)) for chunk in chunks) if fits else list(chunks)
-
-
-def completion_to(completion: Completion, lengths: Any) -> dict[str, Any]:
-    """An answer in the form of a file, with the `lengths_of` its pieces."""
+def completion_to(completion: Completion, chunks: tuple[str, ...]) -> dict[str, Any]:
+    """An answer in the form of a file; `chunks` are the pieces in which its content arrived."""
     record: dict[str, Any] = {"content": completion.content}
-    if lengths is not None:
-        record["chunks"] = lengths
+    if chunks != pieces_of(completion.content, None):
+        fits = bool(chunks) and "".join(chunks) == completion.content
+        record["chunks"] = " ".join(str(len(chunk)) for chunk in chunks) if fits else list(chunks)
     if completion.tool_calls:
         record["tool_calls"] = [as_lines(fields_of(call), "arguments") for call in completion.tool_calls]
     if completion.finish_reason:
@@ -225,7 +231,7 @@ def write_recording(path: Path, recording: CaseRecording) -> None:
         request = json.dumps(call.request, sort_keys=True, default=str)
         seen[request] = seen.get(request, 0) + 1
         repeat = {"repeat": seen[request]} if seen[request] > 1 else {}
-        completion = completion_to(call.completion, lengths_of(call.chunks, call.completion.content))
+        completion = completion_to(call.completion, call.chunks)
         calls.append({**repeat, "request": _request_to(call.request), "completion": completion})
     content = {
         "version": VERSION,

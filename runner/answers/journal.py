@@ -25,18 +25,19 @@ import json
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from runner.answers.files import cleaned, completion_from, completion_to, lengths_of, pieces_of, time_from
+from runner.answers.files import JournalFile, cleaned, completion_from, completion_to, time_from
 from runner.answers.replay import Clean, Described, Keys, StoredAnswers, describe, keys_of, suite_label
 from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Origin, ask, say
 from runner.connectors.usage import case_now, count_in
 from runner.errors import ConfigurationError
 from runner.security.files import check_target
 from scripttest import TestKey
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.connectors.load import Connectors
@@ -48,19 +49,6 @@ _Key = tuple[str, str, int]
 SUFFIX = ".calls.jsonl"
 MOST_BYTES = 1_000_000_000
 _HEAD = {"type": "calls", "version": 1}
-
-
-class JournalFile(Protocol):
-    """A file to which lines are added."""
-
-    def replace(self, lines: Iterable[str]) -> None:
-        """Replaces all of its lines. Raises OSError."""
-
-    def write(self, line: str) -> None:
-        """Writes a line. Raises OSError."""
-
-    def close(self) -> None:
-        """Waits until the disk has it. Raises OSError."""
 
 
 class CallGate(Protocol):
@@ -76,49 +64,37 @@ class CallGate(Protocol):
         """Takes note that the answer to a call was written."""
 
 
-class _Call:
+class _Call(Value):
     """One answer."""
 
-    def __init__(
-        self, digests: Callable[[], _Digests], milliseconds: float, completion: Completion, chunks: tuple[str, ...]
-    ) -> None:
-        """`digests` makes those of its request when they are needed: the answers of most cases are never written."""
-        self._digests = digests
-        self.milliseconds = milliseconds
-        """How long it took."""
-        self.completion = completion
-        self.lengths = lengths_of(chunks, completion.content)
-        """Of the pieces in which it came: texts of their own would take as much memory again."""
-
-    @classmethod
-    def read(cls, record: dict[str, Any]) -> _Call:
-        """The answer in a line. Raises AttributeError, KeyError, TypeError or ValueError when there is none."""
-        digests = record["exact"], record["loose"]
-        return cls(lambda: digests, record["ms"], *completion_from(record["completion"]))
-
-    @cached_property
-    def digests(self) -> _Digests:
-        """Those of its request, the exact and the loose one."""
-        return self._digests()
+    digests: Callable[[], _Digests]
+    """Those of its request, the exact and the loose one, made when they are needed: the answers of most cases are
+    never written."""
+    milliseconds: float
+    """How long it took."""
+    completion: Completion
+    chunks: tuple[str, ...]
+    """The pieces in which it came."""
 
 
 class _CaseCalls:
     """What models have answered in one run of a case."""
 
+    time: datetime | None = None
+    """What `$SYS` variables say."""
+    of_suite = False
+    """As of their `Origin`."""
+    kept: StoredAnswers[_Call] | None = None
+    """The answers of an earlier run of the case, which it gets again."""
+    unanswered = False
+    """Whether a model did not answer."""
+
     def __init__(self) -> None:
-        self.time: datetime | None = None
-        """What `$SYS` variables say."""
         self.calls: list[_Call] = []
-        self.of_suite = False
-        """As of their `Origin`."""
-        self.kept: StoredAnswers[_Call] | None = None
-        """The answers of an earlier run of the case, which it gets again."""
-        self.unanswered = False
-        """Whether a model did not answer."""
 
     def rewind(self) -> None:
         """Keeps all answers so far, for the next time that it runs."""
-        self.kept, self.unanswered = StoredAnswers(list(self.calls), lambda call: _keys(lambda: call.digests)), False
+        self.kept, self.unanswered = StoredAnswers(list(self.calls), lambda call: _keys(call.digests)), False
 
 
 def journal_beside(report: Path) -> Path:
@@ -135,7 +111,7 @@ class Journal:
         open_file: Callable[[Path], JournalFile] | None,
         root: Path,
         redact: Clean = str,
-        warn: Callable[[str], None] | None = None,
+        warn: Callable[[str], None] = lambda _: None,
         resumes: bool = False,
         limit: int = MOST_BYTES,
         gate: CallGate | None = None,
@@ -179,13 +155,12 @@ class Journal:
         key = self._written(origin.suite, origin.case, origin.run)
         of_case = self._case(key)
         described = describe(request, connector, connectors.model(connector))
-        digests = partial(self._digests, described, connectors.settings(connector))
-        kept = of_case.kept and of_case.kept.take(_keys(cache(digests)))
+        digests = cache(partial(self._digests, described, connectors.settings(connector)))
+        kept = of_case.kept and of_case.kept.take(_keys(digests))
         if kept:
-            chunks = pieces_of(kept.completion.content, kept.lengths)
-            say(chunks, request)
+            say(kept.chunks, request)
             count_in(kept.milliseconds / 1000)
-            return ModelAnswer(completion=kept.completion, chunks=chunks, journaled=True)
+            return ModelAnswer(completion=kept.completion, chunks=kept.chunks, journaled=True)
         if self._gate is not None:
             await self._gate.begin()
         if self._unwritten:
@@ -199,7 +174,8 @@ class Journal:
                 self._gate.give_up()
             raise
         completion, chunks = cleaned(answer.completion, answer.chunks, self._redact)
-        call = _Call(digests, round((case_now() - started) * 1000, 1), completion, chunks)
+        milliseconds = round((case_now() - started) * 1000, 1)
+        call = _Call(digests=digests, milliseconds=milliseconds, completion=completion, chunks=chunks)
         with self._lock:
             if self._cases.get(key) is of_case:  # else the case has ended, and nobody asks for it again
                 of_case.calls.append(call)
@@ -262,13 +238,12 @@ class Journal:
             for suite, names in tests.items()
         }
         with self._lock:
-            found = [
-                json.dumps(_record_of(key, one, call))
-                for key, one in self._cases.items()
-                if key[0] in wanted and ((names := wanted[key[0]]) is None or key[1] in names)
-                for call in one.calls
-            ]
+            found = self._texts(lambda key: key[0] in wanted and ((names := wanted[key[0]]) is None or key[1] in names))
         return [json.dumps(_HEAD), *found] if found else []
+
+    def _texts(self, is_wanted: Callable[[_Key], bool] = lambda _: True) -> list[str]:
+        cases = [(key, of_case) for key, of_case in self._cases.items() if is_wanted(key)]
+        return [json.dumps(_record_of(key, of_case, call)) for key, of_case in cases for call in of_case.calls]
 
     def close(self, complete: bool) -> None:
         """Closes the file, and removes it when nobody has a use for what is in it: with `complete`, all has ended."""
@@ -276,22 +251,14 @@ class Journal:
             self._flush()
             useful = any(one.calls and not (complete and one.of_suite) for one in self._cases.values())
             self._writes = False
-            if self._file is None:
-                return
             try:
-                self._file.close()
-                if not useful:
-                    self._path.unlink(missing_ok=True)
+                self._end_file(remove=not useful)
             except OSError as error:
-                self._give_up(_why(error))
-            self._file = None
+                self._give_up(error)
 
     def _case(self, key: _Key) -> _CaseCalls:
         with self._lock:
-            of_case = self._cases.get(key)
-            if of_case is None:
-                of_case = self._cases[key] = _CaseCalls()
-            return of_case
+            return self._cases.setdefault(key, _CaseCalls())
 
     def _written(self, suite: str, case: str, run: int) -> _Key:
         return self._label(suite), self._clean(case), run
@@ -311,20 +278,23 @@ class Journal:
             if records[:1] != [_HEAD] and self._path.stat().st_size:
                 raise ConfigurationError("a file with this name exists and is not a journal")
             if not resumes:
-                self._file.close()
-                self._file = None
-                self._path.unlink()
+                self._end_file(remove=True)
                 return
             self._take_up(records[1:])
-            lines = [_HEAD, *(_record_of(key, one, call) for key, one in self._cases.items() for call in one.calls)]
-            texts = [json.dumps(line) for line in lines]
+            texts = [json.dumps(_HEAD), *self._texts()]
             self._file.replace(texts)
             self._size = sum(len(text) + 1 for text in texts)
         except (ConfigurationError, OSError) as error:
-            if self._file is not None:
-                self._file.close()
-                self._file = None
-            self._give_up(_why(error))
+            self._end_file()
+            self._give_up(error)
+
+    def _end_file(self, remove: bool = False) -> None:
+        """Closes the file, if it is open, and may remove it. Raises OSError."""
+        file, self._file = self._file, None
+        if file is not None:
+            file.close()
+        if file is not None and remove:
+            self._path.unlink(missing_ok=True)
 
     def _check(self) -> None:
         """Nobody has named the journal, so what is there may have come with the application. Raises OSError for a link
@@ -352,7 +322,10 @@ class Journal:
             of_case.rewind()
 
     def _take(self, record: dict[str, Any]) -> None:
-        call, time = _Call.read(record), time_from(record) if "time" in record else None
+        """Takes an answer. Raises AttributeError, KeyError, TypeError or ValueError when the line has none."""
+        digests, time = (record["exact"], record["loose"]), time_from(record) if "time" in record else None
+        completion, chunks = completion_from(record["completion"])
+        call = _Call(digests=lambda: digests, milliseconds=record["ms"], completion=completion, chunks=chunks)
         of_case = self._case((record["suite"], record["case"], record["run"]))
         of_case.time = of_case.time or time
         of_case.of_suite = record.get("of_suite") is True
@@ -364,11 +337,10 @@ class Journal:
             if not self._writes:
                 return
             text = json.dumps(record)
-            if self._size + len(text) >= self._limit:
-                self._give_up(f"the limit is {_bytes(self._limit)}")
-                return
-            self._size += len(text) + 1
             try:
+                if self._size + len(text) >= self._limit:
+                    raise ConfigurationError(f"the limit is {_bytes(self._limit)}")
+                self._size += len(text) + 1
                 if self._file is None:
                     assert self._open_file is not None
                     self._check()
@@ -378,11 +350,11 @@ class Journal:
                     self._size += len(head) + 1
                 self._file.write(text)
             except (ConfigurationError, OSError) as error:
-                self._give_up(_why(error))
+                self._give_up(error)
 
-    def _give_up(self, why: str) -> None:
+    def _give_up(self, error: ConfigurationError | OSError) -> None:
         self._writes = False
-        assert self._warn is not None
+        why = error.message if isinstance(error, ConfigurationError) else error.strerror or str(error)
         self._warn(
             f"Cannot save model responses to {self._path}: {why}. The run continues; if it is aborted, "
             "unfinished cases will call their models again"
@@ -391,10 +363,6 @@ class Journal:
 
 def _bytes(count: int) -> str:
     return f"{count // 1_000_000_000} GB" if count >= 1_000_000_000 else f"{count} bytes"
-
-
-def _why(error: ConfigurationError | OSError) -> str:
-    return error.message if isinstance(error, ConfigurationError) else error.strerror or str(error)
 
 
 def _keys(digests: Callable[[], _Digests]) -> Keys:
@@ -408,9 +376,9 @@ def _record_of(key: _Key, of_case: _CaseCalls, call: _Call) -> dict[str, Any]:
         **dict(zip(("suite", "case", "run"), key, strict=True)),
         **({"of_suite": True} if of_case.of_suite else {}),
         **when,
-        **dict(zip(("exact", "loose"), call.digests, strict=True)),
+        **dict(zip(("exact", "loose"), call.digests(), strict=True)),
         "ms": call.milliseconds,
-        "completion": completion_to(call.completion, call.lengths),
+        "completion": completion_to(call.completion, call.chunks),
     }
 
 
