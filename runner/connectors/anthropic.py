@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from runner.connectors.base import (
-    Completion,
     Message,
     ModelRequest,
     ToolCall,
+    Usage,
     content_parts,
     data_url,
     message_text,
@@ -22,8 +22,8 @@ from runner.connectors.base import (
 )
 from runner.connectors.definition import capabilities_of
 from runner.connectors.faults import ProviderError, reported
-from runner.connectors.provider import HttpConnector
-from runner.connectors.usage import UsageReader, merged, short_json
+from runner.connectors.provider import Answer, HttpConnector
+from runner.connectors.usage import UsageReader, merged
 
 VERSION = "2023-06-01"
 MAX_TOKENS = 4096
@@ -40,100 +40,17 @@ _LIFETIMES = ("cache_creation.ephemeral_5m_input_tokens", "cache_creation.epheme
 """The fields that say how long what was written to the cache stays there."""
 
 
-class AnthropicConnector(HttpConnector):
-    """`type: anthropic`."""
-
-    default_host = "https://api.anthropic.com"
-    default_auth = "x-api-key"
-    path = "messages"
-
-    def headers(self, request: ModelRequest) -> dict[str, str]:
-        """The version of the API."""
-        return {"anthropic-version": str(self.options.get("version") or VERSION)}
-
-    def write(self, request: ModelRequest) -> dict[str, Any]:
-        """The body of a messages request."""
-        can = capabilities_of(self.options, self.model)
-        given = {**self.options, **{name: value for name, value in request.parameters.items() if value is not None}}
-        body: dict[str, Any] = {
-            "model": self.model,
-            "max_tokens": given.get("max_completion_tokens") or given.get("max_tokens") or MAX_TOKENS,
-            "messages": self._messages(request.messages, can.vision),
-        }
-        system = [
-            message_text(message) for message in request.messages if message.get("role") in ("system", "developer")
-        ]
-        if any(system):
-            body["system"] = "\n\n".join(filter(None, system))
-        body |= {name: given[name] for name in _SAME_NAME if name in given}
-        if not can.temperature:
-            body.pop("temperature", None)
-        if stop := given.get("stop"):
-            body["stop_sequences"] = [stop] if isinstance(stop, str) else stop
-        if "user" in given:
-            body["metadata"] = {"user_id": str(given["user"])}
-        tools = [*map(_tool, request.parameters.get("tools") or ()), *map(_tool, request.tools)]
-        if tools and can.tool_calls:
-            body["tools"] = tools
-            if choice := _tool_choice(given):
-                body["tool_choice"] = choice
-        if self.streams(request):
-            body["stream"] = True
-        return {**body, **self.options.get("extra_body", {})}
-
-    def answer(self) -> AnthropicAnswer:
-        """An answer in events or whole."""
-        return AnthropicAnswer()
-
-    def _messages(self, messages: Iterable[Message], vision: bool) -> list[Message]:
-        written: list[Message] = []
-        for message in messages:
-            role = message.get("role", "user")
-            if role in ("system", "developer"):
-                continue
-            if role == "tool":
-                id, text = message.get("tool_call_id", ""), message_text(message)
-                blocks = [{"type": "tool_result", "tool_use_id": id, "content": text}]
-            else:
-                blocks = self._blocks(message, vision)
-            role = "assistant" if role == "assistant" else "user"
-            if not blocks:
-                continue
-            if written and written[-1]["role"] == role:
-                written[-1]["content"] += blocks
-            else:
-                written.append({"role": role, "content": blocks})
-        return written
-
-    def _blocks(self, message: Message, vision: bool) -> list[dict[str, Any]]:
-        blocks = [self._block(part) for part in content_parts(message) if vision or part.get("type") != "image_url"]
-        blocks += [_tool_use(call) for call in message.get("tool_calls") or ()]
-        return [block for block in blocks if block.get("text") != ""]
-
-    def _block(self, part: dict[str, Any]) -> dict[str, Any]:
-        match part.get("type"):
-            case "image_url":
-                return {"type": "image", "source": _source(part_url(part, "image_url"))}
-            case "file":
-                return _document(part)
-            case "input_audio":
-                raise self.faults.final("cannot send audio: the messages API accepts text, images and documents")
-        return part
-
-
-class AnthropicAnswer:
+class AnthropicAnswer(Answer):
     """Puts events together, or takes a whole message.
 
     The API may end a turn with an empty list of content. Then there is no answer, so it does not count as a message."""
 
+    reason_name = "stop_reason"
+    complete = False
+
     def __init__(self) -> None:
+        super().__init__()
         self._blocks: list[_Block] = []
-        self._usage: Any = None
-        self._id = ""
-        self._model = ""
-        self._stop_reason: Any = None
-        self.complete = False
-        """Whether the message was stopped."""
 
     @property
     def has_message(self) -> bool:
@@ -151,14 +68,13 @@ class AnthropicAnswer:
                 self.complete = True
                 return self._text("text")
             case "message_start":
-                self._open(event.get("message") or {})
+                self._note(event.get("message") or {})
             case "content_block_start":
                 return self._start(event.get("index", 0), event.get("content_block") or {})
             case "content_block_delta":
                 return self._add(event.get("index", 0), event.get("delta") or {})
             case "message_delta":
-                self._stop((event.get("delta") or {}).get("stop_reason"))
-                self._count(event.get("usage"))
+                self._note(event, (event.get("delta") or {}).get("stop_reason"))
             case "message_stop":
                 self.complete = True
             case "error":
@@ -171,48 +87,29 @@ class AnthropicAnswer:
             raise reported(value.get("error"))
         if not isinstance(value.get("content"), list):
             raise ProviderError("the response has no content", None)
-        self._open(value)
-        self._stop(value.get("stop_reason"))
+        self._note(value, value.get("stop_reason"))
         for index, block in enumerate(value["content"]):
             self._start(index, block)
 
-    def completion(self) -> Completion:
-        """The completion that was received."""
-        reason, warnings = self._stop_reason, []
-        if reason is not None and not isinstance(reason, str):
-            warnings.append(f"gave a stop_reason that is not a string: {short_json(reason)}")
-            reason = None
-        figures = UsageReader(self._usage)
+    def _said(self) -> dict[str, Any]:
+        calls = [block.call(index) for index, block in enumerate(self._blocks) if block.type == "tool_use"]
+        return {"content": self._text("text"), "tool_calls": tuple(calls), "reasoning": self._text("thinking")}
+
+    def _usage(self, figures: UsageReader) -> Usage:
         fresh, cached, written = map(figures.count, _INPUT)
         five, hour = map(figures.count, _LIFETIMES)
         if five is not None or hour is not None:
             written = max(written or 0, (five or 0) + (hour or 0))
         read = [tokens for tokens in (fresh, cached, written) if tokens is not None]
-        usage = figures.usage(
+        return figures.usage(
             sum(read) if read else None, figures.count("output_tokens"), cached, written=written, for_an_hour=hour
         )
-        return Completion(
-            content=self._text("text"),
-            tool_calls=tuple(block.call(index) for index, block in enumerate(self._blocks) if block.type == "tool_use"),
-            finish_reason=reason or "",
-            usage=usage,
-            model=self._model,
-            id=self._id,
-            reasoning=self._text("thinking"),
-            warnings=(*figures.warnings, *warnings),
-        )
 
-    def _stop(self, reason: Any) -> None:
-        if reason not in (None, ""):
-            self._stop_reason = reason
-
-    def _count(self, said: Any) -> None:
-        self._usage = merged(self._usage, said, together=_INPUT)
-
-    def _open(self, message: dict[str, Any]) -> None:
-        self._id = str(message.get("id") or "")
-        self._model = str(message.get("model") or "")
-        self._count(message.get("usage"))
+    def _note(self, said: dict[str, Any], reason: Any = None) -> None:
+        """Takes what is said of the whole message."""
+        self._name(said)
+        self._said_usage = merged(self._said_usage, said.get("usage"), together=_INPUT)
+        self._reason = self._reason if reason in (None, "") else reason
 
     def _start(self, index: Any, said: dict[str, Any]) -> str:
         block = _Block(index, said)
@@ -257,6 +154,84 @@ class _Block:
         return ToolCall(
             id=str(self.said.get("id") or f"call_{number}"), name=str(self.said.get("name") or ""), arguments=arguments
         )
+
+
+class AnthropicConnector(HttpConnector):
+    """`type: anthropic`."""
+
+    default_host = "https://api.anthropic.com"
+    default_auth = "x-api-key"
+    path = "messages"
+    answer = AnthropicAnswer
+
+    def headers(self, request: ModelRequest) -> dict[str, str]:
+        """The version of the API."""
+        return {"anthropic-version": str(self.options.get("version") or VERSION)}
+
+    def write(self, request: ModelRequest) -> dict[str, Any]:
+        """The body of a messages request."""
+        can = capabilities_of(self.options, self.model)
+        given = {**self.options, **{name: value for name, value in request.parameters.items() if value is not None}}
+        body: dict[str, Any] = {
+            "model": self.model,
+            "max_tokens": given.get("max_completion_tokens") or given.get("max_tokens") or MAX_TOKENS,
+            "messages": self._messages(request.messages, can.vision),
+        }
+        system = [
+            message_text(message) for message in request.messages if message.get("role") in ("system", "developer")
+        ]
+        if any(system):
+            body["system"] = "\n\n".join(filter(None, system))
+        body |= {name: given[name] for name in _SAME_NAME if name in given}
+        if not can.temperature:
+            body.pop("temperature", None)
+        if stop := given.get("stop"):
+            body["stop_sequences"] = [stop] if isinstance(stop, str) else stop
+        if "user" in given:
+            body["metadata"] = {"user_id": str(given["user"])}
+        tools = [*map(_tool, request.parameters.get("tools") or ()), *map(_tool, request.tools)]
+        if tools and can.tool_calls:
+            body["tools"] = tools
+            if choice := _tool_choice(given):
+                body["tool_choice"] = choice
+        if self.streams(request):
+            body["stream"] = True
+        return {**body, **self.options.get("extra_body", {})}
+
+    def _messages(self, messages: Iterable[Message], vision: bool) -> list[Message]:
+        written: list[Message] = []
+        for message in messages:
+            role = message.get("role", "user")
+            if role in ("system", "developer"):
+                continue
+            if role == "tool":
+                id, text = message.get("tool_call_id", ""), message_text(message)
+                blocks = [{"type": "tool_result", "tool_use_id": id, "content": text}]
+            else:
+                blocks = self._blocks(message, vision)
+            role = "assistant" if role == "assistant" else "user"
+            if not blocks:
+                continue
+            if written and written[-1]["role"] == role:
+                written[-1]["content"] += blocks
+            else:
+                written.append({"role": role, "content": blocks})
+        return written
+
+    def _blocks(self, message: Message, vision: bool) -> list[dict[str, Any]]:
+        blocks = [self._block(part) for part in content_parts(message) if vision or part.get("type") != "image_url"]
+        blocks += [_tool_use(call) for call in message.get("tool_calls") or ()]
+        return [block for block in blocks if block.get("text") != ""]
+
+    def _block(self, part: dict[str, Any]) -> dict[str, Any]:
+        match part.get("type"):
+            case "image_url":
+                return {"type": "image", "source": _source(part_url(part, "image_url"))}
+            case "file":
+                return _document(part)
+            case "input_audio":
+                raise self.faults.final("cannot send audio: the messages API accepts text, images and documents")
+        return part
 
 
 def _source(url: str) -> dict[str, Any]:

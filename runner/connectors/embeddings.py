@@ -6,40 +6,21 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from runner.connectors.base import Completion, ModelRequest
+from runner.connectors.base import ModelRequest, Usage
 from runner.connectors.faults import ProviderError, reported
-from runner.connectors.provider import HttpConnector
+from runner.connectors.provider import Answer, HttpConnector
 from runner.connectors.usage import UsageReader
 
 DIGITS = 6
 """Significant digits of a number that are kept: a recording has some 1 500 of them for each text."""
 
 
-class OpenAIEmbeddings(HttpConnector):
-    """What a connector of `type: openai` asks for embeddings."""
-
-    default_host = "https://api.openai.com"
-    path = "embeddings"
-
-    def write(self, request: ModelRequest) -> dict[str, Any]:
-        """The body of a request for the embeddings of the texts of its messages."""
-        texts = [message["content"] for message in request.messages]
-        body = {"model": self.model, "input": texts, "encoding_format": "float"}
-        return {**body, **self.options.get("extra_body", {})}
-
-    def answer(self) -> EmbeddingsAnswer:
-        """An answer, which comes whole."""
-        return EmbeddingsAnswer()
-
-
-class EmbeddingsAnswer:
-    """Takes a list of embeddings."""
-
-    complete = True
-    has_message = True
+class EmbeddingsAnswer(Answer):
+    """Takes a list of embeddings, which comes whole."""
 
     def __init__(self) -> None:
-        self._said: dict[str, Any] = {}
+        super().__init__()
+        self._reason = "stop"
         self._content = ""
 
     def feed(self, event: dict[str, Any]) -> str:
@@ -56,17 +37,26 @@ class EmbeddingsAnswer:
             raise ProviderError("the response has no embedding", None)
         ordered = sorted(enumerate(items), key=lambda item: item[1].get("index", item[0]))
         vectors = [[float(f"{number:.{DIGITS}g}") for number in item["embedding"]] for _, item in ordered]
-        self._said, self._content = value, json.dumps(vectors, separators=(",", ":"), allow_nan=False)
+        self._content = json.dumps(vectors, separators=(",", ":"), allow_nan=False)
+        model = value.get("model")
+        self._model, self._said_usage = model if isinstance(model, str) else "", value.get("usage")
 
-    def completion(self) -> Completion:
-        """The vectors, and what they took."""
-        figures = UsageReader(self._said.get("usage"))
-        usage = figures.usage(figures.count("prompt_tokens", "total_tokens"), None, None, figures.amount("cost"))
-        model = self._said.get("model")
-        return Completion(
-            content=self._content,
-            finish_reason="stop",
-            usage=usage,
-            model=model if isinstance(model, str) else "",
-            warnings=figures.warnings,
-        )
+    def _said(self) -> dict[str, Any]:
+        return {"content": self._content}
+
+    def _usage(self, figures: UsageReader) -> Usage:
+        return figures.usage(figures.count("prompt_tokens", "total_tokens"), None, None, figures.amount("cost"))
+
+
+class OpenAIEmbeddings(HttpConnector):
+    """What a connector of `type: openai` asks for embeddings."""
+
+    default_host = "https://api.openai.com"
+    path = "embeddings"
+    answer = EmbeddingsAnswer
+
+    def write(self, request: ModelRequest) -> dict[str, Any]:
+        """The body of a request for the embeddings of the texts of its messages."""
+        texts = [message["content"] for message in request.messages]
+        body = {"model": self.model, "input": texts, "encoding_format": "float"}
+        return {**body, **self.options.get("extra_body", {})}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,15 +73,10 @@ class Connectors:
         self._made: dict[str, Connector] = {}
         self._named: dict[str, str] = {}
         """Id that came from an environment variable → that variable's name."""
-        self._descriptions: dict[str, Definition | None] = {}
-        self._settings: dict[str, Mapping[str, Any]] = {}
-        self._types: dict[str, str | None] = {}
-        """Id → type of the file; of one without a file, its id."""
-        self._vendors: dict[str, str] = {}
+        self._described = cache(self._description)
+        self._type = cache(self._type_of)
         self._client: Any = None
         self._limit: Any = limit
-        self._found: dict[str, Path] | None = None
-        self._agent_file: dict[str, Any] | None = None
 
     def with_variables(self, variables: Mapping[str, str]) -> Connectors:
         """The connectors of the same application with other environment variables, which share its bounds."""
@@ -105,13 +101,13 @@ class Connectors:
 
     def has_role(self, role: str) -> bool:
         """Whether `agent/agent.yml` names a connector for a role. Raises ConfigurationError when it is broken."""
-        value = _block(self._roles(), "system").get(role)
+        value = _block(self._roles, "system").get(role)
         return isinstance(value, str) and bool(value.strip())
 
     @property
     def uses(self) -> dict[str, Any]:
         """`uses` of `agent/agent.yml`: for agents that do not say it themselves. Raises ConfigurationError."""
-        return _block(self._roles(), "uses")
+        return _block(self._roles, "uses")
 
     def get(self, id: str) -> Connector:
         """The connector of that id. Raises ConfigurationError when there is none, and BrokenError when it cannot be
@@ -129,7 +125,7 @@ class Connectors:
     def find(self, id: str) -> Path | None:
         """The file of a connector; None for one without a file. Raises ConfigurationError if there is no such
         connector."""
-        path = self._files().get(id)
+        path = self._files.get(id)
         if path is not None or id in _STAND_INS:
             return path
         known = self.ids()
@@ -167,13 +163,10 @@ class Connectors:
 
     def vendor(self, id: str) -> str:
         """The vendor of a connector's model, such as `openai` or `scripted`. Raises ConfigurationError."""
-        if id not in self._vendors:
-            from runner.connectors.http import vendor_of
+        from runner.connectors.http import vendor_of
 
-            known = self._described(id)
-            host = str(known.options.get("host", "")) if known else ""
-            self._vendors[id] = vendor_of(known.type, host) if known else id
-        return self._vendors[id]
+        known = self._described(id)
+        return vendor_of(known.type, str(known.options.get("host", ""))) if known else id
 
     def endpoint(self, id: str) -> Endpoint | None:
         """Where the model of a connector is reached; None if it was not asked, or is nowhere outside."""
@@ -182,11 +175,9 @@ class Connectors:
     def settings(self, id: str) -> Mapping[str, Any]:
         """The settings in a connector's file that affect answers, without its key and its limits. Raises
         ConfigurationError."""
-        if id not in self._settings:
-            definition = self._described(id)
-            options = definition.options if definition else {}
-            self._settings[id] = {key: value for key, value in options.items() if key not in BOUNDS}
-        return self._settings[id]
+        definition = self._described(id)
+        options = definition.options if definition else {}
+        return {key: value for key, value in options.items() if key not in BOUNDS}
 
     def is_scripted(self, id: str) -> bool:
         """Whether a connector asks no model."""
@@ -194,7 +185,7 @@ class Connectors:
 
     def ids(self) -> list[str]:
         """Ids of all models, sorted; `scripted` among them."""
-        kinds = {id: read_type(path) for id, path in self._files().items()}
+        kinds = {id: read_type(path) for id, path in self._files.items()}
         return sorted({SCRIPTED, *(id for id, kind in kinds.items() if kind in TYPES)})
 
     def bound(self, number: int) -> None:
@@ -236,21 +227,16 @@ class Connectors:
         connector: Connector = kind(definition, self._http(), self._timing or Timing(), self._shared_limit())
         return connector
 
-    def _described(self, id: str) -> Definition | None:
+    def _description(self, id: str) -> Definition | None:
         """A connector without what its file takes from variables that are not set; None for one without a file. Raises
         ConfigurationError."""
-        if id not in self._descriptions:
-            path = self.find(id)
-            self._descriptions[id] = (
-                None if path is None else read_definition(id, path, self._root, self._variables, replayed=True)
-            )
-        return self._descriptions[id]
+        path = self.find(id)
+        return None if path is None else read_definition(id, path, self._root, self._variables, replayed=True)
 
-    def _type(self, id: str) -> str | None:
-        if id not in self._types:
-            path = self._files().get(id)
-            self._types[id] = id if path is None else read_type(path)
-        return self._types[id]
+    def _type_of(self, id: str) -> str | None:
+        """The type of the file; of one without a file, its id."""
+        path = self._files.get(id)
+        return id if path is None else read_type(path)
 
     def _stand_in(self, id: str, kind: str) -> Connector:
         connector: Connector = _class_of(kind)(self._root)
@@ -277,10 +263,10 @@ class Connectors:
         return value
 
     def _of_role(self, role: str) -> str:
-        content = self._roles()
+        content = self._roles
         system, uses = _block(content, "system"), _block(content, "uses")
         used = uses.get(role)  # mostly an agent's id
-        is_id = isinstance(used, str) and used in self._files()
+        is_id = isinstance(used, str) and used in self._files
         candidates = [system.get(role), used if is_id else None, system.get("default")]
         found = next((value for value in candidates if isinstance(value, str) and value.strip()), None)
         if found is None:
@@ -290,22 +276,20 @@ class Connectors:
             )
         return found.strip()
 
+    @cached_property
     def _roles(self) -> dict[str, Any]:
-        if self._agent_file is None:
-            path = self._root / "agent" / "agent.yml"
-            content = read_yaml(path, "agent settings") if path.is_file() else None
-            self._agent_file = content if isinstance(content, dict) else {}
-        return self._agent_file
+        path = self._root / "agent" / "agent.yml"
+        content = read_yaml(path, "agent settings") if path.is_file() else None
+        return content if isinstance(content, dict) else {}
 
+    @cached_property
     def _files(self) -> dict[str, Path]:
-        if self._found is None:
-            folder = self._root / "connectors"
-            self._found = {}
-            for path in files_below(folder, root=self._root):
-                suffix = next((suffix for suffix in _SUFFIXES if path.endswith(suffix)), None)
-                if suffix and os.path.isfile(path):
-                    self._found[path[len(str(folder)) + 1 :].replace("/", ".").removesuffix(suffix)] = Path(path)
-        return self._found
+        folder, found = self._root / "connectors", dict[str, Path]()
+        for path in files_below(folder, root=self._root):
+            suffix = next((suffix for suffix in _SUFFIXES if path.endswith(suffix)), None)
+            if suffix and os.path.isfile(path):
+                found[path[len(str(folder)) + 1 :].replace("/", ".").removesuffix(suffix)] = Path(path)
+        return found
 
     def _http(self) -> Any:
         if self._client is None:

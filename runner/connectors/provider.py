@@ -7,7 +7,7 @@ from asyncio import CancelledError
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from contextlib import closing
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import urlsplit
 
 from runner.amounts import Estimate
@@ -36,7 +36,7 @@ from runner.connectors.limits import (
     retry_after,
     with_retries,
 )
-from runner.connectors.usage import Answering, Timing
+from runner.connectors.usage import Answering, Timing, UsageReader, short_json
 from runner.security.keys import Credential
 
 _BEFORE_JSON = BOM_UTF8 + b" \t\r\n"
@@ -49,26 +49,64 @@ CACHE_WRITES = (1.25, 2.0)
 input token: docs.anthropic.com/en/docs/build-with-claude/prompt-caching."""
 
 
-class Answer(Protocol):
-    """Puts an answer together."""
+class Answer:
+    """Puts an answer together, of the events of a stream or of one piece."""
+
+    reason_name = "finish_reason"
+    """What the host calls the reason why an answer ends."""
+
+    def __init__(self) -> None:
+        self._id = self._model = ""
+        self._reason: Any = None
+        self._said_usage: Any = None
 
     def feed(self, event: dict[str, Any]) -> str:
         """Takes an event of a stream; gives the piece of content in it. Raises ProviderError."""
+        raise NotImplementedError
 
     def whole(self, value: dict[str, Any]) -> None:
         """Takes an answer that came in one piece. Raises ProviderError."""
+        raise NotImplementedError
 
     @property
     def complete(self) -> bool:
         """Whether the stream said that it had reached its end."""
+        return self._reason is not None
 
     @property
     def has_message(self) -> bool:
         """Whether the answer says anything at all: a content, though it may be empty, a refusal, or a call of a tool.
         For when it has ended."""
+        return True
 
     def completion(self) -> Completion:
         """The completion that was received; its warnings do not name the connector."""
+        figures, reason = UsageReader(self._said_usage), self._reason
+        usage, odd = self._usage(figures), tuple[str, ...]()
+        if not isinstance(reason, str | None):
+            odd = (f"gave a {self.reason_name} that is not a string: {short_json(reason)}",)
+            reason = None
+        return Completion(
+            **self._said(),
+            finish_reason=reason or "",
+            usage=usage,
+            model=self._model,
+            id=self._id,
+            warnings=(*figures.warnings, *odd),
+        )
+
+    def _name(self, said: dict[str, Any]) -> None:
+        """Takes the id of the answer and the name of the model, where they are said first."""
+        self._id = self._id or str(said.get("id") or "")
+        self._model = self._model or str(said.get("model") or "")
+
+    def _said(self) -> dict[str, Any]:
+        """`content`, `reasoning`, `refusal` and `tool_calls` of the completion, as far as there are any."""
+        raise NotImplementedError
+
+    def _usage(self, figures: UsageReader) -> Usage:
+        """The usage, by the figures of the host."""
+        raise NotImplementedError
 
 
 class HttpConnector(Connector):
@@ -78,6 +116,8 @@ class HttpConnector(Connector):
     default_auth = "bearer"
     path = ""
     """Below `/v1/`."""
+    answer: type[Answer]
+    """What puts its answers together."""
     needs = "model"
     """The option that its file must have."""
     example = "Set the model to use"
@@ -149,10 +189,6 @@ class HttpConnector(Connector):
     def headers(self, request: ModelRequest) -> dict[str, str]:
         """Headers in addition to those that every request has."""
         return {}
-
-    def answer(self) -> Answer:
-        """Something to put an answer together with."""
-        raise NotImplementedError
 
     def streams(self, request: ModelRequest) -> bool:
         """Whether to ask for a stream."""

@@ -12,51 +12,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from runner.connectors.base import Completion, ModelRequest
+from runner.connectors.base import ModelRequest
 from runner.connectors.faults import ProviderError
 from runner.connectors.openai import OpenAIAnswer, OpenAIConnector
 
 _SILENT = ("event", "loading")
 """Types of messages that say nothing to the user; what has no text otherwise, such as an image, does."""
-
-
-class YaoConnector(OpenAIConnector):
-    """`type: yao`."""
-
-    needs = "host"
-    example = 'For example: "https://yao.example.com"'
-
-    def headers(self, request: ModelRequest) -> dict[str, str]:
-        """The assistant, the chat, and that OpenAI's form is wanted."""
-        headers = {"x-yao-assistant": self._assistant(request), "x-yao-accept": "standard"}
-        if chat := request.metadata.get("chat_id"):
-            headers["x-yao-chat"] = str(chat)
-        return headers
-
-    def write(self, request: ModelRequest) -> dict[str, Any]:
-        """The body of a chat request; tools are the server's own."""
-        assistant = self._assistant(request)
-        body = super().write(request.replace(tools=()))
-        body.pop("stream_options", None)
-        body |= {"model": f"{assistant}-yao_{assistant}", "assistant_id": assistant}
-        body["skip"] = {"history": True, "trace": True}
-        if request.metadata:
-            body["metadata"] = dict(request.metadata)
-        if chat := request.metadata.get("chat_id"):
-            body["chat_id"] = str(chat)
-        return body
-
-    def answer(self) -> YaoAnswer:
-        """An answer in chunks, in Yao's messages, or whole."""
-        return YaoAnswer()
-
-    def _assistant(self, request: ModelRequest) -> str:
-        assistant = self.options.get("assistant") or self.model or request.agent
-        if not assistant:
-            raise self.faults.final(
-                "no assistant is named", f"Set options.assistant in {self.definition.where} to its id"
-            )
-        return str(assistant)
 
 
 class YaoAnswer(OpenAIAnswer):
@@ -92,9 +53,8 @@ class YaoAnswer(OpenAIAnswer):
         self._look_for_declaration(value)
         super().whole(value)
 
-    def completion(self) -> Completion:
-        """The completion that was received, and whether the assistant declared that it waits for the user."""
-        return super().completion().replace(awaiting_input=self._awaiting, input_hint=self._hint)
+    def _said(self) -> dict[str, Any]:
+        return {**super()._said(), "awaiting_input": self._awaiting, "input_hint": self._hint}
 
     def _look_for_declaration(self, event: dict[str, Any]) -> None:
         choices = [choice for choice in event.get("choices") or () if isinstance(choice, dict)]
@@ -103,3 +63,39 @@ class YaoAnswer(OpenAIAnswer):
             if isinstance(place, dict) and isinstance(place.get("awaiting_input"), bool):
                 self._awaiting = place["awaiting_input"]
                 self._hint = str(place["input_hint"]) if place.get("input_hint") else self._hint
+
+
+class YaoConnector(OpenAIConnector):
+    """`type: yao`."""
+
+    answer = YaoAnswer
+    needs = "host"
+    example = 'For example: "https://yao.example.com"'
+
+    def headers(self, request: ModelRequest) -> dict[str, str]:
+        """The assistant, the chat, and that OpenAI's form is wanted."""
+        headers = {"x-yao-assistant": self._assistant(request), "x-yao-accept": "standard"}
+        if chat := request.metadata.get("chat_id"):
+            headers["x-yao-chat"] = str(chat)
+        return headers
+
+    def write(self, request: ModelRequest) -> dict[str, Any]:
+        """The body of a chat request; tools are the server's own."""
+        assistant = self._assistant(request)
+        body = super().write(request.replace(tools=()))
+        body.pop("stream_options", None)
+        body |= {"model": f"{assistant}-yao_{assistant}", "assistant_id": assistant}
+        body["skip"] = {"history": True, "trace": True}
+        if request.metadata:
+            body["metadata"] = dict(request.metadata)
+        if chat := request.metadata.get("chat_id"):
+            body["chat_id"] = str(chat)
+        return body
+
+    def _assistant(self, request: ModelRequest) -> str:
+        assistant = self.options.get("assistant") or self.model or request.agent
+        if not assistant:
+            raise self.faults.final(
+                "no assistant is named", f"Set options.assistant in {self.definition.where} to its id"
+            )
+        return str(assistant)

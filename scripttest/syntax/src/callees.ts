@@ -7,7 +7,7 @@
  * are none.
  */
 
-import { type Node, child, children, isCall, isMember, pathTo, programOf } from "./tree";
+import { type Node, child, children, isCall, isMember, pathTo, programOf, words } from "./tree";
 
 /** Characters of a callee that are shown. */
 const LONGEST = 60;
@@ -138,8 +138,4 @@ function hasName(node: Node): boolean {
 function textOf(code: string, node: Node): string {
   const text = code.slice(node.start, node.end).replace(/\s*\n\s*/g, "");
   return text.length <= LONGEST ? text : `...${text.slice(3 - LONGEST)}`;
-}
-
-function words(text: string): Set<string> {
-  return new Set(text.split(" "));
 }

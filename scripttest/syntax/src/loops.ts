@@ -6,9 +6,8 @@
  * begins. If several loops are possible, one without an end condition is chosen.
  */
 
-import { type Node, allNodes, child, isCall, isFunction, ownNodes, programOf } from "./tree";
+import { LOOPS, type Node, allNodes, child, isCall, isFunction, ownNodes, programOf } from "./tree";
 
-const LOOPS = new Set(["DoWhileStatement", "ForInStatement", "ForOfStatement", "ForStatement", "WhileStatement"]);
 const LEAVES = new Set(["BreakStatement", "ReturnStatement", "ThrowStatement"]);
 
 /**

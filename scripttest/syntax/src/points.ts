@@ -7,7 +7,7 @@
  */
 
 import { Insertions } from "./text";
-import { type Node, type Position, type Range, allChildren, child, children } from "./tree";
+import { LOOPS, type Node, type Position, type Range, allChildren, bare, child, children, words, writtenName } from "./tree";
 
 /** Something that is counted. */
 export interface Point {
@@ -26,11 +26,12 @@ export interface Point {
 
 /** The global with all counters. */
 const COUNTERS = "$yaoHits";
-const LOOPS = words("DoWhileStatement ForInStatement ForOfStatement ForStatement WhileStatement WithStatement");
+/** What has one statement as its body. */
+const AROUND = LOOPS.union(words("WithStatement"));
 const STATEMENTS = words(
   "BreakStatement ContinueStatement DebuggerStatement ExpressionStatement IfStatement LabeledStatement" +
     " ReturnStatement SwitchStatement ThrowStatement TryStatement",
-).union(LOOPS);
+).union(AROUND);
 const FUNCTIONS = words("ArrowFunctionExpression ClassMethod FunctionDeclaration FunctionExpression ObjectMethod");
 /** What a comment can leave out. */
 const LEFT_OUT = words(
@@ -45,7 +46,6 @@ const RUNS = words(
   "TSAsExpression TSEnumBody TSEnumDeclaration TSEnumMember TSExportAssignment TSInstantiationExpression" +
     " TSModuleBlock TSModuleDeclaration TSNonNullExpression TSParameterProperty TSSatisfiesExpression TSTypeAssertion",
 );
-const CASTS = words("TSAsExpression TSNonNullExpression TSSatisfiesExpression TSTypeAssertion");
 const NAMED_BY_PLACE = words("ArrowFunctionExpression ClassExpression FunctionExpression");
 const HINT = /^\s*istanbul\s+ignore\s+(if|else|next)(?=\W|$)/;
 const NOWHERE = { start: {}, end: {} };
@@ -73,7 +73,7 @@ export class Points {
     if (node.declare === true || (type.startsWith("TS") && !RUNS.has(type)) || hintFor(node) === "next") return;
     if (STATEMENTS.has(type)) this.#statement(node);
     if (FUNCTIONS.has(type)) this.#function(node, parent);
-    if (LOOPS.has(type)) this.#braces(child(node, "body")!, "");
+    if (AROUND.has(type)) this.#braces(child(node, "body")!, "");
     switch (type) {
       case "IfStatement":
         this.#if(node);
@@ -195,10 +195,6 @@ export class Points {
   }
 }
 
-function words(text: string): Set<string> {
-  return new Set(text.split(" "));
-}
-
 function rangeOf(node: Node): Range {
   return { start: place(node.loc.start), end: place(node.loc.end) };
 }
@@ -226,25 +222,8 @@ function* operands(node: Node): Generator<Node> {
 }
 
 function isNamedByPlace(node: Node): boolean {
-  let plain = node;
-  while (CASTS.has(plain.type)) plain = child(plain, "expression")!;
+  const plain = bare(node);
   return NAMED_BY_PLACE.has(plain.type) && child(plain, "id") === null;
-}
-
-/** The name that a node writes, `x`, `#x` or `"x"`; null when it is none or is computed. */
-function writtenName(node: Node | null): string | null {
-  switch (node?.type) {
-    case "Identifier":
-      return node.name as string;
-    case "PrivateName":
-      return `#${(node.id as Node).name as string}`;
-    case "StringLiteral":
-    case "NumericLiteral":
-    case "BigIntLiteral":
-      return String(node.value);
-    default:
-      return null;
-  }
 }
 
 /** The name that a function without one gets from what it is the value of. */

@@ -7,16 +7,13 @@
  */
 
 import { Insertions } from "./text";
-import { type Node, allNodes, child, children, fieldsOf, programOf } from "./tree";
-import { Source, bare } from "./mutants/at";
+import { CALLS, FUNCTIONS, LOOPS, type Node, allNodes, bare, boundNames, child, children, fieldsOf, programOf, words, writtenName } from "./tree";
+import { Source } from "./mutants/at";
 
 /** What a site is: `read`, `tested`, `assigned`, `returned`, `threw`, `caught`, `line`, `call`, `turn`. */
 type Site = [line: number, kind: string, name: string, names?: string[]];
 
-const FUNCTIONS = words("ArrowFunctionExpression ClassMethod ClassPrivateMethod FunctionDeclaration FunctionExpression ObjectMethod");
 const UNNAMED = words("ArrowFunctionExpression ClassExpression FunctionExpression");
-const LOOPS = words("DoWhileStatement ForInStatement ForOfStatement ForStatement WhileStatement");
-const CALLS = words("CallExpression NewExpression OptionalCallExpression");
 const CHAINS = words("OptionalCallExpression OptionalMemberExpression");
 /** Expressions that make a value of others. */
 const MADE = words("BinaryExpression CallExpression ConditionalExpression LogicalExpression OptionalCallExpression TemplateLiteral UnaryExpression");
@@ -103,7 +100,6 @@ class Recording {
         this.#value(child(node, "test")!, frame, "tested");
         this.#body(child(node, "consequent")!, frame);
         const other = child(node, "alternate");
-        if (other?.type === "IfStatement") return this.#body(other, frame);
         return other === null ? undefined : this.#body(other, frame);
       }
       case "SwitchStatement":
@@ -423,10 +419,6 @@ class Recording {
   }
 }
 
-function words(text: string): Set<string> {
-  return new Set(text.split(" "));
-}
-
 /** The line of a node; of a chain, `a\n.b()\n.c()`, that of its last name. */
 function lineOf(node: Node): number {
   const callee = /Call/.test(node.type) ? child(node, "callee")! : node;
@@ -435,26 +427,5 @@ function lineOf(node: Node): number {
 }
 
 function nameOf(node: Node | null): string {
-  if (node?.type === "PrivateName") return `#${(node.id as Node).name as string}`;
-  return String(node?.name ?? node?.value ?? "");
-}
-
-/** The names that a pattern binds. */
-function boundNames(node: Node | null): string[] {
-  switch (node?.type) {
-    case "Identifier":
-      return node.name === "this" ? [] : [node.name as string];
-    case "ObjectPattern":
-      return children(node, "properties").flatMap((one) => boundNames(one.type === "RestElement" ? one : child(one, "value")));
-    case "ArrayPattern":
-      return children(node, "elements").filter(Boolean).flatMap((one) => boundNames(one));
-    case "AssignmentPattern":
-      return boundNames(child(node, "left"));
-    case "RestElement":
-      return boundNames(child(node, "argument"));
-    case "TSParameterProperty":
-      return boundNames(child(node, "parameter"));
-    default:
-      return [];
-  }
+  return writtenName(node) ?? "";
 }

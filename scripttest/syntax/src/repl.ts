@@ -1,6 +1,6 @@
 /** Makes of what is typed at a prompt what a realm evaluates: what it declares stays for the next input. */
 
-import { type Node, allNodes, child, children, isFunction, programOf } from "./tree";
+import { type Node, allChildren, allNodes, boundNames, child, children, isFunction, programOf } from "./tree";
 
 type Edit = [start: number, end: number, text: string];
 
@@ -49,7 +49,7 @@ function declare(node: Node, edits: Edit[], names: string[], waits: boolean): vo
     const all = children(node, "declarations");
     edits.push([node.start, all[0].start, ";("]);
     for (const one of all) {
-      for (const inner of allNodes(child(one, "id")!)) if (inner.type === "Identifier" && isBound(child(one, "id")!, inner)) names.push(inner.name as string);
+      names.push(...boundNames(child(one, "id")));
       if (!child(one, "init")) edits.push([one.end, one.end, "=undefined"]);
     }
     const end = all.at(-1)!.end;
@@ -59,22 +59,6 @@ function declare(node: Node, edits: Edit[], names: string[], waits: boolean): vo
     names.push(name);
     edits.push([node.start, node.start, `${name}=`], [node.end, node.end, ";"]);
   }
-}
-
-/** Whether a name in a pattern is bound by it, and is no key or default. */
-function isBound(pattern: Node, name: Node): boolean {
-  if (pattern === name) return true;
-  switch (pattern.type) {
-    case "ObjectPattern":
-      return children(pattern, "properties").some((one) => isBound(child(one, one.type === "RestElement" ? "argument" : "value")!, name));
-    case "ArrayPattern":
-      return children(pattern, "elements").some((one) => one !== null && isBound(one, name));
-    case "RestElement":
-      return isBound(child(pattern, "argument")!, name);
-    case "AssignmentPattern":
-      return isBound(child(pattern, "left")!, name);
-  }
-  return false;
 }
 
 /** Whether a node is one of TypeScript alone, which the compiler leaves out or rewrites. */
@@ -100,12 +84,7 @@ function endOf(node: Node, source: string, before: number): number {
 function awaits(node: Node): boolean {
   if (node.type === "AwaitExpression" || (node.type === "ForOfStatement" && node.await === true)) return true;
   if (isFunction(node) || node.type === "ArrowFunctionExpression" || node.type.startsWith("Class")) return false;
-  for (const inner of allNodes(node)) if (inner !== node && directly(node, inner) && awaits(inner)) return true;
-  return false;
-}
-
-function directly(node: Node, inner: Node): boolean {
-  return Object.values(node).some((value) => value === inner || (Array.isArray(value) && value.includes(inner)));
+  return [...allChildren(node)].some(awaits);
 }
 
 /** The text with all edits; what lies in another one is left out. */

@@ -25,12 +25,19 @@ export interface Node {
 }
 
 const DECORATORS: ParserPlugin[] = ["decorators-legacy", "decorators"];
-const FUNCTIONS = new Set(
-  "ArrowFunctionExpression ClassMethod ClassPrivateMethod FunctionDeclaration FunctionExpression ObjectMethod".split(" "),
+export const FUNCTIONS = words(
+  "ArrowFunctionExpression ClassMethod ClassPrivateMethod FunctionDeclaration FunctionExpression ObjectMethod",
 );
-const CALLS = new Set(["CallExpression", "NewExpression", "OptionalCallExpression"]);
+export const CALLS = words("CallExpression NewExpression OptionalCallExpression");
+export const LOOPS = words("DoWhileStatement ForInStatement ForOfStatement ForStatement WhileStatement");
+/** What says how an expression is typed, and is nothing at run time. */
+const CASTS = words("TSAsExpression TSNonNullExpression TSSatisfiesExpression TSTypeAssertion");
 /** Keys of nodes whose values are no part of the tree. */
-const APART = new Set("type start end loc extra leadingComments trailingComments innerComments".split(" "));
+const APART = words("type start end loc extra leadingComments trailingComments innerComments");
+
+export function words(text: string): Set<string> {
+  return new Set(text.split(" "));
+}
 
 /**
  * The program of a text. Rules that are no matter of reading, such as those about names, are left to the compiler.
@@ -107,6 +114,49 @@ export function* ownNodes(node: Node): Generator<Node> {
   for (const inner of allChildren(node)) {
     yield inner;
     if (!isFunction(inner)) yield* ownNodes(inner);
+  }
+}
+
+/** An expression without what only types it. */
+export function bare(node: Node): Node {
+  let plain = node;
+  while (CASTS.has(plain.type)) plain = child(plain, "expression")!;
+  return plain;
+}
+
+/** The name that a node writes, `x`, `#x` or `"x"`; null when it is none or is computed. */
+export function writtenName(node: Node | null): string | null {
+  switch (node?.type) {
+    case "Identifier":
+      return node.name as string;
+    case "PrivateName":
+      return `#${(node.id as Node).name as string}`;
+    case "StringLiteral":
+    case "NumericLiteral":
+    case "BigIntLiteral":
+      return String(node.value);
+    default:
+      return null;
+  }
+}
+
+/** The names that a pattern binds. */
+export function boundNames(node: Node | null): string[] {
+  switch (node?.type) {
+    case "Identifier":
+      return node.name === "this" ? [] : [node.name as string];
+    case "ObjectPattern":
+      return children(node, "properties").flatMap((one) => boundNames(one.type === "RestElement" ? one : child(one, "value")));
+    case "ArrayPattern":
+      return children(node, "elements").filter(Boolean).flatMap((one) => boundNames(one));
+    case "AssignmentPattern":
+      return boundNames(child(node, "left"));
+    case "RestElement":
+      return boundNames(child(node, "argument"));
+    case "TSParameterProperty":
+      return boundNames(child(node, "parameter"));
+    default:
+      return [];
   }
 }
 

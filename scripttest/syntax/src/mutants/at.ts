@@ -1,6 +1,6 @@
 /** A node of a tree and where it stands in that. */
 
-import { type Node, child, children } from "../tree";
+import { type Node, bare, child, children } from "../tree";
 
 export interface At {
   node: Node;
@@ -9,8 +9,6 @@ export interface At {
   parent: At | null;
 }
 
-/** What says how an expression is typed, and is nothing at run time. */
-const CASTS = new Set("TSAsExpression TSNonNullExpression TSSatisfiesExpression TSTypeAssertion".split(" "));
 const CALLS = new Set(["CallExpression", "OptionalCallExpression"]);
 
 /** The texts of one source. */
@@ -60,13 +58,6 @@ export function isCallNode(node: Node): boolean {
   return CALLS.has(node.type);
 }
 
-/** An expression without what only types it. */
-export function bare(node: Node): Node {
-  let plain = node;
-  while (CASTS.has(plain.type)) plain = child(plain, "expression")!;
-  return plain;
-}
-
 /** The name that a call is written with, `console.log`; empty when it is no chain of names. */
 export function calleeName(node: Node): string {
   let callee = bare(child(node, "callee")!);
@@ -83,4 +74,4 @@ export function isIdentifier(node: Node | null, name?: string): boolean {
   return node?.type === "Identifier" && (name === undefined || node.name === name);
 }
 
-export { child, children };
+export { bare, child, children };

@@ -2,7 +2,7 @@
 
 import type { Node } from "../tree";
 import { type At, type Source, bare, calleeName, child, children, isCallNode, isIdentifier } from "./at";
-import type { Replacement } from "./standard";
+import { type Replacement, method } from "./standard";
 
 /** Methods that are easily taken for each other. */
 const SWAPPED: Record<string, string> = {
@@ -61,7 +61,7 @@ export function* own(at: At, source: Source): Generator<Replacement> {
       break;
     case "CallExpression":
     case "OptionalCallExpression":
-      yield* method(node, source);
+      yield* method(node, methodOf(node), source, "MethodSwap", SWAPPED, REMOVED);
       break;
     case "SpreadElement":
       if (parent !== null && !isCallNode(parent.node) && parent.node.type !== "NewExpression") yield spread(node, parent.node);
@@ -125,17 +125,9 @@ function awaited(node: Node, source: Source): Replacement {
   return { mutator: "AwaitRemoval", text: rest };
 }
 
-function* method(node: Node, source: Source): Generator<Replacement> {
+function methodOf(node: Node): Node | null {
   const callee = child(node, "callee")!;
-  const name = /MemberExpression$/.test(callee.type) && !callee.computed ? child(callee, "property")! : null;
-  if (name?.type !== "Identifier") return;
-  const written = name.name as string;
-  if (Object.hasOwn(SWAPPED, written)) {
-    yield { mutator: "MethodSwap", text: source.with(node, name.start, name.end, SWAPPED[written]) };
-  } else if (REMOVED.has(written)) {
-    const code = source.text.slice(node.start, source.objectEnd(callee));
-    yield { mutator: "MethodSwap", text: source.of(child(callee, "object")!), code };
-  }
+  return /MemberExpression$/.test(callee.type) && !callee.computed ? child(callee, "property")! : null;
 }
 
 /** A spread that brings nothing: `...[]`, `...{}`. */

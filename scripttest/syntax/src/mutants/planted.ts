@@ -8,7 +8,7 @@
  */
 
 import { Insertions } from "../text";
-import { type Node, allNodes, fieldsOf, isFunction, programOf } from "../tree";
+import { LOOPS, type Node, allNodes, fieldsOf, isFunction, programOf, words } from "../tree";
 import { type At, Source, child, children } from "./at";
 import { leftOut } from "./left_out";
 import { own } from "./own";
@@ -36,10 +36,9 @@ export interface Mutant {
   ignored?: string;
 }
 
-const LOOPS = new Set("DoWhileStatement ForInStatement ForOfStatement ForStatement WhileStatement".split(" "));
 /** What TypeScript adds that runs, or has something in it that runs. */
-const RUNS = new Set(
-  "TSAsExpression TSExportAssignment TSInstantiationExpression TSModuleBlock TSModuleDeclaration TSNonNullExpression TSParameterProperty TSSatisfiesExpression TSTypeAssertion".split(" "),
+const RUNS = words(
+  "TSAsExpression TSExportAssignment TSInstantiationExpression TSModuleBlock TSModuleDeclaration TSNonNullExpression TSParameterProperty TSSatisfiesExpression TSTypeAssertion",
 );
 const LISTS = new Set(["BlockStatement", "Program", "StaticBlock", "SwitchCase", "TSModuleBlock"]);
 const ROUND = "--$yaoHits[0]||$yaoE();";

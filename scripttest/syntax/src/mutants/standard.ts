@@ -85,81 +85,35 @@ const NAMING = new Set(
   "ImportDeclaration ExportNamedDeclaration ExportAllDeclaration ExportDefaultDeclaration ExportSpecifier TSExternalModuleReference JSXAttribute ExpressionStatement TSLiteralType ObjectMethod ImportAttribute".split(" "),
 );
 
+/** Type of a node → what its mutators make of it. */
+const MUTATORS: Record<string, (at: At, source: Source) => Iterable<Replacement>> = {
+  BinaryExpression: ({ node }, source) => binary(node, source),
+  LogicalExpression: ({ node }, source) => [{ mutator: "LogicalOperator", text: logical(node, source) }],
+  AssignmentExpression: ({ node }, source) => assignment(node, source),
+  ArrayExpression: ({ node }) => [{ mutator: "ArrayDeclaration", text: children(node, "elements").length ? "[]" : '["Stryker was here"]' }],
+  ObjectExpression: ({ node }) => (children(node, "properties").length ? [{ mutator: "ObjectLiteral", text: "{}" }] : []),
+  ArrowFunctionExpression: ({ node }) => arrow(node),
+  BlockStatement: (at) => (children(at.node, "body").length && !isBoundConstructor(at) ? [{ mutator: "BlockStatement", text: "{}" }] : []),
+  BooleanLiteral: ({ node }) => [{ mutator: "BooleanLiteral", text: String(!node.value) }],
+  UnaryExpression: ({ node }, source) => unary(node, source),
+  UpdateExpression: ({ node }, source) => [update(node, source)],
+  CallExpression: ({ node }, source) => call(node, source),
+  OptionalCallExpression: ({ node }, source) => call(node, source),
+  NewExpression: ({ node }) => arrayCall(node),
+  OptionalMemberExpression: ({ node }, source) => (node.optional ? [unchained(node, source)] : []),
+  RegExpLiteral: ({ node }) =>
+    patterns(node.pattern as string, node.flags as string).map((pattern) => ({ mutator: "Regex", text: `/${pattern}/${node.flags as string}` })),
+  StringLiteral: (at) => text(at),
+  TemplateLiteral: ({ node }) => [{ mutator: "StringLiteral", text: isEmptyTemplate(node) ? `\`${HERE}\`` : "``" }],
+  ForStatement: ({ node }, source) => (node.test ? [] : [endlessFor(node, source)]),
+  SwitchCase: ({ node }, source) =>
+    children(node, "consequent").length ? [{ mutator: "ConditionalExpression", text: source.text.slice(node.start, caseHead(node, source)) }] : [],
+};
+
 /** The replacements of a node. */
 export function* standard(at: At, source: Source): Generator<Replacement> {
-  const { node } = at;
-  switch (node.type) {
-    case "BinaryExpression":
-      yield* binary(node, source);
-      yield* truth(at);
-      break;
-    case "LogicalExpression":
-      yield { mutator: "LogicalOperator", text: logical(node, source) };
-      yield* truth(at);
-      break;
-    case "AssignmentExpression":
-      yield* assignment(node, source);
-      yield* truth(at);
-      break;
-    case "ArrayExpression":
-      yield { mutator: "ArrayDeclaration", text: children(node, "elements").length ? "[]" : '["Stryker was here"]' };
-      yield* truth(at);
-      break;
-    case "ObjectExpression":
-      if (children(node, "properties").length) yield { mutator: "ObjectLiteral", text: "{}" };
-      yield* truth(at);
-      break;
-    case "ArrowFunctionExpression":
-      yield* arrow(node);
-      yield* truth(at);
-      break;
-    case "BlockStatement":
-      if (children(node, "body").length && !isBoundConstructor(at)) yield { mutator: "BlockStatement", text: "{}" };
-      break;
-    case "BooleanLiteral":
-      yield { mutator: "BooleanLiteral", text: String(!node.value) };
-      yield* truth(at);
-      break;
-    case "UnaryExpression":
-      yield* unary(node, source);
-      yield* truth(at);
-      break;
-    case "UpdateExpression":
-      yield update(node, source);
-      yield* truth(at);
-      break;
-    case "CallExpression":
-    case "OptionalCallExpression":
-      yield* call(node, source);
-      yield* truth(at);
-      break;
-    case "NewExpression":
-      yield* arrayCall(node);
-      yield* truth(at);
-      break;
-    case "OptionalMemberExpression":
-      if (node.optional) yield unchained(node, source);
-      yield* truth(at);
-      break;
-    case "RegExpLiteral":
-      for (const pattern of patterns(node.pattern as string, node.flags as string)) yield { mutator: "Regex", text: `/${pattern}/${node.flags as string}` };
-      break;
-    case "StringLiteral":
-      yield* text(at);
-      break;
-    case "TemplateLiteral":
-      yield { mutator: "StringLiteral", text: isEmptyTemplate(node) ? `\`${HERE}\`` : "``" };
-      yield* truth(at);
-      break;
-    case "ForStatement":
-      if (!node.test) yield endlessFor(node, source);
-      break;
-    case "SwitchCase":
-      if (children(node, "consequent").length) yield { mutator: "ConditionalExpression", text: source.text.slice(node.start, caseHead(node, source)) };
-      break;
-    default:
-      yield* truth(at);
-  }
+  yield* MUTATORS[at.node.type]?.(at, source) ?? [];
+  if (at.node.type !== "RegExpLiteral") yield* truth(at);
 }
 
 /** The offset behind the colon of a case. */
@@ -253,13 +207,17 @@ function* call(node: Node, source: Source): Generator<Replacement> {
   yield* arrayCall(node);
   const callee = child(node, "callee")!;
   const name = callee.type.endsWith("MemberExpression") ? child(callee, "property")! : null;
-  if (name?.type === "Identifier" && Object.hasOwn(SWAPPED, name.name as string)) {
-    yield { mutator: "MethodExpression", text: source.with(node, name.start, name.end, SWAPPED[name.name as string]) };
-  } else if (name?.type === "Identifier" && REMOVED.has(name.name as string)) {
-    const code = source.text.slice(node.start, source.objectEnd(callee));
-    yield { mutator: "MethodExpression", text: source.of(child(callee, "object")!), code };
-  }
+  yield* method(node, name, source, "MethodExpression", SWAPPED, REMOVED);
   if (node.type === "OptionalCallExpression" && node.optional) yield unchained(node, source);
+}
+
+/** What becomes of the call of a method, by its name: another method, or what it was called on. */
+export function* method(node: Node, name: Node | null, source: Source, mutator: string, swapped: Record<string, string>, removed: Set<string>): Generator<Replacement> {
+  if (name?.type !== "Identifier") return;
+  const written = name.name as string;
+  const callee = child(node, "callee")!;
+  if (Object.hasOwn(swapped, written)) yield { mutator, text: source.with(node, name.start, name.end, swapped[written]) };
+  else if (removed.has(written)) yield { mutator, text: source.of(child(callee, "object")!), code: source.text.slice(node.start, source.objectEnd(callee)) };
 }
 
 /** A link of an optional chain that is no longer optional. */
@@ -283,7 +241,6 @@ function* text(at: At): Generator<Replacement> {
   const isNamed = around !== undefined && isCallNode(around) && /^(require|Symbol)$/.test(String(child(around, "callee")?.name ?? ""));
   const isImported = around?.type === "ImportExpression" || (around !== undefined && isCallNode(around) && child(around, "callee")?.type === "Import");
   if (!isName && !isNamed && !isImported) yield { mutator: "StringLiteral", text: value ? '""' : `"${HERE}"` };
-  yield* truth(at);
 }
 
 function isEmptyTemplate(node: Node): boolean {
