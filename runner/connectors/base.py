@@ -174,16 +174,14 @@ class Connector(Protocol):
         """Lets the next call try the host again, if it was down."""
         return None
 
-    async def close(self) -> None:
-        """Closes connections."""
-        return None
-
 
 class ConnectorError(Exception):
     """A model call failed; the message names the host and its answer, and never contains a key."""
 
     unreached = False
     """Whether the host was not reached: there was no connection to it, or it never began to answer."""
+    retry_after: float | None = None
+    """Seconds after which the host wants to be asked again, if it says so."""
     finish_reason = ""
     """Of an answer without a message, as the host said it."""
 

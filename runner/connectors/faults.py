@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from runner.connectors.base import ConnectorError
 from runner.connectors.http import BadProtocol, CannotConnect, ConnectionLost, HttpTimeout, LocalLimit
-from runner.connectors.limits import RetryLater
 
 if TYPE_CHECKING:
     from runner.connectors.base import Completion
@@ -99,9 +98,8 @@ class Faults:
     def answered(self, status: int | None, said: str, what: str) -> ConnectorError:
         """An answer that is an error; `what` says how it came, and `said` what the provider says."""
         retryable = status is not None and (status in (408, 429) or status >= 500)
-        kind = RetryLater if retryable else ConnectorError
         text = f"{self._subject} {what}" + (f": {self._quoted(said)}" if said else "")
-        return kind(text, status, retryable, self._advice(status))
+        return ConnectorError(text, status, retryable, self._advice(status))
 
     def failed(self, error: HttpError) -> ConnectorError:
         """A request that could not be sent, or whose answer did not arrive."""

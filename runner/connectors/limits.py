@@ -167,13 +167,6 @@ class Limits:
             place.set_result(None)
 
 
-class RetryLater(ConnectorError):  # noqa: N818
-    """A failure whose answer says when to try again."""
-
-    retry_after: float | None = None
-    """Seconds."""
-
-
 async def with_retries(
     attempt: Callable[[], Awaitable[T]], retries: int, timing: Timing, shortest: Callable[[], float] = lambda: 0.0
 ) -> T:
@@ -183,7 +176,7 @@ async def with_retries(
         try:
             return await attempt()
         except ConnectorError as error:
-            asked = error.retry_after if isinstance(error, RetryLater) else None
+            asked = error.retry_after
             if not error.retryable or count == retries:
                 _note(error, count)
                 raise
@@ -221,12 +214,6 @@ def retry_after(headers: Mapping[str, str], timing: Timing) -> float | None:
         return None
 
 
-class HostDown(ConnectorError):  # noqa: N818
-    """This call was not made, because earlier calls could not reach the host."""
-
-    unreached = True
-
-
 class Circuit:
     """Remembers whether calls of one connector could reach its host. For one event loop."""
 
@@ -247,16 +234,18 @@ class Circuit:
         return self._next_try is not None and self._timing.monotonic() < self._next_try
 
     def check(self) -> None:
-        """Raises HostDown while calls fail at once."""
+        """Raises ConnectorError while calls fail at once."""
         if self.is_open and self._last is not None:
-            raise HostDown(
+            down = ConnectorError(
                 f"{self._name}: the host is down, so this call was not made. "
                 f"{len(self._failed)} attempts in a row failed with: {self._last.message}",
                 hint=self._last.hint,
             )
+            down.unreached = True
+            raise down
 
     def begin(self) -> None:
-        """Lets an attempt go out. Raises HostDown."""
+        """Lets an attempt go out. Raises ConnectorError while calls fail at once."""
         self.check()
         if self._next_try is not None:
             self._next_try = self._timing.monotonic() + PAUSE

@@ -202,9 +202,7 @@ class Connectors:
             connector.forget_outage()
 
     async def close(self) -> None:
-        """Closes every connector that was made, and connections."""
-        for connector in self._made.values():
-            await connector.close()
+        """Forgets every connector that was made, and closes connections."""
         if self._client is not None:
             await self._client.close()
         self._made = {}

@@ -31,7 +31,6 @@ from runner.connectors.limits import (
     RETRIES,
     Circuit,
     GlobalLimit,
-    RetryLater,
     has_time,
     retry_after,
     with_retries,
@@ -240,7 +239,7 @@ class HttpConnector(Connector):
             elif not isinstance(error.__cause__, LocalLimit):
                 self._circuit.reached()
             if error.status == 429:
-                asked = error.retry_after if isinstance(error, RetryLater) else None
+                asked = error.retry_after
                 self._limits.refused(began, asked if asked and asked <= LONGEST_WAIT else None)
             raise
         self._circuit.reached()
@@ -349,7 +348,7 @@ class HttpConnector(Connector):
     async def _refusal(self, response: Response) -> ConnectorError:
         said = message_in((await response.read()).decode("utf-8-sig", "replace"))
         error = self.faults.answered(response.status, said, f"answered {response.status}")
-        if isinstance(error, RetryLater):
+        if error.retryable:
             error.retry_after = retry_after(response.headers, self._timing)
         return error
 

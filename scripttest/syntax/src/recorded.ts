@@ -7,8 +7,9 @@
  */
 
 import { Insertions } from "./text";
-import { CALLS, FUNCTIONS, LOOPS, type Node, allNodes, bare, boundNames, child, children, fieldsOf, programOf, words, writtenName } from "./tree";
+import { CALLS, FUNCTIONS, LOOPS, type Node, allNodes, bare, boundNames, child, children, fieldsOf, programOf, words } from "./tree";
 import { Source } from "./mutants/at";
+import { GIVEN, Names, nameOf } from "./names";
 
 /** What a site is: `read`, `tested`, `assigned`, `returned`, `threw`, `caught`, `line`, `call`, `turn`. */
 type Site = [line: number, kind: string, name: string, names?: string[]];
@@ -23,8 +24,6 @@ const SILENT = words(
   "BlockStatement ClassDeclaration EmptyStatement ExportAllDeclaration FunctionDeclaration ImportDeclaration LabeledStatement",
 );
 const LONGEST_NAME = 60;
-/** Bindings of tests that are not worth a look. */
-const GIVEN = words("t ctx testing");
 
 /**
  * The text with the recorder, and its sites; null when there is nothing to record.
@@ -43,19 +42,12 @@ class Recording {
   readonly insertions = new Insertions();
   readonly #source: Source;
   readonly #first: number;
-  /** The names that the file declares itself. */
-  readonly #declared = new Set<string>();
-  readonly #imported = new Set<string>();
+  readonly #names: Names;
 
   constructor(program: Node, source: string, first: number) {
     this.#source = new Source(source);
     this.#first = first;
-    for (const node of allNodes(program)) {
-      if (node.type === "ImportDeclaration") for (const one of children(node, "specifiers")) this.#imported.add(nameOf(child(one, "local")));
-      if (node.type === "VariableDeclarator") for (const name of boundNames(child(node, "id"))) this.#declared.add(name);
-      if (FUNCTIONS.has(node.type)) for (const one of children(node, "params")) for (const name of boundNames(one)) this.#declared.add(name);
-      if (node.type === "CatchClause") for (const name of boundNames(child(node, "param"))) this.#declared.add(name);
-    }
+    this.#names = new Names(program);
     this.#list(children(program, "body"), "0");
   }
 
@@ -201,7 +193,7 @@ class Recording {
     this.#wrap(node, `$yaoS.${op}(${this.#site(at, kind, name ?? this.#text(node))},${frame},`);
     if (CALLS.has(plain.type)) this.#call(plain, frame, true);
     else if (plain.type === "AwaitExpression") this.#awaited(plain, frame);
-    else if (plain.type !== "Identifier" && !this.#isChain(plain)) this.#expression(node, frame);
+    else if (plain.type !== "Identifier" && !this.#names.isChain(plain)) this.#expression(node, frame);
   }
 
   /** What is awaited: when it is there, the caller goes on. */
@@ -231,7 +223,7 @@ class Recording {
   #expression(node: Node, frame: string, name = ""): void {
     const { type } = node;
     if (type === "Identifier") {
-      if (this.#isWorth(node)) this.#wrap(node, `$yaoS.v(${this.#site(node, "read", node.name as string)},${frame},`);
+      if (this.#names.isWorth(node)) this.#wrap(node, `$yaoS.v(${this.#site(node, "read", node.name as string)},${frame},`);
       return;
     }
     if (FUNCTIONS.has(type)) return this.#function(node, nameOf(child(node, "id")) || name, frame);
@@ -294,29 +286,9 @@ class Recording {
     this.#inside(node, frame);
   }
 
-  /** Whether the value behind a name is worth to be told: that of a variable of the file, or of one it imports. */
-  #isWorth({ name }: Node): boolean {
-    return !GIVEN.has(name as string) && this.#declared.has(name as string);
-  }
-
-  /** Whether a member is read by names only, `a.b.c` or `this.b`. */
-  #isChain(node: Node): boolean {
-    let plain = bare(node);
-    if (plain.type !== "MemberExpression") return false;
-    while (plain.type === "MemberExpression" && plain.computed !== true) plain = bare(child(plain, "object")!);
-    return plain.type === "ThisExpression" || (plain.type === "Identifier" && (this.#isWorth(plain) || this.#imported.has(plain.name as string)));
-  }
-
   #member(node: Node, frame: string): void {
-    if (CHAINS.has(node.type) || !this.#mentionsGiven(node)) this.#wrap(node, `$yaoS.v(${this.#site(node, "read", this.#text(node))},${frame},`);
+    if (CHAINS.has(node.type) || !this.#names.mentionsGiven(node)) this.#wrap(node, `$yaoS.v(${this.#site(node, "read", this.#text(node))},${frame},`);
     this.#chain(node, frame, true);
-  }
-
-  /** Whether a member is one of something that is not worth to be told. */
-  #mentionsGiven(node: Node): boolean {
-    let plain = bare(node);
-    while (/Member/.test(plain.type)) plain = bare(child(plain, "object")!);
-    return plain.type === "Super" || (plain.type === "Identifier" && !this.#isWorth(plain) && !this.#imported.has(plain.name as string));
   }
 
   /** What a chain of members and calls is made from, but itself. `a?.b.c` must stay in one piece. */
@@ -328,7 +300,7 @@ class Recording {
     const plain = bare(inner);
     const isOptional = CHAINS.has(node.type);
     if (isOptional && (CHAINS.has(plain.type) || inner !== plain)) return this.#chain(plain, frame);
-    if (/Member/.test(plain.type) && /Member/.test(node.type) && (this.#isChain(plain) || plain !== inner)) return plain !== inner ? this.#chain(plain, frame) : undefined;
+    if (/Member/.test(plain.type) && /Member/.test(node.type) && (this.#names.isChain(plain) || plain !== inner)) return plain !== inner ? this.#chain(plain, frame) : undefined;
     if (plain.type === "Identifier" && !(node.computed || isOptional)) return;
     this.#expression(inner, frame);
   }
@@ -339,7 +311,7 @@ class Recording {
     const plain = bare(callee);
     for (const one of children(node, "arguments")) this.#expression(one, frame);
     if (plain.type === "Super" || plain.type === "Import") return;
-    const site = isTold || this.#isCheck(plain) ? 0 : this.#site(node, "read", this.#text(node));
+    const site = isTold || this.#names.isCheck(plain) ? 0 : this.#site(node, "read", this.#text(node));
     this.#wrap(node, `$yaoS.c(${site},${frame},`);
     if (node.type === "NewExpression") return;
     if (node.type === "OptionalCallExpression" || CHAINS.has(plain.type)) {
@@ -348,15 +320,10 @@ class Recording {
     } else if (plain.type === "MemberExpression") {
       const object = child(plain, "object")!;
       if (plain.computed) this.#expression(child(plain, "property")!, frame);
-      if (callee !== plain || bare(object) !== object || this.#mentionsGiven(object)) {
+      if (callee !== plain || bare(object) !== object || this.#names.mentionsGiven(object)) {
         if (!/^(Identifier|Super|MemberExpression)$/.test(bare(object).type)) this.#expression(object, frame);
-      } else if (!(object.type === "Identifier" && !this.#isWorth(object))) this.#expression(object, frame);
+      } else if (!(object.type === "Identifier" && !this.#names.isWorth(object))) this.#expression(object, frame);
     } else if (plain.type !== "Identifier") this.#expression(callee, frame);
-  }
-
-  /** Whether a call is one of `t.assert` and the like. */
-  #isCheck(callee: Node): boolean {
-    return this.#mentionsGiven(callee) && callee.type !== "Identifier";
   }
 
   #assignment(node: Node, frame: string): void {
@@ -400,7 +367,7 @@ class Recording {
       this.insertions.open(arrow, node.end, `{${start}return $yaoS.t(${site},$yaoF,`, 0); // brackets of the author follow
       this.insertions.close(node.start, node.end, ")}", 0);
       if (CALLS.has(plain.type)) this.#call(plain, "$yaoF", true);
-      else if (plain.type !== "Identifier" && !this.#isChain(plain)) this.#expression(body, "$yaoF");
+      else if (plain.type !== "Identifier" && !this.#names.isChain(plain)) this.#expression(body, "$yaoF");
       return;
     }
     const directive = children(body, "directives").at(-1);
@@ -424,8 +391,4 @@ function lineOf(node: Node): number {
   const callee = /Call/.test(node.type) ? child(node, "callee")! : node;
   const last = /Member/.test(callee.type) ? child(callee, "property")! : node;
   return last.loc.start.line;
-}
-
-function nameOf(node: Node | null): string {
-  return writtenName(node) ?? "";
 }
