@@ -7,10 +7,8 @@ an `error` of the test case `run` in a separate suite. Warnings of a result are 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from itertools import chain
 from pathlib import PurePath
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
+from xml.sax.saxutils import escape
 
 from runner.record import result_texts
 from runner.record.case_result import json_of
@@ -28,18 +26,16 @@ from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from runner.record.case_result import CaseResult, TurnResult
     from runner.record.summary import Certainty, Figures
 
 TEXT_LIMIT = 131_072
 """Characters of one text that are written."""
-COUNTED = ("tests", "failures", "errors")
-"""What the whole document counts."""
-BATCH = 100
-"""Cases that are written at a time: as elements they take several times the memory of their text."""
-END = "\n  </testsuite>"
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>'
 
+_IN_ATTRIBUTES = {'"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#09;"}
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufddf\ufffe\uffff]")
 
 
@@ -50,51 +46,41 @@ class JunitReporter(DocumentReporter):
 
     def render(self, report: Report) -> str:
         """The document."""
-        totals = Counter[str]()
-        texts: list[str] = []
-        suites = (_suite(report, suite, results) for suite, results in report.by_suite())
-        for counts, parts in chain(suites, [_run_errors(report)] if report.errors else []):
-            totals.update(counts)
-            texts += parts
-        counts = {key: totals[key] for key in COUNTED}
-        time = _seconds(report.end.milliseconds)
-        whole = Element("testsuites", _attributes({"name": "yao-test", **counts, "time": time}))
-        whole.text = "\n"
-        head, end = _written(whole).split("\n")
-        return "".join([f"{DECLARATION}\n{head}\n", *texts, f"{end}\n"])
+        counts, broke = report.counts, bool(report.errors)
+        attributes = {
+            "name": "yao-test",
+            "tests": counts.total + broke,
+            "failures": counts.failed,
+            "errors": counts.errors + broke,
+            "time": _seconds(report.end.milliseconds),
+        }
+        texts = [_suite(report, suite, results) for suite, results in report.by_suite()]
+        texts += [_run_errors(report.errors)] if broke else []
+        return f"{DECLARATION}\n{_element(0, 'testsuites', attributes, inner=texts or [''])}"
 
 
-def _suite(report: Report, suite: Suite, results: list[TestResult]) -> tuple[dict[str, int], list[str]]:
-    """What a suite counts, and the parts of its text."""
+def _suite(report: Report, suite: Suite, results: list[TestResult]) -> str:
     counts = report.counts_of(suite, results)
-    numbers = {"tests": counts.total, "failures": counts.failed, "errors": counts.errors}
-    file = suite.place
     attributes = {
         "name": suite.id,
-        **numbers,
+        "tests": counts.total,
+        "failures": counts.failed,
+        "errors": counts.errors,
         "skipped": counts.skipped,
         "time": _seconds(counts.milliseconds),
         "timestamp": report.start.started_at.removesuffix("Z"),
-        "file": file,
+        "file": suite.place,
     }
-    element = Element("testsuite", _attributes(attributes))
-    inner = SubElement(element, "properties")
-    for name, value in _properties(report, suite, counts).items():
-        if value or value == 0:
-            SubElement(inner, "property", _attributes({"name": name, "value": value}))
-    indent(element, level=1)
-    texts = [_written(element).removesuffix(END)]
+    properties = [
+        _element(3, "property", {"name": name, "value": value})
+        for name, value in _properties(report, suite, counts).items()
+        if value or value == 0
+    ]
     stem = PurePath(suite.label).stem if suite.file else suite.label
     stem += f"-{suite.variant}" if suite.variant else ""
     class_name = f"{suite.agent}.{stem}".strip(".") if suite.has_cases else suite.id
-    same = (_legal(class_name), _legal(file))
-    for start in range(0, len(results), BATCH):
-        cases = Element("testsuite")
-        for result in results[start : start + BATCH]:
-            _case(cases, suite, same, result)
-        indent(cases, level=1)
-        texts.append(_written(cases).removeprefix("<testsuite>").removesuffix(END))
-    return numbers, ["  ", *texts, f"{END}\n"]
+    inner = [_element(2, "properties", {}, inner=properties), *(_case(suite, class_name, result) for result in results)]
+    return _element(1, "testsuite", attributes, inner=inner)
 
 
 def _properties(report: Report, suite: Suite, counts: Counts) -> Record:
@@ -137,25 +123,28 @@ def _figures(known: Figures, of: str) -> Record:
     return {f"{of}{name}": "-".join(map(str, one)) if isinstance(one, tuple) else one for name, one in said.items()}
 
 
-def _case(parent: Element, suite: Suite, same: tuple[str, str], result: TestResult) -> None:
-    class_name, file = same
-    time = _seconds(result.outcome.milliseconds)
-    attributes = {"name": _legal(result_texts.name_of(result)), "classname": class_name, "time": time, "file": file}
-    if line := result_texts.line_of(suite, result):
-        attributes["line"] = str(line)
-    case = SubElement(parent, "testcase", attributes)
+def _case(suite: Suite, class_name: str, result: TestResult) -> str:
+    inner: list[str] = []
     verdict = result.verdict
     if verdict is Verdict.FAILED or verdict.is_none:
-        _failed(case, result, "error" if verdict.is_none else "failure")
+        inner.append(_failed(result, "error" if verdict.is_none else "failure"))
     elif verdict is Verdict.SKIPPED:
-        SubElement(case, "skipped", _attributes({"message": result.outcome.skip_text or None}))
+        inner.append(_element(3, "skipped", {"message": result.outcome.skip_text or None}))
     if out := _output(result):
-        SubElement(case, "system-out").text = _legal(out)
+        inner.append(_element(3, "system-out", {}, out))
     if said := [f"warning: {message}{_at(place)}" for message, place in result_texts.warnings_of(result)]:
-        SubElement(case, "system-err").text = _legal("\n".join(said))
+        inner.append(_element(3, "system-err", {}, "\n".join(said)))
+    attributes = {
+        "name": result_texts.name_of(result),
+        "classname": class_name,
+        "time": _seconds(result.outcome.milliseconds),
+        "file": suite.place,
+        "line": result_texts.line_of(suite, result) or None,
+    }
+    return _element(2, "testcase", attributes, inner=inner)
 
 
-def _failed(case: Element, result: TestResult, tag: str) -> None:
+def _failed(result: TestResult, tag: str) -> str:
     errors = result_texts.errors_of(result) or ["it failed"]
     check = result_texts.checked_failure(result)
     lines = result_texts.told_lines(result) or errors
@@ -164,8 +153,7 @@ def _failed(case: Element, result: TestResult, tag: str) -> None:
     decided = result.outcome.decisive if cause == Cause.TIMEOUT else None
     kind = (check.type if check is not None and decided is None else None) or cause or "assertion"
     message = errors[0] if decided is None else error_text(decided)
-    attributes = _attributes({"message": message.split("\n")[0], "type": kind})
-    SubElement(case, tag, attributes).text = _legal("\n".join(lines))
+    return _element(3, tag, {"message": message.split("\n")[0], "type": kind}, "\n".join(lines))
 
 
 def _output(result: TestResult) -> str:
@@ -189,14 +177,12 @@ def _said(when: str, part: CaseResult | TurnResult, answer_too: bool) -> list[st
     return lines
 
 
-def _run_errors(report: Report) -> tuple[dict[str, int], list[str]]:
-    counts = {"tests": 1, "failures": 0, "errors": 1}
-    element = Element("testsuite", _attributes({"name": "run", **counts, "skipped": 0, "time": _seconds(0)}))
-    case = SubElement(element, "testcase", {"name": "run", "classname": "run", "time": _seconds(0)})
-    attributes = _attributes({"message": report.errors[0].split("\n")[0], "type": "error"})
-    SubElement(case, "error", attributes).text = _legal("\n".join(report.errors))
-    indent(element, level=1)
-    return counts, [f"  {_written(element)}\n"]
+def _run_errors(errors: list[str]) -> str:
+    error = _element(3, "error", {"message": errors[0].split("\n")[0], "type": "error"}, "\n".join(errors))
+    time = _seconds(0)
+    case = _element(2, "testcase", {"name": "run", "classname": "run", "time": time}, inner=[error])
+    attributes = {"name": "run", "tests": 1, "failures": 0, "errors": 1, "skipped": 0, "time": time}
+    return _element(1, "testsuite", attributes, inner=[case])
 
 
 def _seconds(milliseconds: float) -> str:
@@ -213,10 +199,13 @@ def _legal(text: str) -> str:
     return inert(text)
 
 
-def _attributes(values: Record) -> dict[str, str]:
-    return {name: _legal(str(value)) for name, value in values.items() if value is not None}
-
-
-def _written(element: Element) -> str:
-    """An element as XML. A carriage return is written as a reference: readers take a bare one for a line feed."""
-    return tostring(element, "unicode").replace("\r", "&#13;")
+def _element(level: int, tag: str, attributes: Record, text: str = "", inner: Sequence[str] = ()) -> str:
+    """An element as a line, or as lines with those of its `inner` elements. A carriage return is written as a
+    reference: readers take a bare one for a line feed. Attributes that are None are left out."""
+    named = {name: _legal(str(value)) for name, value in attributes.items() if value is not None}
+    begin = f"<{tag}" + "".join(f' {name}="{escape(value, _IN_ATTRIBUTES)}"' for name, value in named.items())
+    indent = "  " * level
+    if inner:
+        return f"{indent}{begin}>\n{''.join(inner)}{indent}</{tag}>\n"
+    written = escape(_legal(text), {"\r": "&#13;"})
+    return f"{indent}{begin}>{written}</{tag}>\n" if written else f"{indent}{begin} />\n"

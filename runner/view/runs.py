@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from threading import Lock
-from typing import TypeVar
+from typing import Any
 
 from runner.application.application import repository_of
 from runner.errors import MissingError, RunnerError
@@ -29,36 +29,23 @@ from runner.view.reruns import elsewhere
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
-Kept = TypeVar("Kept")
 RUNNING = "running"
 """The status of a running run, on a page."""
-IN_MEMORY = 6
-"""Runs whose results stay in memory."""
-IDLE = 4
-"""Stores that stay open between two questions."""
+IN_MEMORY = 8
+"""Answers that stay in memory; that about a run has all of its results."""
 SIZE = 100
 """Results of a block."""
 
 
-class _Page:
-    def __init__(self, revisions: Iterator[int]) -> None:
-        self.lock = Lock()
-        """Of the thread that brings it up to date, or reads it."""
-        self.state: tuple[object, ...] = (None,)
-        """Its session, its state, and, where it has no end, what the store was then."""
-        self.seen = 0
-        """The highest number of a result that it had."""
-        self.shown = RunPages(revisions)
-
-
-class _Shared:
-    """An answer that all get until the store has something else."""
+class _Answer:
+    """What was made for a question, until the store has something else."""
 
     def __init__(self) -> None:
         self.lock = Lock()
-        """Of the thread that makes it."""
-        self.known: tuple[object, Record] = (None, {})
-        """What the store was, and the answer."""
+        """Of the thread that brings it up to date, or reads it."""
+        self.state: object = None
+        """What the store was then."""
+        self.made: Any = None
 
 
 class StoredRuns:
@@ -77,39 +64,18 @@ class StoredRuns:
         """Tells of changes, to one thread at a time."""
         self._watching = Lock()
         self._lock = Lock()
-        """Held for a moment, of what follows."""
-        self._idle: list[Store] | None = []
-        """Open stores that nobody reads; None: all is closed."""
+        """Held for a moment, of the answers."""
         self._revisions = count(1)
-        self._pages: OrderedDict[str, _Page] = OrderedDict()
-        self._shared: OrderedDict[str, _Shared] = OrderedDict()
+        self._answers: OrderedDict[tuple[str, str], _Answer] = OrderedDict()
 
-    @contextmanager
-    def reading(self) -> Iterator[Store]:
+    def reading(self) -> Store:
         """The store, for this thread alone. Raises ConfigurationError if there is none any more, StoreError."""
-        with self._lock:
-            store = self._idle.pop() if self._idle else None
-        if store is None or not store.is_current:
-            if store is not None:
-                store.close()
-            store = Store(self.folder)
-        try:
-            yield store
-        finally:
-            with self._lock:
-                is_kept = self._idle is not None and len(self._idle) < IDLE
-                if is_kept and self._idle is not None:
-                    self._idle.append(store)
-            if not is_kept:
-                store.close()
+        return Store(self.folder)
 
     def close(self) -> None:
         """Closes the store."""
-        with self._lock:
-            idle, self._idle = self._idle or (), None
         with self._watching:
-            for store in (*idle, self._watched):
-                store.close()
+            self._watched.close()
 
     def change(self) -> object:
         """A value that changes whenever something is written, or a run ends."""
@@ -120,7 +86,7 @@ class StoredRuns:
                     self._watched.close()
                     self._watched = store
                     with self._lock:
-                        self._pages.clear()
+                        self._answers.clear()
                 return self._watched, self._watched.change(), self._watched.under_way()
         except RunnerError as error:
             return error.message
@@ -128,15 +94,24 @@ class StoredRuns:
     def shared(self, name: str, make: Callable[[Store], Record]) -> Record:
         """What is made of the store, once for each state of it. Who asks for the same meanwhile waits for it, and
         nobody else does. Raises RunnerError."""
+        answer = self._answer("shared", name)
+        with answer.lock:
+            state = self.change()
+            if answer.state != state:
+                with self.reading() as store:
+                    answer.made = make(store)
+                answer.state = state
+            found: Record = answer.made
+        return found
+
+    def _answer(self, kind: str, name: str) -> _Answer:
+        """What is kept for a question, made if it is new; the newest of all stay."""
         with self._lock:
-            answer = _kept(self._shared, name, _Shared)
-        if answer.known[0] != self.change():
-            with answer.lock:
-                state = self.change()
-                if answer.known[0] != state:
-                    with self.reading() as store:
-                        answer.known = state, make(store)
-        return answer.known[1]
+            found = self._answers.setdefault((kind, name), _Answer())
+            self._answers.move_to_end((kind, name))
+            while len(self._answers) > IN_MEMORY:
+                self._answers.popitem(last=False)
+        return found
 
     def newest(self, limit: int) -> Record:
         """`{runs: [head, ...], more, version}`, those that began last first."""
@@ -181,19 +156,17 @@ class StoredRuns:
 
     def index(self, id: str) -> Record:
         """The index of a run, with its `head` and the `revision` that it is of."""
-        with self._current(id) as (run, shown):
-            index = shown.index()
-        return {**index, "head": self._head_before(run)}
+        with self._current(id) as (store, run, shown):
+            return {**shown.index(), "head": self._head_before(store, run)}
 
     def since(self, id: str, revision: int) -> Record:
         """What has changed in a run since a revision; see `RunPages.since`."""
-        with self._current(id) as (run, shown):
-            changes = shown.since(revision)
-        return {**changes, "head": self._head_before(run)}
+        with self._current(id) as (store, run, shown):
+            return {**shown.since(revision), "head": self._head_before(store, run)}
 
     def block(self, id: str, number: int) -> str:
         """Results of a run as JSON."""
-        with self._current(id) as (_, shown):
+        with self._current(id) as (_, _, shown):
             return shown.block(number)
 
     def variants(self, id: str) -> Record | None:
@@ -203,7 +176,7 @@ class StoredRuns:
 
     def report(self, id: str) -> Report:
         """The run as a report, whose results are in the order of their places on the page."""
-        with self._current(id) as (_, shown):
+        with self._current(id) as (_, _, shown):
             return shown.report
 
     def result(self, id: str, place: int) -> TestResult:
@@ -219,38 +192,37 @@ class StoredRuns:
 
     def chosen(self, id: str, keys: Sequence[str]) -> list[TestResult]:
         """The results of these rows. Raises MissingError for a key that no row has."""
-        with self._current(id) as (_, shown):
-            places, report = [shown.place_of(key) for key in keys], shown.report
-        if None in places:
-            raise MissingError(f"Run {id} has no result {keys[places.index(None)]}")
-        return [report.results[place] for place in places if place is not None]
+        with self._current(id) as (_, _, shown):
+            known = shown.by_key()
+        if unknown := [key for key in keys if key not in known]:
+            raise MissingError(f"Run {id} has no result {unknown[0]}")
+        return [known[key] for key in keys]
 
     def run(self, id: str) -> StoredRun:
         """A run of the store. Raises MissingError."""
         with self.reading() as store:
             return _run(store, id)
 
-    def _head_before(self, run: StoredRun) -> Record:
-        with self.reading() as store:
-            return {**self.head(run), "before": store.before(run.id)}
+    def _head_before(self, store: Store, run: StoredRun) -> Record:
+        return {**self.head(run), "before": store.before(run.id)}
 
     @contextmanager
-    def _current(self, id: str) -> Iterator[tuple[StoredRun, RunPages]]:
+    def _current(self, id: str) -> Iterator[tuple[Store, StoredRun, RunPages]]:
         """A run, and what it is on a page by now; meanwhile it stays as it is."""
         change = self.change()
-        with self._lock:
-            page = _kept(self._pages, id, lambda: _Page(self._revisions))
-        with page.lock, self.reading() as store:
+        answer = self._answer("run", id)
+        with answer.lock, self.reading() as store:
             run = _run(store, id)
             state = (run.session, run.state, None if run.is_over else change)
-            if page.state[0] != run.session:
-                page.seen, page.shown = 0, RunPages(self._revisions)
-            if page.state != state and run.state == UNDER_WAY:
-                page.shown.add(self._prepared(store.ended_tests(id, page.seen, run.last_seq)), _status_of(run))
-            elif page.state != state:
-                page.shown.take(self._prepared(store.report(id)), _status_of(run))
-            page.state, page.seen = state, run.last_seq
-            yield run, page.shown
+            shown: RunPages | None = answer.made
+            if shown is None or shown.session != run.session:
+                shown = answer.made = RunPages(run.session, self._revisions)
+            if answer.state != state and run.state == UNDER_WAY:
+                shown.add(self._prepared(store.ended_tests(id, shown.seen, run.last_seq)), _status_of(run))
+            elif answer.state != state:
+                shown.take(self._prepared(store.report(id)), _status_of(run))
+            answer.state, shown.seen = state, run.last_seq
+            yield store, run, shown
 
     def _prepared(self, report: Report) -> Report:
         suites = (suite_in({**json_of(suite), "key": key_of(suite)}) for suite in report.suites)
@@ -260,17 +232,6 @@ class StoredRuns:
             clean=self._clean,
             text="",
         )
-
-
-def _kept(known: OrderedDict[str, Kept], name: str, make: Callable[[], Kept]) -> Kept:
-    """What has this name, made if it is new; the newest of all stay."""
-    found = known.pop(name, None)
-    if found is None:
-        found = make()
-    known[name] = found
-    while len(known) > IN_MEMORY:
-        known.popitem(last=False)
-    return found
 
 
 def _run(store: Store, id: str) -> StoredRun:
@@ -303,10 +264,15 @@ class RunPages:
     report: Report
     """What it was last; its results are in the order of their places."""
 
-    def __init__(self, revisions: Iterator[int]) -> None:
+    def __init__(self, session: int, revisions: Iterator[int]) -> None:
+        """`session` is that of the run; `revisions` are rising numbers, also for who has seen what the run was before
+        it was shown anew."""
+        self.session = session
+        self.seen = 0
+        """The highest number of a result in the store that it had."""
         self._revisions = revisions
         self.revision = 0
-        """Grows with each change. Rising numbers, also for who has seen what the run was before it was shown anew."""
+        """Grows with each change."""
         self._index: Record = {}
         self._forget()
 
@@ -314,7 +280,7 @@ class RunPages:
         self._places: dict[tuple[str, int], int] = {}
         """Suite and position in it → place."""
         self._named: dict[str, int] = {}
-        self._keys: list[str] = []
+        """Name → how many rows have it."""
         self._shown: list[_Shown] = []
         self._counts = Counts()
 
@@ -353,9 +319,9 @@ class RunPages:
         """The results of a block as JSON; an empty list where there is none."""
         return f"[{','.join(shown.text for shown in self._shown[number * SIZE : (number + 1) * SIZE])}]"
 
-    def place_of(self, key: str) -> int | None:
-        """The place of a row by its key."""
-        return self._keys.index(key) if key in self._keys else None
+    def by_key(self) -> dict[str, TestResult]:
+        """Each result by the key of its row."""
+        return {shown.row["key"]: shown.result for shown in self._shown}
 
     def _show(self, report: Report, status: str, rows: Rows) -> None:
         results = [shown.result for shown in self._shown]
@@ -365,29 +331,19 @@ class RunPages:
 
     def _put_all(self, report: Report) -> Rows:
         self.revision = next(self._revisions)
-        rows = Rows(report)
+        rows = Rows(report, self._named)
         for result in report.results:
-            self._put(self._place(result), result, rows)
+            source = json_line(result.line)
+            place = self._places.setdefault(_where(result), len(self._shown))
+            known = self._shown[place] if place < len(self._shown) else None
+            if known is not None and known.source == source:
+                continue
+            row, text = rows.made(entry_of(result.line, source), known.row["key"] if known else None)
+            row["position"] = result.position
+            self._shown[place : place + 1] = [
+                _Shown(result=result, source=source, row=row, text=text, changed=self.revision)
+            ]
         return rows
-
-    def _place(self, result: TestResult) -> int:
-        where = _where(result)
-        if where not in self._places:
-            name = f"{result.suite}/{result.name}"
-            nth = self._named[name] = self._named.get(name, 0) + 1
-            self._places[where] = len(self._places)
-            self._keys.append(name if nth == 1 else f"{name}~{nth}")
-        return self._places[where]
-
-    def _put(self, place: int, result: TestResult, rows: Rows) -> None:
-        source = json_line(result.line)
-        if place < len(self._shown) and self._shown[place].source == source:
-            return
-        row, text = rows.made(entry_of(result.line, source), self._keys[place])
-        row["position"] = result.position
-        self._shown[place : place + 1] = [
-            _Shown(result=result, source=source, row=row, text=text, changed=self.revision)
-        ]
 
 
 def _where(result: TestResult) -> tuple[str, int]:

@@ -62,11 +62,12 @@ MOST_LINES = 20_000
 class Rows:
     """Makes of results their rows in the index, and their texts in the blocks."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, taken: dict[str, int] | None = None) -> None:
+        """`taken`: how many rows have a name already."""
         self.frames = Frames(report.root, report.clean)
         self._places = {suite.id: place for place, suite in enumerate(report.suites)}
         self._commands = [command_of(suite, _flags(suite, report.start)) for suite in report.suites]
-        self._taken: dict[str, int] = {}
+        self._taken = {} if taken is None else taken
 
     def made(self, result: TestResult | Entry, key: str | None = None) -> tuple[Record, str]:
         """The row of a result, and `[record, extra]` as JSON. `key` is that of the row, where it has one already."""
