@@ -25,9 +25,10 @@ from runner.judging.judgements import (
     read_labels,
     text_of_labels,
 )
+from runner.record.summary import percent, share_text
 from runner.reporters.console.style import count
 from runner.reporters.console.table import columns_of, table
-from runner.reporters.console.verdict_lines import Row, percent
+from runner.reporters.console.verdict_lines import Row
 from runner.statistics.agreement import FEWEST_LABELS, Calibration
 
 KEYS = "y yes   n no   s skip   u undo   q stop"
@@ -195,14 +196,14 @@ def trust_text(found: Trusted, room: int | None = None) -> str:
 def _row(one: Trust) -> Row:
     found = one.found
     name = one.name if len(one.name) <= LONG else f"{one.name[:LONG]}..."
-    low, high = percent(found.agreement_interval.low), percent(found.agreement_interval.high)
+    ends = found.agreement_interval
     return (
         name.replace("\n", " ") or "all",
         str(_labels(found)),
-        f"{percent(found.agreement)} ({low.removesuffix('%')}-{high})",
+        share_text(found.agreement, (ends.low, ends.high)),
         _kappa(found),
-        _share(found.passes_found),
-        _share(found.failures_found),
+        share_text(found.passes_found, None) or "none",
+        share_text(found.failures_found, None) or "none",
         found.words,
     )
 
@@ -217,10 +218,6 @@ def _kappa(found: Calibration) -> str:
     if found.kappa_interval is None:
         return f"{found.kappa:.2f}"
     return f"{found.kappa:.2f} ({found.kappa_interval.low:.2f} to {found.kappa_interval.high:.2f})"
-
-
-def _share(value: float | None) -> str:
-    return "none" if value is None else percent(value)
 
 
 def _of_labels(found: Trusted) -> Sequence[str]:

@@ -177,21 +177,22 @@ def part_rows(known: Certainty, limit: int = PARTS, detailed: bool = True) -> li
 
 def rate_text(known: Figures, detailed: bool = True) -> str:
     """`90.7% (82.1-95.4%)`, the interval if it is known and wanted; empty when nothing was judged."""
-    return _with_interval(known.pass_rate, known.pass_rate_interval if detailed else None)
+    return share_text(known.pass_rate, known.pass_rate_interval if detailed else None)
 
 
 def score_text(known: Figures, detailed: bool = True) -> str:
     """The same of a mean score."""
-    return _with_interval(known.mean_score, known.mean_score_interval if detailed else None)
+    return share_text(known.mean_score, known.mean_score_interval if detailed else None)
 
 
-def _with_interval(value: float | None, interval: tuple[float, ...] | None) -> str:
-    if value is None:
+def share_text(share: float | None, interval: Sequence[float] | None) -> str:
+    """`90.7% (82.1-95.4%)`; without an interval, the share alone; empty without a share."""
+    if share is None:
         return ""
     if interval is None:
-        return _percent(value)
-    low, high = map(_percent, interval)
-    return f"{_percent(value)} ({low.removesuffix('%')}-{high})"
+        return percent(share)
+    low, high = map(percent, interval)
+    return f"{percent(share)} ({low.removesuffix('%')}-{high})"
 
 
 def judges_text(known: Certainty) -> str:
@@ -257,7 +258,7 @@ def _cases(part: GroupCounts) -> int:
     return max(part.rates.total(), part.scores.total())
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """A percentage that is 0 or 100 only if the rate is exactly that."""
     if share in (0, 1):
         return f"{100 * share:.0f}%"

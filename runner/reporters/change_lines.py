@@ -6,26 +6,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from runner.amounts import dollars
 from runner.cells import in_cell, width
 from runner.compare.change_report import BeforeAfter, ChangeReport
 from runner.compare.comparison import KINDS, Comparison, ResultChange
 from runner.compare.variants import DiffSegment, MatrixRow, marked, matrix, verdicts_on
 from runner.errors import ConfigurationError
 from runner.parts import described
-from runner.record.events import Event, RunEnd
-from runner.record.fold import Execution
 from runner.record.outcomes import shown
 from runner.record.report import Report
 from runner.record.votes import SCORE
 from runner.reporters.console import verdict_lines
-from runner.reporters.console.style import CASE_RATE, DOUBLE, Style, count, in_milliseconds
+from runner.reporters.console.style import DOUBLE, Style, count, in_milliseconds
 from runner.reporters.console.table import grouped, table
-from runner.reporters.document import Collector, taken
+from runner.reporters.document import Collector
 from runner.security.terminal import in_line
 
-COST_DIGITS = 6
-"""Digits of the cost of one result: some cost less than a hundredth of a cent."""
 ERROR_LIMIT = 500
 """Characters of an error that are shown."""
 COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan", "quiet": "dim"}
@@ -33,9 +28,14 @@ COLORS = {"bad": "red", "warning": "yellow", "good": "green", "neutral": "cyan",
 VERDICT_COLORS = {"regressed": "red", "improved": "green", "unchanged": "green", "cannot tell": "yellow"}
 LEAST = ("Tokens", "Cost", "Duration", "Difference")
 """Columns of the overview that matter least."""
+_FIGURES: dict[str, tuple[str, str, Callable[[float], str]]] = {
+    "lower_scores": ("score", "score {} → {}", "{:.3g}".format),
+    "more_tokens": ("tokens", "{} → {} tokens", verdict_lines.MEASURES["tokens"][1]),
+    "higher_costs": ("cost", "{} → {}", verdict_lines.MEASURES["cost"][1]),
+}
+"""Kind of change → the figure that changed, how both sides of it are told, and how one is written."""
 WITH_ERROR = ("new_failures", "dropped", "flaky", "errors")
 """Kinds of change that say the error."""
-_FIGURES = {"duration_ms": "Duration", "tokens": "Tokens", "cost": "Cost"}
 
 
 def verdict_line(found: Comparison) -> str:
@@ -63,13 +63,10 @@ def fact_of(kind: str, change: ResultChange) -> str:
         return text + factor if kind == "slower" else text
     if kind == "dropped":
         return f"{runs_of(change)} runs passed" + (", looks worse" if change.regression else "")
-    if kind == "lower_scores":
-        return f"score {_figure(was.score, '.3g')} → {_figure(now.score, '.3g')}"
-    if kind == "more_tokens":
-        return f"{_figure(was.tokens, '.0f')} → {_figure(now.tokens, '.0f')} tokens"
-    if kind == "higher_costs":
-        costs = ("none" if side.cost is None else dollars(side.cost, COST_DIGITS) for side in (was, now))
-        return " → ".join(costs)
+    if kind in _FIGURES:
+        field, form, written = _FIGURES[kind]
+        figures = (getattr(side, field) for side in (was, now))
+        return form.format(*("none" if figure is None else written(figure) for figure in figures))
     if kind in ("still_failing", "changed"):
         return ""
     runs = f" ({runs_of(change)} runs passed)" if change.is_repeated else ""
@@ -99,22 +96,8 @@ def error_of(change: ResultChange) -> str:
 
 def measures_of(found: Comparison) -> list[tuple[str, str, str]]:
     """The means of the results that were judged in both runs: name, before, after."""
-    named = [(*MEASURES[measure.key], measure) for measure in found.measures]
+    named = [(*verdict_lines.MEASURES[measure.key], measure) for measure in found.measures]
     return [(name, text(measure.before), text(measure.after)) for name, text, measure in named]
-
-
-def _figure(value: float | None, form: str) -> str:
-    return "none" if value is None else format(value, form)
-
-
-MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
-    "pass_rate": (CASE_RATE, verdict_lines.percent),
-    "score": ("Score", lambda score: f"{score:.3f}"),
-    "duration_ms": ("Duration", in_milliseconds),
-    "tokens": ("Tokens", lambda tokens: f"{tokens:.0f}"),
-    "cost": ("Cost", lambda cost: dollars(cost, COST_DIGITS)),
-}
-"""Key of a measure → its name, and how a value of it is written."""
 
 
 def changes_text(found: Comparison, style: Style) -> str:
@@ -145,17 +128,21 @@ def verdicts_text(
         detailed: with intervals, and what the runs could have shown."""
     text = ""
     for verdict, name in zip(verdicts, names[1:], strict=True):
-        first, *rest = verdict_lines.sentences(verdict, detailed=detailed)
-        said = f"{name}: {first}" if len(verdicts) > 1 else first
-        text += style.paint(said, VERDICT_COLORS[verdict.verdict]) + "\n"
-        text += "".join(f"  {line}\n" for line in (*rest, f"A: {names[0]}, B: {name}")) + "\n"
+        said = verdict_lines.sentences(verdict, detailed=detailed)
+        told = [*said, f"A: {names[0]}, B: {name}"]
+        text += _told(told, verdict, style, name if len(verdicts) > 1 else "") + "\n"
         if cases := verdict_lines.case_rows(verdict, detailed):
             text += table([verdict_lines.CASE_HEAD, *cases], room, least=("p",)) + "\n"
-        text += (
-            table([verdict_lines.HEAD, *verdict_lines.measure_rows(verdict, detailed)], room, least=("Difference",))
-            + "\n"
-        )
+        rows = [verdict_lines.HEAD, *verdict_lines.measure_rows(verdict, detailed)]
+        text += table(rows, room, least=("Difference",)) + "\n"
     return text
+
+
+def _told(said: Sequence[str], verdict: ChangeReport, style: Style, name: str) -> str:
+    """A verdict in sentences, the first with the name of what it is about, if there are several."""
+    first, *rest = said
+    head = style.paint(f"{name}: {first}" if name else first, VERDICT_COLORS[verdict.verdict])
+    return "".join(f"{line}\n" for line in (head, *(f"  {line}" for line in rest)))
 
 
 def _lines_of(kind: str, change: ResultChange) -> str:
@@ -181,7 +168,8 @@ def overview(
         title: what is compared.
         detailed: with intervals."""
     first = verdicts[0]
-    head = (title, verdict_lines.measure_name(first.measure), "Score", *_FIGURES.values(), "Difference", "Verdict")
+    took = (verdict_lines.MEASURES[name][0] for name in verdict_lines.RESOURCES)
+    head = (title, verdict_lines.measure_name(first.measure), "Score", *took, "Difference", "Verdict")
     rows = [head, (names[0], *_cells(first, detailed).a, "", "")]
     for found, name in zip(verdicts, names[1:], strict=True):
         rows.append(
@@ -196,8 +184,9 @@ def _cells(found: ChangeReport, detailed: bool) -> BeforeAfter[list[str]]:
     rated = partial(verdict_lines.rate_of, detailed=detailed)
     empty = BeforeAfter(a="", b="")
     scores = [part.rates.each(rated) for part in found.parts if part.kind == SCORE]
-    took = {beside.name: beside.means.each(partial(verdict_lines.figure_of, beside.name)) for beside in found.beside}
-    columns = [found.rates.each(rated), *(scores or [empty]), *(took.get(name, empty) for name in _FIGURES)]
+    took = {beside.name: beside.means.each(verdict_lines.MEASURES[beside.name][1]) for beside in found.beside}
+    known = (took.get(name, empty) for name in verdict_lines.RESOURCES)
+    columns = [found.rates.each(rated), *(scores or [empty]), *known]
     return BeforeAfter(a=[column.a for column in columns], b=[column.b for column in columns])
 
 
@@ -207,34 +196,29 @@ ANSWERS = 10
 """Cases of which the answers are shown."""
 LENGTH = 400
 """Characters of an answer that are shown."""
-_NOT_NEEDED = ("messages", "turns", "tools", "logs", "attachments", "sent", "failures")
 
 
-class VariantReporter:
+class VariantReporter(Collector):
     """Writes to the console."""
+
+    unused = ("messages", "turns", "tools", "logs", "attachments", "sent", "failures")
 
     def __init__(
         self, write: Callable[[str], object], style: Style, room: int | None = None, detailed: bool = False
     ) -> None:
         """`room` is the width of the terminal; `detailed` shows the statistics behind the verdicts."""
+        super().__init__()
         self._write = write
         self._room = room
         self._detailed = detailed
         self._style = style
-        self._collector = Collector(partial(taken, unused=_NOT_NEEDED))
 
-    def on_event(self, event: Event, so_far: Execution) -> None:
-        """Collects results; writes at the end of the run."""
-        self._collector.add(event, so_far)
-        if isinstance(event, RunEnd):
-            report = self._collector.report(so_far)
-            try:
-                self._write(variants_text(report, self._style, self._room, self._detailed))
-            except ConfigurationError as error:
-                self._write(f"The variants cannot be compared: {error.message}\n")
-
-    def close(self) -> None:
-        """Does nothing."""
+    def write(self, report: Report) -> None:
+        """Writes what differs between the variants, or why they cannot be compared."""
+        try:
+            self._write(variants_text(report, self._style, self._room, self._detailed))
+        except ConfigurationError as error:
+            self._write(f"The variants cannot be compared: {error.message}\n")
 
 
 def matrix_text(rows: Sequence[MatrixRow], names: Sequence[str], room: int | None) -> str:
@@ -258,9 +242,8 @@ def variants_text(report: Report, style: Style, room: int | None = None, detaile
     rows = matrix(compared.parts)
     text = f"{DOUBLE}\n  {style.paint('Variants', 'bold')}\n{DOUBLE}\n"
     for verdict, name in zip(verdicts, names[1:], strict=True):
-        first, *rest = verdict_lines.sentences(verdict, BeforeAfter(a=names[0], b=name), detailed)
-        text += style.paint(f"{name}: {first}", VERDICT_COLORS[verdict.verdict]) + "\n"
-        text += "".join(f"  {line}\n" for line in rest)
+        said = verdict_lines.sentences(verdict, BeforeAfter(a=names[0], b=name), detailed)
+        text += _told(said, verdict, style, name)
     text += "\n" + matrix_text(rows, names, room) + answers_text(rows, names, style)
     return text + "\n" + table(overview(verdicts, names, "Variant", detailed), room, least=LEAST)
 

@@ -8,7 +8,7 @@ line has the figures."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from io import BufferedWriter, TextIOWrapper
 from pathlib import Path
 
@@ -34,18 +34,20 @@ LONGEST_NAME = 200
 
 
 class Collector:
-    """Folds events into a report."""
+    """A reporter that collects results, and writes the report of the whole run when that has ended. A subclass writes
+    it in `write`."""
 
-    def __init__(self, take: Callable[[TestResult, Suite], Any]) -> None:
-        """`take` says what is needed of a result, with its `suite` and `position`; None when nothing is."""
-        self._take_one = take
+    unused: tuple[str, ...] = ()
+    """Members of a result that `write` has no use for."""
+
+    def __init__(self) -> None:
         self._start: RunStart | None = None
         self._ended: list[tuple[TestResult, Suite]] = []
         self._results: list[Any] = []
         self._warnings: list[str] = []
 
-    def add(self, event: Event, so_far: Execution) -> None:
-        """Folds one event in."""
+    def on_event(self, event: Event, so_far: Execution) -> None:
+        """Collects results; writes at the end of the run. Raises OSError."""
         if isinstance(event, TestStart):
             return
         if isinstance(event, TestEnd):
@@ -56,10 +58,22 @@ class Collector:
             self._start = event.in_report
         elif isinstance(event, Warned):
             self._warnings.append(without_root(event.message, so_far.root))
+        elif isinstance(event, RunEnd):
+            self.write(self._report(so_far, event))
 
-    def report(self, run: Execution) -> Report:
-        """The report of a run that has ended."""
-        assert self._start is not None and run.end is not None
+    def close(self) -> None:
+        """Does nothing."""
+
+    def take(self, result: TestResult, suite: Suite) -> Any:
+        """What is kept of a result until the end of the run, with its `suite` and `position`; None: nothing."""
+        return taken(result, suite, self.unused)
+
+    def write(self, report: Report) -> None:
+        """Writes a report. Raises OSError."""
+        raise NotImplementedError
+
+    def _report(self, run: Execution, end: RunEnd) -> Report:
+        assert self._start is not None
         self._take()
         errors = [without_root(problem.message, run.root) for problem in run.errors]
         results = in_order(self._start.suites, self._results)
@@ -69,7 +83,7 @@ class Collector:
             results=results,
             errors=errors,
             warnings=self._warnings,
-            end=run.end,
+            end=end,
             partial=partial_suites(run),
             root=run.root,
             hints=hints,
@@ -79,8 +93,7 @@ class Collector:
         )
 
     def _take(self) -> None:
-        taken = (self._take_one(result, suite) for result, suite in self._ended)
-        self._results += [result for result in taken if result is not None]
+        self._results += [kept for one in self._ended if (kept := self.take(*one)) is not None]
         self._ended.clear()
 
 
@@ -91,11 +104,8 @@ def taken(result: TestResult, suite: Suite, unused: Collection[str] = ()) -> Tes
     return result_of(kept, suite=suite.name, position=result.position)
 
 
-class DocumentReporter:
+class DocumentReporter(Collector):
     """A reporter that writes one document when the run has ended. A subclass makes the text in `render`."""
-
-    unused: tuple[str, ...] = ()
-    """Members of a result that the document has no place for."""
 
     def __init__(self, target: Path | TextIO) -> None:
         """`target` is a file, which is replaced whole, a pipe, or a stream. Raises ConfigurationError for a pipe that
@@ -104,27 +114,17 @@ class DocumentReporter:
         if isinstance(target, Path) and is_pipe(target):
             self._pipe = TextIOWrapper(BufferedWriter(open_pipe(target)), encoding="utf-8", newline="")
         self._target = self._pipe or target
-        self._collector = Collector(self.take)
+        super().__init__()
 
     @property
     def path(self) -> Path | None:
         """The file that is written; None for a stream."""
         return self._target if isinstance(self._target, Path) else None
 
-    def on_event(self, event: Event, so_far: Execution) -> None:
-        """Collects results; writes at the end of the run. Raises OSError."""
-        self._collector.add(event, so_far)
-        if isinstance(event, RunEnd):
-            self.write(self._collector.report(so_far))
-
     def close(self) -> None:
         """Closes the pipe, if it is one."""
         if self._pipe is not None:
             self._pipe.close()
-
-    def take(self, result: TestResult, suite: Suite) -> Any:
-        """What is kept of a result until the end of the run, with its `suite` and `position`; None: nothing."""
-        return taken(result, suite, self.unused)
 
     def render(self, report: Report) -> str:
         """The document."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from secrets import token_hex
 
-from runner.record.events import Event, RunEnd, RunStart
+from runner.record.events import Event, RunStart
 from runner.record.fold import Execution
 from runner.record.model import Suite, TestResult
 from runner.record.outcomes import stack_trace
@@ -18,7 +18,7 @@ from runner.record.report import Report
 from runner.record.result_texts import FilePlace, case_line, name_of, place_of, placed_failure, told_lines, warnings_of
 from runner.record.summary import in_lines, remarks
 from runner.record.writing import utf8
-from runner.reporters.document import Collector, taken
+from runner.reporters.document import Collector
 from runner.reporters.markdown import LIMIT, markdown
 from scripttest import Status
 from scripttest.typing_names import Record
@@ -32,29 +32,30 @@ LEAST = 2000
 """Bytes of a summary that are worth writing."""
 
 
-class GithubReporter:
+class GithubReporter(Collector):
     """Writes annotations to the output, and Markdown to the file that `GITHUB_STEP_SUMMARY` names."""
 
     def __init__(self, write: Callable[[str], object], variables: Mapping[str, str]) -> None:
         self._write = write
         self._workspace = variables.get("GITHUB_WORKSPACE", "")
         self._summary = variables.get("GITHUB_STEP_SUMMARY", "")
-        self._collector = Collector(taken)
+        super().__init__()
         self._stopped = ""
         """What lets the runner take commands again."""
 
     def on_event(self, event: Event, so_far: Execution) -> None:
-        """Collects results; writes at the end of the run."""
-        self._collector.add(event, so_far)
+        """Collects results; writes at the end of the run. The runner takes no commands until then."""
+        super().on_event(event, so_far)
         if isinstance(event, RunStart):
             self._stopped = token_hex(16)
             self._write(f"::stop-commands::{self._stopped}\n")
-        elif isinstance(event, RunEnd):
-            report = self._collector.report(so_far)
-            self.close()
-            self._write(commands(report, self._workspace))
-            if self._summary:
-                self._append(report)
+
+    def write(self, report: Report) -> None:
+        """Writes annotations, and the summary of the job if there is a file for it."""
+        self.close()
+        self._write(commands(report, self._workspace))
+        if self._summary:
+            self._append(report)
 
     def close(self) -> None:
         """Lets the runner take commands again."""

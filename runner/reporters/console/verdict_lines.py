@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from runner.amounts import dollars
 from runner.compare.change_report import (
@@ -17,6 +18,7 @@ from runner.compare.change_report import (
     ResourceChange,
 )
 from runner.record.model import ResultKey
+from runner.record.summary import percent, share_text
 from runner.record.votes import PASSED, SCORE, JudgesNoise
 from runner.reporters.console.style import CASE_RATE, count, in_milliseconds
 from runner.security.terminal import in_line
@@ -41,8 +43,16 @@ LISTED = 50
 """Cases of a table."""
 HEAD: Row = ("Measure", "A", "B", "Difference", "Verdict")
 CASE_HEAD: Row = ("Case", "A", "B", "p", "Verdict")
-_WORDS = {"duration_ms": ("Duration", "slower", "faster"), "tokens": ("Tokens", "more", "fewer"),
-          "cost": ("Cost", "more expensive", "cheaper")}  # fmt: skip
+MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {
+    "pass_rate": (CASE_RATE, percent),
+    "score": ("Score", "{:.3f}".format),
+    "duration_ms": ("Duration", in_milliseconds),
+    "tokens": ("Tokens", "{:.0f}".format),
+    "cost": ("Cost", partial(dollars, digits=6)),
+}
+"""Key of a measure → its name, and how a value of it is written: some results cost less than a hundredth of a cent."""
+RESOURCES = {"duration_ms": ("slower", "faster"), "tokens": ("more", "fewer"), "cost": ("more expensive", "cheaper")}
+"""Measure of what runs take → the words for more and for less of it."""
 
 
 def measure_rows(found: ChangeReport, detailed: bool = True) -> list[Row]:
@@ -106,17 +116,8 @@ def _judges(noise: JudgesNoise, measure: str) -> str:
 
 def rate_of(rate: Estimate, detailed: bool = True) -> str:
     """`92.0% (86.5-95.4%)`; without an interval where it is not known or not wanted."""
-    if rate.value is None:
-        return "none"
-    if rate.interval is None or not detailed:
-        return percent(rate.value)
-    low, high = (percent(end).removesuffix("%") for end in (rate.interval.low, rate.interval.high))
-    return f"{percent(rate.value)} ({low}-{high}%)"
-
-
-def percent(share: float) -> str:
-    """0 and 100 % only where it is exactly that."""
-    return f"{100 * share:.0f}%" if share in (0, 1) else f"{min(99.9, max(0.1, 100 * share)):.1f}%"
+    ends = (rate.interval.low, rate.interval.high) if rate.interval is not None and detailed else None
+    return share_text(rate.value, ends) or "none"
 
 
 def points(difference: float) -> str:
@@ -154,8 +155,8 @@ def _ends(interval: Interval | None) -> str:
 
 
 def _beside_row(beside: ResourceChange, detailed: bool) -> Row:
-    name, more, fewer = _WORDS[beside.name]
-    a, b = (figure_of(beside.name, value) for value in beside.means.both)
+    (name, text), (more, fewer) = MEASURES[beside.name], RESOURCES[beside.name]
+    a, b = map(text, beside.means.both)
     ratio = beside.ratio
     if ratio is None:
         return name, a, b, "", ""
@@ -168,13 +169,6 @@ def _beside_row(beside: ResourceChange, detailed: bool) -> Row:
     elif ratio.ratio == 1:
         word = "unchanged"
     return name, a, b, f"x{ratio.ratio:.2f}{interval}", word
-
-
-def figure_of(name: str, value: float) -> str:
-    """A mean of what a run took, by the name of the measure."""
-    if name == "duration_ms":
-        return in_milliseconds(value)
-    return dollars(value, 6) if name == "cost" else f"{value:.0f}"
 
 
 def _runs_of(values: Sequence[float]) -> str:
