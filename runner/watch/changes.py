@@ -8,12 +8,11 @@ import termios
 import threading
 import time
 import tty
-from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from threading import Condition
+from queue import Empty, Queue
 from typing import TextIO
 
 from runner.errors import RunnerError
@@ -236,19 +235,17 @@ class Inbox:
     """Messages in the order in which they came. Any thread puts in, the main thread takes out."""
 
     def __init__(self) -> None:
-        self._messages: deque[Message] = deque()
-        self._came = Condition()
+        self._messages: Queue[Message] = Queue()
 
     def put(self, messages: Iterable[Message]) -> None:
         """Puts them in. From any thread."""
-        with self._came:
-            self._messages.extend(messages)
-            self._came.notify()
+        for message in messages:
+            self._messages.put(message)
 
     def waiting(self) -> list[Message]:
         """The entries that have not been taken yet. From any thread."""
-        with self._came:
-            return list(self._messages)
+        with self._messages.mutex:
+            return list(self._messages.queue)
 
     def next(self) -> Message:
         """Waits for the next one."""
@@ -271,8 +268,9 @@ class Inbox:
         return changed, others
 
     def _take(self, seconds: float) -> Message | None:
-        with self._came:
-            return self._messages.popleft() if self._came.wait_for(lambda: self._messages, seconds) else None
+        with suppress(Empty):
+            return self._messages.get(timeout=seconds)
+        return None
 
 
 def _quiet(changed: set[str]) -> float:

@@ -120,33 +120,29 @@ class Watch:
     def _on_change(self, changed: set[str]) -> None:
         """Files changed; on the thread of the changes."""
         self._inbox.put(SavedFile(path=path, in_run=self._current is not None) for path in changed)
-        self._give_up_stale(changed)
+        self._look_at_waiting()
 
     def _on_key(self, key: str) -> None:
-        """A key was pressed; on the thread of the keys. One that starts something else, or ends all, ends the run."""
+        """A key was pressed; on the thread of the keys."""
         self._inbox.put([Pressed(key=key)])
-        self._give_up_for({key})
+        self._look_at_waiting()
 
     def _look_at_waiting(self) -> None:
-        """Ends a run because of messages that arrived before it had begun."""
-        waiting = self._inbox.waiting()
-        self._give_up_for({message.key for message in waiting if isinstance(message, Pressed)})
-        self._give_up_stale({message.path for message in waiting if isinstance(message, SavedFile)})
-
-    def _give_up_stale(self, changed: set[str]) -> None:
-        current = self._current
-        changed = {path for path in changed if self._stopped[path] < MOST}
-        if current is None or not changed:
+        """Ends a run because of what waits until it has ended: a key that starts something else, or ends all, or files
+        on which it depends. From any thread."""
+        current, waiting = self._current, self._inbox.waiting()
+        if current is None:
+            return
+        if any(isinstance(message, Pressed) and message.key in DECIDING for message in waiting):
+            current.is_given_up = True
+            current.stop.request(STALE, 0)
+        paths = {message.path for message in waiting if isinstance(message, SavedFile)}
+        changed = {path for path in paths if self._stopped[path] < MOST}
+        if not changed:
             return
         current.learn()
         if current.open & self._affected(changed):
             self._stopped.update(changed if current.stop.reason is None else ())
-            current.stop.request(STALE, 0)
-
-    def _give_up_for(self, keys: set[str]) -> None:
-        current = self._current
-        if current is not None and not keys.isdisjoint(DECIDING):
-            current.is_given_up = True
             current.stop.request(STALE, 0)
 
     def _affected(self, changed: set[str]) -> set[str]:
