@@ -21,7 +21,7 @@ from runner.record.outcomes import Verdict
 from runner.record.report import Report
 from runner.record.writing import json_line
 from runner.reporters.html.compared import variants_of
-from runner.reporters.html.data import Rows, entry_of, index_of
+from runner.reporters.html.data import Rows, index_of
 from runner.store.store import Store
 from runner.store.stored import UNDER_WAY, StoredRun, key_of
 from runner.version import VERSION
@@ -338,7 +338,7 @@ class RunPages:
             known = self._shown[place] if place < len(self._shown) else None
             if known is not None and known.source == source:
                 continue
-            row, text = rows.made(entry_of(result.line, source), known.row["key"] if known else None)
+            row, text = rows.made(result, source, known.row["key"] if known else None)
             row["position"] = result.position
             self._shown[place : place + 1] = [
                 _Shown(result=result, source=source, row=row, text=text, changed=self.revision)

@@ -13,15 +13,13 @@ from pathlib import Path
 
 from runner.errors import ConfigurationError
 from runner.record.events import RunStatus
-from runner.record.lines import line_text
-from runner.record.model import Suite, TestResult
 from runner.record.report import Report
 from runner.record.result_texts import counts_text
 from runner.record.summary import in_words, remarks
 from runner.record.writing import json_line
 from runner.reporters.console.style import count
 from runner.reporters.document import DocumentReporter
-from runner.reporters.html.data import Entry, blocks_of, entry_of, packed
+from runner.reporters.html.data import blocks_of, packed
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
@@ -52,11 +50,6 @@ class HtmlReporter(DocumentReporter):
         """Raises ConfigurationError when the web app is not built."""
         web_app("app")
         super().__init__(target)
-
-    def take(self, result: TestResult, suite: Suite) -> Entry:
-        """The data of a result."""
-        text = line_text(result, suite)  # first: it makes the line too
-        return entry_of(result.line, text)
 
     def render(self, report: Report) -> str:
         """The page."""

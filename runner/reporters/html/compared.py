@@ -3,7 +3,6 @@ run."""
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
@@ -13,8 +12,7 @@ from runner.compare.comparison import KINDS, Comparison, ResultChange, output_di
 from runner.compare.variants import VariantsCompared, marked, matrix, verdicts_on
 from runner.errors import ConfigurationError
 from runner.parts import described
-from runner.record.lines import result_of
-from runner.record.model import ResultKey, TestResult, key_of
+from runner.record.model import ResultKey, key_of
 from runner.record.report import Report
 from runner.reporters.change_lines import cells_of, changed_parts, fact_of, measures_of, overview, verdict_line
 from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
@@ -126,12 +124,9 @@ def _places(report: Report, baseline: Report) -> list[int]:
 
 
 def variants_of(report: Report) -> Record | None:
-    """What the page says of the variants of a run, of which the results may be entries of the page; None when they
-    cannot be compared."""
-    found: list[Any] = [*report.results]
-    results = [one if isinstance(one, TestResult) else result_of(json.loads(one.text)) for one in found]
+    """What the page says of the variants of a run; None when they cannot be compared."""
     try:
-        return variants_record(verdicts_on(report.replace(results=results)))
+        return variants_record(verdicts_on(report))
     except ConfigurationError:
         return None
 

@@ -30,7 +30,6 @@ from runner.reporters.console.style import command_of, has_failed_step
 from runner.security.files import CODE, read_bytes, read_named
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
-from scripttest.values import Value
 
 BLOCK_SIZE = 400_000
 """Characters of JSON after which a block ends."""
@@ -69,18 +68,19 @@ class Rows:
         self._commands = [command_of(suite, _flags(suite, report.start)) for suite in report.suites]
         self._taken = {} if taken is None else taken
 
-    def made(self, result: TestResult | Entry, key: str | None = None) -> tuple[Record, str]:
-        """The row of a result, and `[record, extra]` as JSON. `key` is that of the row, where it has one already."""
-        entry = result if isinstance(result, Entry) else entry_of(result.line, json_line(result.line))
-        row = entry.row
-        row["key"] = key or self._key(f"{entry.suite}/{row['id']}")
-        row["suite"] = place = self._places[entry.suite]
-        extra = f'"command": {json_line(self._commands[place](row["id"], entry.in_step))}'
-        if entry.placed and (found := self.frames.of(entry.placed)):
-            extra += f', "frames": {json_line(found)}'
-        if entry.diffs:
-            extra += f', "diffs": {json_line(entry.diffs)}'
-        return row, f"[{entry.text}, {{{extra}}}]"
+    def made(self, result: TestResult, text: str = "", key: str | None = None) -> tuple[Record, str]:
+        """The row of a result, and `[record, extra]` as JSON. `text` is the JSON of the result, and `key` is that of
+        the row, where these are known."""
+        record = result.line
+        row = _row(record)
+        row["key"] = key or self._key(f"{result.suite}/{row['id']}")
+        row["suite"] = place = self._places[result.suite]
+        extra: Record = {"command": self._commands[place](row["id"], has_failed_step(record))}
+        if (record["status"] == Status.FAILED or record.get("warnings")) and (frames := self.frames.of(record)):
+            extra["frames"] = frames
+        if diffs := {path: diff for path, check in _failed_checks(record) if (diff := difference_in(check))}:
+            extra["diffs"] = diffs
+        return row, f"[{text or json_line(record)}, {json_line(extra)}]"
 
     def _key(self, name: str) -> str:
         count = self._taken[name] = self._taken.get(name, 0) + 1
@@ -128,38 +128,6 @@ def packed(text: str) -> str:
     from gzip import compress
 
     return b64encode(compress(text.encode(), 1, mtime=0)).decode()
-
-
-class Entry(Value):
-    """What the page needs of a result."""
-
-    suite: str
-    position: int
-    row: Record
-    """Its row in the index, which has no key and no suite yet."""
-    text: str
-    """The JSON of the result."""
-    placed: Record | None
-    """Its line, if that names places in files."""
-    in_step: bool
-    """Whether a step of it failed."""
-    diffs: dict[str, str]
-    """The difference of the values of each failed check that has one, by its path: `turns.0.assertions.1`."""
-
-
-def entry_of(record: Record, text: str) -> Entry:
-    """Makes the entry of a result, of which `text` is the JSON."""
-    row = _row(record)
-    placed = record if record["status"] == Status.FAILED or record.get("warnings") else None
-    return Entry(
-        suite=record["suite"],
-        position=record.get("position", 0),
-        row=row,
-        text=text,
-        placed=placed,
-        in_step=has_failed_step(record),
-        diffs={path: diff for path, check in _failed_checks(record) if (diff := difference_in(check))},
-    )
 
 
 def _row(record: Record) -> Record:

@@ -14,10 +14,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from runner.compare.change_verdict import change_between
 from runner.compare.comparison import Thresholds, compare
-from runner.record.writing import json_line
 from runner.reporters.html import render
 from runner.reporters.html.compared import variants_of
-from runner.reporters.html.data import entry_of
 
 DRAWN = """canvas => {
   const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
@@ -327,13 +325,8 @@ def test_variants_are_a_matrix_with_their_answers_side_by_side(chromium: Chromiu
         for id, said in answers.items()
     ]
     kept = report(suites, results)
-    entries = [entry_of(record, json_line(record)) for record in kept.lines]
     path = tmp_path / "variants.html"
-    path.write_text(
-        render(
-            kept.replace(results=entries, known_counts=kept.counts), variants=variants_of(kept.replace(results=entries))
-        )
-    )
+    path.write_text(render(kept, variants=variants_of(kept)))
     page = chromium.usual
     page.goto(path.as_uri())
 
