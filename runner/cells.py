@@ -12,6 +12,7 @@ from runner.security.terminal import in_line, unsteered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
 _RISKY = ("=", "+", "-", "@", "\t", "\r")
@@ -27,6 +28,19 @@ def from_cell(cell: Any) -> Any:
     """The value that `as_cell` has made a cell of."""
     is_safe = isinstance(cell, str) and cell.startswith("'") and cell.lstrip("'").startswith(_RISKY)
     return cell[1:] if is_safe else cell
+
+
+def table_text(names: Iterable[str], rows: Iterable[Mapping[str, Any]], between: str = ",") -> str:
+    """A table with these columns as text; a row has its cells by the names of the columns, some perhaps not, and may
+    have others."""
+    import csv
+    import io
+
+    table = io.StringIO(newline="")
+    writer = csv.DictWriter(table, [*names], delimiter=between, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows({name: as_cell(value) for name, value in row.items()} for row in rows)
+    return table.getvalue()
 
 
 def width(text: str) -> int:

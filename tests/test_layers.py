@@ -135,7 +135,7 @@ ROOMS = {
     " runner/judging runner/store runner/reporters/console runner/reporters runner/reporters/html",
     "runner/mcp_server": "runner runner/security runner/options runner/application runner/record runner/compare runner/reporters/console"
     " runner/reporters runner/store runner/planning runner/execution runner/mutation runner/view",
-    "runner/commands": "runner runner/security runner/statistics runner/options runner/application runner/connectors runner/doctor"
+    "runner/commands": "runner runner/security runner/statistics runner/options runner/application runner/connectors runner/doctor runner/shapes"
     " runner/cases runner/store runner/planning runner/execution runner/reporters runner/record runner/compare"
     " runner/judging runner/reporters/console runner/reporters/html runner/view runner/watch runner/cluster runner/mutation"
     " runner/conversion runner/mcp_server",

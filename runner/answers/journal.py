@@ -35,7 +35,7 @@ from runner.answers.replay import Clean, Described, Keys, StoredAnswers, describ
 from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Origin, ask, say
 from runner.connectors.usage import case_now, count_in
 from runner.errors import ConfigurationError
-from runner.security.files import check_target
+from runner.security.files import JOURNAL, check_target
 from scripttest import TestKey
 from scripttest.values import Value
 
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 _Digests = tuple[str, str]
 _Key = tuple[str, str, int]
 """The suite, the case and the run of answers, as they stand in the journal."""
-SUFFIX = ".calls.jsonl"
 MOST_BYTES = 1_000_000_000
 _HEAD = {"type": "calls", "version": 1}
 
@@ -99,7 +98,7 @@ class _CaseCalls:
 
 def journal_beside(report: Path) -> Path:
     """Where the journal of a `.jsonl` report is."""
-    return report.with_name(report.name[: -len(report.suffix)] + SUFFIX)
+    return report.with_name(report.name[: -len(report.suffix)] + JOURNAL)
 
 
 class Journal:

@@ -3,24 +3,22 @@ case file with assertions, and a scripted model that answers as the table says."
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from runner.cases.csv_rows import open_table
 from runner.cases.reader import cases_from_values
-from runner.cells import as_cell
+from runner.cells import table_text
 from runner.commands import tables
 from runner.commands.inputs import write_file
 from runner.conversion.formats import converted
-from runner.conversion.sources import JUDGE, SAME_MEANING, TABLES, value_of
+from runner.conversion.sources import JUDGE, SAME_MEANING, TABLES, parsed, value_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError, listed, shown_path
 from runner.options.options import absolute
 from runner.reporters.console.style import count
-from runner.security.files import read_bytes
 from runner.security.terminal import in_line
 
 FORMS = (".jsonl", ".json", ".yaml", ".yml")
@@ -115,7 +113,8 @@ def _from_table(path: Path, shown: str) -> dict[str, str]:
     if is_ready:
         said = names["input"]
         answers = [next((row[name] for name in _ASSERTED if row.get(name)), "") for row in rows]
-        return {file: _decoded(read_bytes(path)), "replies.yml": _replies(rows, said, answers)}
+        with open_table(path) as table:
+            return {file: table.read().replace("\r\n", "\n"), "replies.yml": _replies(rows, said, answers)}
     said = next((names[name] for name in INPUTS if name in names), next(iter(rows[0])))
     answer = next((names[name] for name in ANSWERS if name in names and names[name] != said), None)
     answers = [row.get(answer, "") if answer else "" for row in rows]
@@ -123,25 +122,12 @@ def _from_table(path: Path, shown: str) -> dict[str, str]:
     return {file: _cases(rows, said, answer, between), "replies.yml": _replies(rows, said, answers)}
 
 
-def _decoded(content: bytes) -> str:
-    for encoding in ("utf-16",) if content[:2] in (b"\xff\xfe", b"\xfe\xff") else ("utf-8-sig", "cp1252"):
-        try:
-            return content.decode(encoding).replace("\r\n", "\n")
-        except UnicodeDecodeError:
-            continue
-    return content.decode("latin-1")
-
-
 def _cases(rows: list[Row], said: str, answer: str | None, between: str) -> str:
     """The table as a case file: the answers become assertions, and what else it has stays, as variables."""
     made = [dict(_case(row, said, answer)) for row in rows]
     first = [name for name in ("id", "input") if any(name in row for row in made)]
     fields = dict.fromkeys([*first, *(name for row in made for name in row)])
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, fields, delimiter=between, lineterminator="\n", restval="")
-    writer.writeheader()
-    writer.writerows({name: as_cell(cell) for name, cell in row.items()} for row in made)
-    return text.getvalue()
+    return table_text(fields, made, between)
 
 
 def _case(row: Row, said: str, answer: str | None) -> Iterator[tuple[str, str]]:
@@ -154,7 +140,7 @@ def _case(row: Row, said: str, answer: str | None) -> Iterator[tuple[str, str]]:
     wanted = row.get(answer, "") if answer else ""
     if not wanted:
         return
-    if wanted[0] in "[{" and (value := _parsed(wanted)) is not None:
+    if wanted[0] in "[{" and (value := parsed(wanted)) is not None:
         yield "assert", json.dumps({"type": "equals", "value": value}, ensure_ascii=False)
     elif len(wanted) <= SHORT and "\n" not in wanted:
         yield "assert.icontains", wanted
@@ -164,13 +150,6 @@ def _case(row: Row, said: str, answer: str | None) -> Iterator[tuple[str, str]]:
 
 def _filled(text: str, row: Row) -> str:
     return _VARIABLE.sub(lambda found: row.get(found[1], ""), text)
-
-
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return None
 
 
 def _replies(rows: list[Row], said: str, answers: list[str]) -> str:

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from runner.commands.tables import CommandTable
     from runner.planning.plan import RunRequest
 
-_JOURNAL = b'{"type": "calls"'
-
-
 RUN = "run:"
 """The prefix of the id of a run, where a command takes a report or a run of the store."""
 
@@ -66,18 +63,6 @@ def _loaded(environment: Environment, path: str, folder: str | None) -> Report:
 
     with Store(store_folder(environment, folder)) as store:
         return store.report(path.removeprefix(RUN))
-
-
-def is_journal(environment: Environment, path: str) -> bool:
-    """Whether a file is the journal of model calls of a run, which stands beside its report."""
-    place = absolute(path, environment.directory)
-    if not place.is_file():
-        return False
-    try:
-        with place.open("rb") as file:
-            return file.read(len(_JOURNAL)) == _JOURNAL
-    except OSError:
-        return False
 
 
 def _root(directory: Path) -> str:

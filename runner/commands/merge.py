@@ -10,7 +10,7 @@ import click
 
 from runner import exit_codes
 from runner.commands import tables
-from runner.commands.inputs import is_journal, read_report, write_reports
+from runner.commands.inputs import read_report, write_reports
 from runner.compare import judged_cases
 from runner.compare.judged_cases import PooledRuns
 from runner.environment import Environment
@@ -26,6 +26,7 @@ from runner.record.report import PartialSuite, Report, in_order
 from runner.record.result_texts import counts_text, name_of
 from runner.record.summary import remarks, snapshots_together
 from runner.reporters.console.style import count
+from runner.security.files import JOURNAL
 from runner.security.terminal import in_line
 from scripttest import TestKey
 from scripttest.typing_names import Record
@@ -40,7 +41,7 @@ WORST = (RunStatus.INTERRUPTED, RunStatus.ERROR)
 
 def merge(environment: Environment, given: tables.Merge) -> int:
     """Writes the merged report, prints contradictions between the parts and what is missing. Returns the exit code."""
-    parts = tuple(part for part in given.parts if not is_journal(environment, part)) or given.parts
+    parts = tuple(part for part in given.parts if not part.endswith(JOURNAL)) or given.parts
     reports = [read_report(environment, part) for part in parts]
     if given.as_runs and given.partial:
         raise click.UsageError("--as-runs combines complete runs, --partial is for the parts of one run")

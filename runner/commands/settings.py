@@ -23,8 +23,8 @@ from runner.options.options import FLAGS, RunOptions
 from runner.planning.inputs import resolve_application
 from runner.reporters.console.table import columns_of, listed
 from runner.security.files import check_target, read_text
+from runner.shapes.codec import json_of
 from scripttest import install_command
-from scripttest.values import fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -175,7 +175,9 @@ _MISSED = ("survived", "no coverage")
 
 
 def doctor(environment: Environment, given: tables.Doctor) -> int:
-    """Prints the findings. Returns 1 if an agent lacks something and `--strict` is given, otherwise 0."""
+    """Prints the findings, as JSON `{walls: [{name, holds, missing}], parts: [{name, use, missing}], root,
+    agents: [{id, needs: [{kind, name, missing, message, places}], lacks: [message]}], weak}`. Returns 1 if an agent
+    lacks something and `--strict` is given, otherwise 0."""
     from runner.application.context import with_files
     from runner.doctor.needs import examine
 
@@ -185,7 +187,7 @@ def doctor(environment: Environment, given: tables.Doctor) -> int:
     findings = examine(root, {**environment.variables, **environment.keys})
     weak = _weak(root) if root is not None else []
     if given.as_json:
-        print_json(environment, {**_document(findings), "weak": weak})
+        print_json(environment, {**json_of(findings), "weak": weak})
     else:
         environment.stdout.write(_text(findings, weak, columns_of(environment)))
     if target is not None:
@@ -264,22 +266,3 @@ def _need(need: Need) -> str:
     state = "unknown" if need.kind is NeedKind.UNKNOWN else "missing" if need.missing else "there"
     places = f" ({named(need.places, MOST_PLACES)})" if need.places else ""
     return f"{state:<9}{need.kind:<5} {need.name}: {need.message}{places}"
-
-
-def _document(findings: Findings) -> dict[str, object]:
-    """Without `weak`: `{walls: [{name, holds, missing}], parts: [{name, use, missing}], root,
-    agents: [{id, needs: [{kind, name, missing, message, places}], lacks: [message]}]}`"""
-    shown = ("kind", "name", "missing", "message", "places")
-    return {
-        "walls": [fields_of(wall) for wall in findings.walls],
-        "parts": [fields_of(part) for part in findings.parts],
-        "root": findings.root,
-        "agents": [
-            {
-                "id": agent.id,
-                "needs": [{name: getattr(need, name) for name in shown} for need in agent.needs],
-                "lacks": [need.message for need in agent.lacks],
-            }
-            for agent in findings.agents
-        ],
-    }

@@ -4,8 +4,6 @@ results of saved runs are still valid, and which tests would run again."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 import unicodedata
@@ -17,7 +15,7 @@ from runner import exit_codes
 from runner.application.configuration import FILE, read_configuration
 from runner.application.context import with_files
 from runner.cases.csv_rows import row_of
-from runner.cells import as_cell
+from runner.cells import table_text
 from runner.commands import tables
 from runner.commands.inputs import configured_request, read_report, understanding, write_file, write_reports
 from runner.environment import Environment
@@ -117,13 +115,7 @@ def table_of(results: Iterable[TestResult], between: str) -> str:
         told = {f"x-{name}": as_text(value) for name in ("status", "output", "error") if (value := line.get(name))}
         rows.append(row | told)
     fields = dict.fromkeys([*("id", "name", "input"), *sorted({name for row in rows for name in row})])
-    table = io.StringIO(newline="")
-    used = [name for name in fields if any(name in row for row in rows)]
-    writer = csv.DictWriter(table, used, delimiter=between, lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({name: as_cell(value) for name, value in row.items()})
-    return table.getvalue()
+    return table_text((name for name in fields if any(name in row for row in rows)), rows, between)
 
 
 def _case_of(result: TestResult, line: Record) -> Record:

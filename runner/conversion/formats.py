@@ -13,7 +13,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from runner.conversion.sources import SAME_MEANING, Converted, Record, judged, one_of, value_of
+from runner.conversion.sources import SAME_MEANING, Converted, Record, judged, one_of, parsed, value_of
 from runner.errors import ConfigurationError
 
 FORMATS = ("promptfoo", "inspect", "deepeval", "openai-evals")
@@ -255,18 +255,12 @@ def _targets(given: Any) -> list[str]:
 def _list(given: Any) -> list[Any]:
     """A list; a cell of a table has it as JSON, or with commas between its elements."""
     if isinstance(given, str) and given:
-        try:
-            found = json.loads(given)
-        except ValueError:
-            return [part.strip() for part in given.split(",")]
-        return found if isinstance(found, list) else [found]
+        given = parsed(given, otherwise=[part.strip() for part in given.split(",")])
+        return given if isinstance(given, list) else [given]
     return given if isinstance(given, list) else []
 
 
 def _object(given: Any) -> Record:
     if isinstance(given, str) and given:
-        try:
-            given = json.loads(given)
-        except ValueError:
-            return {"metadata": given}
+        given = parsed(given, otherwise={"metadata": given})
     return dict(given) if isinstance(given, dict) else {}

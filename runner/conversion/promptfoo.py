@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.conversion.promptfoo_assertions import Assertions, expected_in
-from runner.conversion.sources import CODE, TABLES, Converted, Record, value_of
+from runner.conversion.sources import CODE, TABLES, Converted, Record, parsed, value_of
 from runner.errors import ConfigurationError
 from runner.security.files import read_text
 from runner.shapes.fields import is_parameter
@@ -278,14 +278,9 @@ def _row(row: Record) -> Record:
 
 def _said(text: str) -> Record:
     """What a prompt says: its messages, if it is JSON of such."""
-    if text.lstrip()[:1] == "[":
-        try:
-            messages = json.loads(text)
-        except ValueError:
-            return {"input": text}
-        if isinstance(messages, list) and all(isinstance(one, dict) and "role" in one for one in messages):
-            return {"messages": messages}
-    return {"input": text}
+    messages = parsed(text) if text.lstrip()[:1] == "[" else None
+    is_chat = isinstance(messages, list) and all(isinstance(one, dict) and "role" in one for one in messages)
+    return {"messages": messages} if is_chat else {"input": text}
 
 
 def _text(value: Any) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from runner.assertions import TYPES
-from runner.conversion.sources import Record, judged, pattern_problem
+from runner.conversion.sources import Record, judged, parsed, pattern_problem
 
 PLAIN = {name: name.replace("-", "_") for name in ("equals", "contains", "icontains", "starts-with", "regex")}
 LISTS = {
@@ -137,9 +136,5 @@ def expected_in(cell: str) -> Record:
 
 def _parsed(value: Any) -> Any:
     """A text that is a JSON object or list, as that."""
-    if isinstance(value, str) and value.strip()[:1] in ("{", "["):
-        try:
-            return json.loads(value)
-        except ValueError:
-            return value
-    return value
+    is_json = isinstance(value, str) and value.strip()[:1] in ("{", "[")
+    return parsed(value, otherwise=value) if is_json else value

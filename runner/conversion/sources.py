@@ -101,6 +101,14 @@ class Converted:
         self.cases.append({"id": id, **said, **{name: value for name, value in fields.items() if value}})
 
 
+def parsed(text: str, otherwise: Any = None) -> Any:
+    """The value of a text that is JSON, else another one."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return otherwise
+
+
 def judged(criteria: str) -> Record:
     """An assertion by the judge that there is in every application."""
     return {"type": "agent", "use": JUDGE, "criteria": criteria}

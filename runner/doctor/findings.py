@@ -54,6 +54,8 @@ class NeedKind(StrEnum):
 class Need(Value):
     """What one agent needs that this tool does not provide."""
 
+    __beside__ = "mocked"
+
     kind: NeedKind
     name: str
     """The name of a process, agent, variable, part or file, or `METHOD address`; `*` is what is known only
@@ -70,6 +72,9 @@ class Need(Value):
 
 class AgentFindings(Value):
     """What one agent needs."""
+
+    __members__ = "id needs lacks"
+    __writers__ = {"lacks": lambda agent: [need.message for need in agent.lacks]}  # noqa: RUF012
 
     id: str
     needs: tuple[Need, ...]

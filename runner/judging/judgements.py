@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.assertions.base import AssertionResult
-from runner.cells import as_cell, from_cell
+from runner.cells import from_cell, table_text
 from runner.errors import ConfigurationError
 from runner.record.case_result import CriterionResult, graded_turn
 from runner.record.model import ResultKey, TestResult
@@ -228,14 +228,8 @@ def text_of_labels(judgements: Sequence[Judgement], labels: Mapping[JudgementKey
     records = [_record(one, labels.get(one.key)) for one in judgements]
     if not as_table:
         return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
-    table = io.StringIO()
-    writer = csv.DictWriter(table, FIELDS, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    for record in records:
-        passed = record["passed"]
-        words = {**record, "passed": "" if passed is None else str(passed).lower()}
-        writer.writerow({key: as_cell(value) for key, value in words.items()})
-    return table.getvalue()
+    words = {None: "", True: "true", False: "false"}
+    return table_text(FIELDS, ({**record, "passed": words[record["passed"]]} for record in records))
 
 
 def read_labels(path: Path, shown: str) -> list[Label]:

@@ -19,6 +19,7 @@ from runner.planning.plan import CaseSource, RunRequest
 from runner.planning.planner import looking, make_plan
 from runner.record.model import TestResult
 from runner.record.report import Report
+from runner.security.files import JOURNAL
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -119,7 +120,7 @@ def newest_talks(
         return dict.fromkeys(labels, talks_of(named, read(named)))
     folders = {source.folder for source in sources} | {environment.directory}
     files = [path for folder in folders for path in folder.glob(KEPT)]
-    found = [(path.stat().st_mtime, str(path)) for path in files if not path.name.endswith(".calls.jsonl")]
+    found = [(path.stat().st_mtime, str(path)) for path in files if not path.name.endswith(JOURNAL)]
     found += _stored(store) if store is not None and labels else []
     newest: dict[str, Talks] = {}
     for _, name in sorted(found, reverse=True):

@@ -88,6 +88,10 @@ def _has_inputs(table: str) -> bool:
     return "input" in (name.strip(' "').lower() for name in re.split("[,;\t|]", names))
 
 
+JOURNAL = ".calls.jsonl"
+"""How the journal of model calls ends that stands beside a report."""
+
+
 def is_report(name: str) -> bool:
     """Whether a file is named like a report that an earlier run wrote beside the cases."""
     return re.fullmatch(_REPORT, name) is not None
