@@ -34,9 +34,19 @@ if TYPE_CHECKING:
     from runner.planning.plan import CaseSource, RunRequest
     from runner.record.model import TestResult
 
-_BULLET = re.compile(r"[ \t]*(?:[-*•]|\d+[.)])[ \t]+")
-_HEADING = re.compile(r"[ \t]*#|.*:[ \t]*$")
-_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_BULLET = r"[ \t]*(?:[-*•]|\d+[.)])[ \t]+"
+_FENCE = r"[ \t]*(?:```|~~~)"
+_HEADING = r"[ \t]*\#|[^\n]*:[ \t]*$"
+_BLOCK = re.compile(
+    rf"""
+      (?P<rule> ^{_FENCE}[^\n]*\n? (?: ^(?!{_FENCE})[^\n]*\n )* [^\n]*\n?
+              | ^{_BULLET}[^\n]*\n? (?: ^(?!{_BULLET})[ \t]+[^\s][^\n]*\n? )* )
+    | (?P<heading> ^(?:{_HEADING})[^\n]*\n? )
+    | (?P<paragraph> (?: ^(?!{_BULLET}|{_FENCE}|{_HEADING})[^\n]*\S[^\n]*\n? )+ )
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+"""A block of code up to its end, an item of a list with the lines that belong to it, a heading, or other lines."""
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s|$)|[。！？]|$)", re.S)
 _ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|z\.B|etc|vs|Mr|Ms|Dr|No)\.$")
 
@@ -313,39 +323,11 @@ def rules_of_tools(tools: Iterable[Mapping[str, Any]], prompts: Prompts) -> list
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     """Where each rule of a text begins and ends."""
-    paragraph: tuple[int, int] | None = None
-    item: tuple[int, int] | None = None
-    fence: int | None = None
-    place = 0
-    for line in text.splitlines(keepends=True):
-        end = place + len(line)
-        if fence is not None:
-            if _FENCE.match(line):
-                yield fence, end
-                fence = None
-        elif item is not None and line.startswith((" ", "\t")) and line.strip() and not _BULLET.match(line):
-            item = item[0], end
-        else:
-            if item is not None:
-                yield item
-                item = None
-            starts = _BULLET.match(line) or _FENCE.match(line) or _HEADING.match(line) or not line.strip()
-            if starts and paragraph is not None:
-                yield from _sentences(text, *paragraph)
-                paragraph = None
-            if _FENCE.match(line):
-                fence = place
-            elif _BULLET.match(line):
-                item = place, end
-            elif not starts:
-                paragraph = (paragraph or (place, end))[0], end
-        place = end
-    if fence is not None:
-        yield fence, place
-    if item is not None:
-        yield item
-    if paragraph is not None:
-        yield from _sentences(text, *paragraph)
+    for block in _BLOCK.finditer(text):
+        if block.lastgroup == "rule":
+            yield block.span()
+        elif block.lastgroup == "paragraph":
+            yield from _sentences(text, *block.span())
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -359,4 +341,4 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _on_one_line(text: str) -> str:
-    return " ".join(_BULLET.sub("", text, count=1).split())
+    return " ".join(re.sub(_BULLET, "", text, count=1).split())
