@@ -7,7 +7,7 @@ no test looks."""
 from __future__ import annotations
 
 import os
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import islice, zip_longest
@@ -17,14 +17,11 @@ from random import Random
 from runner.errors import ConfigurationError, did_you_mean
 from runner.mutation.verdicts import Point, Status, Verdict, place_of
 from scripttest import Cause, GitError, Mutant, MutantHost, TestKey, Trial, Tried, merge_base, read_at
-from scripttest.typing_names import TypeVar
 from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.options.values import Shard
-
-T = TypeVar("T")
 
 ROUNDS = 30
 """A test may go so many times the rounds that it goes without a mutant,"""
@@ -164,17 +161,23 @@ class Walk(Value):
 
 
 class _Open:
-    """A mutant on which tests are being tried."""
+    """A mutant that has no verdict yet."""
 
     def __init__(self, mutant: Mutant, tests: list[Walk], passed: frozenset[TestKey]) -> None:
         self.mutant = mutant
         self.tests = tests
-        """All that reach it, in the order in which they run."""
-        open = [walk for walk in tests if walk.key not in passed]
-        modules = dict.fromkeys(walk.key.suite for walk in open)
-        self.left = deque([[walk for walk in open if walk.key.suite == module] for module in modules])
-        """The tests that have not been tried, module by module."""
+        """All that reach it; once they are tried, in the order in which they are."""
+        self.left: deque[list[Walk]] = deque()
+        """The tests that have not been tried, module by module; empty before the first trial."""
         self.ran = 0
+        self._passed = passed
+
+    def begin(self, tests: list[Walk]) -> None:
+        """Takes the tests in the order in which they will be tried."""
+        self.tests = tests
+        open = [walk for walk in tests if walk.key not in self._passed]
+        modules = dict.fromkeys(walk.key.suite for walk in open)
+        self.left.extend([walk for walk in open if walk.key.suite == module] for module in modules)
 
 
 class Trials:
@@ -195,40 +198,30 @@ class Trials:
             limit: the time limit of a test in seconds.
         """
         self._limit = limit
-        self._kills: dict[tuple[str, str, TestKey], int] = {}
+        self._kills: Counter[tuple[str, str, TestKey]] = Counter()
         """(file, function, test) → how many mutants of that function it has noticed."""
-        self._asked: dict[tuple[str, str, TestKey], int] = {}
-        self._walks = walks
-        self._passed = passed
-        self._waiting: dict[str, deque[Mutant]] = {}
-        """Module that has the quickest test of a mutant → the mutants."""
-        for mutant in mutants:
-            quickest = min(walks[mutant.number], key=lambda walk: walk.seconds)
-            self._waiting.setdefault(quickest.key.suite, deque()).append(mutant)
-        self._again: dict[str, deque[_Open]] = {}
-        """Module → mutants that survived the tests of another one."""
-        self._open: dict[int, _Open] = {}
+        self._asked: Counter[tuple[str, str, TestKey]] = Counter()
+        self._open = {one.number: _Open(one, walks[one.number], passed[one.number]) for one in mutants}
+        self._waiting: dict[str, deque[_Open]] = {}
+        """Module that has the quickest test of a mutant → the mutants, and behind them those that have survived the
+        tests of another one."""
+        for one in self._open.values():
+            self._wait(one, min(one.tests, key=lambda walk: walk.seconds))
 
     @property
     def left(self) -> int:
         """How many mutants have no verdict."""
-        return len(self._open) + sum(map(len, self._waiting.values()))
+        return len(self._open)
 
     def following(self, module: str) -> Trial | None:
         """The next trial, of the module that a worker has loaded where there is one; None when there is none now."""
-        for again, waiting in (
-            (self._again.get(module), self._waiting.get(module)),
-            (_longest(self._again), _longest(self._waiting)),
-        ):
-            if waiting:
-                return self._begun(waiting.popleft())
-            if again:
-                return self._trial(again.popleft())
-        return None
-
-    def _begun(self, mutant: Mutant) -> Trial:
-        self._open[mutant.number] = _Open(mutant, self._ordered(mutant), self._passed[mutant.number])
-        return self._trial(self._open[mutant.number])
+        waiting = self._waiting.get(module) or max(self._waiting.values(), key=len, default=None)
+        if not waiting:
+            return None
+        one = waiting.popleft()
+        if not one.left:
+            one.begin(sorted(one.tests, key=lambda walk: self._worth(one.mutant, walk), reverse=True))
+        return trial_of(one.left[0], one.mutant.number, self._limit)
 
     def take(self, tried: Tried) -> Verdict | None:
         """Takes the result of a trial; the verdict on its mutant, unless tests of other modules are to be tried."""
@@ -237,19 +230,16 @@ class Trials:
         tried_tests = one.left.popleft()
         ran = names.index(tried.test) + 1 if tried.test in names else len(names)
         one.ran += ran
-        for walk in tried_tests[:ran]:
-            place = (mutant.file, mutant.within, walk.key)
-            self._asked[place] = self._asked.get(place, 0) + 1
+        self._asked.update((mutant.file, mutant.within, walk.key) for walk in tried_tests[:ran])
         if not tried.test and one.left:
-            self._again.setdefault(one.left[0][0].key.suite, deque()).append(one)
+            self._wait(one, one.left[0][0])
             return None
         del self._open[mutant.number]
         status, reason = _status(tried)
         killer = None
         if tried.test:
             killer = TestKey(suite=tried.trial.key, test=tried.test)
-            place = (mutant.file, mutant.within, killer)
-            self._kills[place] = self._kills.get(place, 0) + 1
+            self._kills[mutant.file, mutant.within, killer] += 1
         return Verdict(
             mutant=mutant,
             status=status,
@@ -261,27 +251,24 @@ class Trials:
 
     def undecided(self, reason: str) -> list[Verdict]:
         """The verdicts on what is left when the run ends early."""
-        mutants = [one.mutant for one in self._open.values()] + [one for row in self._waiting.values() for one in row]
         return [
             Verdict(
-                mutant=mutant,
+                mutant=one.mutant,
                 status=Status.UNDECIDED,
-                reached_by=tuple(walk.key for walk in self._walks[mutant.number]),
+                reached_by=tuple(walk.key for walk in one.tests),
                 reason=reason,
             )
-            for mutant in mutants
+            for one in self._open.values()
         ]
 
-    def _ordered(self, mutant: Mutant) -> list[Walk]:
-        def worth(walk: Walk) -> float:
-            place = (mutant.file, mutant.within, walk.key)
-            likely = (self._kills.get(place, 0) + 1) / (self._asked.get(place, 0) + 2)
-            return likely / (walk.seconds + 0.0005)  # a realm takes time, too
+    def _wait(self, one: _Open, test: Walk) -> None:
+        """Lets a mutant wait for a worker that has the module of a test."""
+        self._waiting.setdefault(test.key.suite, deque()).append(one)
 
-        return sorted(self._walks[mutant.number], key=worth, reverse=True)
-
-    def _trial(self, one: _Open) -> Trial:
-        return trial_of(one.left[0], one.mutant.number, self._limit)
+    def _worth(self, mutant: Mutant, walk: Walk) -> float:
+        place = (mutant.file, mutant.within, walk.key)
+        likely = (self._kills[place] + 1) / (self._asked[place] + 2)
+        return likely / (walk.seconds + 0.0005)  # a realm takes time, too
 
 
 def trial_of(walks: Sequence[Walk], mutant: int, limit: float, noted: int = 0) -> Trial:
@@ -296,10 +283,6 @@ def trial_of(walks: Sequence[Walk], mutant: int, limit: float, noted: int = 0) -
         patience=tuple(WAITS * walk.seconds + MORE_WAITS for walk in walks),
         seconds=tuple(min(limit, SLOWER * walk.seconds + MORE_SECONDS) for walk in walks),
     )
-
-
-def _longest(rows: Mapping[str, deque[T]]) -> deque[T] | None:
-    return max(rows.values(), key=len, default=None)
 
 
 def _status(tried: Tried) -> tuple[Status, str]:
