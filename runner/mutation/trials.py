@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -303,31 +303,23 @@ def _status(tried: Tried) -> tuple[Status, str]:
     return Status.KILLED, said
 
 
-class _Look:
-    """A survivor that is being looked at, in one test after the other."""
-
-    def __init__(self, mutant: Mutant, tests: list[Walk]) -> None:
-        self.mutant = mutant
-        self.left = deque(tests[:MOST_TESTS])
-        self.are_all = len(tests) <= MOST_TESTS
-        self.without: tuple[str, ...] = ()
-        self.point: Point | None = None
-
-    def take(self, mutated: tuple[str, ...]) -> bool:
-        """Takes the values in the first of the tests that are left; returns whether others are to be tried."""
-        test = self.left.popleft().key
-        pairs = list(zip_longest(self.without, mutated, fillvalue=_JSON))
-        for without, value in pairs:
-            if not (without.startswith(_JSON) and value.startswith(_JSON)):
-                self.point = None
-                return False
-            if without != value:
-                is_void = without == _UNDEFINED and value == _JSON  # a call that returns nothing, and is left out
-                self.point = None if is_void else Point(test=test, without=without[1:], mutated=value[1:])
-                return False
-        if pairs and self.are_all and not self.left:
-            self.point = Point(without=pairs[-1][0][1:])
-        return bool(pairs and self.left)
+def _looking(mutant: Mutant, tests: list[Walk], limit: float) -> Generator[Trial, tuple[str, ...], Point | None]:
+    """Looks at a survivor in one test after the other: each trial gets the values that it has noted. The point, if it
+    can be told."""
+    last = ""
+    for walk in tests[:MOST_TESTS]:
+        without = yield trial_of([walk], -mutant.number, limit, mutant.noted)  # no mutant, in a world of its own
+        mutated = yield trial_of([walk], mutant.number, limit, mutant.noted)
+        if not (without or mutated):
+            return None
+        for before, after in zip_longest(without, mutated, fillvalue=_JSON):
+            if not (before.startswith(_JSON) and after.startswith(_JSON)):
+                return None
+            if before != after:
+                is_void = before == _UNDEFINED and after == _JSON  # a call that returns nothing, and is left out
+                return None if is_void else Point(test=walk.key, without=before[1:], mutated=after[1:])
+            last = before[1:]
+    return Point(without=last) if len(tests) <= MOST_TESTS else None
 
 
 def points_of(
@@ -344,27 +336,23 @@ def points_of(
         left: as for `MutantHost.try_all`.
         limit: the time limit of a test in seconds.
     """
-    looks = [_Look(mutant, walks[mutant.number]) for mutant in islice(survivors, MOST_POINTS) if mutant.noted]
-    waiting = deque((look, -look.mutant.number) for look in looks)  # which is none, in a world of its own
-    asked: dict[int, _Look] = {}
+    noted = (mutant for mutant in islice(survivors, MOST_POINTS) if mutant.noted)
+    looks = {mutant.number: _looking(mutant, walks[mutant.number], limit) for mutant in noted}
+    waiting = deque(map(next, looks.values()))
+    points: dict[int, Point] = {}
 
     def following(module: str) -> Trial | None:
         for _ in range(len(waiting)):  # a worker goes on with the module that it has loaded
-            if waiting[0][0].left[0].key.suite == module:
+            if waiting[0].key == module:
                 break
             waiting.rotate(-1)
-        if not waiting:
-            return None
-        look, number = waiting.popleft()
-        trial = trial_of([look.left[0]], number, limit, noted=look.mutant.noted)
-        asked[id(trial)] = look
-        return trial
+        return waiting.popleft() if waiting else None
 
     for tried in host.try_all(following, left):
-        look = asked.pop(id(tried.trial))
-        if tried.trial.mutant < 0:
-            look.without = tried.values
-            waiting.append((look, look.mutant.number))
-        elif look.take(tried.values):
-            waiting.append((look, -look.mutant.number))
-    return {look.mutant.number: look.point for look in looks if look.point is not None}
+        number = abs(tried.trial.mutant)
+        try:
+            waiting.append(looks[number].send(tried.values))
+        except StopIteration as end:
+            if end.value is not None:
+                points[number] = end.value
+    return points
