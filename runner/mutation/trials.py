@@ -160,26 +160,6 @@ class Walk(Value):
     """How many rounds loops and functions went."""
 
 
-class _Open:
-    """A mutant that has no verdict yet."""
-
-    def __init__(self, mutant: Mutant, tests: list[Walk], passed: frozenset[TestKey]) -> None:
-        self.mutant = mutant
-        self.tests = tests
-        """All that reach it; once they are tried, in the order in which they are."""
-        self.left: deque[list[Walk]] = deque()
-        """The tests that have not been tried, module by module; empty before the first trial."""
-        self.ran = 0
-        self._passed = passed
-
-    def begin(self, tests: list[Walk]) -> None:
-        """Takes the tests in the order in which they will be tried."""
-        self.tests = tests
-        open = [walk for walk in tests if walk.key not in self._passed]
-        modules = dict.fromkeys(walk.key.suite for walk in open)
-        self.left.extend([walk for walk in open if walk.key.suite == module] for module in modules)
-
-
 class Trials:
     """The mutants of a run that have no verdict yet. For one thread."""
 
@@ -201,12 +181,18 @@ class Trials:
         self._kills: Counter[tuple[str, str, TestKey]] = Counter()
         """(file, function, test) → how many mutants of that function it has noticed."""
         self._asked: Counter[tuple[str, str, TestKey]] = Counter()
-        self._open = {one.number: _Open(one, walks[one.number], passed[one.number]) for one in mutants}
-        self._waiting: dict[str, deque[_Open]] = {}
+        self._open: dict[int, Verdict] = {}
+        """Number of a mutant → what is known of it: that it is undecided."""
+        self._tries: dict[int, Generator[Trial, Tried, Verdict]] = {}
+        self._waiting: dict[str, deque[tuple[int, Trial | None]]] = {}
         """Module that has the quickest test of a mutant → the mutants, and behind them those that have survived the
-        tests of another one."""
-        for one in self._open.values():
-            self._wait(one, min(one.tests, key=lambda walk: walk.seconds))
+        tests of another one, with their next trial."""
+        for mutant in mutants:
+            number, tests = mutant.number, walks[mutant.number]
+            keys = tuple(walk.key for walk in tests)
+            self._open[number] = Verdict(mutant=mutant, status=Status.UNDECIDED, reached_by=keys)
+            self._tries[number] = self._trying(self._open[number], tests, passed[number])
+            self._wait(min(tests, key=lambda walk: walk.seconds).key.suite, number, None)
 
     @property
     def left(self) -> int:
@@ -218,52 +204,51 @@ class Trials:
         waiting = self._waiting.get(module) or max(self._waiting.values(), key=len, default=None)
         if not waiting:
             return None
-        one = waiting.popleft()
-        if not one.left:
-            one.begin(sorted(one.tests, key=lambda walk: self._worth(one.mutant, walk), reverse=True))
-        return trial_of(one.left[0], one.mutant.number, self._limit)
+        number, trial = waiting.popleft()
+        return trial or next(self._tries[number])
 
     def take(self, tried: Tried) -> Verdict | None:
         """Takes the result of a trial; the verdict on its mutant, unless tests of other modules are to be tried."""
-        one = self._open[tried.trial.mutant]
-        mutant, names = one.mutant, [walk.key.test for walk in one.left[0]]
-        tried_tests = one.left.popleft()
-        ran = names.index(tried.test) + 1 if tried.test in names else len(names)
-        one.ran += ran
-        self._asked.update((mutant.file, mutant.within, walk.key) for walk in tried_tests[:ran])
-        if not tried.test and one.left:
-            self._wait(one, one.left[0][0])
-            return None
-        del self._open[mutant.number]
-        status, reason = _status(tried)
-        killer = None
-        if tried.test:
-            killer = TestKey(suite=tried.trial.key, test=tried.test)
-            self._kills[mutant.file, mutant.within, killer] += 1
-        return Verdict(
-            mutant=mutant,
-            status=status,
-            reached_by=tuple(walk.key for walk in one.tests),
-            killed_by=killer,
-            reason=reason,
-            ran=one.ran,
-        )
+        number = tried.trial.mutant
+        try:
+            trial = self._tries[number].send(tried)
+        except StopIteration as end:
+            del self._open[number]
+            verdict: Verdict = end.value
+            return verdict
+        self._wait(trial.key, number, trial)
+        return None
 
     def undecided(self, reason: str) -> list[Verdict]:
         """The verdicts on what is left when the run ends early."""
-        return [
-            Verdict(
-                mutant=one.mutant,
-                status=Status.UNDECIDED,
-                reached_by=tuple(walk.key for walk in one.tests),
-                reason=reason,
-            )
-            for one in self._open.values()
-        ]
+        return [verdict.replace(reason=reason) for verdict in self._open.values()]
 
-    def _wait(self, one: _Open, test: Walk) -> None:
-        """Lets a mutant wait for a worker that has the module of a test."""
-        self._waiting.setdefault(test.key.suite, deque()).append(one)
+    def _wait(self, module: str, number: int, trial: Trial | None) -> None:
+        """Lets a mutant wait for a worker that has a module."""
+        self._waiting.setdefault(module, deque()).append((number, trial))
+
+    def _trying(
+        self, verdict: Verdict, tests: list[Walk], passed: frozenset[TestKey]
+    ) -> Generator[Trial, Tried, Verdict]:
+        """Tries the tests of a mutant, module by module, until one notices it."""
+        mutant, ran = verdict.mutant, 0
+        ordered = sorted(tests, key=lambda walk: self._worth(mutant, walk), reverse=True)
+        verdict = verdict.replace(reached_by=tuple(walk.key for walk in ordered), status=Status.SURVIVED)
+        left = [walk for walk in ordered if walk.key not in passed]
+        for module in dict.fromkeys(walk.key.suite for walk in left):
+            of_module = [walk for walk in left if walk.key.suite == module]
+            tried = yield trial_of(of_module, mutant.number, self._limit)
+            names = [walk.key.test for walk in of_module]
+            done = names.index(tried.test) + 1 if tried.test in names else len(names)
+            ran += done
+            self._asked.update((mutant.file, mutant.within, walk.key) for walk in of_module[:done])
+            status, reason = _status(tried)
+            verdict = verdict.replace(status=status, reason=reason, ran=ran)
+            if tried.test:
+                killer = TestKey(suite=module, test=tried.test)
+                self._kills[mutant.file, mutant.within, killer] += 1
+                return verdict.replace(killed_by=killer)
+        return verdict
 
     def _worth(self, mutant: Mutant, walk: Walk) -> float:
         place = (mutant.file, mutant.within, walk.key)
