@@ -5,7 +5,7 @@ need not know where it comes from."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from runner.errors import ConfigurationError
 from scripttest.typing_names import Record
@@ -92,6 +92,12 @@ def mean(figures: Sequence[float]) -> float:
 
     found = fsum(figures) / len(figures)
     return Estimate(found) if any(isinstance(figure, Estimate) for figure in figures) else found
+
+
+def mean_known(figures: Iterable[float | None]) -> float | None:
+    """The mean of the figures that are known; None where none is."""
+    known = [figure for figure in figures if figure is not None]
+    return mean(known) if known else None
 
 
 def dollars(cost: float, digits: int = 4) -> str:

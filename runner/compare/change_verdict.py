@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NoReturn
 
-from runner.amounts import mean
+from runner.amounts import mean, mean_known
 from runner.compare.change_report import (
     A_AND_B,
     BeforeAfter,
@@ -306,13 +306,8 @@ _RESOURCES: dict[str, Callable[[Attempt], float | None]] = {
 def _beside(pairs: Pairs) -> tuple[ResourceChange, ...]:
     found = []
     for name, of in _RESOURCES.items():
-        means = [(_mean(pair.a, of), _mean(pair.b, of)) for pair in pairs]
+        means = [tuple(mean_known(map(of, case.runs)) for case in pair.both) for pair in pairs]
         known = BeforeAfter(a=[a for a, b in means if a and b], b=[b for a, b in means if a and b])
         if known.a:
             found.append(ResourceChange(name=name, means=known.each(mean), ratio=ratio_of(known.a, known.b)))
     return tuple(found)
-
-
-def _mean(case: JudgedCase, of: Callable[[Attempt], float | None]) -> float | None:
-    values = [value for run in case.runs if (value := of(run)) is not None]
-    return mean(values) if values else None

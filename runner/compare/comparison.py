@@ -6,9 +6,9 @@ comparison decides nothing."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 
-from runner.amounts import mean
+from runner.amounts import mean, mean_known
 from runner.assertions.values import difference, equal, line_difference
 from runner.compare.judged_cases import changed_in
 from runner.record.model import ResultKey, TestResult, by_key
@@ -268,20 +268,15 @@ def _side(results: list[TestResult]) -> Side:
         judged=len(judged),
         passed=passed,
         milliseconds=sum(run.duration_ms for run in shown) / len(shown),
-        score=_mean(score_in(run.score) for run in shown),
-        tokens=_mean(run.tokens or None for run in shown),
-        cost=_mean(run.cost for run in shown),
+        score=mean_known(score_in(run.score) for run in shown),
+        tokens=mean_known(run.tokens or None for run in shown),
+        cost=mean_known(run.cost for run in shown),
     )
 
 
 def _shown(results: list[TestResult]) -> TestResult:
     """The first result that failed, else the first."""
     return next((result for result in results if result.status == Status.FAILED), results[0])
-
-
-def _mean(figures: Iterable[float | None]) -> float | None:
-    known = [figure for figure in figures if figure is not None]
-    return sum(known) / len(known) if known else None
 
 
 def output_difference(before: TestResult, after: TestResult) -> str:

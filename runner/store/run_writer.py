@@ -19,7 +19,7 @@ from runner.record.report import line_of_event
 from runner.record.writing import LineFile
 from runner.store.database import RunLock, StoreError, changing, close, open_for_writing, open_store, understood
 from runner.store.places import FILE
-from runner.store.stored import COLUMNS, RUNS, Row, key_of, kind_of, line_without_fingerprint, read, row_of
+from runner.store.stored import COLUMNS, RUNS, key_of, kind_of, line_without_fingerprint, read, row_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -177,10 +177,16 @@ class RunWriter:
         self._writer.send(begin)
 
     def _send_result(self, result: TestResult, text: str | None, attempt: int) -> None:
+        """Puts a result into the database, instead of one of the same attempt."""
         suite = self._suites[result.suite]
-        self._writer.send(
-            lambda database: insert_result(database, self._run, self._session, row_of(suite, result, text, attempt))
-        )
+
+        def insert(database: sqlite3.Connection) -> None:
+            row, made_of = row_of(suite, result, text, attempt)
+            if made_of is not None:
+                database.execute("INSERT OR IGNORE INTO fingerprints VALUES (?, ?)", (row["made_of"], made_of))
+            database.execute(_INSERT, (self._run, self._session, *map(row.__getitem__, COLUMNS)))
+
+        self._writer.send(insert)
 
     @staticmethod
     def _text(result: TestResult, so_far: Execution) -> str:
@@ -209,14 +215,6 @@ Change = Callable[[sqlite3.Connection], object]
 _REMARK = "INSERT INTO remarks (run, session, line) VALUES (?, ?, ?)"
 _PLACES = ", ".join("?" * (2 + len(COLUMNS)))
 _INSERT = f"INSERT OR REPLACE INTO results (run, session, {', '.join(COLUMNS)}) VALUES ({_PLACES})"
-
-
-def insert_result(database: sqlite3.Connection, run: str, session: int, row: Row) -> None:
-    """Puts a result into the database, instead of one of the same attempt."""
-    if row.fingerprint is not None:
-        made_of = (row.values["made_of"], row.fingerprint)
-        database.execute("INSERT OR IGNORE INTO fingerprints VALUES (?, ?)", made_of)
-    database.execute(_INSERT, (run, session, *(row.values[name] for name in COLUMNS)))
 
 
 class Writer:

@@ -15,8 +15,9 @@ from typing import Any, Self
 
 from runner.amounts import cost_in
 from runner.errors import ConfigurationError
+from runner.record.checks import result_problem, start_problem
 from runner.record.report import Report
-from runner.record.saved import read_text
+from runner.record.saved import read_text, start_in
 from runner.store import stored
 from runner.store.database import changing, close, damaged, is_under_way, open_for_reading, parsing, understood
 from runner.store.places import FILE
@@ -166,7 +167,8 @@ class Store:
                 f"There is no result {seq} in the store {self.folder}", "Its run may have been removed"
             )
         with parsing(self.folder, f"result {seq}"):
-            return stored.result_in(stored.line_with_fingerprint(stored.unpacked(rows[0][0]), rows[0][1]))
+            line = stored.line_with_fingerprint(stored.unpacked(rows[0][0]), rows[0][1])
+            return stored.parsed(line, dict, result_problem)
 
     def text(self, run: str) -> str:
         """The run, named as for `run`, as the text of a `.jsonl` report; without a summary while it has not ended."""
@@ -191,7 +193,7 @@ class Store:
         if digest not in self._fingerprints:
             rows = self.rows(stored.FINGERPRINTS, "SELECT content FROM fingerprints WHERE digest = ?", (digest,))
             with parsing(self.folder, f"fingerprint {digest}"):
-                self._fingerprints[digest] = stored.record_in(rows[0][0]) if rows else {}
+                self._fingerprints[digest] = stored.parsed(rows[0][0], dict) if rows else {}
         return self._fingerprints[digest] or None
 
     def labels(self, run: str | None = None) -> list[stored.StoredLabel]:
@@ -234,7 +236,9 @@ class Store:
         asked = "SELECT DISTINCT connector FROM results WHERE run = ? AND connector IS NOT NULL ORDER BY 1"
         ((labels,),) = self.rows({}, "SELECT count(*) FROM labels WHERE run = ? AND passed IS NOT NULL", (id,))
         with parsing(self.folder, f"run {id}"):
-            parsed = stored.reports_in(reports), stored.run_start_in(start), stored.summary_in(summary)
+            names = stored.parsed(reports, list)
+            first = start_in(stored.parsed(start, dict, start_problem))
+            last = {} if summary is None else stored.parsed(summary, dict, _problem_of_summary)
         return stored.StoredRun(
             id=id,
             started_at=started_at,
@@ -245,9 +249,9 @@ class Store:
             place=place,
             profile=profile,
             connectors=tuple(name for (name,) in self.rows(stored.RESULTS, asked, (id,))),
-            reports=parsed[0],
-            start=parsed[1],
-            summary=parsed[2],
+            reports=tuple(map(str, names)),
+            start=first,
+            summary=last,
             session=session,
             counts={verdict: number for verdict, attempt, number, _ in groups if not attempt},
             last_seq=max((last for *_, last in groups), default=0),
@@ -272,6 +276,10 @@ class Store:
     def rows(self, columns: stored.Columns, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """The result of a query; see `runner.store.database` for the tables, and `read` for `columns`."""
         return stored.read(self.folder, self._database, columns, statement, values)
+
+
+def _problem_of_summary(summary: Record) -> str | None:
+    return None if isinstance(summary.get("usage", {}), dict) else "the summary of a run has no usage"
 
 
 def _file_in(folder: Path) -> tuple[int, int] | None:

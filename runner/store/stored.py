@@ -12,15 +12,13 @@ from itertools import compress, count
 from operator import gt
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import Any, TypeVar
 
-from runner.amounts import Estimate
+from runner.amounts import Estimate, mean_known
 from runner.compare.judged_cases import judged_case
-from runner.record.checks import result_problem
 from runner.record.events import RunStart
-from runner.record.model import KINDS, Suite, TestResult
+from runner.record.model import Suite, TestResult
 from runner.record.outcomes import Verdict
-from runner.record.saved import start_in
 from runner.record.votes import score_in
 from runner.record.writing import json_line
 from runner.store.database import TABLES, damaged, understood
@@ -35,9 +33,7 @@ EXCERPT = 40
 """Characters of a damaged value that are shown."""
 _OF_RUN = ("run", "id")
 """Columns that name a run."""
-_OF_SUITE = ("id", "kind", "label", "file", "agent", "connector")
-
-
+Parsed = TypeVar("Parsed", Record, list[Any])
 Column = Callable[[Sequence[Any]], bool]
 """Whether a column may hold some values."""
 Columns = dict[str, Column]
@@ -138,62 +134,17 @@ def _run_of(found: Mapping[str, Sequence[Any]], at: int) -> str:
     return next((f" in run {excerpt(found[key][at])}" for key in _OF_RUN if key in found), "")
 
 
-def run_start_in(text: str) -> RunStart:
-    """The first line of the report of a run. Raises ValueError when it is damaged."""
-    start = record_in(text)
-    suites = start.get("suites")
-    if not isinstance(suites, list) or not all(map(_is_suite, suites)):
-        raise ValueError("the start of a run does not name its suites")
-    if not isinstance(start.get("flags", []), list):
-        raise ValueError("the start of a run does not name its flags")
-    return start_in(start)
-
-
-def summary_in(text: str | None) -> Record:
-    """The last line of the report of a run; empty if there is none. Raises ValueError when it is damaged."""
-    summary = {} if text is None else record_in(text)
-    if not isinstance(summary.get("usage", {}), dict):
-        raise ValueError("the summary of a run has no usage")
-    return summary
-
-
-def reports_in(text: str) -> tuple[str, ...]:
-    """The names of the reports of a run. Raises ValueError when they are damaged."""
-    names = _parsed(text)
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError("the reports of a run are not a list of names")
-    return tuple(names)
-
-
-def result_in(text: str) -> Record:
-    """The line of a result. Raises ValueError when it is damaged."""
-    result = record_in(text)
-    if problem := result_problem(result):
-        raise ValueError(problem)
-    return result
-
-
-def record_in(text: str) -> Record:
-    """A JSON object. Raises ValueError for what is none."""
-    record = _parsed(text)
-    if not isinstance(record, dict):
-        raise ValueError(f"{excerpt(text)} is not a JSON object")
-    return record
-
-
-def _parsed(text: str) -> Any:
+def parsed(text: str, kind: type[Parsed], problem: Callable[[Parsed], str | None] = lambda _: None) -> Parsed:
+    """A JSON object or a list. Raises ValueError for what is none, or has a `problem`."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{excerpt(text)} is not JSON") from error
-
-
-def _is_suite(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and all(isinstance(value.get(name), str) for name in _OF_SUITE)
-        and value["kind"] in KINDS
-    )
+    if not isinstance(value, kind):
+        raise ValueError(f"{excerpt(text)} is not a JSON {'list' if kind is list else 'object'}")
+    if said := problem(value):
+        raise ValueError(said)
+    return value
 
 
 def excerpt(value: object) -> str:
@@ -307,15 +258,6 @@ NOT_ENDED = "cut_short"
 """The cause of a result whose run ended before it did."""
 
 
-class Row(Value):
-    """The row of a result."""
-
-    values: Mapping[str, Any]
-    """By the names of `COLUMNS`."""
-    fingerprint: str | None
-    """The digests of what it depends on, as JSON."""
-
-
 def kind_of(suite: Suite) -> str:
     """`module`, `file` for a file of cases, and `other` for cases that are in none."""
     if not suite.has_cases:
@@ -339,13 +281,13 @@ def id_of(start: Record) -> str:
     return digest_of(json.dumps([told, suites], sort_keys=True))
 
 
-def row_of(suite: Suite, result: TestResult, line: str | None, attempt: int) -> Row:
-    """The row of a result. `suite`: its suite, as reports have it. `line`: the line to store, without the
-    fingerprint; None for a verdict without a line. `attempt`: 0 for the verdict on a test, otherwise the number of
-    the run."""
+def row_of(suite: Suite, result: TestResult, line: str | None, attempt: int) -> tuple[Record, str | None]:
+    """The row of a result, by the names of `COLUMNS`, and the digests of what it depends on, as JSON. `suite`: its
+    suite, as reports have it. `line`: the line to store, without the fingerprint; None for a verdict without a line.
+    `attempt`: 0 for the verdict on a test, otherwise the number of the run."""
     runs = judged_case([result], suite).runs
     fingerprint, case = result.fingerprint, result.case
-    cost = _mean([run.cost for run in runs])
+    cost = mean_known(run.cost for run in runs)
     made_of = json.dumps(fingerprint, sort_keys=True, ensure_ascii=False) if fingerprint else None
     values = {
         "suite": key_of(suite),
@@ -356,16 +298,16 @@ def row_of(suite: Suite, result: TestResult, line: str | None, attempt: int) -> 
         "cause": NOT_ENDED if result.cut_short else result.outcome.cause,
         "passed": sum(run.passed for run in runs),
         "judged": len(runs),
-        "score": _mean([score_in(run.score) for run in runs]),
-        "duration_ms": _mean([run.duration_ms for run in runs]) or round(result.outcome.milliseconds),
-        "tokens": _mean([run.tokens or None for run in runs]),
+        "score": mean_known(score_in(run.score) for run in runs),
+        "duration_ms": mean_known(run.duration_ms for run in runs) or round(result.outcome.milliseconds),
+        "tokens": mean_known(run.tokens or None for run in runs),
         "cost": cost,
         "cost_estimated": int(isinstance(cost, Estimate)),
         "connector": (case.connector if case is not None else "") or suite.connector or None,
         "made_of": digest_of(made_of) if made_of is not None else None,
         "line": None if line is None else packed(line),
     }
-    return Row(values=values, fingerprint=made_of)
+    return values, made_of
 
 
 def line_without_fingerprint(record: Record) -> str:
@@ -394,8 +336,3 @@ def unpacked(kept: str | bytes) -> str:
 def digest_of(text: str) -> str:
     """A short name of a text."""
     return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
-
-
-def _mean(figures: list[float | None]) -> float | None:
-    known = [figure for figure in figures if figure is not None]
-    return sum(known) / len(known) if known else None
