@@ -12,9 +12,9 @@ from runner.parts import changed
 from runner.record.combining import usage_of
 from runner.record.events import RunEnd
 from runner.record.fold import counted, status_of
-from runner.record.lines import as_read
+from runner.record.lines import as_read, result_of
 from runner.record.model import ResultKey, Suite, TestResult, by_key, key_of
-from runner.record.outcomes import DECIDED, Verdict, outcome_in
+from runner.record.outcomes import DECIDED, Verdict
 from runner.record.report import Report, in_order
 from runner.record.stability import Attempt, answer_of_run, normalised, shown_of, stability_of
 from runner.record.votes import PASSED, SCORE, score_in
@@ -190,7 +190,7 @@ def _pooled(results: Sequence[TestResult], least: float) -> TestResult:
     outcome = shown.outcome
     if shown.verdict is not verdict:  # what its own runs came to is not what all come to
         said = {"name": outcome.name, "status": run.status, "error": run.error, "cause": run.cause}
-        outcome = outcome.replace(status=run.status, failures=outcome_in(said).failures, skip_reason=None)
+        outcome = outcome.replace(status=run.status, failures=result_of(said).outcome.failures, skip_reason=None)
     milliseconds = stability.avg_duration_ms if stability is not None else outcome.milliseconds
     return shown.replace(
         outcome=outcome.replace(milliseconds=milliseconds),

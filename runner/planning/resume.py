@@ -139,12 +139,11 @@ def _cut(saved: SavedRun, retained: Retained, file: LineFile, origin: Record) ->
 def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResult]:
     """The kept results as they are in events of this run."""
     from runner.record.lines import result_of
-    from runner.record.outcomes import outcome_in
+    from runner.record.outcome_lines import below
 
     for suite in suites:
         for result in retained.results.get(suite.id, ()):
-            outcome = outcome_in(result.line, suite.root)
-            yield result_of(result.line, suite=suite.id, outcome=outcome, is_resumed=True)
+            yield result_of(result.line, suite=suite.id, outcome=below(suite.root, result.outcome), is_resumed=True)
 
 
 RESUMING = "resume {}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from runner.record.case_result import CaseResult, TurnUsage
 from runner.record.model import KINDS, TestResult
+from runner.record.outcome_lines import outcome_misfit
 from runner.record.votes import Judging
 from runner.record.writing import is_utf8
 from runner.shapes.codec import LARGEST, Number, misfit_in
@@ -23,46 +24,6 @@ _COUNT = "[0-9]{1,6}"
 
 class _Checked(Value):
     __strict__ = True
-
-
-class _Frame(_Checked):
-    function: str
-    file: str
-    line: int
-    column: int
-
-
-class _Warning(_Checked):
-    message: str
-    frames: tuple[_Frame, ...] = ()
-
-
-class _Failure(_Warning):
-    type: str | None = None
-    reason: str | None = None
-    expected_text: str | None = None
-    actual_text: str | None = None
-    diff: str | None = None
-    phase: str | None = None
-    code_frame: str | None = None
-    details: str | None = None
-
-
-class _Outcome(_Checked):
-    status: Status
-    failures: tuple[_Failure, ...] = ()
-    warnings: tuple[_Warning, ...] = ()
-    steps: tuple[_Step, ...] = ()
-    duration_ms: Number = 0
-    assertion_count: int = 0
-    skip_reason: str | None = None
-    not_judged: int = 0
-    todo: bool = False
-    only: bool = False
-
-
-class _Step(_Outcome):
-    name: str
 
 
 class _Attempt(_Checked):
@@ -90,7 +51,7 @@ class _Runs(_Checked):
     repeat: _State | None = None
 
 
-class _Line(_Outcome):
+class _Line(_Checked):
     id: str
     script: str = ""
     run: int = 0
@@ -119,8 +80,9 @@ def result_problem(record: Record) -> str | None:
     """Why an object is not the line of a result; None when it is one."""
     if record.get("id") is None or record.get("status") not in STATUSES:
         return "a result has no id or no status"
-    for cls in (_Line, TestResult, *(() if "script" in record else (CaseResult,))):
-        if path := misfit_in(cls, record):
+    classes = (_Line, TestResult, *(() if "script" in record else (CaseResult,)))
+    for path in (outcome_misfit(record), *(misfit_in(cls, record) for cls in classes)):
+        if path:
             top = re.split(r"[.\[]", path)[0]
             at = "" if path == top else f" at {path}"
             return f'the "{top}" of a result cannot be {json.dumps(_value_at(record, path))[:40]}{at}'

@@ -16,7 +16,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from runner.record.model import Suite, TestResult
-from runner.record.outcomes import error_text, log_members, outcome_members, place, stack_trace
+from runner.record.outcome_lines import outcome_record
+from runner.record.outcomes import error_text, log_members, place, stack_trace
 from runner.record.stability import Attempt, Repeat, RunStatistics
 from runner.record.writing import is_utf8, json_line, json_pieces, plain, relative
 from runner.shapes.codec import json_of, kept, members_of
@@ -130,7 +131,7 @@ def _line(result: TestResult, suite: Suite) -> Record:
     outcome, case = result.outcome, result.case
     line: Record = {"type": "result", "suite": suite.name, "position": result.position, "id": outcome.name}
     if case is None:
-        found = line | {"script": result.suite} | outcome_members(outcome) | log_members(result.logs)
+        found = line | {"script": result.suite} | outcome_record(outcome) | log_members(result.logs)
         order = _SCRIPT_ORDER
     else:
         found = line | _members_of_case(result, case)
@@ -159,7 +160,7 @@ def _line(result: TestResult, suite: Suite) -> Record:
 
 def _members_of_case(result: TestResult, case: CaseResult) -> Record:
     outcome = result.outcome
-    found = {"error": None, **outcome_members(outcome), **json_of(case)}
+    found = {"error": None, **outcome_record(outcome), **json_of(case)}
     if result.logs:
         found |= log_members(result.logs)
     if outcome.status != Status.PASSED:

@@ -19,7 +19,7 @@ from runner.record.events import (
 from runner.record.fold import Counts, Execution, counted
 from runner.record.lines import result_of, runs_of, stored_text
 from runner.record.model import Suite, TestResult
-from runner.record.outcomes import outcome_in
+from runner.record.outcome_lines import below
 from runner.record.summary import Certainty, certainty_of, counts_record, usage_record
 from runner.record.writing import json_line, without_root
 from runner.shapes.codec import json_of
@@ -248,7 +248,7 @@ def events_of(report: Report) -> Iterator[Event]:
         if known.selected is not None:
             yield SuiteStart(suite=suite.id, selected=known.selected, total=known.total or 0)
         for position, result in enumerate(results):
-            placed = {"outcome": outcome_in(result.line, report.root)} if report.root else {}
+            placed = {"outcome": below(report.root, result.outcome)} if report.root else {}
             yield TestEnd(result=result_of({**result.line, "position": position}, suite=suite.id, **placed))
         if known.ended:
             yield SuiteEnd(suite=suite.id)

@@ -17,6 +17,8 @@ numbers, booleans, enumerations, `Any`, mappings, other classes, and tuples of a
 | `__writers__` | member → function that makes its value of the whole record; `...` leaves it out |
 | `__strict__` | fields without a default have to be there; else what is missing is empty, where the type has such a value |
 | `__readers__` | field → function that makes its value of the whole object |
+| `__checked__` | those of these fields whose members have to be of the type of the field all the same |
+| `__inline__` | fields whose members stand in the object itself |
 
 | type | in the object |
 | --- | --- |
@@ -62,7 +64,7 @@ _PLAIN: dict[str, tuple[tuple[type, ...], Any]] = {
     "Record": ((dict,), _MISSING),
 }
 """Name of a type → the types of its JSON values, and the value of a field that is missing."""
-_BOUNDED = frozenset(("Number", "Milliseconds", "Cost"))
+_BOUNDED = frozenset(("float", "Number", "Milliseconds", "Cost"))
 """Types whose numbers, also those that are not whole, are no larger than `LARGEST`."""
 _TYPE = re.compile(r"(tuple\[)?(\w+)(?:\[[^][]*(?:\[[^][]*\][^][]*)*\])?(?:, [\w.]+\])?( \| None)?")
 
@@ -82,8 +84,9 @@ class Member:
         self.writer: Write | None = _declared(cls, "__writers__").get(self.key)
         self.kind: Any = (object,)
         self.is_list = self.optional = self.is_bounded = False
+        self.is_inline = name in str(getattr(cls, "__inline__", "")).split()
         self.makes: Read | None = _declared(cls, "__readers__").get(name)
-        if annotation is None or self.makes is not None:
+        if annotation is None or (self.makes is not None and name not in str(getattr(cls, "__checked__", "")).split()):
             return
         found = _TYPE.fullmatch(annotation)
         if found is None:
@@ -121,6 +124,8 @@ class Member:
         """The value in an object that `misfit_in` finds nothing wrong with."""
         if self.makes is not None:
             return self.makes(line)
+        if self.is_inline:
+            return value_of(self.kind, line)
         if self.key == "cost":
             return cost_in(line)
         value = line.get(self.key)
@@ -216,7 +221,9 @@ def json_of(value: Value) -> Record:
             given = getattr(value, member.name)
         if not member.is_always and (given is None or member.leaves_out(given)):
             continue
-        if member.key == "cost":
+        if member.is_inline:
+            record |= json_of(given)
+        elif member.key == "cost":
             record |= cost_record(given)
         else:
             record[member.key] = member.written(given) if member.is_list or member.write is not None else given
@@ -230,7 +237,7 @@ def value_of(cls: type[AnyValue], line: Record) -> AnyValue:
     fields = {
         name: member.read(line)
         for name, member in _form(cls)[1].items()
-        if member.key in line or member.makes is not None or member.default is not _MISSING
+        if member.key in line or member.makes is not None or member.is_inline or member.default is not _MISSING
     }
     return cls(**fields)
 
@@ -267,7 +274,10 @@ def misfit_in(cls: type[Value], line: Any) -> str | None:
         if not member.is_field:
             continue
         value = line.get(member.key)
-        if value is None:
+        if member.is_inline:
+            if (misfit := misfit_in(member.kind, line)) is not None:
+                return misfit
+        elif value is None:
             if (member.default is _MISSING or (is_strict and member.is_required)) and member.makes is None:
                 return member.key
         elif (misfit := member.misfit(value)) is not None:
