@@ -173,7 +173,7 @@ DOORS = {
     "runner/agents": "answer assistant call chat helpers references runtime service",
     "runner/agents/mcp": "base servers toolbox",
     "runner/fingerprints": "fingerprints parts",
-    "runner/record": "case_result checks combining coverage events fold lines model outcome_lines outcome_schema outcomes report result_texts saved stability story summary votes writing",
+    "runner/record": "case_result checks combining coverage events fold lines model outcome_schema outcomes report result_texts saved stability story summary votes writing",
     "runner/compare": "change_report change_verdict comparison judged_cases variants",
     "runner/judging": "calibration judgements",
     "runner/modes": "base interactive mode tracing transcripts",

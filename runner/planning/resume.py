@@ -138,8 +138,7 @@ def _cut(saved: SavedRun, retained: Retained, file: LineFile, origin: Record) ->
 
 def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResult]:
     """The kept results as they are in events of this run."""
-    from runner.record.lines import result_of
-    from runner.record.outcome_lines import below
+    from runner.record.lines import below, result_of
 
     for suite in suites:
         for result in retained.results.get(suite.id, ()):

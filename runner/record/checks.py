@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.record.case_result import CaseResult, TurnUsage
+from runner.record.lines import outcome_misfit
 from runner.record.model import KINDS, TestResult
-from runner.record.outcome_lines import outcome_misfit
 from runner.record.votes import Judging
 from runner.record.writing import is_utf8
 from runner.shapes.codec import LARGEST, Number, misfit_in

@@ -263,7 +263,7 @@ class TestResult(JsonValue):
     __readers__ = {  # noqa: RUF012
         "name": lambda line: str(line["id"]),
         "case": _case_in,
-        "outcome": _read_by("outcome_lines", "outcome_in"),
+        "outcome": _read_by("lines", "outcome_in"),
         "logs": _read_by("outcomes", "logs_in"),
         "attempts": _read_by("stability", "attempts_in"),
         "stability": _read_by("stability", "stability_in"),

@@ -17,9 +17,8 @@ from runner.record.events import (
     Warned,
 )
 from runner.record.fold import Counts, Execution, counted
-from runner.record.lines import result_of, runs_of, stored_text
+from runner.record.lines import below, result_of, runs_of, stored_text
 from runner.record.model import Suite, TestResult
-from runner.record.outcome_lines import below
 from runner.record.summary import Certainty, certainty_of, counts_record, usage_record
 from runner.record.writing import json_line, without_root
 from runner.shapes.codec import json_of

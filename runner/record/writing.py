@@ -23,21 +23,21 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cache, partial
 from io import BufferedWriter, FileIO
 from pathlib import Path
 
 from runner.errors import ConfigurationError, RunnerError
-from scripttest.typing_names import Record
+from scripttest.typing_names import Generic, Record, TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 
+Item = TypeVar("Item")
 _LONE = "[\ud800-\udfff]"
 _encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False)
 
@@ -165,7 +165,7 @@ class LineFile:
         self._is_regular = _is_regular(self._file)
         if self._is_regular and not keep:
             self._file.truncate(0)
-        self._sync: _Sync | None = None
+        self._sync: Background[str] | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -209,10 +209,10 @@ class LineFile:
                         waiting = ""
             self._put(f"{waiting}\n")
             self._begun = 0
+            if self._sync is None and self._is_regular:
+                self._sync = Background(partial(_synced, self._file.fileno(), self.path), SYNC_SECONDS)
             if self._sync is not None:
-                self._sync.soon()
-            elif self._is_regular:
-                self._sync = _Sync(self._file.fileno(), self.path)
+                self._sync.send("written")
         except (OSError, RunnerError) as error:
             self.is_broken = True
             if self._begun and self._is_regular:
@@ -242,50 +242,66 @@ class LineFile:
             self._file.close()
 
 
-class _Sync:
-    """Flushes a file to the disk on a thread, since that takes long, and checks that it is still in its place."""
+class Background(Generic[Item]):
+    """A thread that takes what is sent to it, as much at a time as has come together. What fails there is raised by the
+    next call."""
 
-    def __init__(self, descriptor: int, path: Path) -> None:
+    def __init__(
+        self, opened: Callable[[], AbstractContextManager[Callable[[list[Item]], object]]], wait: float
+    ) -> None:
+        """`opened` returns, on the thread, what takes items, and is closed in the end; it is given them after `wait`
+        seconds. What it raises has to be an OSError or a RunnerError."""
+        from queue import SimpleQueue
         from threading import Event, Thread
 
-        self._descriptor = descriptor
-        self._path = path
-        self._changed = Event()
-        self._changed.set()
+        self._opened, self._wait = opened, wait
+        self._waiting: SimpleQueue[Item | None] = SimpleQueue()
         self._closing = Event()
         self._error: OSError | RunnerError | None = None
         self._thread = Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def soon(self) -> None:
-        """Tells the thread that something was written. Raises an earlier error of the thread."""
+    def send(self, item: Item) -> None:
+        """Passes an item to the thread. Raises an earlier error of it."""
         if self._error is not None:
             raise self._error
-        if not self._changed.is_set():
-            self._changed.set()
+        self._waiting.put(item)
 
     def close(self) -> None:
-        """Flushes the rest and waits for it. Raises OSError and RunnerError."""
+        """Waits until all is taken. Raises the error of the thread."""
         self._closing.set()
-        self._changed.set()
+        self._waiting.put(None)
         self._thread.join()
         if self._error is not None:
             raise self._error
 
     def _run(self) -> None:
         try:
-            while not self._closing.is_set():
-                self._changed.wait()
-                self._closing.wait(SYNC_SECONDS)
-                self._changed.clear()
-                os.fsync(self._descriptor)
-                if not _is_at(self._descriptor, self._path):
-                    raise RunnerError(
-                        f"The report {self._path} was removed, moved or replaced during the run",
-                        "Its content is lost, unless it was moved: --resume can continue from there",
-                    )
+            with self._opened() as take:
+                batch: list[Item | None] = []
+                while None not in batch:
+                    batch = [self._waiting.get()]
+                    self._closing.wait(self._wait)
+                    while not self._waiting.empty():
+                        batch.append(self._waiting.get())
+                    take([item for item in batch if item is not None])
         except (OSError, RunnerError) as error:
             self._error = error
+
+
+@contextmanager
+def _synced(descriptor: int, path: Path) -> Iterator[Callable[[list[str]], object]]:
+    """What flushes a file to the disk, which takes long, and checks that it is still in its place."""
+
+    def sync(_: list[str]) -> None:
+        os.fsync(descriptor)
+        if not _is_at(descriptor, path):
+            raise RunnerError(
+                f"The report {path} was removed, moved or replaced during the run",
+                "Its content is lost, unless it was moved: --resume can continue from there",
+            )
+
+    yield sync
 
 
 def open_current(path: Path, wait: bool = False) -> FileIO:

@@ -13,6 +13,7 @@ numbers, booleans, enumerations, `Any`, mappings, other classes, and tuples of a
 | --- | --- |
 | `__members__` | the order of the members, where it is not that of the fields: names of fields, or of properties, which are written too where they are not empty; `!` marks those that are always written |
 | `__keys__` | field → name of the member, where they differ |
+| `__types__` | field → its type, where the class has another one |
 | `__beside__` | fields that are only read |
 | `__writers__` | member → function that makes its value of the whole record; `...` leaves it out |
 | `__strict__` | fields without a default have to be there; else what is missing is empty, where the type has such a value |
@@ -64,7 +65,7 @@ _PLAIN: dict[str, tuple[tuple[type, ...], Any]] = {
     "Record": ((dict,), _MISSING),
 }
 """Name of a type → the types of its JSON values, and the value of a field that is missing."""
-_BOUNDED = frozenset(("float", "Number", "Milliseconds", "Cost"))
+_BOUNDED = frozenset(("Number", "Milliseconds", "Cost"))
 """Types whose numbers, also those that are not whole, are no larger than `LARGEST`."""
 _TYPE = re.compile(r"(tuple\[)?(\w+)(?:\[[^][]*(?:\[[^][]*\][^][]*)*\])?(?:, [\w.]+\])?( \| None)?")
 
@@ -75,7 +76,7 @@ class Member:
     def __init__(self, cls: type[Value], name: str, is_always: bool) -> None:
         self.name = name
         self.key: str = _declared(cls, "__keys__").get(name, name)
-        annotation = _annotation(cls, name)
+        annotation = _declared(cls, "__types__").get(name) or _annotation(cls, name)
         self.is_field = annotation is not None
         self.default = cls.__value_defaults__.get(name, _MISSING)
         self.is_required = self.is_field and self.default is _MISSING

@@ -21,14 +21,13 @@ from operator import mul, truediv
 from typing import TypeVar
 
 from runner.statistics.exact_tests import (
-    DRAWS,
     MOST_DRAWN,
     STEPS,
     CaseRuns,
     ScoredCase,
     score_tails_of,
-    sides,
     single_case,
+    sum_shares,
     tails_of,
 )
 from runner.statistics.intervals import (
@@ -43,12 +42,10 @@ from runner.statistics.intervals import (
     t_probability,
     variance,
 )
-from scripttest.values import Value, fields_of
+from scripttest.values import Value
 
 MARGIN = 0.05
 """A difference that does not matter."""
-_SIGNED = 16
-"""Differences other than zero of which all signs are tried."""
 _SAME = 1 + 1e-9
 """Two probabilities that differ by no more than this factor are the same."""
 T = TypeVar("T")
@@ -111,7 +108,7 @@ def change_of(cases: Sequence[CaseRuns], steps: int = STEPS) -> MeanDifference:
         difference=difference,
         standard_error=error,
         interval=_cut(difference, Z * error),
-        **fields_of(tails_of(kinds, steps)),
+        **tails_of(kinds, steps),
     )
 
 
@@ -128,7 +125,7 @@ def score_change_of(cases: Sequence[ScoredCase]) -> MeanDifference:
         difference=difference,
         standard_error=error,
         interval=_cut(difference, Z * error) if spread else None,
-        **fields_of(score_tails_of(moving, spread)),
+        **score_tails_of(moving, spread),
     )
 
 
@@ -231,22 +228,12 @@ def _worse_by_signs(differences: Sequence[float]) -> float | None:
     if len(differences) < 2:
         return None
     sizes = [abs(difference) for difference in differences if difference]
-    seen = math.fsum(differences)
-    if len(sizes) <= _SIGNED:
-        sums = [0.0]
-        for size in sizes:
-            sums = [total + signed for total in sums for signed in (-size, size)]
-        below, equal, _ = sides(sums, seen)
-        return (below + equal) / len(sums)
     if len(sizes) > MOST_DRAWN:
-        mean = seen / len(differences)
+        mean = math.fsum(differences) / len(differences)
         return t_probability(mean / math.sqrt(variance(differences) / len(differences)), len(differences) - 1)
-    draw = random.Random(0)
-    totals = [0.0] * DRAWS
-    for size in sizes:
-        totals = list(map(float.__add__, totals, draw.choices((-size, size), k=DRAWS)))
-    below, equal, _ = sides(totals, seen)
-    return (below + equal + 1) / (DRAWS + 1)
+    signed = [(-size, size) for size in sizes]
+    below, equal, _ = sum_shares(signed, 2 ** len(sizes), math.fsum(differences), random.Random(0))
+    return below + equal
 
 
 class Break(Value):

@@ -32,6 +32,8 @@ _SUMS = 100_000
 """Sums of scores that are enumerated."""
 FALL = 0.5
 """A case that falls this far is suspect."""
+Tails = dict[str, float]
+"""The probabilities of a sum as low, and as high, as the one that was seen, by the fields of `MeanDifference`."""
 
 
 class CaseRuns(Value):
@@ -91,17 +93,6 @@ class ScoredCase(Value):
         return 1 / len(self.a) + 1 / len(self.b)
 
 
-class Tails(Value):
-    """Probabilities of a sum as low, and as high, as the one that was seen."""
-
-    worse: float
-    """Half of the ties counted, as in the following one."""
-    better: float
-    worse_exact: float
-    """All ties counted, as in the following one."""
-    better_exact: float
-
-
 class _Moves(Value):
     """How the runs of a case may fall, on the lattice of all cases."""
 
@@ -153,26 +144,26 @@ def score_tails_of(moving: Sequence[ScoredCase], spread: float) -> Tails:
         return _normal(seen, spread)
     ways = math.prod(math.comb(len(case.a) + len(case.b), len(case.a)) for case in moving)
     draw = random.Random(0)
-    splits = [_splits(case, draw) for case in moving]
+    return _tails(*sum_shares([_splits(case, draw) for case in moving], ways, seen, draw))
+
+
+def sum_shares(
+    moves: Sequence[Sequence[float]], ways: int, seen: float, draw: random.Random
+) -> tuple[float, float, float]:
+    """The shares of sums, of one of each of the moves, that are below, equal to and above the one that was seen: of all
+    `ways`, or of drawn ones, with that one, where these are too many."""
     if ways <= _SUMS:
         sums = [0.0]
-        for moves in splits:
-            sums = [total + move for total in sums for move in moves]
-        below, equal, above = (side / len(sums) for side in sides(sums, seen))
-        return _tails(below, equal, above)
-    totals = [0.0] * DRAWS
-    for moves in splits:
-        totals = list(map(add, totals, draw.choices(moves, k=DRAWS)))
-    below, equal, above = sides(totals, seen)
-    count = DRAWS + 1
-    return _tails(below / count, (equal + 1) / count, above / count)
-
-
-def sides(sums: Sequence[float], seen: float) -> tuple[int, int, int]:
-    """How many are below, equal and above."""
+        for one in moves:
+            sums = [total + move for total in sums for move in one]
+    else:
+        sums = [0.0] * DRAWS
+        for one in moves:
+            sums = list(map(add, sums, draw.choices(one, k=DRAWS)))
+        sums.append(seen)
     below = sum(total < seen - EQUAL for total in sums)
     above = sum(total > seen + EQUAL for total in sums)
-    return below, len(sums) - below - above, above
+    return below / len(sums), (len(sums) - below - above) / len(sums), above / len(sums)
 
 
 @lru_cache(10_000)
@@ -287,18 +278,17 @@ def _of_dictionary(moves: Sequence[_Moves], most: int) -> Tails | None:
 
 
 def _tails(below: float, tie: float, above: float) -> Tails:
-    return Tails(
-        worse=below + tie / 2,
-        better=above + tie / 2,
-        worse_exact=min(1.0, below + tie),
-        better_exact=min(1.0, above + tie),
-    )
+    return {
+        "worse": below + tie / 2,
+        "better": above + tie / 2,
+        "worse_exact": min(1.0, below + tie),
+        "better_exact": min(1.0, above + tie),
+    }
 
 
 def _normal(total: float, spread: float) -> Tails:
     z = total / math.sqrt(spread)
-    worse, better = NORMAL.cdf(z), NORMAL.cdf(-z)
-    return Tails(worse=worse, better=better, worse_exact=worse, better_exact=better)
+    return _tails(NORMAL.cdf(z), 0.0, NORMAL.cdf(-z))
 
 
 def _splits(case: ScoredCase, draw: random.Random) -> list[float]:

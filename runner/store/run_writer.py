@@ -6,17 +6,17 @@ import json
 import os
 import shlex
 import sqlite3
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from queue import Empty, SimpleQueue
 
 from runner.errors import RunnerError
 from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
 from runner.record.fold import Execution
 from runner.record.lines import stored_text
 from runner.record.report import line_of_event
-from runner.record.writing import LineFile
+from runner.record.writing import Background, LineFile
 from runner.store.database import RunLock, StoreError, changing, close, open_for_writing, open_store, understood
 from runner.store.places import FILE
 from runner.store.stored import COLUMNS, RUNS, key_of, kind_of, line_without_fingerprint, read, row_of
@@ -67,7 +67,7 @@ class RunWriter:
         self._session = 0
         """Set, and read, on the thread of the writer."""
         self._lock: RunLock | None = None
-        self._writer = Writer(folder)
+        self._writer = Background[Change](partial(_written, folder), BATCH_SECONDS)
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Sends what is kept of an event to the thread. Raises StoreError."""
@@ -217,56 +217,22 @@ _PLACES = ", ".join("?" * (2 + len(COLUMNS)))
 _INSERT = f"INSERT OR REPLACE INTO results (run, session, {', '.join(COLUMNS)}) VALUES ({_PLACES})"
 
 
-class Writer:
-    """A thread with the database. What it cannot write is raised by the next call, as a RunnerError."""
+@contextmanager
+def _written(folder: Path) -> Iterator[Callable[[list[Change]], object]]:
+    """What makes changes in the database of a store, all of them or none. Raises RunnerError."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._waiting: SimpleQueue[Change | None] = SimpleQueue()
-        self._closing = threading.Event()
-        self._error: RunnerError | None = None
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def send(self, change: Change) -> None:
-        """Queues a change of the database. Raises RunnerError for what could not be written before."""
-        if self._error is not None:
-            raise self._error
-        self._waiting.put(change)
-
-    def close(self) -> None:
-        """Writes the rest and waits. Raises RunnerError."""
-        self._closing.set()
-        self._waiting.put(None)
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-
-    def _run(self) -> None:
-        try:
-            with open_store(self._folder) as database:
-                while self._write(database):
-                    pass
-        except RunnerError as error:
-            self._error = error
-        except Exception as error:
-            self._error = StoreError(f"Cannot use the store {self._folder}: {type(error).__name__}: {error}")
-
-    def _write(self, database: sqlite3.Connection) -> bool:
-        """Writes what there is; False when nothing more will come."""
-        batch: list[Change | None] = [self._waiting.get()]
-        if not self._closing.is_set():
-            self._closing.wait(BATCH_SECONDS)
-        try:
-            while True:
-                batch.append(self._waiting.get_nowait())
-        except Empty:
-            pass
-        changes = [change for change in batch if change is not None]
+    def write(changes: list[Change]) -> None:
         with changing(database):
             for change in changes:
                 change(database)
-        return None not in batch
+
+    try:
+        with open_store(folder) as database:
+            yield write
+    except RunnerError:
+        raise
+    except Exception as error:
+        raise StoreError(f"Cannot use the store {folder}: {type(error).__name__}: {error}") from error
 
 
 class FallbackReport:

@@ -60,9 +60,9 @@ def test_the_test_is_the_share_of_all_ways_to_deal_the_passes(
     else:
         found = exact_tests._of_list(moves, gcd(*(move.step for move in moves)), 10**9)
     assert found is not None
-    assert found.worse == pytest.approx(below + tie / 2)
-    assert found.worse_exact == pytest.approx(below + tie)
-    assert found.better_exact == pytest.approx(1 - below)
+    assert found["worse"] == pytest.approx(below + tie / 2)
+    assert found["worse_exact"] == pytest.approx(below + tie)
+    assert found["better_exact"] == pytest.approx(1 - below)
 
 
 def test_very_small_probabilities_are_exact() -> None:
@@ -124,7 +124,7 @@ def test_signs_of_many_differences_are_drawn_and_of_very_many_taken_as_normal(mo
     draw = random.Random(7)
     differences = [draw.choice((-0.4, -0.2, 0.0, 0.2)) for _ in range(14)]
     listed = like_these(differences)
-    monkeypatch.setattr(change, "_SIGNED", 2)
+    monkeypatch.setattr(exact_tests, "_SUMS", 2)
     drawn = like_these(differences)
     monkeypatch.setattr(change, "MOST_DRAWN", 2)
     normal = like_these(differences)
