@@ -249,8 +249,8 @@ class Case(Model):
     # The models of other cases extend this one, and say by its class variables and methods what is different.
     runs: ClassVar[str] = "standard"
     """The mode of its cases."""
-    module: ClassVar[str] = "mode"
-    """The module of `runner.modes` that runs them."""
+    run_by: ClassVar[str] = "mode.SingleAnswer"
+    """The class in `runner.modes` that runs them."""
     in_turns: ClassVar[bool] = False
     """Whether the user may speak several times."""
     graded: ClassVar[bool] = False

@@ -60,7 +60,7 @@ class MultiTurnCase(_FurtherCase):
     """A conversation in which the user's next words are given, simulated, or typed."""
 
     runs: ClassVar[str] = "multi_turn"
-    module: ClassVar[str] = "multi_turn"
+    run_by: ClassVar[str] = "multi_turn.MultiTurn"
     in_turns: ClassVar[bool] = True
     kind: ClassVar[CaseWords] = CaseWords(
         one="a multi-turn case", several="multi-turn cases", hint='Add "type": "multi_turn"'
@@ -120,7 +120,7 @@ class ConversationCase(MultiTurnCase):
     """A conversation whose turns are graded, and the whole of it."""
 
     runs: ClassVar[str] = "conversation"
-    module: ClassVar[str] = "conversation"
+    run_by: ClassVar[str] = "conversation.GradedConversation"
     scores_turns: ClassVar[bool] = True
     kind: ClassVar[CaseWords] = CaseWords(
         one="a conversation",
@@ -211,7 +211,7 @@ class DynamicCase(_FurtherCase):
     """A conversation with a simulated user, until all checkpoints are reached."""
 
     runs: ClassVar[str] = "dynamic"
-    module: ClassVar[str] = "multi_turn"
+    run_by: ClassVar[str] = "multi_turn.Dynamic"
     in_turns: ClassVar[bool] = True
     lists_checkpoints: ClassVar[bool] = True
     kind: ClassVar[CaseWords] = CaseWords(

@@ -15,10 +15,11 @@ from typing import Any
 from runner.application.documents import Position
 from runner.cases.entries import SHOWN, Entry, Finding, Problem, Problems
 from runner.cases.model import Case
-from runner.cases.validation import Batch, Fault, Validator, faults, findings_of
+from runner.cases.validation import Batch, Validator, faults, findings_of
 from runner.errors import ConfigurationError
 from runner.filters import matcher
 from runner.security.files import TABLES, open_text
+from runner.shapes.shape import at
 from scripttest.values import Value
 
 CHECKED_AT_ONCE = 1 << 15
@@ -191,12 +192,11 @@ class CaseFile:
             known[case.id] = line
 
     def _check_dependencies(self, waits: dict[str, list[str]], ids: dict[str, int], validator: Validator) -> None:
-        wrong: dict[str, list[Fault]] = {}
-        for fault in faults(waits, ids, "case"):
-            wrong.setdefault(fault.name, []).append(fault)
+        wrong: dict[str, list[Finding]] = {}
+        for name, finding in faults(waits, ids, "case"):
+            wrong.setdefault(name, []).append(finding.replace(path=("depends_on", *finding.path)))
         for entry, case in self._again(wrong):
-            for fault in wrong[case.id]:
-                finding = Finding(path=("depends_on", fault.which), text=fault.text, hint=fault.hint)
+            for finding in wrong[case.id]:
                 validator.report(entry, {"id": case.id}, finding)
 
     def _check_files(self, lacking: set[str], absent: Problems) -> None:
@@ -341,11 +341,12 @@ def _waiting_in_vain(cases: dict[str, Case], given: set[str]) -> Iterator[tuple[
     waiting. `given` are the ids of all, also of those that were taken away."""
     while True:
         waits = {case.id: case.depends_on for case in cases.values() if case.depends_on}
-        fault = next(faults(waits, cases, "case"), None)
-        if fault is None:
+        found = next(faults(waits, cases, "case"), None)
+        if found is None:
             return
-        needed = waits[fault.name][fault.which]
+        name, fault = found
+        needed = at(waits[name], fault.path)
         if needed in given and needed not in cases:
-            yield fault.name, f'it depends on case "{needed}", which cannot be used'
+            yield name, f'it depends on case "{needed}", which cannot be used'
         else:
-            yield fault.name, fault.text + (f". {fault.hint}" if fault.hint else "")
+            yield name, fault.text + (f". {fault.hint}" if fault.hint else "")

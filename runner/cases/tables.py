@@ -21,25 +21,18 @@ from math import prod
 from typing import Any
 
 from runner.application.documents import JsonPath
-from runner.cases.entries import Finding
 from runner.errors import did_you_mean
+from runner.shapes.shape import misfit
 
 VARS, SIMULATOR = "vars", "simulator"
 LISTED = ("persona", "goal")
 """Fields of a simulator that may be lists."""
 MOST = 10_000
 """Cases of one entry."""
+_TOO_MANY = f"this makes more than {MOST} cases"
 LABEL = 30
 """Characters of a value in an id."""
 _VARIABLE = re.compile(r"\{\{\s*([\w-]+(?:\.[\w-]+)*)\s*\}\}")
-
-
-class TableError(Exception):
-    """An entry cannot be made into cases."""
-
-    def __init__(self, path: JsonPath, text: str, hint: str | None = None) -> None:
-        super().__init__(text)
-        self.finding = Finding(path=path, text=text, hint=hint)
 
 
 def text_of(value: Any) -> str:
@@ -53,12 +46,12 @@ def is_table(entry: Mapping[str, Any]) -> bool:
 
 
 def cases_of(entry: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The entries of its cases, in the order of the table. Raises TableError."""
+    """The entries of its cases, in the order of the table. Raises Misfit."""
     rest = {key: value for key, value in entry.items() if key != VARS}
     rows = _rows(entry[VARS]) if entry.get(VARS) is not None else [{}]
     lists = _lists(entry)
     if len(rows) * prod(map(len, lists.values())) > MOST:
-        raise TableError((VARS,) if VARS in entry else (SIMULATOR,), f"this makes more than {MOST} cases")
+        raise misfit(_TOO_MANY, VARS if VARS in entry else SIMULATOR)
     varying = [name for name in rows[0] if any(row[name] != rows[0][name] for row in rows)]
     labels = _labels([[row[name] for name in varying] for row in rows])
     names = [_labels([[item] for item in items]) for items in lists.values()]
@@ -90,21 +83,22 @@ def _rows(table: Any) -> list[dict[str, Any]]:
     if isinstance(table, list):
         for at, row in enumerate(table):
             if not isinstance(row, dict):
-                raise TableError((VARS, at), f'row {at + 1} of "vars" must be an object')
+                raise misfit('row {number} of "vars" must be an object', VARS, at, number=at + 1)
             if row.keys() != table[0].keys():
                 odd = sorted(row.keys() ^ table[0].keys())[0]
-                raise TableError((VARS, at), f'row {at + 1} of "vars" has different variables from the first: "{odd}"')
+                text = 'row {number} of "vars" has different variables from the first: "{odd}"'
+                raise misfit(text, VARS, at, number=at + 1, odd=odd)
         if table:
             return table
     if not isinstance(table, dict) or not table:
         hint = 'Use a list of rows, such as [{"city": "Oslo"}, {"city": "Bergen"}], or an object of lists'
-        raise TableError((VARS,), '"vars" must be a list of objects, or an object', hint)
+        raise misfit('"vars" must be a list of objects, or an object', VARS, hint=hint)
     lists = {name: value if isinstance(value, list) else [value] for name, value in table.items()}
     empty = next((name for name, values in lists.items() if not values), None)
     if empty is not None:
-        raise TableError((VARS, empty), f'"{empty}" in "vars" has no values')
+        raise misfit('"{name}" in "vars" has no values', VARS, empty)
     if prod(map(len, lists.values())) > MOST:
-        raise TableError((VARS,), f"this makes more than {MOST} cases")
+        raise misfit(_TOO_MANY, VARS)
     return [dict(zip(lists, values, strict=True)) for values in product(*lists.values())]
 
 
@@ -139,6 +133,6 @@ def _look(name: str, row: Mapping[str, Any], path: JsonPath) -> Any:
         if not isinstance(found, Mapping) or part not in found:
             known = list(found) if isinstance(found, Mapping) else []
             hint = did_you_mean(part, known) or (f"Its variables are {', '.join(known)}" if known else None)
-            raise TableError(path, f'there is no variable "{name}" in "vars"', hint)
+            raise misfit('there is no variable "{variable}" in "vars"', *path, hint=hint, variable=name)
         found = found[part]
     return found

@@ -188,8 +188,8 @@ def _findings_of_checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[Find
             yield Finding(path=place, text=f'checkpoint "{checkpoint.id}" has no assertion, so it is never reached')
         yield from _findings_of_graders(checkpoint.assertions, place, False)
     waits = {checkpoint.id: checkpoint.after for checkpoint in checkpoints}
-    for fault in faults(waits, numbers, "checkpoint"):
-        yield Finding(path=("checkpoints", numbers[fault.name], "after", fault.which), text=fault.text, hint=fault.hint)
+    for name, finding in faults(waits, numbers, "checkpoint"):
+        yield finding.replace(path=("checkpoints", numbers[name], "after", *finding.path))
 
 
 def _findings_of_turn(turn: Turn, index: int, folder: Path) -> Iterator[Finding]:

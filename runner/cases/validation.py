@@ -165,7 +165,7 @@ class Validator:
 
     def _table(self, entry: Entry, value: dict[str, Any]) -> Iterator[tuple[Entry, Case]]:
         """The cases of an entry that stands for several. What is wrong with one of them is said once."""
-        from runner.cases.tables import TableError, cases_of
+        from runner.cases.tables import cases_of
 
         try:
             for one in cases_of(value):
@@ -173,8 +173,9 @@ class Validator:
                 if case is None:
                     return
                 yield entry, case
-        except TableError as error:
-            self.report(entry, value, error.finding)
+        except Misfit as error:
+            (wrong,) = error.complaints
+            self.report(entry, value, Finding(path=wrong.path, text=wrong.sentence(value), hint=wrong.hint))
 
 
 def _one_a_line(lines: list[str]) -> list[Case] | None:
@@ -303,37 +304,22 @@ def _of_assertions(case: Case) -> list[Finding]:
     ]
 
 
-class Fault(Value):
-    """A case that can never begin, because it depends on itself."""
-
-    name: str
-    """What waits."""
-    which: int
-    """What it waits for, by its place in the list."""
-    text: str
-    hint: str | None = None
-
-
-def faults(waits: Waits, known: Collection[str], what: str) -> Iterator[Fault]:
-    """Names that nothing has, names that wait for themselves, and circles, each once. `what` is said of a name: `case`,
-    `checkpoint`."""
+def faults(waits: Waits, known: Collection[str], what: str) -> Iterator[tuple[str, Finding]]:
+    """Names that nothing has, names that wait for themselves, and circles, each once: what waits, and what is wrong,
+    whose path is the place in its list. `what` is said of a name: `case`, `checkpoint`."""
     for name, others in waits.items():
         for index, other in enumerate(others):
             if other == name:
-                yield Fault(name=name, which=index, text=f'the {what} "{name}" depends on itself')
+                yield name, Finding(path=(index,), text=f'the {what} "{name}" depends on itself')
             elif other not in known:
-                yield Fault(
-                    name=name, which=index, text=f'there is no {what} "{other}"', hint=did_you_mean(other, known)
-                )
+                text = f'there is no {what} "{other}"'
+                yield name, Finding(path=(index,), text=text, hint=did_you_mean(other, known))
     for circle in islice(_circles(waits), CIRCLES):
+        first, second = circle[:2]
         names = circle if len(circle) <= SHOWN_OF_CIRCLE else [*circle[: SHOWN_OF_CIRCLE - 1], "..."]
-        text = f"{what}s that depend on each other: {' → '.join([*names, circle[0]])}"
-        yield Fault(
-            name=circle[0],
-            which=waits[circle[0]].index(circle[1]),
-            text=text,
-            hint="Remove one of these dependencies",
-        )
+        text = f"{what}s that depend on each other: {' → '.join([*names, first])}"
+        path = (waits[first].index(second),)
+        yield first, Finding(path=path, text=text, hint="Remove one of these dependencies")
 
 
 def _circles(waits: Waits) -> Iterator[list[str]]:

@@ -65,7 +65,7 @@ class AttemptRun:
                 if case.before:
                     data = await _hook(attempt, case.before, "before", [told_of_case(case)])
                 prepared = True
-                self.mode = _maker_of(case.module)(attempt)
+                self.mode = _mode_named(case.run_by)(attempt)
                 await self.mode.run()
         except TimeoutError:
             frames = attempt.chat.stopped
@@ -173,10 +173,11 @@ class AttemptRun:
 
 
 @cache
-def _maker_of(module: str) -> Callable[[CaseAttempt], Mode]:
-    """What makes the mode of cases of a kind, whose module is loaded when the first one runs."""
-    made: Callable[[CaseAttempt], Mode] = import_module(f"runner.modes.{module}").mode_of
-    return made
+def _mode_named(name: str) -> type[Mode]:
+    """The class of a mode, whose module is loaded when the first case of its kind runs."""
+    module, _, own = name.partition(".")
+    found: type[Mode] = getattr(import_module(f"runner.modes.{module}"), own)
+    return found
 
 
 async def _hook(attempt: CaseAttempt, reference: str, kind: str, arguments: list[Any]) -> Any:

@@ -30,7 +30,7 @@ from runner.modes.grading import (
     for_graders,
     seen_by_graders,
 )
-from runner.modes.mode import Exchange, Mode
+from runner.modes.mode import Exchange
 from runner.modes.multi_turn import MultiTurn
 from runner.modes.simulators import Awaiting
 from runner.modes.turns import Spoken
@@ -38,15 +38,13 @@ from runner.record.case_result import ScoreResult, ScoreVerdict
 from scripttest import Status
 
 
-def mode_of(attempt: CaseAttempt) -> Mode:
-    """The mode of a graded conversation."""
-    assert isinstance(attempt.case, ConversationCase)
-    return _GradedConversation(attempt, attempt.case)
+class GradedConversation(MultiTurn):
+    """A conversation that is graded."""
 
-
-class _GradedConversation(MultiTurn):
-    def __init__(self, attempt: CaseAttempt, case: ConversationCase) -> None:
-        super().__init__(attempt, case, case.checkpoints)
+    def __init__(self, attempt: CaseAttempt) -> None:
+        super().__init__(attempt)
+        case = attempt.case
+        assert isinstance(case, ConversationCase)
         self._graded = case
         self._is_written = case.is_written
         if self._is_written:

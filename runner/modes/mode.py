@@ -273,7 +273,9 @@ def _text(value: Any) -> str | None:
     return text if len(text) <= VALUE_LIMIT else f"{text[:VALUE_LIMIT]}... ({len(text)} characters)"
 
 
-class _SingleAnswer(Mode):
+class SingleAnswer(Mode):
+    """The mode of a standard case."""
+
     async def run(self) -> None:
         """Calls the agent and judges its answer. Raises AgentError."""
         attempt, case = self.attempt, self.attempt.case
@@ -312,8 +314,3 @@ class _SingleAnswer(Mode):
         self.assertions += graded.results
         self.scores, self.score = [graded.score], graded.score.score
         self.failures += failures_of_scores(self.scores, self.score, grading.threshold, self.failures)
-
-
-def mode_of(attempt: CaseAttempt) -> Mode:
-    """The mode of a standard case."""
-    return _SingleAnswer(attempt)

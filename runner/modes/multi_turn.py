@@ -32,11 +32,11 @@ from collections.abc import Sequence
 from runner.assertions.model import Assertion
 from runner.cases.messages import as_written, described, message_of, messages_of, parts_of_said
 from runner.cases.other_cases import DynamicCase, MultiTurnCase
-from runner.cases.turns import Checkpoint, ConversationTurn, Turn
+from runner.cases.turns import ConversationTurn, Turn
 from runner.connectors.usage import uncounted
 from runner.modes.base import CaseAttempt
 from runner.modes.interactive import NoAnswerError, Question
-from runner.modes.mode import Exchange, Mode
+from runner.modes.mode import Exchange
 from runner.modes.simulators import Awaiting, SimulatedUser, SimulatorError, detect, question_in
 from runner.modes.turns import Spoken, TurnsMode
 from scripttest import Cause, Status
@@ -45,19 +45,13 @@ NOT_REACHED = "agent completed, goal not reached"
 UNKNOWN = "agent completed, and whether the goal is reached is unknown"
 
 
-def mode_of(attempt: CaseAttempt) -> Mode:
-    """The mode of a case of several turns, or a dynamic one."""
-    if isinstance(attempt.case, DynamicCase):
-        return _Dynamic(attempt, attempt.case)
-    assert isinstance(attempt.case, MultiTurnCase)
-    return MultiTurn(attempt, attempt.case)
-
-
 class MultiTurn(TurnsMode):
     """A conversation."""
 
-    def __init__(self, attempt: CaseAttempt, case: MultiTurnCase, checkpoints: Sequence[Checkpoint] = ()) -> None:
-        super().__init__(attempt, checkpoints)
+    def __init__(self, attempt: CaseAttempt) -> None:
+        super().__init__(attempt)
+        case = attempt.case
+        assert isinstance(case, MultiTurnCase)
         self._case = case
         self._is_written = False
         """Whether the user says what is written, and nothing else."""
@@ -237,9 +231,13 @@ class MultiTurn(TurnsMode):
         await self._check_end(self._case.final_assertions)
 
 
-class _Dynamic(TurnsMode):
-    def __init__(self, attempt: CaseAttempt, case: DynamicCase) -> None:
-        super().__init__(attempt, case.checkpoints)
+class Dynamic(TurnsMode):
+    """A conversation until checkpoints are reached."""
+
+    def __init__(self, attempt: CaseAttempt) -> None:
+        super().__init__(attempt)
+        case = attempt.case
+        assert isinstance(case, DynamicCase)
         self._case = case
         use = case.simulator.use or attempt.environment.options.simulator or ""
         self._user = self._speaker = SimulatedUser(self, case.simulator, use)

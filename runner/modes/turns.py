@@ -184,9 +184,9 @@ def all_texts(answer: Answer, tools: Sequence[ToolUse]) -> Any:
 class TurnsMode(Mode):
     """A mode of several turns."""
 
-    def __init__(self, attempt: CaseAttempt, checkpoints: Sequence[Checkpoint] = ()) -> None:
+    def __init__(self, attempt: CaseAttempt) -> None:
         super().__init__(attempt)
-        self._reached = Checkpoints(checkpoints)
+        self._reached = Checkpoints(getattr(attempt.case, "checkpoints", ()))
         self.checkpoints = self._reached.results()
         self._exchanges: list[Exchange] = []
         self._number = 0

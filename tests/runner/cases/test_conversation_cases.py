@@ -315,5 +315,6 @@ def test_what_a_chosen_case_depends_on_runs_too(tmp_path: Path) -> None:
 
 
 @each("model", [Case, *further_models()])
-def test_each_model_names_the_module_that_runs_its_cases(model: type[Case]) -> None:
-    assert callable(import_module(f"runner.modes.{model.module}").mode_of)
+def test_each_model_names_the_class_that_runs_its_cases(model: type[Case]) -> None:
+    module, _, name = model.run_by.partition(".")
+    assert callable(getattr(import_module(f"runner.modes.{module}"), name))
