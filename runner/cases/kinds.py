@@ -1,21 +1,27 @@
 """Which model an entry of a case file has, by its fields: each condition is a JSON Schema, of few keywords; and what is
-said about fields of another model."""
+wrong with an entry, by the complaints about its value, and what to do about it: which mode has the field, which field
+or word may be meant, or how ours are called that another tool has."""
 
 from __future__ import annotations
 
+import json
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from importlib import import_module
 from types import NoneType
 from typing import Any
 
 from runner.application.documents import JsonPath
+from runner.assertions import TYPES
+from runner.assertions.model import Assertion
 from runner.cases.entries import Finding
 from runner.cases.model import Case
 from runner.errors import did_you_mean
-from runner.shapes.declared import known_fields
+from runner.shapes.declared import Model, fields_of, known_fields, shape_of
+from runner.shapes.shape import ANY, Complaint, at
+from scripttest import filled, row_of
 
 GRADING = ("rubrics", "threshold", "criteria", "grader")
 """Fields that make a standard case a graded one, and any other case a conversation."""
@@ -37,6 +43,11 @@ MODELS = {
 claims an entry is the entry's. They are loaded for the first entry with such a field, because most files have only
 standard cases."""
 TELLING = tuple(name for names in MODELS.values() for name in names)
+
+_OWNERS = {"Assertion": "assertion ", "Grader": "assertion ", "Message": "message ", "MessagePart": "part "}
+"""Model → what its fields are said to be of."""
+_LONGEST = 160
+"""Characters of a line with the values that it replaces; a longer one has none."""
 
 
 @cache
@@ -78,7 +89,7 @@ def named_modes() -> tuple[str, ...]:
     return tuple(model.runs for model in further_models() if "mode" in known_fields(model))
 
 
-def unknown_mode(entry: Mapping[str, Any]) -> Finding | None:
+def _unknown_mode(entry: Mapping[str, Any]) -> Finding | None:
     """A complaint about a `mode` that does not exist; None when it does, or is not given."""
     mode = entry.get("mode")
     if mode is None or mode in (modes := named_modes()):
@@ -90,7 +101,7 @@ def unknown_mode(entry: Mapping[str, Any]) -> Finding | None:
     return Finding(path=("mode",), text=f'unknown mode "{mode}"', hint=hint)
 
 
-def misplaced(path: JsonPath, model: type[Case], entry: Mapping[str, Any]) -> Finding | None:
+def _misplaced(path: JsonPath, model: type[Case], entry: Mapping[str, Any]) -> Finding | None:
     """What to say of an unknown field of an entry that another mode has; None when none has it."""
     if finding := model.misplaced(path, entry):
         return finding
@@ -111,6 +122,105 @@ def known_elsewhere(model: type[Case]) -> tuple[str, ...]:
 def fits(value: Any, schema: Mapping[str, Any]) -> bool:
     """Whether a value fits a schema that has only the keywords of conditions."""
     return all(_KEYWORDS[keyword](value, rule) for keyword, rule in schema.items())
+
+
+def explain(complaints: Iterable[Complaint], value: dict[str, Any], model: type[Case]) -> list[Finding]:
+    """What is wrong with the value of a case of that model, in the order of the complaints; or only that its mode does
+    not exist."""
+    odd_mode = _unknown_mode(value)
+    return [odd_mode] if odd_mode else [_finding(complaint, value, model) for complaint in complaints]
+
+
+def _finding(complaint: Complaint, value: dict[str, Any], case: type[Case]) -> Finding:
+    path, text = complaint.path, complaint.sentence(value)
+    model = _model_at(path[:-1], case)
+    if complaint.kind == "unknown":
+        return _unknown(path, text, value, model, case)
+    if complaint.kind == "choice":
+        return _no_choice(path, str(at(value, path)), _model_at(path, case), model, value)
+    is_id = complaint.kind == "missing" and path == ("id",)
+    return Finding(path=path, text=text, hint='Add one, such as "id": "T001"' if is_id else complaint.hint)
+
+
+def _unknown(path: JsonPath, text: str, value: dict[str, Any], model: type[Model] | None, case: type[Case]) -> Finding:
+    """A field that its object does not have."""
+    name, around = str(path[-1]), at(value, path[:-1])
+    fields = known_fields(model) if model else {}
+    for other in fields[name].spellings if name in fields else ():
+        if other != name and other in around:
+            said = text.replace(f'unknown field "{name}"', f'"{other}" and "{name}" set the same field', 1)
+            return Finding(path=path, text=said, hint="Keep one of them")
+    if found := _misplaced(path, case, value):
+        return found
+    known = tuple(fields)
+    hint = foreign_word("field", name, around, path) if len(path) == 1 else None
+    if model is Assertion and name in TYPES and len(around) == 1:
+        hint = f'Write: {{"type": "{name}", "value": {json.dumps(around[name], ensure_ascii=False)[:_LONGEST]}}}'
+    hint = hint or _closest(name, known + (known_elsewhere(case) if len(path) == 1 else ()))
+    hint = hint or f"Allowed fields: {', '.join(known)}, and any that starts with x-"
+    return Finding(path=path, text=text, hint=hint, unknown=True)
+
+
+def _no_choice(
+    path: JsonPath, actual: str, inside: type[Model] | None, model: type[Model] | None, value: dict[str, Any]
+) -> Finding:
+    """A word that a field does not accept; `inside` is the model, if the field is its `type`."""
+    owner, field = (inside, "type") if inside else (model, str(path[-1]))
+    assert owner is not None
+    what = f'unknown {_OWNERS.get(owner.__name__, "")}{field} "{actual}"'
+    known = fields_of(owner)[field].shape.words
+    if issubclass(owner, Case) and not owner.in_turns and field == "type":
+        known = tuple(
+            dict.fromkeys(name for model in (owner, *further_models()) for name in fields_of(model)[field].shape.words)
+        )
+    if owner is Assertion and (actual == "rubrics" or " " in actual):
+        return Finding(path=path, text=what, hint=f"Criteria in plain language need {CONVERSATION_MODE}")
+    is_type = issubclass(owner, Assertion) and field == "type"
+    hint = foreign_word("type", actual, at(value, path[:-1]), path) if is_type else None
+    hint = hint or _closest(actual, known) or f"It is {'one of ' * (len(known) > 1)}{', '.join(known)}"
+    return Finding(path=path, text=what, hint=hint)
+
+
+def foreign_word(place: str, word: str, around: Any, path: JsonPath) -> str | None:
+    """What to write for a field of a case, or a type of an assertion, that another tool has; None for any other word.
+    `around` is the object that it stands in."""
+    negated = place == "type" and re.match(r"not[-_]", word) is not None
+    base = word[4:] if negated else word
+    own = base.replace("-", "_")
+    row = (f'"assert": {{"type": "{own}", "value": <value>}}', "") if own in TYPES else row_of(place, base)
+    if row is None or (place == "type" and word.replace("-", "_") in TYPES):
+        return None
+    fields = around if isinstance(around, dict) else {}
+    value = fields.get("value", fields.get("threshold", "...")) if place == "type" else fields.get(word)
+    each = [{"type": "contains", "value": one} for one in value] if isinstance(value, list) else value
+    given = {"value": value, "contains": each}
+    line = filled(row[0], **{name: json.dumps(one, ensure_ascii=False) for name, one in given.items()})
+    if len(line) > _LONGEST:
+        line = filled(row[0], value='"..."', contains="[...]")
+    if negated:
+        line = line.removesuffix("}") + ', "negate": true}'
+    within = [part for part in path[:-1] if isinstance(part, str)]
+    if within and within[-1] not in ("assert", "assertions"):
+        line = line.removeprefix('"assert": ')
+    return f"Write: {line}" + f" ({row[1]})" * bool(row[1])
+
+
+def _model_at(path: JsonPath, model: type[Model]) -> type[Model] | None:
+    """The model of the object at a path of a value of that model; None for free values."""
+    shape = shape_of(model)
+    for part in path:
+        if isinstance(part, int):
+            shape = shape.items or ANY
+        else:
+            field = known_fields(shape.model).get(part) if shape.model else None
+            shape = field.shape if field else ANY
+    return shape.model
+
+
+@lru_cache(maxsize=256)
+def _closest(name: str, known: tuple[str, ...]) -> str | None:
+    """A mistake in a large file is often in each of its lines."""
+    return did_you_mean(name, known)
 
 
 def has(field: str, rule: dict[str, Any] | None = None) -> dict[str, Any]:

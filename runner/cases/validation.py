@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from runner.application.documents import KEEP_ONE, JsonPath, Position, given_twice, repeated_keys
 from runner.assertions.checking import problem_with_assertion
 from runner.cases.entries import Entry, Finding, Problem, Problems, Splitter, entries_in, list_of, without_noise
-from runner.cases.kinds import model_of, unknown_mode, without_nulls
+from runner.cases.kinds import explain, model_of, without_nulls
 from runner.cases.messages import AttachedPart, parts_of_case, problem_with_file, problem_with_part
 from runner.cases.model import Case
 from runner.errors import did_you_mean
@@ -121,10 +121,7 @@ class Validator:
         try:
             return model.model_validate(value)
         except Misfit as error:
-            from runner.cases.explain import explain
-
-            complaint = unknown_mode(value)
-            findings = [complaint] if complaint else explain(error.complaints, value, model)
+            findings = explain(error.complaints, value, model)
         for finding in findings:
             self.report(entry, value, finding)
         if self._warnings is None or not all(finding.unknown for finding in findings):
