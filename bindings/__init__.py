@@ -8,6 +8,15 @@ from scripttest import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from bindings.calls import (
+        KeptCall,
+        Worlds,
+        answered_value,
+        arguments_text,
+        envelope,
+        failure_envelope,
+        revived,
+    )
     from bindings.errors import ProcessError
     from bindings.host_processes import DATABASE, HostProcesses, is_served
     from bindings.inline_snapshots import InlineSnapshots
@@ -19,25 +28,13 @@ if TYPE_CHECKING:
     from bindings.models.store import built_in_models
     from bindings.patterns import Pattern, PatternError, compile
     from bindings.policy import HostCall, HostFunction, Policy, Written, host_problem
-    from bindings.process_router import (
-        KeptCall,
-        KeptCalls,
-        ProcessRouter,
-        Provider,
-        TestKind,
-        Worlds,
-        answered_value,
-        arguments_text,
-        envelope,
-        failure_envelope,
-        revived,
-    )
     from bindings.snapshots import SnapshotError, Snapshots
     from bindings.workspace import Workspace, opened_workspace, workspace_of
-    from bindings.world import CLOCK_STANDS, Mock, Mocks, World, given_mocks
+    from bindings.world import CLOCK_STANDS, Mock, Mocks, PendingQuestion, World, given_mocks
 
 
 _HOMES = {
+    "calls": "KeptCall Worlds answered_value arguments_text envelope failure_envelope revived",
     "errors": "ProcessError",
     "host_processes": "DATABASE HostProcesses is_served",
     "inline_snapshots": "InlineSnapshots",
@@ -49,11 +46,9 @@ _HOMES = {
     "models.store": "built_in_models",
     "patterns": "Pattern PatternError compile",
     "policy": "HostCall HostFunction Policy Written host_problem",
-    "process_router": "KeptCall KeptCalls ProcessRouter Provider TestKind Worlds answered_value arguments_text"
-    " envelope failure_envelope revived",
     "snapshots": "SnapshotError Snapshots",
     "workspace": "Workspace opened_workspace workspace_of",
-    "world": "CLOCK_STANDS Mock Mocks World given_mocks",
+    "world": "CLOCK_STANDS Mock Mocks PendingQuestion World given_mocks",
 }
 __all__ = sorted(" ".join(_HOMES.values()).split())
 __getattr__ = lazy_names(__name__, _HOMES)

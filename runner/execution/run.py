@@ -1,5 +1,5 @@
-"""One run: its plan, the services that its tests need, what answers the calls of its scripts; and who takes part in it
-from outside: what observes it, and what runs its tests on other machines."""
+"""One run: its plan and the services that its tests need; and who takes part in it from outside: what observes it, and
+what runs its tests on other machines."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import _thread
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
-from bindings import SCRIPT_GLOBALS, ProcessRouter, Snapshots
+from bindings import SCRIPT_GLOBALS, Snapshots
+from runner.execution.router import Router
 from scripttest.typing_names import Protocol, TypeVar
-from scripttest.values import fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any, TextIO
+    from typing import TextIO
 
-    from bindings import InlineSnapshots, Provider, World
+    from bindings import InlineSnapshots
     from runner.connectors.base import ClosedModels
     from runner.execution.repetition import Repetition
     from runner.execution.services import RunServices
@@ -30,13 +30,10 @@ if TYPE_CHECKING:
     from runner.reporters.console.terminal import Progress
     from runner.test_kinds.benchmark_tests import BenchmarkTests
     from runner.test_kinds.fuzz_tests import FuzzTests
-    from scripttest import Coverage, Focus, Instrument, Processes, ScriptHost, Selected
+    from scripttest import Coverage, Instrument, Processes, ScriptHost
 
 
 H = TypeVar("H")
-
-AGENT_GROUPS = ("agent", "agents", "assistants", "ai", "llm", "mcp")
-"""First words of the names of processes that agents answer."""
 
 
 class Observer:
@@ -123,7 +120,7 @@ class Run:
         """See `fuzz_or_benchmarks`."""
         self._lock = _thread.allocate_lock()
         self._results = results or self.environment.stdout
-        self._again: Mapping[str, Collection[str] | None] = {}
+        self.again: Mapping[str, Collection[str] | None] = {}
         """Module → its tests that run in this pass, None for all; empty in the first one."""
         self._environments: dict[str, CaseEnvironment] = {}
         options, environment = self.options, self.environment
@@ -135,7 +132,7 @@ class Run:
         )
         self.inline_snapshots: InlineSnapshots | None = None
         """What is written into sources; None when that is nothing."""
-        self.router = self._router()
+        self.router = Router(self)
         """Answers what scripts call."""
 
     def __enter__(self) -> Run:
@@ -195,7 +192,7 @@ class Run:
 
     def begin_again(self, tests: Mapping[str, Collection[str] | None]) -> None:
         """Begins a further pass: only these tests of each module run, None: all, as if for the first time."""
-        self._again = tests
+        self.again = tests
         for module, names in tests.items():
             self.services.worlds.forget(module, names)
         self.services.begin_again(tests)
@@ -267,25 +264,6 @@ class Run:
             self._results.write(text)
             self._results.flush()
 
-    def _select(self, module: str, tests: Mapping[str, str]) -> Selected:
-        """The tests of a module that run, by flags and `t.only`, and have no result yet."""
-        from scripttest import Selected
-
-        names, selection = self.plan.picked.get(module), self.plan.selection
-        wanted = [test for test in tests if names is None or test in names]
-        wanted = [test for test in wanted if selection is None or selection.test(test)]
-        only = [test for test in wanted if ".only(" in tests[test] and _focus_of(tests[test]).only]
-        forbidden = self.plan.forbids_only
-        run = only if only and not forbidden else wanted
-        retained, again = self.plan.retained_tests(module), self._again.get(module)
-        return Selected(
-            tests=frozenset(test for test in run if test not in retained and (again is None or test in again)),
-            only=only,
-            beside=len(wanted) - len(run),
-            forbidden=forbidden,
-            focuses=selection is None or not selection.names_subtests,
-        )
-
     def used_inline_snapshots(self) -> InlineSnapshots:
         """What is written into sources."""
         with self._lock:
@@ -294,60 +272,3 @@ class Run:
 
                 self.inline_snapshots = InlineSnapshots(self.snapshots)
             return self.inline_snapshots
-
-    def _router(self) -> ProcessRouter:
-        services, snapshots, selection = self.services, self.snapshots, self.plan.selection
-        providers: dict[str, Provider] = {
-            **dict.fromkeys(AGENT_GROUPS, lambda world, name, args: services.agents().answer(world, name, args)),
-            "agent.JudgeRequired": self._is_judge_required,
-            "agent.Verdict": _read_verdict,
-            "agent.Vote": self._count_votes,
-            "subtest.Focus": lambda world, name, args: fields_of(_focus_of(str(args[0]))),  # by a function's source
-            "snapshot.Inline": lambda world, name, args: self.used_inline_snapshots().match(args),
-            "snapshot.Match": lambda world, name, args: snapshots.match(world.suite, world.key.label, args),
-        }
-        if selection is not None:
-            providers["subtest.Selects"] = lambda world, name, args: selection.subtest(world.suite, args)
-        return ProcessRouter(
-            services.processes,
-            providers,
-            self.plan.context,
-            self._select,
-            services.worlds,
-            self.plan.arrange,
-            dict.fromkeys(("fuzz", "benchmark"), self.fuzz_or_benchmarks),
-            services.forget,
-            self.wanted,
-        )
-
-    def _is_judge_required(self, world: World, name: str, args: list[Any]) -> bool:
-        world.is_judged = True
-        return self.options.require_judge
-
-    def _count_votes(self, world: World, name: str, args: list[Any]) -> dict[str, Any]:
-        from runner.agents.helpers import count_votes
-
-        world.is_judged = True
-        options = self.options
-        return count_votes(world, options.judge_samples, options.judge_connector or "", options.require_judge, args)
-
-
-def _focus_of(source: str) -> Focus:
-    from scripttest import focus_of
-
-    return focus_of(source)
-
-
-def _read_verdict(world: World, name: str, args: list[Any]) -> dict[str, Any]:
-    """Reads the mocked answer of a validator: `[validator, reply]`."""
-    from bindings import ProcessError
-    from runner.agents.answer import AgentError
-    from runner.agents.helpers import mocked_verdict
-    from runner.errors import sentences
-
-    agent, reply = args
-    try:
-        return mocked_verdict(agent, reply, world)
-    except AgentError as error:
-        said = sentences(error.message, error.hint)
-        raise ProcessError(said, infrastructure=error.infrastructure) from error

@@ -113,9 +113,7 @@ class ScriptModules:
         wanted = run.options.story or ("few" if run.environment.terminal else "off")
         if wanted == "off" or run.options.fuzz or run.options.bench:
             return None
-        from bindings import KeptCalls
-
-        run.router.kept = KeptCalls()
+        run.router.keeps_calls = True
         seed = self._host.boots.own_seed = int.from_bytes(os.urandom(6), "big")
         return seed
 
@@ -282,7 +280,7 @@ class ScriptModules:
         world = run.services.worlds.end(key)
         if world is not None or outcome.mocked:
             result = with_external_calls(result, world)
-        calls = run.router.kept.take(key) if run.router.kept is not None else ()
+        calls = run.router.calls_of(key)
         began = self._began.pop(self._place(record), 0.0) if self._began else 0.0
         if not self._again or not self._is_over(self._place(record)):
             self._end(result, calls, began)

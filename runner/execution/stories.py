@@ -116,8 +116,7 @@ class Stories:
 
     def _story_of(self, result: TestResult, calls: Sequence[KeptCall], began: float) -> tuple[Record, ...]:
         run, host, hide = self._run, self._opened(), self._run.options.story_hide
-        kept = run.router.kept
-        of_loading = kept.of_loading(result.suite) if kept is not None else ()
+        of_loading = run.router.calls_of_loading(result.suite)
         self._answers.begin(result.name, calls, of_loading)
         settings = {"hide": list(hide), "began": began, "skip": 0, "most": MOST}
         module = self._modules[result.suite].replace(run=result.run)

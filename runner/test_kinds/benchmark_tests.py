@@ -48,7 +48,7 @@ USUAL = 6
 
 
 class BenchmarkTests:
-    """Controls the benchmarks of a run: a `TestKind` of `bindings`. Threads may share it."""
+    """Controls the benchmarks of a run. Threads may share it."""
 
     def __init__(
         self, options: RunOptions, environment: Environment, write: Callable[[str], None], modules: Sequence[str]

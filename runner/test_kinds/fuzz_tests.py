@@ -43,7 +43,7 @@ SHOWN = 300
 
 
 class FuzzTests:
-    """Controls the fuzz tests of a run: a `TestKind` of `bindings`. Threads may share it."""
+    """Controls the fuzz tests of a run. Threads may share it."""
 
     is_worse = False
     """They have no baseline that they could be worse than."""

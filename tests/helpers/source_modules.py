@@ -18,7 +18,7 @@ FLOORS = {
     "scripttest/__init__.py": "scripttest/__init__",
     "bindings/__init__.py": "bindings/router",
     "bindings/host_processes.py": "bindings/router",
-    "bindings/process_router.py": "bindings/router",
+    "bindings/calls.py": "bindings/router",
     "runner/__main__.py": "runner/__main__",
 }
 """Modules that stand above the folder in which they are: module → its room. All others belong to their folder."""

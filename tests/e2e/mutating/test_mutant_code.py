@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from command import Application, MakeApplication, Record
 
-from bindings import HostProcesses, Policy, ProcessRouter, World, Worlds
+from bindings import World, Worlds
+from runner.execution.router import Router
 from scripttest import TestKey
 
 SHAPES = """const named = (a = 1) => a + 1
@@ -160,13 +161,8 @@ def test_a_judge_is_asked_once_for_equal_answers() -> None:
         asked.append(args[0])
         return {"passed": True}
 
-    router = ProcessRouter(
-        HostProcesses(Path(), Policy, Path, lambda world: None),
-        {"agent.Validate": validate},
-        {},
-        lambda *_: True,
-        Worlds(),
-    )
+    services: Any = SimpleNamespace(worlds=Worlds(), agents=lambda: SimpleNamespace(answer=validate))
+    router = Router(SimpleNamespace(services=services))  # type: ignore[arg-type]
     router.judged = {}
     for mutant in (0, 2, 3):
         for answer in ("Hello", "Hello", f"Bye {mutant // 3}"):
