@@ -5,7 +5,6 @@ from __future__ import annotations
 import _thread
 import os
 import re
-import shutil
 import threading
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -127,7 +126,9 @@ class StoredDatabases:
         """Keeps the database of a run of a test, and drops an earlier one of the same run. Raises OSError."""
         with self._lock:
             if not self._files:
-                shutil.rmtree(self._part, ignore_errors=True)
+                from shutil import rmtree  # takes as long to load as reading twenty cases
+
+                rmtree(self._part, ignore_errors=True)
                 self._part.mkdir()
             if test not in self._files:
                 self._files[test] = self._file(test)

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Hashable, Sequence
 from statistics import fmean
 
-from runner.statistics.intervals import NORMAL, Interval, Z, t_interval, variance, wilson
+from runner.statistics.intervals import Interval, Z, normal, t_interval, variance, wilson
 from scripttest.values import Value
 
 MOST_SAMPLES = 9
@@ -302,4 +302,4 @@ def _normal(places: list[float], size: int, total: float) -> float:
     if spread == 0:
         return 1.0
     off = max(0.0, abs(total - middle) - 0.5) / spread
-    return min(1.0, 2 * (1 - NORMAL.cdf(off)))
+    return min(1.0, 2 * (1 - normal().cdf(off)))

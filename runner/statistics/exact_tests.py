@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import add
 
-from runner.statistics.intervals import ALPHA, EQUAL, NORMAL, SLACK, hypergeometric, variance
+from runner.statistics.intervals import ALPHA, EQUAL, SLACK, hypergeometric, normal, variance
 from scripttest.values import Value
 
 DRAWS = 9999
@@ -288,7 +288,7 @@ def _tails(below: float, tie: float, above: float) -> Tails:
 
 def _normal(total: float, spread: float) -> Tails:
     z = total / math.sqrt(spread)
-    return _tails(NORMAL.cdf(z), 0.0, NORMAL.cdf(-z))
+    return _tails(normal().cdf(z), 0.0, normal().cdf(-z))
 
 
 def _splits(case: ScoredCase, draw: random.Random) -> list[float]:

@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import accumulate
 from operator import mul, truediv
-from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 from runner.statistics import PassCount
 from scripttest.values import Value
 
-NORMAL = NormalDist()
-"""The standard normal distribution."""
+if TYPE_CHECKING:
+    from statistics import NormalDist
+
 _STEPS = 200
 """Steps of the continued fraction: a hundred are enough for a million runs."""
 _TINY = 1e-300
@@ -100,10 +101,18 @@ def _away(value: float) -> float:
     return value if abs(value) > _TINY else _TINY
 
 
-Z = NORMAL.inv_cdf(0.975)
+Z = 1.9599639845400536
 """Standard errors on each side of a 95 % interval."""
-SEEN = Z + NORMAL.inv_cdf(0.8)
+SEEN = Z + 0.8416212335729144
 """Standard errors of a difference that is seen four times in five."""
+
+
+@lru_cache(1)
+def normal() -> NormalDist:
+    """The standard normal distribution."""
+    from statistics import NormalDist  # takes longer to load than the report of a hundred cases to write
+
+    return NormalDist()
 
 
 LEVEL = 0.95
@@ -140,7 +149,7 @@ def wilson(passed: float, runs: float, level: float = LEVEL) -> Interval:
     """Wilson's score interval of a share. Without runs nothing is known: 0 to 1."""
     if not runs:
         return Interval(low=0.0, high=1.0)
-    z = NORMAL.inv_cdf(0.5 + level / 2)
+    z = Z if level == LEVEL else normal().inv_cdf(0.5 + level / 2)
     share, squared = passed / runs, z * z
     middle = share + squared / (2 * runs)
     width = z * math.sqrt(share * (1 - share) / runs + squared / (4 * runs * runs))

@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 from change_verdicts import verdict_of
@@ -238,3 +239,8 @@ def close(found: Any, wanted: Any, tolerance: float) -> bool:
 
 def test_every_figure_has_vectors() -> None:
     assert {vector["statistic"] for vector in VECTORS} == set(FIGURES)
+
+
+def test_standard_errors_are_those_of_the_normal_distribution() -> None:
+    assert NormalDist().inv_cdf(0.975) == intervals.Z
+    assert intervals.Z + NormalDist().inv_cdf(0.8) == intervals.SEEN
