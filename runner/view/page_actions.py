@@ -23,7 +23,6 @@ from runner.version import VERSION
 from runner.view.reruns import Reruns, as_typed, commands_of
 from runner.view.runs import StoredRuns
 from scripttest.typing_names import Record
-from scripttest.values import Value
 
 _ASKED = ("run", "turn", "criterion")
 """Identifies a question about one result."""
@@ -31,19 +30,9 @@ LONGEST = 2000
 """Characters of a reason."""
 
 
-class Question(Value):
-    """Something that a person may be asked."""
-
-    judgement: Judgement
-    """The verdict of a judge on a criterion; its criterion is empty for the answer as a whole, of which no judge says
-    anything."""
-    attempt: int
-    """As the store counts them."""
-
-    @property
-    def place(self) -> tuple[int, int, str]:
-        """Where its label belongs, within a test."""
-        return self.attempt, self.judgement.key.turn, self.judgement.key.criterion
+Questions = dict[tuple[int, int, str], Judgement]
+"""What a person may be asked about a test, by attempt, as the store counts them, turn and criterion: the verdicts of
+judges, and the answer as a whole, of which no judge says anything, with an empty criterion."""
 
 
 class Labelling:
@@ -65,15 +54,14 @@ class Labelling:
                 for label in store.labels(id)
                 if (label.suite, label.test, label.person) == (suite, test, self._person)
             ]
-            known = {(label.attempt, label.turn, label.criterion): label for label in labels}
+            known = {_place(label): label for label in labels}
             records = []
-            for question in _questions(store, id, suite, test):
-                one = question.judgement
+            for place_in_test, one in _questions(store, id, suite, test).items():
                 where = {name: getattr(one.key, name) for name in _ASKED}
                 record: Record = {**where, "input": one.input, "output": one.output}
                 if one.key.criterion:
                     record["judged"] = {"passed": one.passed, "judge": one.judge}
-                if label := known.get(question.place):
+                if label := known.get(place_in_test):
                     record["label"] = _record(label)
                 records.append(record)
         return {"questions": records}
@@ -96,11 +84,9 @@ class Labelling:
             tests = {(label.suite, label.test) for label in labels}
             questions = {test: _questions(store, id, *test) for test in tests}
         for label in labels:
-            for one in questions[label.suite, label.test]:
-                if one.place == (label.attempt, label.turn, label.criterion):
-                    key = one.judgement.key
-                    said = Label(key=key, passed=label.passed, score=label.score, why=label.why)
-                    text += text_of_labels([one.judgement], {key: said}, as_table=False)
+            if one := questions[label.suite, label.test].get(_place(label)):
+                said = Label(key=one.key, passed=label.passed, score=label.score, why=label.why)
+                text += text_of_labels([one], {one.key: said}, as_table=False)
         return text
 
     def _test(self, id: str, place: Any) -> tuple[str, str]:
@@ -110,17 +96,15 @@ class Labelling:
         result = self._runs.result(id, place)
         return key_of(self._runs.suite(id, result)), result.name
 
-    def _label(
-        self, said: Mapping[str, Any], questions: list[Question], run: str, suite: str, test: str
-    ) -> StoredLabel:
+    def _label(self, said: Mapping[str, Any], questions: Questions, run: str, suite: str, test: str) -> StoredLabel:
         asked = [said.get(name) for name in _ASKED]
-        found = next((one for one in questions if [getattr(one.judgement.key, name) for name in _ASKED] == asked), None)
-        passed, why = said.get("passed"), said.get("why")
-        if found is None or not (passed is None or isinstance(passed, bool)) or not isinstance(why, str):
+        found = (place for place, one in questions.items() if [getattr(one.key, name) for name in _ASKED] == asked)
+        place, passed, why = next(found, None), said.get("passed"), said.get("why")
+        if place is None or not (passed is None or isinstance(passed, bool)) or not isinstance(why, str):
             raise ConfigurationError("Cannot save the label: it does not match a question about this result")
         if len(why) > LONGEST:
             raise ConfigurationError(f"Cannot save the label: its reason has more than {LONGEST} characters")
-        attempt, turn, criterion = found.place
+        attempt, turn, criterion = place
         return StoredLabel(
             run=run,
             suite=suite,
@@ -135,17 +119,21 @@ class Labelling:
         )
 
 
-def _questions(store: Store, run: str, suite: str, test: str) -> list[Question]:
+def _questions(store: Store, run: str, suite: str, test: str) -> Questions:
     """What can be asked about a test of a run, about each of its runs where it has several: whether the answer is good,
     and whether each criterion of a judge holds. Nothing about script tests."""
     found = store.of_test(run, suite, test)
-    questions: list[Question] = []
+    questions: Questions = {}
     for one in [one for one in found if one.attempt] or found:
         line = store.line(one.seq)
         attempt = line["run"] if isinstance(line.get("run"), int) else 0
         asked = [*_whole_answer(line, attempt or 1), *judgements_in([result_of(line)])]
-        questions += [Question(judgement=judgement, attempt=attempt) for judgement in asked]
+        questions |= {(attempt, judgement.key.turn, judgement.key.criterion): judgement for judgement in asked}
     return questions
+
+
+def _place(label: StoredLabel) -> tuple[int, int, str]:
+    return label.attempt, label.turn, label.criterion
 
 
 def _whole_answer(line: Mapping[str, Any], run: int) -> list[Judgement]:

@@ -19,7 +19,6 @@ from runner.record.model import Suite, TestResult, suite_in
 from runner.record.model import key_of as result_key
 from runner.record.outcomes import Verdict
 from runner.record.report import Report
-from runner.record.writing import json_line
 from runner.reporters.html.compared import variants_of
 from runner.reporters.html.data import Rows, index_of
 from runner.store.store import Store
@@ -247,8 +246,6 @@ def _status_of(run: StoredRun) -> str:
 
 class _Shown(Value):
     result: TestResult
-    source: str
-    """The result as JSON."""
     row: Record
     text: str
     """What the block has of it."""
@@ -333,16 +330,13 @@ class RunPages:
         self.revision = next(self._revisions)
         rows = Rows(report, self._named)
         for result in report.results:
-            source = json_line(result.line)
             place = self._places.setdefault(_where(result), len(self._shown))
             known = self._shown[place] if place < len(self._shown) else None
-            if known is not None and known.source == source:
+            if known is not None and known.result.line == result.line:
                 continue
-            row, text = rows.made(result, source, known.row["key"] if known else None)
+            row, text = rows.made(result, known.row["key"] if known else None)
             row["position"] = result.position
-            self._shown[place : place + 1] = [
-                _Shown(result=result, source=source, row=row, text=text, changed=self.revision)
-            ]
+            self._shown[place : place + 1] = [_Shown(result=result, row=row, text=text, changed=self.revision)]
         return rows
 
 

@@ -68,9 +68,8 @@ class Rows:
         self._commands = [command_of(suite, _flags(suite, report.start)) for suite in report.suites]
         self._taken = {} if taken is None else taken
 
-    def made(self, result: TestResult, text: str = "", key: str | None = None) -> tuple[Record, str]:
-        """The row of a result, and `[record, extra]` as JSON. `text` is the JSON of the result, and `key` is that of
-        the row, where these are known."""
+    def made(self, result: TestResult, key: str | None = None) -> tuple[Record, str]:
+        """The row of a result, and `[record, extra]` as JSON. `key` is that of the row, where it has one already."""
         record = result.line
         row = _row(record)
         row["key"] = key or self._key(f"{result.suite}/{row['id']}")
@@ -80,7 +79,7 @@ class Rows:
             extra["frames"] = frames
         if diffs := {path: diff for path, check in _failed_checks(record) if (diff := difference_in(check))}:
             extra["diffs"] = diffs
-        return row, f"[{text or json_line(record)}, {json_line(extra)}]"
+        return row, json_line([record, extra])
 
     def _key(self, name: str) -> str:
         count = self._taken[name] = self._taken.get(name, 0) + 1
