@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from typing import Any
 
 from runner.record.case_result import json_of
 from runner.record.fold import Counts
@@ -30,11 +31,6 @@ from runner.record.writing import json_line, plain, without_halves
 from runner.reporters.document import DocumentReporter
 from scripttest import Outcome
 from scripttest.typing_names import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 
 OF_LINES = ("type", "suite", "position", "script", "fingerprint", "regrade", "assertion_count")
 """Keys that results have as lines of JSONL only."""

@@ -7,29 +7,23 @@ an `error` of the test case `run` in a separate suite. Warnings of a result are 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import PurePath
 from xml.sax.saxutils import escape
 
 from runner.record import result_texts
-from runner.record.case_result import json_of
+from runner.record.case_result import CaseResult, TurnResult, json_of
 from runner.record.fold import Counts
 from runner.record.lines import sizes
 from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite, TestResult
 from runner.record.outcomes import Verdict, error_text, log_members, stack_trace
 from runner.record.report import Report
-from runner.record.summary import certainty_of, counts_record, in_lines, usage_record
+from runner.record.summary import Certainty, Figures, certainty_of, counts_record, in_lines, usage_record
 from runner.reporters.document import DocumentReporter
 from runner.reporters.json_report import MARKS
 from runner.security.terminal import inert
 from scripttest import Cause
 from scripttest.typing_names import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from runner.record.case_result import CaseResult, TurnResult
-    from runner.record.summary import Certainty, Figures
 
 TEXT_LIMIT = 131_072
 """Characters of one text that are written."""

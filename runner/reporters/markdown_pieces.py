@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from runner.amounts import cost_in, dollars
+from runner.assertions.base import AssertionResult, ToolUse
 from runner.record import result_texts
+from runner.record.case_result import CaseResult, CheckpointResult, CriterionResult, TurnResult
 from runner.record.lines import sizes
+from runner.record.model import Suite, TestResult
 from runner.record.outcomes import Verdict, error_text, log_members, place, stack_trace
 from runner.reporters.console.style import first_and_last
 from runner.security.terminal import spelled
-from scripttest import Status
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from runner.assertions.base import AssertionResult, ToolUse
-    from runner.record.case_result import CaseResult, CheckpointResult, CriterionResult, TurnResult
-    from runner.record.model import Suite, TestResult
-    from scripttest import Outcome
-
+from scripttest import Outcome, Status
 
 VALUE_LIMIT = 4000
 """Characters of a value that are shown."""

@@ -17,7 +17,6 @@ from http.client import IncompleteRead
 from typing import Any
 
 import requests
-from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
@@ -26,23 +25,18 @@ from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.re import parse_env_headers
 
+from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.readers import collector
 from runner.record import events
+from runner.record.fold import Execution
+from runner.record.model import TestResult
 from runner.record.outcomes import Verdict
 from runner.reporters import span_attributes as attributes
-from runner.reporters.span_attributes import EVENT, evaluations_of
+from runner.reporters.span_attributes import EVENT, Attributes, evaluations_of
 from runner.reporters.stream import IncompleteError
 from runner.version import VERSION
 from scripttest.typing_names import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from runner.environment import Environment
-    from runner.record.fold import Execution
-    from runner.record.model import TestResult
-    from runner.reporters.span_attributes import Attributes
-
 
 PATH = "/v1/traces"
 DEFAULT = "http://localhost:4318"
@@ -61,7 +55,8 @@ _LOGGER = logging.getLogger("opentelemetry")
 
 
 class OtlpReporter:
-    """Sends spans. What cannot be sent is said when it is closed."""
+    """Makes and sends the spans of a run. Tests whose results are of an earlier run, which this one resumes, have none.
+    What cannot be sent is said when it is closed."""
 
     def __init__(self, endpoint: str, environment: Environment) -> None:
         """`endpoint` is the value of `--otlp`; empty: what the environment says. Raises ConfigurationError."""
@@ -84,42 +79,12 @@ class OtlpReporter:
         self._provider.add_span_processor(self._queue)
         told = {name.lower(): variables.get(name, "") for name in ("TRACEPARENT", "TRACESTATE")}
         whole = {name: text for name, text in told.items() if clean(text) == text}
-        parent = TraceContextTextMapPropagator().extract(whole)
-        tracer = self._provider.get_tracer("yao-test", VERSION)
-        self._spans = Spans(tracer, parent, environment.content_in_spans)
         self._patience = PATIENCE
-
-    def on_event(self, event: events.Event, so_far: Execution) -> None:
-        """Makes spans; blocks for none of them."""
-        self._spans.on_event(event, so_far)
-        if isinstance(event, events.RunEnd) and event.stopped:
-            self._patience = SHORT_PATIENCE
-
-    def close(self) -> None:
-        """Waits for the collector, for no longer than `PATIENCE`. Raises IncompleteError when it has not taken all
-        spans."""
-        self._spans.close()
-        end = threading.Thread(target=self._provider.shutdown, daemon=True)
-        end.start()
-        end.join(self._patience)
-        if not end.is_alive():
-            _LOGGER.setLevel(logging.NOTSET)
-        lost = self._queue.ended - self._sent.count
-        if not lost:
-            return
-        late = f"it did not accept them within {self._patience:g} s after the run"
-        why = self._session.problem or (late if end.is_alive() else "no reason given")
-        raise IncompleteError(f"{lost} of {self._queue.ended} spans did not reach {self._address}: {why}")
-
-
-class Spans:
-    """Makes the spans of a run. Tests whose results are of an earlier run, which this one resumes, have none."""
-
-    def __init__(self, tracer: Tracer, parent: Context, contents: bool) -> None:
-        """`parent` is the parent span of the run; with `contents`, spans contain messages."""
-        self._tracer = tracer
-        self._parent = parent
-        self._contents = contents
+        self._tracer = self._provider.get_tracer("yao-test", VERSION)
+        self._parent = TraceContextTextMapPropagator().extract(whole)
+        """The parent span of the run."""
+        self._contents = environment.content_in_spans
+        """Whether spans contain messages."""
         self._run: Span | None = None
         self._suites: dict[str, Span] = {}
         self._tests: dict[tuple[str, int, int], Span] = {}
@@ -147,9 +112,26 @@ class Spans:
                 self._run.set_attributes(attributes.of_end(event, so_far))
                 if event.status in (events.RunStatus.FAILED, events.RunStatus.ERROR):
                     self._run.set_status(Status(StatusCode.ERROR, event.status.value))
-            self.close()
+            self._patience = SHORT_PATIENCE if event.stopped else PATIENCE
+            self._end_all()
 
     def close(self) -> None:
+        """Waits for the collector, for no longer than `PATIENCE`. Raises IncompleteError when it has not taken all
+        spans."""
+        self._end_all()
+        end = threading.Thread(target=self._provider.shutdown, daemon=True)
+        end.start()
+        end.join(self._patience)
+        if not end.is_alive():
+            _LOGGER.setLevel(logging.NOTSET)
+        lost = self._queue.ended - self._sent.count
+        if not lost:
+            return
+        late = f"it did not accept them within {self._patience:g} s after the run"
+        why = self._session.problem or (late if end.is_alive() else "no reason given")
+        raise IncompleteError(f"{lost} of {self._queue.ended} spans did not reach {self._address}: {why}")
+
+    def _end_all(self) -> None:
         """Ends what is still open, where no end of the run came."""
         for span in (*self._tests.values(), *self._suites.values(), *([] if self._run is None else [self._run])):
             span.end()

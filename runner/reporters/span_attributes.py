@@ -13,17 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.amounts import cost_record
-from runner.record.case_result import ScoreVerdict
+from runner.record.case_result import CaseResult, ScoreVerdict
+from runner.record.events import RunEnd, RunStart
+from runner.record.fold import Execution
+from runner.record.model import Suite, TestResult
 from runner.record.outcomes import Verdict
 from scripttest import Cause
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from runner.record.case_result import CaseResult
-    from runner.record.events import RunEnd, RunStart
-    from runner.record.fold import Execution
-    from runner.record.model import Suite, TestResult
-
 
 Attributes = dict[str, str | bool | int | float | Sequence[str]]
 Record = Mapping[str, Any]

@@ -49,79 +49,30 @@ QUIET_OF_MANY = 0.1
 LONGEST_OF_MANY = 5.0
 
 
-class Contents:
-    """The contents of files when they were last read, as digests."""
-
-    def __init__(self, root: Path) -> None:
-        """Looks at all files below `root`."""
-        self._root = str(root)
-        self._known: dict[str, bytes] = {}
-        self._targets: dict[str, str] = {}
-        """Link → where it leads to."""
-        self.changed(_files(self._root))
-
-    def changed(self, paths: Iterable[str]) -> set[str]:
-        """The files whose content has changed, and those that were created or removed. Where a link leads elsewhere
-        now, what it led to counts too: the tests know that file by its own name."""
-        found = set()
-        for path in paths:
-            found |= self._left(path)
-            before, now = self._known.get(path), _digest(path)
-            if before == now:
-                continue
-            if now is None:
-                del self._known[path]
-            else:
-                self._known[path] = now
-            found.add(path)
-        return found
-
-    def all_changed(self) -> set[str]:
-        """The same for all files, old and new."""
-        return self.changed({*self._known, *self._targets, *_files(self._root)})
-
-    def _left(self, path: str) -> set[str]:
-        """The files to which a link led before, if it leads elsewhere now."""
-        before, now = self._targets.get(path), os.path.realpath(path) if os.path.islink(path) else None
-        if before == now:
-            return set()
-        if now is None:
-            del self._targets[path]
-        else:
-            self._targets[path] = now
-        return {file for file in self._known if file == before or file.startswith(f"{before}/")}
-
-    def expect(self, path: str, content: bytes) -> None:
-        """Records the new content of a file, so that it does not count as a change."""
-        self._known[path] = _digest_of(content)
-
-    def within(self, path: str) -> list[str]:
-        """The files of a changed path: itself, or all files of a folder that was created or removed."""
-        if any(part in IGNORED or part.startswith(".yao-test.") for part in path[len(self._root) :].split("/")):
-            return []
-        known = [file for file in self._known if file.startswith(f"{path}/")]
-        return [path, *known, *(_files(path) if os.path.isdir(path) else [])]
-
-
 class Changes:
     """Reports changes of files, on its own thread."""
 
     def __init__(self, root: Path, tell: Callable[[set[str]], None], broke: Callable[[Exception], None]) -> None:
-        """`tell` is called with the absolute paths of changed files; `broke` with the reason why watching has ended."""
+        """Looks at all files below `root`. `tell` is called with the absolute paths of changed files; `broke` with the
+        reason why watching has ended."""
         self._broke = broke
-        self._root = root
+        self._root = str(root)
         self._tell = tell
-        self._contents = Contents(root)
         self._stop = threading.Event()
         self._places: tuple[str, ...] = ()
+        self._known: dict[str, bytes] = {}
+        """File → the digest of what it contained when it was last read."""
+        self._targets: dict[str, str] = {}
+        """Link → where it leads to."""
+        self._changed(_files(self._root))
 
     def start(self) -> None:
         """Begins."""
         threading.Thread(target=self._work, name="changes", daemon=True).start()
 
     def expect(self, path: Path, content: bytes) -> None:
-        """Takes note of what the command itself is about to write."""
-        self._contents.expect(str(path), content)
+        """Takes note of what the command itself is about to write, so that it does not count as a change."""
+        self._known[str(path)] = _digest_of(content)
 
     def leave_out(self, places: Iterable[Path]) -> None:
         """From now on, what the command writes at these places, files or folders, is no change."""
@@ -167,13 +118,51 @@ class Changes:
             force_polling=force_polling,
             ignore_permission_denied=True,
         ):
-            changed = self._contents.changed({file for _, path in events for file in self._contents.within(path)})
+            changed = self._changed({file for _, path in events for file in self._within(path)})
             if not looked:
                 looked = True
-                changed |= self._contents.all_changed()
+                changed |= self._all_changed()
             changed = {path for path in changed if not (written_files.is_own(path) or self._is_of_run(path))}
             if changed:
                 self._tell(changed)
+
+    def _changed(self, paths: Iterable[str]) -> set[str]:
+        """The files whose content has changed since they were last read, and those that were created or removed. Where
+        a link leads elsewhere now, what it led to counts too: the tests know that file by its own name."""
+        found = set()
+        for path in paths:
+            found |= self._left(path)
+            before, now = self._known.get(path), _digest(path)
+            if before == now:
+                continue
+            if now is None:
+                del self._known[path]
+            else:
+                self._known[path] = now
+            found.add(path)
+        return found
+
+    def _all_changed(self) -> set[str]:
+        """The same for all files, old and new."""
+        return self._changed({*self._known, *self._targets, *_files(self._root)})
+
+    def _left(self, path: str) -> set[str]:
+        """The files to which a link led before, if it leads elsewhere now."""
+        before, now = self._targets.get(path), os.path.realpath(path) if os.path.islink(path) else None
+        if before == now:
+            return set()
+        if now is None:
+            del self._targets[path]
+        else:
+            self._targets[path] = now
+        return {file for file in self._known if file == before or file.startswith(f"{before}/")}
+
+    def _within(self, path: str) -> list[str]:
+        """The files of a changed path: itself, or all files of a folder that was created or removed."""
+        if any(part in IGNORED or part.startswith(".yao-test.") for part in path[len(self._root) :].split("/")):
+            return []
+        known = [file for file in self._known if file.startswith(f"{path}/")]
+        return [path, *known, *(_files(path) if os.path.isdir(path) else [])]
 
 
 def written_by(options: RunOptions, directory: Path) -> list[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from runner.assertions.base import AssertionResult
 from runner.record import case_result
 from runner.record.events import RunEnd, RunStatus, SuiteStart
 from runner.record.fold import Counts
@@ -12,14 +13,8 @@ from runner.record.model import Suite, TestResult
 from runner.record.result_texts import as_text, assertion_text, called, cut, message_text, one_line, trials_text
 from runner.reporters.console.style import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
 from runner.security.terminal import in_line
-from scripttest import Status
+from scripttest import Failure, Status
 from scripttest.values import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from runner.assertions.base import AssertionResult
-    from scripttest import Failure
-
 
 OUTPUT_LIMIT = 4000
 """Characters of an output that are shown."""

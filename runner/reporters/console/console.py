@@ -21,7 +21,7 @@ from scripttest import Failure, Outcome, ResultWarning, Status
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.reporters.console.case_lines import CaseLines
-    from runner.reporters.console.tables import Slowest, StabilityLines
+    from runner.reporters.console.tables import StabilityLines
 
 MANY, SCREEN = 10, 100
 """With more failures, or lines since the first of them, those that failed are named once more at the end."""
@@ -58,11 +58,8 @@ class ConsoleReporter:
         """Results whose warnings are shown at the end."""
         self._cases: CaseLines | None = None
         self._stability: StabilityLines | None = None
-        self._slowest: Slowest | None = None
-        if options.durations is not None:
-            from runner.reporters.console.tables import Slowest
-
-            self._slowest = Slowest(options.durations, self._style)
+        self._took: list[tuple[float, str]] = []
+        """Milliseconds and name of each test, for `--durations`."""
 
     def on_event(self, event: events.Event, so_far: Execution) -> None:
         """Prints what an event means to a person."""
@@ -136,8 +133,9 @@ class ConsoleReporter:
         outcome = result.outcome
         if outcome.status == Status.FAILED:
             self._failed.append((run.suites[result.suite], result))
-        if self._slowest is not None:
-            self._slowest.add(run.suites[result.suite], result)
+        if self._options.durations is not None:
+            took = sum(attempt.duration_ms for attempt in result.attempts) or outcome.milliseconds
+            self._took.append((took, in_line(f"{run.suites[result.suite].name} › {result.name}")))
         if result.stability is not None:
             self._stabilities().add(run.suites[result.suite].name, result.name, result.stability)
         if outcome.warnings and not self._detailed:
@@ -294,8 +292,10 @@ class ConsoleReporter:
             from runner.reporters.console.tables import coverage_table
 
             text += coverage_table(event.coverage, self._style, self._room())
-        if self._slowest is not None:
-            text += self._slowest.text(self._room())
+        if self._options.durations is not None:
+            from runner.reporters.console.tables import slowest_tests
+
+            text += slowest_tests(self._took, self._options.durations, self._style, self._room())
         if event.stopped:
             left = f"; {event.not_run} not run" if event.not_run else ""
             text += self._paint(f"Stopped: {event.stopped}{left}\n", "yellow")

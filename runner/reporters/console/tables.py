@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from heapq import nlargest
+from operator import itemgetter
 
 from runner.amounts import mean
 from runner.record.fold import Counts
-from runner.record.model import Suite, TestResult
+from runner.record.model import TestResult
 from runner.record.stability import CLASSES, RunStatistics, pass_rate
 from runner.record.summary import GroupRow, certainty_of, judges_text, part_rows, rate_text, score_text
 from runner.reporters.console.style import CASE_RATE, SINGLE, Style, count, in_milliseconds
 from runner.reporters.console.table import grouped, listed, table
-from runner.security.terminal import in_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,29 +136,15 @@ class StabilityLines:
         return self._style.paint(name, COLORS.get(name, "red"))
 
 
-class Slowest:
-    """`--durations`: keeps the slowest of the results of a run."""
-
-    def __init__(self, limit: int, style: Style) -> None:
-        self._limit = limit
-        self._style = style
-        self._kept: list[tuple[float, int, str]] = []
-        """Milliseconds, how many came after it (so that the first of two equals stays first), and the name."""
-        self._seen = 0
-
-    def add(self, suite: Suite, result: TestResult) -> None:
-        """Takes the result of a test, which took what all its runs took."""
-        took = sum(run.duration_ms for run in result.attempts) or result.outcome.milliseconds
-        self._seen -= 1
-        self._kept = nlargest(self._limit, [*self._kept, (took, self._seen, in_line(f"{suite.name} › {result.name}"))])
-
-    def text(self, room: int | None) -> str:
-        """Their lines, the slowest first; empty when nothing ran."""
-        if not self._kept:
-            return ""
-        title = "Slowest test" if len(self._kept) == 1 else f"Slowest {len(self._kept)} tests"
-        rows = [(in_milliseconds(took), name) for took, _, name in self._kept]
-        return f"{self._style.paint(title, 'bold')}\n{listed(rows, room)}"
+def slowest_tests(took: Sequence[tuple[float, str]], limit: int, style: Style, room: int | None) -> str:
+    """`--durations`: the lines of the slowest tests, of which `took` has milliseconds and names, the slowest first; of
+    two equals the first. Empty when nothing ran."""
+    found = nlargest(limit, took, key=itemgetter(0))
+    if not found:
+        return ""
+    title = "Slowest test" if len(found) == 1 else f"Slowest {len(found)} tests"
+    rows = [(in_milliseconds(milliseconds), name) for milliseconds, name in found]
+    return f"{style.paint(title, 'bold')}\n{listed(rows, room)}"
 
 
 def coverage_table(coverage: CoverageReport, style: Style, room: int | None) -> str:
