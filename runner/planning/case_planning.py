@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from runner.agents.service import AgentService
     from runner.options.values import Shard, Variant
-    from runner.planning.selection import TestFilter
+    from runner.planning.selection import Choice
 
 
 class CasePlanning:
@@ -44,7 +44,7 @@ class CasePlanning:
         self.warnings: list[str] = []
         """About the cases that `sources` has found."""
 
-    def sources(self, inputs: list[CaseInput | GeneratorInput], tests: TestFilter | None) -> list[CaseSource]:
+    def sources(self, inputs: list[CaseInput | GeneratorInput], tests: Choice | None) -> list[CaseSource]:
         """The cases of inputs, in their order. Blocks while cases are generated, before which all others are checked.
         `tests` selects by tags and earlier failures. Raises ConfigurationError with everything that is wrong with a
         file."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from runner.options.options import RunOptions
     from runner.planning.case_planning import CasePlanning
     from runner.planning.regrading import Regrading
-    from runner.planning.selection import Selection, SelectionAndOrder, TestFilter
+    from runner.planning.selection import Choice, Selection
     from runner.record.model import Suite
 
 
@@ -98,12 +98,12 @@ class _Planner:
         self._writes_cases = False
         self._transcripts: Transcripts | None = None
 
-    def _choose(self) -> SelectionAndOrder | None:
+    def _choose(self) -> Choice | None:
         """The selection by tags and earlier failures, and the order; None when no flag asks for either."""
         options, selection = self._options, self._selection
         if not (options.tags or options.last_failed or options.reorders):
             return None
-        from runner.planning.selection import selection_and_order
+        from runner.planning.selection import Choice
 
         named, saved = selection.test if selection is not None else None, None
         if options.resume is not None and options.last_failed:
@@ -111,11 +111,11 @@ class _Planner:
 
             start = start_of(options.resume, self._environment.directory)
             saved = start["resume"].get("failed", {}) if start else None
-        return selection_and_order(options, self._environment, self._application, named, saved)
+        return Choice(options, self._environment, self._application, named, saved)
 
     @property
-    def _filter(self) -> TestFilter | None:
-        return self._choice.filter if self._choice is not None else None
+    def _filter(self) -> Choice | None:
+        return self._choice if self._choice is not None and self._choice.selects else None
 
     @cached_property
     def _cases(self) -> CasePlanning:
@@ -161,19 +161,18 @@ class _Planner:
         """Selects by `--tag` and `--last-failed`, which selects everything when no test is known to have failed."""
         modules = [item for item in self._inputs if isinstance(item, TestModule)]
         found = self._apply_filter(modules)
-        tests = self._filter
-        if self._choice is not None and tests is not None and tests.by_failure and self._has_nothing:
+        choice = self._choice
+        if choice is not None and choice.by_failure and self._has_nothing:
             if self._options.resume is not None:
                 raise ConfigurationError(
                     f"Cannot resume {self._options.resume}: none of the failed tests exists any more",
                     "Start a new report with -o",
                 )
-            self._choice = self._choice.of_all(self._options, self._application)
+            choice.select_all(self._options)
             found = self._apply_filter(modules)
-            tests = self._filter
-        if tests is not None and self._has_nothing:
+        if choice is not None and choice.selects and self._has_nothing:
             if self._selection is None:
-                raise tests.nothing()
+                raise choice.nothing()
             from runner.planning.names import names_in
 
             files = (module.test for module in modules)
@@ -181,7 +180,7 @@ class _Planner:
         unselected = sum(source.total - source.selected for source in found)
         self._leave_out(self._options.selecting, len(modules) - len(self._modules), unselected)
         self._warnings += self._cases.warnings if found else []
-        self._warnings += tests.warnings if tests is not None else []
+        self._warnings += choice.tag_warnings if choice is not None else []
 
     def _apply_filter(self, modules: list[TestModule]) -> list[CaseSource]:
         """Selects modules and cases, and returns all cases, also those of files of which none is selected."""
@@ -228,8 +227,8 @@ class _Planner:
         self._warnings += not_collected(
             self._named, self._every, self._environment.directory, is_bare=not options.inputs
         )
-        if self._choice is not None:
-            self._warnings += self._choice.warnings
+        if self._choice is not None and self._choice.problem is not None:
+            self._warnings.append(self._choice.problem)
 
     def vary(self) -> None:
         """Makes the cases run once for each `--variant`."""
@@ -277,7 +276,7 @@ class _Planner:
             modules=tuple(self._modules),
             sources=tuple(self._sources),
             warnings=tuple(self._warnings),
-            notes=choice.notes_on(self._picked, cases) if choice is not None else (),
+            notes=choice.notes(self._picked, cases) if choice is not None else (),
             selection=self._selection,
             picked=self._picked,
             order=choice.order if choice is not None else None,

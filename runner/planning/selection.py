@@ -206,30 +206,67 @@ class Order(Value):
         )
 
 
-class TestFilter:
-    """Selects tests and cases by tags and earlier failures, and collects the tags that it meets."""
+class Choice:
+    """Which tests and cases of a run are selected by tags and earlier failures, and in which order they run."""
 
     def __init__(
         self,
-        root: Path,
-        tags: Sequence[str],
-        failed: Mapping[str, Sequence[str]] | None,
-        *,
-        named: Callable[[str], bool] | None = None,
-        resumes: bool = False,
+        options: RunOptions,
+        environment: Environment,
+        application: Application,
+        named: Callable[[str], bool] | None,
+        saved: Mapping[str, list[str]] | None,
     ) -> None:
-        """Reads nothing yet.
+        """Raises ConfigurationError.
 
         Args:
-            tags: a test must have one of these; empty: all tests are selected.
-            failed: key of a suite → its tests that failed, which are selected; None: all are.
             named: whether `--run` selects a test of a module; None: it selects all.
-            resumes: whether suites stay in the run when none of their tests that failed is there any more."""
-        self._root, self._failed, self._named, self._resumes = root, failed, named, resumes
-        self._tags = frozenset(tags)
+            saved: suite key → its tests that `--last-failed` selected in the run that is resumed; empty: all. None:
+                there is no such run. Suites stay in a run when none of these tests is there any more."""
+        self._root, self._named, self._resumes = application.root, named, saved is not None
+        self._tags = frozenset(options.tags)
         self._seen: set[str] = set()
         """All tags that were met."""
-        self.warnings: list[str] = []
+        self.tag_warnings: list[str] = []
+        """Of the tests that were looked at."""
+        self.order: Order | None = None
+        """The order; None: that of the files."""
+        known = Failures()
+        notes: tuple[str, ...] = ()
+        if options.last_failed or options.failed_first:
+            known = Failures(tests=saved) if saved is not None else known_failures(options, environment, application)
+            if not known.tests and not (options.watch and options.failed_first):
+                notes = (_NOTHING if known.is_known else _NOT_IN_CI,)
+        if options.shuffle is not None:
+            self.order = Order(root=self._root, seed=options.shuffle, failed={})
+            notes = (*notes, f"Order: shuffled; to repeat it: --shuffle={options.shuffle}")
+        elif options.failed_first and known.tests:
+            self.order = Order(root=self._root, seed=None, failed=known.tests)
+        self._notes, self.problem = notes, known.problem
+        self._failed = known.tests if options.last_failed and known.tests else None
+        """Key of a suite → its tests that failed, which are selected; None: all are."""
+
+    @property
+    def selects(self) -> bool:
+        """Whether only some of the tests are selected."""
+        return bool(self._tags) or self.by_failure
+
+    def select_all(self, options: RunOptions) -> None:
+        """Selects by names and tags only, since no failed test is there."""
+        self._failed, self.tag_warnings = None, []
+        flags = options.replace(last_failed=False).selecting
+        note = f"No known failures with {flags}: running all of its tests" if flags else _NOTHING
+        self._notes = (note, *self._notes)
+
+    def notes(self, picked: Mapping[str, Collection[str] | None], cases: int) -> tuple[str, ...]:
+        """The notes of a run of these tests of modules (None: all tests of the module) and so many cases."""
+        if not self.by_failure:
+            return self._notes
+        tests = cases + sum(len(names) for names in picked.values() if names is not None)
+        modules = sum(names is None for names in picked.values())
+        parts = [f"{tests} test{'s' * (tests != 1)}"] * (tests > 0)
+        parts += [f"{modules} module{'s' * (modules != 1)}"] * (modules > 0)
+        return (*self._notes, f"Running only tests that failed last time: {' and '.join(parts)}")
 
     @property
     def by_failure(self) -> bool:
@@ -286,69 +323,8 @@ class TestFilter:
             return names
         tags = tags_in(source)
         self._seen.update(*tags.of.values())
-        self.warnings += [
+        self.tag_warnings += [
             f"{module.label}:{line}: @tag {text} is not above a test and has no effect" for line, text in tags.stray
         ]
         tagged = frozenset(name for name, of in tags.of.items() if not self._tags.isdisjoint(of))
         return tagged if names is None else tagged & names
-
-
-class SelectionAndOrder(Value):
-    """Which tests of a run are selected, and in which order they run."""
-
-    filter: TestFilter | None = None
-    """Selects by tags and earlier failures; None: all tests."""
-    order: Order | None = None
-    """The order; None: that of the files."""
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    def notes_on(self, picked: Mapping[str, Collection[str] | None], cases: int) -> tuple[str, ...]:
-        """The notes of a run of these tests of modules (None: all tests of the module) and so many cases."""
-        if self.filter is None or not self.filter.by_failure:
-            return self.notes
-        tests = cases + sum(len(names) for names in picked.values() if names is not None)
-        modules = sum(names is None for names in picked.values())
-        parts = [f"{tests} test{'s' * (tests != 1)}"] * (tests > 0)
-        parts += [f"{modules} module{'s' * (modules != 1)}"] * (modules > 0)
-        return (*self.notes, f"Running only tests that failed last time: {' and '.join(parts)}")
-
-    def of_all(self, options: RunOptions, application: Application) -> SelectionAndOrder:
-        """The same choice for a run in which no failed test is known: it selects by names and tags only."""
-        tags = TestFilter(application.root, options.tags, None) if options.tags else None
-        flags = options.replace(last_failed=False).selecting
-        note = f"No known failures with {flags}: running all of its tests" if flags else _NOTHING
-        return self.replace(filter=tags, notes=(note, *self.notes))
-
-
-def selection_and_order(
-    options: RunOptions,
-    environment: Environment,
-    application: Application,
-    named: Callable[[str], bool] | None,
-    saved: Mapping[str, list[str]] | None,
-) -> SelectionAndOrder:
-    """The choice of the flags. Raises ConfigurationError.
-
-    Args:
-        named: which tests of modules `--run` selects.
-        saved: suite key → its tests that `--last-failed` selected in the run that is resumed; empty: all. None: there
-            is no such run."""
-    root = application.root
-    known = Failures()
-    notes: tuple[str, ...] = ()
-    if options.last_failed or options.failed_first:
-        known = Failures(tests=saved) if saved is not None else known_failures(options, environment, application)
-        if not known.tests and not (options.watch and options.failed_first):
-            notes = (_NOTHING if known.is_known else _NOT_IN_CI,)
-    order = tests = None
-    if options.shuffle is not None:
-        order = Order(root=root, seed=options.shuffle, failed={})
-        notes = (*notes, f"Order: shuffled; to repeat it: --shuffle={options.shuffle}")
-    elif options.failed_first and known.tests:
-        order = Order(root=root, seed=None, failed=known.tests)
-    failed = known.tests if options.last_failed and known.tests else None
-    if options.tags or failed:
-        tests = TestFilter(root, options.tags, failed, named=named, resumes=saved is not None)
-    warnings = (known.problem,) if known.problem is not None else ()
-    return SelectionAndOrder(filter=tests, order=order, notes=notes, warnings=warnings)
