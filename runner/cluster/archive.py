@@ -50,27 +50,41 @@ def content_of(root: Path, reports: Collection[str], redact: Callable[[str], str
     """The content of an application, which is read for it. Raises ConfigurationError. `reports`: paths below the
     root, of what this run writes. `redact`: removes secrets from a text. If it changes a definition, that contains a
     key."""
-    digest = _Digest()
-    for name, data in _contents(root, reports):
+
+    def check(name: str, data: bytes) -> None:
         if name.endswith(_DEFINITIONS):
             _check_definition(root / name, data, redact)
-        digest.add(name, data)
-    return digest.content()
+
+    return _digested(root, reports, check)
 
 
 def archive_of(root: Path, reports: Collection[str], content: Content | None) -> bytes:
     """A zip with the content of an application. Raises ConfigurationError if it is not the same any more.
     `reports` are as for `content_of`."""
-    packed, digest = io.BytesIO(), _Digest()
+    packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, data in _contents(root, reports):
-            digest.add(name, data)
+
+        def write(name: str, data: bytes) -> None:
             archive.writestr(zipfile.ZipInfo(name, _EARLY), data, zipfile.ZIP_DEFLATED)
-    if digest.content() != content:
+
+        found = _digested(root, reports, write)
+    if found != content:
         raise ConfigurationError(
             f"Cannot send {root} to workers: its files changed during the run", "Rerun the command"
         )
     return packed.getvalue()
+
+
+def _digested(root: Path, reports: Collection[str], take: Callable[[str, bytes], None]) -> Content:
+    """The content of an application, after `take` was called with each of its files."""
+    names, digest = [], sha256()
+    for name, data in _contents(root, reports):
+        take(name, data)
+        encoded = name.encode()
+        digest.update(b"%d:%b%d:" % (len(encoded), encoded, len(data)))
+        digest.update(data)
+        names.append(name)
+    return Content(digest=digest.hexdigest()[:32], names=tuple(names))
 
 
 def check_definitions(root: Path, redact: Callable[[str], str]) -> None:
@@ -100,23 +114,6 @@ def unpack(data: bytes, folder: Path) -> None:
         shutil.rmtree(beside, ignore_errors=True)
         if not folder.is_dir():
             raise
-
-
-class _Digest:
-    """Makes the digest of files, in the order in which they are added."""
-
-    def __init__(self) -> None:
-        self._names: list[str] = []
-        self._digest = sha256()
-
-    def add(self, name: str, data: bytes) -> None:
-        encoded = name.encode()
-        self._digest.update(b"%d:%b%d:" % (len(encoded), encoded, len(data)))
-        self._digest.update(data)
-        self._names.append(name)
-
-    def content(self) -> Content:
-        return Content(digest=self._digest.hexdigest()[:32], names=tuple(self._names))
 
 
 def _contents(root: Path, reports: Collection[str]) -> Iterator[tuple[str, bytes]]:
