@@ -226,7 +226,7 @@ def _cannot_write(error: Exception) -> RunError:
     return RunError(message=f"Cannot write recordings: {describe(error)}", hint="Calls of some cases are not recorded")
 
 
-class JournalWatch:
+class JournalWatch(Reporter):
     """A reporter that writes nothing. It comes after the reporter of the report: when answers are deleted, their result
     is already written."""
 
@@ -243,6 +243,3 @@ class JournalWatch:
         if verdict is Verdict.SKIPPED and self._stop.reason is not None:
             return  # it was cut short, and continues in a later run
         journal.end(result.key, broke=verdict is Verdict.BROKEN)
-
-    def close(self) -> None:
-        """Does nothing."""

@@ -20,6 +20,7 @@ from runner.record.result_texts import errors_of, place_of, warnings_of
 from runner.record.writing import json_line, path_below, plain, without_halves, without_root
 from runner.reporters.console.style import command_of, has_failed_step
 from runner.reporters.document import taken
+from runner.reporters.stream import Reporter
 from runner.version import FORMAT, VERSION
 from scripttest import Status
 from scripttest.typing_names import Record
@@ -111,7 +112,7 @@ def _has(**members: Any) -> Record:
     return {key: value for key, value in members.items() if value not in (None, "", [], {})}
 
 
-class JsonLines:
+class JsonLines(Reporter):
     """A reporter that prints the lines of `--json=lines`, each as soon as it is known."""
 
     tells_errors = True
@@ -139,9 +140,6 @@ class JsonLines:
         elif isinstance(event, RunEnd):
             self._summary = end_record(so_far)
             self._interrupted = event.status == RunStatus.INTERRUPTED
-
-    def close(self) -> None:
-        """Does nothing."""
 
     def finish(self, code: int, said: str, written: Iterable[Path], more: Record) -> None:
         """Prints what comes at the end of a run that has ended with an exit code. `said`: other messages of the

@@ -15,6 +15,7 @@ from runner.planning.last_failed import memory_of
 from runner.record.events import ONCE, HookOutput, InterimLooks, RunEnd, RunStart, RunStatus, TestEnd, Warned
 from runner.reporters.console.style import flags_of
 from runner.reporters.opening import Console
+from runner.reporters.stream import Reporter
 from runner.version import VERSION
 from scripttest import missing_walls, sandbox_of
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from runner.record.fold import Execution
 
 
-class Unpassed:
+class Unpassed(Reporter):
     """A receiver of events that knows which watches no test has passed."""
 
     def __init__(self, names: set[str]) -> None:
@@ -51,9 +52,6 @@ class Unpassed:
                 self.names = {
                     name for name in self.names if not line.text.startswith((f"{name} = ", f"{name} throws "))
                 }
-
-    def close(self) -> None:
-        """Does nothing."""
 
 
 class Session:

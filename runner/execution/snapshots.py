@@ -15,6 +15,7 @@ from pathlib import Path
 from bindings import SnapshotError
 from runner.record.events import STALE, AttemptEnd, Event, RunError, SnapshotCounts, SuiteEnd, TestEnd
 from runner.record.fold import Execution
+from runner.reporters.stream import Reporter
 from scripttest import Cause, Failure, StackFrame, Status, kind_of
 
 TYPE_CHECKING = False
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from scripttest import Outcome
 
 
-class SnapshotKeeper:
+class SnapshotKeeper(Reporter):
     """A reporter that stores snapshots when tests end, and remembers how tests ended, to find obsolete ones. It comes
     before those that write results, so that no result is written without its snapshots when the command is killed."""
 
@@ -49,9 +50,6 @@ class SnapshotKeeper:
                 inline.save(event.suite)
         except (OSError, SnapshotError):
             self._stores = False
-
-    def close(self) -> None:
-        """Does nothing."""
 
     def finish(self, so_far: Execution, send: Callable[[RunError], None], *, looks: bool) -> SnapshotCounts | None:
         """Stores the snapshots of the run, and sends its errors; what was done with snapshots, None when nothing was.

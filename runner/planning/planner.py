@@ -350,13 +350,7 @@ class _Planner:
 def _is_test(name: str, modules: list[TestModule], sources: list[CaseSource]) -> bool:
     """Whether a test or a case has this name; tests are searched in the source text of modules."""
     if kind_of(name):
-        from re import escape, search
+        from runner.planning.names import names_in
 
-        from runner.security.files import read_text
-
-        pattern = rf"\b(?:function\*?|const|let|var)\s+{escape(name)}\b"
-        try:
-            return any(search(pattern, read_text(module.test, "replace")) for module in modules)
-        except OSError:  # said when the module is compiled
-            return False
+        return name in names_in(module.test for module in modules)
     return any(name in source.ids() for source in sources)

@@ -30,6 +30,7 @@ class Reporter(Protocol):
 
     def close(self) -> None:
         """Called once after the last event, whatever happened. May raise IncompleteError."""
+        return
 
 
 class IncompleteError(Exception):
