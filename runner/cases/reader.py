@@ -56,6 +56,8 @@ class LocatedCase(Value):
     line: int
     """The line where it begins, from 1; 0: it is in no file."""
     case: Case
+    position: int = -1
+    """Its place among the cases that run, from 0; -1: it is not known yet."""
 
 
 class AbsentFilesError(ConfigurationError):

@@ -19,9 +19,10 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.application.application import TestModule
+    from runner.cases.reader import LocatedCase
     from runner.cluster.model_calls import StoredAnswers
     from runner.execution.repetition import Repetition, RetryPasses
-    from runner.planning.plan import CaseSource, PlacedCase, RunPlan
+    from runner.planning.plan import CaseSource, RunPlan
 
 MOST_CASES = 50
 """Of one unit."""
@@ -33,7 +34,7 @@ class SourceCases(Value):
     """Cases of a source that run on the same worker."""
 
     source: CaseSource
-    cases: list[PlacedCase]
+    cases: list[LocatedCase]
 
 
 class Work(Value):
@@ -110,17 +111,17 @@ class WorkQueue:
                 ]
                 yield [one for one in left if one.cases]
 
-    def _is_left(self, source: CaseSource, placed: PlacedCase) -> bool:
+    def _is_left(self, source: CaseSource, placed: LocatedCase) -> bool:
         id = placed.case.id
         return id not in source.ended and self._round not in source.done.get(id, ())
 
-    def _groups_of(self, source: CaseSource) -> Iterator[list[PlacedCase]]:
+    def _groups_of(self, source: CaseSource) -> Iterator[list[LocatedCase]]:
         options = self._plan.settings.of(source.assistant.id, self._plan.options)
         if options.before or options.after or self._plan.context_of(source.assistant.id)["chat_id"]:
             yield list(self._placed(source))
         elif source.waited:
             names = dependency_groups(source)
-            groups: dict[str, list[PlacedCase]] = {}
+            groups: dict[str, list[LocatedCase]] = {}
             for placed in self._placed(source):
                 id = placed.case.id
                 groups.setdefault(names.get(id, f"\0{id}"), []).append(placed)
@@ -129,7 +130,7 @@ class WorkQueue:
             for placed in self._placed(source):
                 yield [placed]
 
-    def _placed(self, source: CaseSource) -> Iterable[PlacedCase]:
+    def _placed(self, source: CaseSource) -> Iterable[LocatedCase]:
         order = self._plan.order
         return source.placed(None if order is None else order.tests)
 
@@ -184,7 +185,7 @@ class Ledger:
         """Suites of which all tests have ended."""
         self._held: dict[TestPlace, str] = {}
         """Results that are held back for the next pass → the name of the test."""
-        self._broken: dict[TestPlace, PlacedCase] = {}
+        self._broken: dict[TestPlace, LocatedCase] = {}
         """The cases among them."""
         self._losses: dict[TestPlace, int] = {}
         self.repeated = 0
@@ -332,11 +333,11 @@ class Ledger:
             return True
         return bool(self._runs) and place.run in self._runs.get(place.of_test, ())
 
-    def _has_its_run(self, suite: str, placed: PlacedCase, round: int | None) -> bool:
+    def _has_its_run(self, suite: str, placed: LocatedCase, round: int | None) -> bool:
         """Whether a case has its result, or the run of a round."""
         return placed.position in self._ended.get(suite, ()) or round in self._runs_of(suite, placed)
 
-    def _runs_of(self, suite: str, placed: PlacedCase) -> Mapping[int, Status]:
+    def _runs_of(self, suite: str, placed: LocatedCase) -> Mapping[int, Status]:
         """How those runs of a case ended that have, while others have not."""
         return self._runs.get(TestPlace(suite=suite, position=placed.position), {})
 
@@ -356,7 +357,6 @@ class Ledger:
         cases, and those that one of them has no use for have ended there. In rounds, cases wait for others in the first
         one, which decides whether they run."""
         from runner.agents.assistant import Assistant
-        from runner.cases.reader import LocatedCase
 
         source, round = one.source, work.round
         suite, input = source.suite.id, source.suite.without_variant
@@ -375,11 +375,10 @@ class Ledger:
             assistant=Assistant(id=source.assistant.id, folder=source.assistant.folder, name=""),
             selected=len(own) + len(unused) + len(ended),
             total=len(own) + len(unused) + len(ended),
-            cases=partial(iter, [LocatedCase(line=placed.line, case=placed.case) for placed in cases.values()]),
+            cases=partial(iter, list(cases.values())),
             ids=tuple,
             waited=source.waited & (ended.keys() | own if round in (None, 1) else ended.keys()),
             done={id: made for id, made in runs.items() if made},
             ended={**dict.fromkeys(unused, Status.PASSED), **ended},
             runs=dict.fromkeys(own, (round,)) if round is not None else {},
-            positions=tuple(cases),
         )

@@ -17,7 +17,7 @@ from runner.execution.attempts import CaseRun
 from runner.execution.repetition import Repetition, RetryPasses, interleave
 from runner.execution.suite_run import HookError, SuiteRun
 from runner.modes.base import CaseAttempt
-from runner.planning.plan import CaseSource, PlacedCase
+from runner.planning.plan import CaseSource
 from runner.record.events import SuiteEnd, SuiteStart, TestStart, TurnStart, Warned
 from runner.record.model import TestPlace, TestResult
 from scripttest import Cause, Failure, Status, TestKey
@@ -25,6 +25,7 @@ from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.cases.model import Case
+    from runner.cases.reader import LocatedCase
     from runner.execution.run import Run
     from runner.execution.stories import CaseStories
 
@@ -54,7 +55,7 @@ class _Item(Value):
     """A case, or one of its runs, that is waiting to run."""
 
     suite: SuiteRun
-    placed: PlacedCase
+    placed: LocatedCase
     run: int = 0
     """Number of the run, from 1; 0: the case runs once."""
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.agents.assistant import AgentVariant, Assistant
-    from runner.cases.model import Case, Reference
+    from runner.cases.model import Reference
     from runner.cases.reader import LocatedCase
     from runner.environment import Environment
     from runner.modes.transcripts import Transcripts
@@ -274,16 +274,6 @@ Arrange = Callable[[str, Sequence[str]], Sequence[int]]
 """(id of a suite, names of its tests) → their positions, in the order in which they run."""
 
 
-class PlacedCase(Value):
-    """A case of an input, with its place in the suite."""
-
-    position: int
-    """From 0."""
-    line: int
-    """As of `LocatedCase`."""
-    case: Case
-
-
 class CaseSource(Value):
     """The cases of one input."""
 
@@ -315,22 +305,19 @@ class CaseSource(Value):
     runs: Mapping[str, tuple[int, ...]] = {}
     """Case → the numbers of its runs that will run; cases that are not in it run as often as flags and the case file
     say."""
-    positions: tuple[int, ...] = ()
-    """Of its cases, where they are a part of all; empty: from 0."""
 
     def running(self) -> Iterator[LocatedCase]:
         """Reads the cases that are not skipped and not complete in an earlier run."""
         return (one for one in self.cases() if not (one.case.skip or one.case.id in self.ended))
 
-    def placed(self, arrange: Arrange | None) -> Iterator[PlacedCase]:
-        """Reads the cases in the order in which they run; an order that is given has all of them in memory."""
+    def placed(self, arrange: Arrange | None) -> Iterator[LocatedCase]:
+        """Reads the cases with their positions, in the order in which they run; an order that is given has all of them
+        in memory."""
         placed: Iterable[tuple[int, LocatedCase]] = enumerate(self.cases())
         if arrange is not None:
             cases = list(self.cases())
             placed = ((at, cases[at]) for at in arrange(self.suite.id, [located.case.id for located in cases]))
-        for at, located in placed:
-            position = self.positions[at] if self.positions else at
-            yield PlacedCase(position=position, line=located.line, case=located.case)
+        return (located if located.position >= 0 else located.replace(position=at) for at, located in placed)
 
     def cleaned(self, clean: Callable[[str], str]) -> CaseSource:
         """The same cases with the secrets removed from their ids, as results, recordings and snapshots name them."""
