@@ -34,24 +34,15 @@ MOST_LINES = 12
 """At most this many lines of a diff are shown on each side."""
 REFRESH = 0.2
 """Seconds between two drawings of the progress, at least."""
-SAID = {
-    Status.KILLED: "killed",
+SAID = {status: status.value for status in Status} | {
     Status.TIMEOUT: "ended by their rounds",
-    Status.SURVIVED: "survived",
     Status.NO_COVERAGE: "not reached",
-    Status.BROKEN: "broken",
-    Status.UNDECIDED: "undecided",
-    Status.IGNORED: "ignored",
 }
-STATUSES = {
-    Status.KILLED: "Killed",
-    Status.TIMEOUT: "Timeout",
-    Status.SURVIVED: "Survived",
-    Status.NO_COVERAGE: "NoCoverage",
+STATUSES = {status: status.value.title().replace(" ", "") for status in Status} | {
     Status.BROKEN: "RuntimeError",
     Status.UNDECIDED: "Pending",
-    Status.IGNORED: "Ignored",
 }
+"""Status → that of StrykerJS."""
 LAST = "mutation.json"
 """In the store: the output of `--json` of the last run, and `when` it ended."""
 LAST_OF_CASES = "mutation-cases.json"

@@ -251,33 +251,27 @@ class _Work:
         self._asking = Asking(run)
 
     async def run(self) -> list[FileVerdict]:
-        of_files: list[tuple[CaseSource, list[_Talk]]] = []
+        of_files = []
         for source in self._run.plan.sources:
             self._left_out[source.suite.label] = {}
-            of_files.append((source, [talk async for talk in self._talks_of(source)]))
-        await self._asking.finish()
-        planned = []
-        for source, talks in of_files:
-            prompt = _prompt(source)
+            talks, changed = [talk async for talk in self._talks_of(source)], []
             for talk in talks:
                 others = [other.result for other in talks if other is not talk]
-                planned.append((talk, list(changes(talk.result, others, prompt))))
+                changed.append((talk, list(changes(talk.result, others, _prompt(source)))))
+            of_files.append((source.suite.label, changed))
+        await self._asking.finish()
         asked = Asked()
-        for talk, found in planned:
-            cost = talk.asked.cost
-            asked = asked.plus(talk.asked.calls * len(found), None if cost is None else cost * len(found))
+        for talk, found in (one for _, changed in of_files for one in changed):
+            self._left += len(found)
+            for _ in found:
+                asked = asked.plus(talk.asked.calls, talk.asked.cost)
         self._told(asked)
-        self._left = sum(len(found) for _, found in planned)
-        verdicts = await asyncio.gather(*(self._verdict(talk, found) for talk, found in planned))
-        by_talk = {id(talk): verdict for (talk, _), verdict in zip(planned, verdicts, strict=True)}
-        return [
-            FileVerdict(
-                file=source.suite.label,
-                cases=tuple(sorted((by_talk[id(talk)] for talk in talks), key=lambda one: one.total.share or 0)),
-                left_out=self._left_out[source.suite.label],
-            )
-            for source, talks in of_files
-        ]
+        return list(await asyncio.gather(*(self._file(label, changed) for label, changed in of_files)))
+
+    async def _file(self, label: str, changed: Sequence[tuple[_Talk, list[Change]]]) -> FileVerdict:
+        verdicts = await asyncio.gather(*(self._verdict(talk, found) for talk, found in changed))
+        weakest = sorted(verdicts, key=lambda one: one.total.share or 0)
+        return FileVerdict(file=label, cases=tuple(weakest), left_out=self._left_out[label])
 
     async def _talks_of(self, source: CaseSource) -> AsyncIterator[_Talk]:
         """The cases of a file that pass with their talk as it is."""
