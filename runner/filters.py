@@ -48,36 +48,26 @@ class Filter:
 
 def alternatives_of(text: str) -> list[Levels]:
     """The patterns of `--run`; blanks become underscores, as in the names of subtests."""
-    alternatives: list[Levels] = []
-    levels: list[str] = []
-    current = ""
+    alternatives = [[""]]
     in_class = in_group = 0
-    letters = iter(text.replace(" ", "_"))
-    for letter in letters:
-        if letter in "/|" and not in_class and not in_group:
-            levels.append(current)
-            current = ""
+    for letter in re.findall(r"\\.?|.", text.replace(" ", "_"), re.DOTALL):
+        if letter in ("/", "|") and not in_class and not in_group:
             if letter == "|":
-                alternatives.append(tuple(levels))
-                levels = []
+                alternatives.append([""])
+            else:
+                alternatives[-1].append("")
             continue
-        current += letter
-        if letter == "\\":
-            current += next(letters, "")
-        elif letter == "[":
+        alternatives[-1][-1] += letter
+        if letter == "[":
             in_class += 1
         elif letter == "]":
             in_class = max(0, in_class - 1)
-        elif letter in "()" and not in_class:
+        elif letter in ("(", ")") and not in_class:
             in_group += 1 if letter == "(" else -1
-    return [_named(levels) for levels in (*alternatives, (*levels, current))]
-
-
-def _named(levels: Levels) -> Levels:
-    """Levels without those at the end that every name matches: `TestX/` names no subtest."""
-    while len(levels) > 1 and not levels[-1]:
-        levels = levels[:-1]
-    return levels
+    for levels in alternatives:
+        while len(levels) > 1 and not levels[-1]:  # `TestX/` names no subtest
+            levels.pop()
+    return [tuple(levels) for levels in alternatives]
 
 
 def matcher(pattern: str, flag: str = "--run") -> Callable[[str], bool]:

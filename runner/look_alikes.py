@@ -9,6 +9,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
+from os.path import commonprefix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,15 +116,10 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _common(expected: str, actual: str) -> int:
-    shorter = min(len(expected), len(actual))
-    return next((at for at in range(shorter) if expected[at] != actual[at]), shorter)
-
-
 def _windows(texts: tuple[str, str], limit: int) -> tuple[str, str]:
     if not limit or max(map(len, texts)) <= limit:
         return texts
-    at = max(0, _common(*texts) - BEFORE)
+    at = max(0, len(commonprefix(texts)) - BEFORE)  # noqa: RUF071 - of letters, not of paths
     return _window(texts[0], at, limit), _window(texts[1], at, limit)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
+from runner.errors import listed
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -91,9 +92,7 @@ _NAME_CONNECTORS = ("--connector", "--judge-connector", "--embedding-connector")
 
 def described(keys: Iterable[str]) -> str:
     """The parts of these keys in words, such as `connector (good → bad), prompts of expense`."""
-    names = [_name_of(key) for key in keys]
-    more = f" and {len(names) - SAID} more" if len(names) > SAID else ""
-    return ", ".join(names[:SAID]) + more
+    return listed([_name_of(key) for key in keys], SAID)
 
 
 def asked_by(connector: str | None, fingerprint: Any) -> str:

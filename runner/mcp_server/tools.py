@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runner.errors import ConfigurationError, did_you_mean
+from runner.errors import LISTED, ConfigurationError, did_you_mean, listed
 from scripttest.typing_names import Record
 from scripttest.values import Value
 
@@ -195,8 +195,7 @@ def nearest(name: str, known: Iterable[str], what: str) -> str:
     names = list(dict.fromkeys(known))
     if near := closest(name, names) or (names[0] if len(names) == 1 else ""):
         return f'Did you mean "{near}"?'
-    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-    return f"There are: {', '.join(names[:20])}{more}" if names else f"There are no {what}"
+    return f"There are: {listed(names, LISTED)}" if names else f"There are no {what}"
 
 
 def _cut(value: Any, most: int) -> Any:

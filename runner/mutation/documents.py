@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from runner.amounts import in_words
-from runner.errors import ConfigurationError, RunnerError
+from runner.errors import ConfigurationError, RunnerError, listed
 from runner.mutation.session import FailedTest, Outcome, Progress
 from runner.mutation.verdicts import MISSED, Status, Verdict, by_file, by_function, is_below, score_of
 from runner.reporters.console.style import Style, count
@@ -105,9 +105,7 @@ def diff_lines(verdict: Verdict, texts: Mapping[str, str]) -> Iterator[tuple[str
 
 def reached_text(verdict: Verdict) -> str:
     """The tests that reached a mutant, in words."""
-    names = [key.test for key in verdict.reached_by]
-    more = f" and {len(names) - MOST_TESTS} more" if len(names) > MOST_TESTS else ""
-    return f"{', '.join(names[:MOST_TESTS])}{more}"
+    return listed([key.test for key in verdict.reached_by], MOST_TESTS)
 
 
 def failed_text(failed: Sequence[FailedTest]) -> str:
