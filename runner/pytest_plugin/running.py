@@ -19,7 +19,7 @@ from runner.application.application import Application, find_root
 from runner.application.configuration import configured
 from runner.application.context import with_files
 from runner.connectors.base import ClosedModels
-from runner.environment import Environment
+from runner.environment import Environment, environment_of
 from runner.execution.run import Observer
 from runner.execution.start import run
 from runner.execution.stopping import Interrupted, Signals, Stop
@@ -30,8 +30,6 @@ from runner.record.events import Event, RunEnd, RunError, RunStart, SuiteStart, 
 from runner.record.outcomes import error_text
 from runner.reporters.console.console import failure_text
 from runner.security.files import is_test
-from runner.security.keys import take_keys
-from runner.security.secrets import Secrets
 from runner.security.terminal import inert, unsteered
 from scripttest import Status, start_processes
 
@@ -174,17 +172,8 @@ class PytestRuns:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        variables = dict(os.environ)
-        keys = take_keys(variables)
-        environment = Environment(
-            directory=Path(config.invocation_params.dir),
-            variables=variables,
-            stdout=StringIO(),
-            stderr=StringIO(),
-            cpus=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
-            secrets=Secrets(os.environ),
-            keys=keys,
-        )
+        directory = Path(config.invocation_params.dir)
+        environment = environment_of(directory, dict(os.environ), StringIO(), StringIO())
         self._environment = with_files(environment, config.getoption("--yao-env-file"))
         self._processes: Processes | None = None
         self._open: FileRun | None = None
