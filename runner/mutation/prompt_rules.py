@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from runner.agents.assistant import AgentVariant
-from runner.compare.change_report import ChangeReport, ChangeVerdict
-from runner.compare.change_verdict import change_between
+from runner.compare.change_report import A_AND_B, BeforeAfter, ChangeReport, ChangeVerdict
+from runner.compare.change_verdict import change_of
+from runner.compare.judged_cases import cases_of
 from runner.errors import ConfigurationError
 from runner.execution.run import Run
 from runner.execution.stopping import Budgets
@@ -21,9 +22,6 @@ from runner.mutation.talks import Asking, Talks, newest_talks, planned
 from runner.mutation.verdicts import Status
 from runner.mutation.weak_cases import is_free
 from runner.record.combining import of_runs
-from runner.record.events import RunEnd, RunStart, RunStatus
-from runner.record.lines import line_of
-from runner.record.report import Report
 from scripttest import Cause
 from scripttest import Status as TestStatus
 from scripttest.values import Value
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from runner.cases.model import Case
     from runner.planning.plan import CaseSource, RunRequest
     from runner.record.model import TestResult
+    from runner.record.report import Report
 
 _BULLET = r"[ \t]*(?:[-*•]|\d+[.)])[ \t]+"
 _FENCE = r"[ \t]*(?:```|~~~)"
@@ -242,12 +241,14 @@ class _Work:
         first = [result.outcome.failures[0] for result in without if result.outcome.failures]
         broken = next((failure.message for failure in first if failure.cause == Cause.INFRASTRUCTURE), "")
         named = {result.name for result in whole if result.outcome.status is TestStatus.PASSED}
-        pairs = [[one for one in results if one.name in named] for results in (whole, without)]
         if not named:
             reason = "no case passes with all rules"
             return RuleVerdict(agent=agent, rule=rule.text, status=Status.UNDECIDED, reason=reason)
-        before, after = (self._report(agent, results) for results in pairs)
-        found = change_between(before, after)
+        suites = {source.suite.id: source.suite for source in self._sources[agent]}
+        of_both = [[one for one in results if one.name in named] for results in (whole, without)]
+        before, after = (cases_of(results, suites) for results in of_both)
+        is_replayed = self._run.options.replay is not None
+        found = change_of(before, after, A_AND_B, replayed=BeforeAfter(a=is_replayed, b=is_replayed))
         fell = found.fell if found.verdict is ChangeVerdict.REGRESSED else found.suspects
         return RuleVerdict(
             agent=agent,
@@ -256,22 +257,6 @@ class _Work:
             held_by=tuple(case.key.id for case in fell),
             reason=broken or ("too few runs: --runs" if found.verdict is ChangeVerdict.CANNOT_TELL else ""),
         )
-
-    def _report(self, agent: str, results: list[TestResult]) -> Report:
-        now = self._run.environment.now()
-        suites = {source.suite.id: source.suite for source in self._sources[agent]}
-        for result in results:
-            line_of(result, suites[result.suite])
-        start = RunStart(
-            started_at=now,
-            version="",
-            suites=tuple(suites.values()),
-            environment={},
-            runs=self._runs,
-            flags=("--replay",) if self._run.options.replay is not None else (),
-        )
-        end = RunEnd(status=RunStatus.PASSED, seconds=0, completed_at=now)
-        return Report(start=start, results=results, errors=[], warnings=[], end=end)
 
 
 def _cost_of(talks: Mapping[str, Talks], planned: Planned) -> float | None:
