@@ -127,9 +127,8 @@ def _waits(name: object, value: object) -> bool:
 def _not_evaluated(assertion: Assertion, evidence: Evidence, why: str, error: NotEvaluated) -> AssertionResult:
     text = shorten(f'Cannot evaluate "{assertion.type}": {why}', 1000)
     message = f"{assertion.message} ({text})" if assertion.message else text
-    return not_evaluated(
-        assertion.type, error, message, assertion.value, evidence.output, assertion.path, assertion.name
-    )
+    written = {"path": assertion.path, "name": assertion.name}
+    return not_evaluated(assertion.type, error, message, assertion.value, evidence.output, **written)
 
 
 async def _together(assertion: Assertion, evidence: Evidence, judges: Judges, *, decides: bool) -> CheckResult:

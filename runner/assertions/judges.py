@@ -43,13 +43,13 @@ async def agent(assertion: Assertion, evidence: Evidence, judges: Judges) -> Che
     if criteria is not None:
         payload["criteria"] = criteria
     options = _options(assertion)
-    verdict = await judged_by(judges, name, assertion.judge, payload, options, criteria, evidence.output)
+    verdict = await judged_by(judges, name, assertion.judge, payload, options)
     if verdict.judged and not verdict.inconclusive and verdict.passed is assertion.negate:
         rule = "not to meet" if assertion.negate else "to meet"
         wanted = "the criteria" if criteria is None else show(criteria)
         said = verdict.message or ("it does" if verdict.passed else "it does not")
         verdict = verdict.replace(message=f"Expected the output {rule} {wanted}, but {name} says: {said}")
-    return verdict
+    return verdict.replace(expected=criteria, actual=evidence.output)
 
 
 def problem_with_use(assertion: Assertion) -> str | None:
@@ -91,11 +91,12 @@ async def preference(assertion: Assertion, evidence: Evidence, judges: Judges) -
     async def ask(first: Any, second: Any) -> CheckResult:
         output = {"first": first, "second": second}
         payload = {"output": output, "input": evidence.input, **metadata, "criteria": criteria}
-        return await judged_by(judges, name, assertion.judge, payload, options, assertion.value, evidence.output)
+        return await judged_by(judges, name, assertion.judge, payload, options)
 
     ahead, behind = await asyncio.gather(*(ask(*order) for order in orders))
     votes = ahead.votes + behind.votes
-    both = ahead.replace(passed=True, inconclusive=False, message="", score=None, votes=votes, agreement=None)
+    about = {"expected": assertion.value, "actual": evidence.output, "votes": votes, "agreement": None}
+    both = ahead.replace(passed=True, inconclusive=False, message="", score=None, **about)
     if not ahead.judged or not behind.judged:
         return both.replace(judged=False, message=ahead.message or behind.message)
     if ahead.inconclusive or behind.inconclusive:
@@ -125,7 +126,7 @@ async def script(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ch
     arguments = [evidence.output, evidence.input, expected, assertion.options.metadata, transcript_of(evidence)]
     answer = await judges.call_script(reference, ROLES, arguments)
     given = {"passed": answer} if isinstance(answer, bool) else answer if isinstance(answer, dict) else {}
-    verdict = result_in(given, expected, evidence.output)
+    verdict = result_in(given)
     if verdict is None:
         scale = f"; {SCALE}, next to pass" if off_scale(reference, given.get("score")) else ""
         raise NotEvaluated(f"{reference} returned {show(answer)}, not true, false or {{pass, message}}{scale}")
@@ -136,7 +137,7 @@ async def script(assertion: Assertion, evidence: Evidence, judges: Judges) -> Ch
         did = f"it {'did' if verdict.passed else 'did not'}: {show(evidence.output)}"
         found = f"it says: {verdict.message}" if verdict.message else did
         verdict = verdict.replace(message=f"Expected {reference} {rule} the output, but {found}")
-    return verdict
+    return verdict.replace(expected=expected, actual=evidence.output)
 
 
 def problem_with_script(assertion: Assertion) -> str | None:

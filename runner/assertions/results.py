@@ -107,7 +107,7 @@ def shorten(text: str, limit: int = LIMIT) -> str:
     return f"{text[:half]} …{len(text) - 2 * half} more… {text[-half:]}"
 
 
-def result_in(answer: Mapping[str, Any], expected: Any, actual: Any) -> CheckResult | None:
+def result_in(answer: Mapping[str, Any]) -> CheckResult | None:
     """The verdict that a judge answered, `{passed, judged?, reason?, score?}`, also as `pass` and `message`; None when
     it says neither, or both and they contradict each other. `judged: false` says that it could not judge, unless it
     says no."""
@@ -117,10 +117,10 @@ def result_in(answer: Mapping[str, Any], expected: Any, actual: Any) -> CheckRes
     why = answer.get("reason") or answer.get("message") or ""
     said = why if isinstance(why, str) else show(why)
     if answer.get("judged") is False and passed is not False:
-        return CheckResult(passed=True, expected=expected, actual=actual, message=said, judged=False)
+        return CheckResult(passed=True, message=said, judged=False)
     if not isinstance(passed, bool):
         return None
-    return CheckResult(passed=passed, expected=expected, actual=actual, message=said, score=score_of(answer))
+    return CheckResult(passed=passed, message=said, score=score_of(answer))
 
 
 def result_of(
@@ -130,12 +130,11 @@ def result_of(
     *,
     negate: bool = False,
     message: str | None = None,
-    path: str | None = None,
-    name: str | None = None,
+    **written: Any,
 ) -> AssertionResult:
     """The result of an assertion, from its verdict. `required`: `--require-judge`: whether an assertion that was not
     judged fails. Otherwise it passes, also if negated. `message`: message of a failure, instead of the verdict's.
-    `path`: as written in the assertion, as is `name`."""
+    `written`: its `path` and `name`."""
     passed = verdict.passed is not negate if verdict.judged else not required
     if verdict.inconclusive:
         passed = False
@@ -150,10 +149,9 @@ def result_of(
         message=said,
         score=verdict.score if verdict.judged else None,
         details=verdict.details,
-        path=path,
-        name=name,
         judged=verdict.judged,
         **how_judged(verdict),
+        **written,
     )
 
 
@@ -172,17 +170,11 @@ def how_judged(result: CheckResult | AssertionResult) -> dict[str, Any]:
 
 
 def not_evaluated(
-    type: str,
-    error: NotEvaluated,
-    message: str,
-    expected: Any,
-    actual: Any,
-    path: str | None = None,
-    name: str | None = None,
+    type: str, error: NotEvaluated, message: str, expected: Any, actual: Any, **written: Any
 ) -> AssertionResult:
     """The result of an assertion that could not be made, whether it is negated or not."""
     failed = CheckResult(passed=False, expected=expected, actual=actual, message=message, details=error.details)
-    found = result_of(type, failed, False, path=path, name=name)
+    found = result_of(type, failed, False, **written)
     return found.replace(error=True, infrastructure=error.infrastructure)
 
 
@@ -199,8 +191,6 @@ async def judged_by(
     panel: JudgeOptions | None,
     payload: Mapping[str, Any],
     options: Mapping[str, Any],
-    expected: Any,
-    actual: Any,
 ) -> CheckResult:
     """The verdict of one or several votes on an answer. Raises NotEvaluated if no vote could be cast.
 
@@ -208,9 +198,7 @@ async def judged_by(
         agent: id of the judge, if the panel names no others.
         panel: how many votes, and which judges; None: as the run says.
         payload: what the judges get.
-        options: the options of the assertion.
-        expected: what is judged, for the result.
-        actual: the output, for the result."""
+        options: the options of the assertion."""
     from asyncio import gather
 
     flags = judges.flags
@@ -222,7 +210,7 @@ async def judged_by(
     async def ask(name: str) -> CheckResult | NotEvaluated:
         try:
             answer = await judges.validate(name, payload, options)
-            verdict = result_in(answer, expected, actual)
+            verdict = result_in(answer)
             if verdict is None:
                 raise NotEvaluated(f"{name} answered {show(answer)}, which is not a verdict on the output")
         except NotEvaluated as error:
@@ -239,7 +227,7 @@ async def judged_by(
         now, waiting = waiting[:wave], waiting[wave:]
         verdicts = await gather(*map(ask, now))
         cast += [CastVote(judge=judge, verdict=verdict) for judge, verdict in zip(now, verdicts, strict=True)]
-    return _together(cast, quorum, expected, actual).replace(options=asked_with)
+    return _together(cast, quorum).replace(options=asked_with)
 
 
 def next_judge(agent: str, panel: JudgeOptions | None, samples: int, votes: Sequence[bool | None]) -> str | None:
@@ -256,7 +244,7 @@ def counted(agent: str, panel: JudgeOptions | None, samples: int, cast: Sequence
     """The verdict of votes that were cast one after another. Raises NotEvaluated if there is none."""
     every, quorum = _ballot(agent, panel, samples)
     if len(every) > 1:
-        return _together(cast, quorum, None, None)
+        return _together(cast, quorum)
     only = cast[0].verdict
     if isinstance(only, NotEvaluated):
         raise only
@@ -300,7 +288,7 @@ def _as_vote(cast: CastVote) -> Vote:
     )
 
 
-def _together(cast: Sequence[CastVote], quorum: float, expected: Any, actual: Any) -> CheckResult:
+def _together(cast: Sequence[CastVote], quorum: float) -> CheckResult:
     votes = tuple(map(_as_vote, cast))
     valid = [vote for vote in votes if vote.passed is not None]
     if not valid:
@@ -317,8 +305,6 @@ def _together(cast: Sequence[CastVote], quorum: float, expected: Any, actual: An
     scores = [vote.score for vote in valid if vote.score is not None]
     verdict = CheckResult(
         passed=passed >= needed,
-        expected=expected,
-        actual=actual,
         score=math.fsum(scores) / len(scores) if scores else None,
         votes=votes,
         agreement=agreement,

@@ -12,6 +12,7 @@ from runner.assertions.base import AssertionKind, CheckResult, NotEvaluated
 from runner.assertions.json_values import problem_with_path
 from runner.assertions.results import decide
 from runner.assertions.values import form_only, json_in, line_difference
+from runner.errors import listed
 from runner.look_alikes import visible
 
 if TYPE_CHECKING:
@@ -156,9 +157,7 @@ def _files(evidence: Evidence) -> Mapping[str, bytes]:
 
 
 def _listed(files: Mapping[str, bytes]) -> str:
-    names = list(files)
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"{', '.join(names[:SHOWN])}{more}" if names else "no files"
+    return listed(list(files), SHOWN) or "no files"
 
 
 def _content(data: bytes) -> Any:

@@ -147,9 +147,10 @@ class Grading:
             payload |= criterion.grader.options.metadata
         panel = criterion.grader.judge if criterion.grader is not None else None
         try:
-            verdict = await judged_by(judges, self._grader, panel, payload, options, criterion.text, evidence.output)
+            verdict = await judged_by(judges, self._grader, panel, payload, options)
         except NotEvaluated as error:
             return not_evaluated(RUBRICS, error, str(error), criterion.text, evidence.output)
+        verdict = verdict.replace(expected=criterion.text, actual=evidence.output)
         return result_of(RUBRICS, verdict, judges.flags.required)
 
     def _scored(self, name: str, criteria: Sequence[Criterion], results: Sequence[AssertionResult]) -> ScoreResult:
@@ -273,8 +274,7 @@ def _of(grader: str | Grader) -> Iterator[Criterion]:
         yield Criterion(text=_text(grader), weight=grader.weight, required=grader.required, grader=grader)
         return
     for item in grader.criteria if isinstance(grader.criteria, list) else [grader.criteria]:
-        given = item if isinstance(item, Rubric | dict) else {"outcome": item}
-        rubric = given if isinstance(given, Rubric) else Rubric.model_validate(given)
+        rubric = item if isinstance(item, Rubric) else Rubric(outcome=str(item))
         yield Criterion(
             text=rubric.outcome,
             weight=rubric.weight * grader.weight,
