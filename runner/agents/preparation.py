@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from bindings import DATABASE, ProcessError, agent_id
 from runner.agents.answer import AgentError, mocked_process
 from runner.agents.chat import AgentRequest
-from runner.agents.mcp.servers import ask_tool
 from runner.connectors.base import content_parts, message_text, part_url
 from runner.connectors.definition import capabilities_of
 from runner.errors import RunnerError
@@ -191,7 +190,18 @@ class Preparation:
         return extract_json(await self._ask_tool(server, tool, {"query": query, "limit": LIMITS["web"]})) or []
 
     async def _ask_tool(self, server: str, tool: str, arguments: dict[str, Any]) -> str:
-        return await ask_tool(self._runtime.servers, server, tool, arguments, self._scope, self._scope.chat.world)
+        """The text that a tool answers. What does not exist is in the ledger of the test. Raises ProcessError, also
+        when the tool fails."""
+        try:
+            found = await self._runtime.servers.answer("mcp.CallTool", [server, tool, arguments], self._scope)
+        except ProcessError as error:
+            if error.missing:
+                self._scope.chat.world.ledger.note_missing(f"mcp.{server}.{tool}", error.message)
+            raise
+        text = "\n".join(part["text"] for part in found["content"] if part.get("type") == "text")
+        if found["isError"]:
+            raise ProcessError(f"{tool} of {server} failed: {text}", 500)
+        return text
 
     # images
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.application.documents import JsonPath
+from runner.cases.entries import Finding
 from runner.cases.model import Case, Message, MessagePart
 from runner.errors import ConfigurationError
 from runner.security.files import check_named, read_named
@@ -125,32 +126,30 @@ def parts_of_last(case: Case) -> Iterator[AttachedPart]:
     yield from _parts_in(case.attachments, ())
 
 
-def problem_with_part(part: MessagePart, folder: Path) -> str | None:
-    """Why a part cannot be sent, whatever is on the disk; None when it can, if its file is there."""
-    if part.type not in _WITH_FILES:
-        return '"text" is missing in the text part' if part.type == "text" and part.text is None else None
-    source = source_of(part)
-    if source is None:
-        held = part.type in ("audio", "input_audio") and (part.data or part.input_audio)
-        return None if held or part.file else f'"source" is missing in the {part.type} part'
-    if not source.startswith(_SCHEME):
-        if source.startswith(("http://", "https://", "data:")) and part.type in ("image", "file"):
-            return None
-        return f'the {part.type} "{source[:80]}" is not a file: it must begin with {_SCHEME}'
-    path = file_of(source, folder)
-    kinds = {"image": IMAGES, "audio": AUDIO, "input_audio": AUDIO}.get(part.type)
-    if kinds is not None and _extension(path) not in kinds:
-        return f'"{source}" is not a supported {part.type}: {", ".join(kinds)}'
-    return None
+def findings_of_parts(references: Iterable[AttachedPart], folder: Path) -> Iterator[Finding]:
+    """Why parts cannot be sent; what depends on the disk is `absent`. Looks at the disk, but reads no content."""
+    for reference in references:
+        part, source, absent = reference.part, source_of(reference.part), False
+        if part.type not in _WITH_FILES:
+            problem = '"text" is missing in the text part' if part.type == "text" and part.text is None else ""
+        elif source is None:
+            held = part.type in ("audio", "input_audio") and (part.data or part.input_audio)
+            problem = "" if held or part.file else f'"source" is missing in the {part.type} part'
+        elif not source.startswith(_SCHEME):
+            is_url = source.startswith(("http://", "https://", "data:")) and part.type in ("image", "file")
+            problem = "" if is_url else f'the {part.type} "{source[:80]}" is not a file: it must begin with {_SCHEME}'
+        else:
+            path = file_of(source, folder)
+            kinds = {"image": IMAGES, "audio": AUDIO, "input_audio": AUDIO}.get(part.type)
+            if kinds is not None and _extension(path) not in kinds:
+                problem = f'"{source}" is not a supported {part.type}: {", ".join(kinds)}'
+            else:
+                problem, absent = _problem_with_file(source, path, folder), True
+        if problem:
+            yield Finding(path=reference.place, text=problem, absent=absent)
 
 
-def problem_with_file(part: MessagePart, folder: Path) -> str | None:
-    """Why the file of a part without other problems cannot be read; None when it can. Looks at the disk, but reads no
-    content."""
-    source = source_of(part)
-    if part.type not in _WITH_FILES or source is None or not source.startswith(_SCHEME):
-        return None
-    path = file_of(source, folder)
+def _problem_with_file(source: str, path: Path, folder: Path) -> str:
     if path.is_dir():
         return f'"{source}" is not a file: {path}'
     try:
@@ -159,7 +158,7 @@ def problem_with_file(part: MessagePart, folder: Path) -> str | None:
         return f'the file "{source}" does not exist: {path}'
     except OSError as error:
         return f'cannot read "{source}": {error.strerror}'
-    return None
+    return ""
 
 
 def source_of(part: MessagePart) -> str | None:

@@ -15,7 +15,7 @@ from runner.assertions.checking import problem_with_assertion
 from runner.assertions.model import Assertion, Assertions, one_or_many
 from runner.cases.entries import Finding
 from runner.cases.kinds import RUBRICS
-from runner.cases.messages import parts_of_said
+from runner.cases.messages import findings_of_parts, parts_of_said
 from runner.cases.model import (
     Message,
     MessagePart,
@@ -24,7 +24,7 @@ from runner.cases.model import (
     references_of_assertions,
     simulator_reference,
 )
-from runner.cases.validation import faults, findings_of_parts
+from runner.cases.validation import faults
 from runner.shapes.declared import Field, Model
 from runner.shapes.fields import CallOptions, DurationText, FreeObject, FreeValue
 from runner.shapes.shape import words

@@ -15,7 +15,7 @@ from runner.application.documents import KEEP_ONE, JsonPath, Position, given_twi
 from runner.assertions.checking import problem_with_assertion
 from runner.cases.entries import Entry, Finding, Problem, Problems, Splitter, entries_in, list_of, without_noise
 from runner.cases.kinds import explain, model_of, without_nulls
-from runner.cases.messages import AttachedPart, parts_of_case, problem_with_file, problem_with_part
+from runner.cases.messages import findings_of_parts, parts_of_case
 from runner.cases.model import Case
 from runner.errors import did_you_mean
 from runner.shapes.shape import Misfit, at, json_of, plain_json
@@ -228,15 +228,6 @@ def findings_of(case: Case, folder: Path) -> list[Finding]:
         text = f'"skip" must be true, false or a reason, not "{case.skip}"'
         found.append(Finding(path=("skip",), text=text, hint="Use false, or remove it"))
     return found
-
-
-def findings_of_parts(references: Iterable[AttachedPart], folder: Path) -> Iterator[Finding]:
-    """What is wrong with parts of messages."""
-    for reference in references:
-        if problem := problem_with_part(reference.part, folder):
-            yield Finding(path=reference.place, text=problem)
-        elif problem := problem_with_file(reference.part, folder):
-            yield Finding(path=reference.place, text=problem, absent=True)
 
 
 def repeat_of(case: Case, otherwise: str | None = None) -> Any:

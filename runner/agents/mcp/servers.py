@@ -39,7 +39,6 @@ from scripttest import install_command
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from bindings import World
     from runner.agents.mcp.process import CallProcess
     from runner.connectors.http import Endpoint
 
@@ -193,23 +192,6 @@ def _substituted(value: Any, variables: Mapping[str, str], path: Path) -> Any:
             )
         return variables[name]
     return value
-
-
-async def ask_tool(servers: Servers, server: str, tool: str, arguments: Item, context: Any, world: World) -> str:
-    """The text that a tool answers. What does not exist is in the ledger of the test. Raises ProcessError, also
-    when the tool fails."""
-    from bindings import ProcessError
-
-    try:
-        found = await servers.answer("mcp.CallTool", [server, tool, arguments], context)
-    except ProcessError as error:
-        if error.missing:
-            world.ledger.note_missing(f"mcp.{server}.{tool}", error.message)
-        raise
-    text = "\n".join(part["text"] for part in found["content"] if part.get("type") == "text")
-    if found["isError"]:
-        raise ProcessError(f"{tool} of {server} failed: {text}", 500)
-    return text
 
 
 async def _answer(server: Server, name: str, args: list[Any], context: Any) -> Item:
