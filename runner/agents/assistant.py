@@ -92,7 +92,7 @@ class Assistants:
     """Finds agents: those of an application, then those that come with this package."""
 
     def __init__(self, application: Application) -> None:
-        self._application = application
+        self.application = application
         self._shipped = Application(SHIPPED)
         self._known: dict[str, Assistant] = {}
         self._presets: dict[tuple[Path, str], tuple[dict[str, Any], ...] | None] = {}
@@ -120,13 +120,13 @@ class Assistants:
     def find(self, id: str) -> AgentFolder:
         """An agent by id, whatever is in its files. Raises ConfigurationError."""
         try:
-            return self._application.agent(id)
+            return self.application.agent(id)
         except ConfigurationError as error:
             if self._shipped.agent_of_id(id.removeprefix("assistants.")) is not None:
                 return self._shipped.agent(id)
-            known = sorted({agent.id for agent in (*self._application.agents(), *self._shipped.agents())})
+            known = sorted({agent.id for agent in (*self.application.agents(), *self._shipped.agents())})
             hint = did_you_mean(id.removeprefix("assistants."), known) or f"There are {', '.join(known[:20])}"
-            wanted = self._application.assistants.joinpath(*id.split("."), "package.yao")
+            wanted = self.application.assistants.joinpath(*id.split("."), "package.yao")
             raise MissingError(f'Cannot find agent "{id}": there is no {wanted}', hint) from error
 
     def preset(self, assistant: Assistant, name: str) -> tuple[dict[str, Any], ...] | None:
@@ -143,7 +143,7 @@ class Assistants:
             return assistant
         key = (assistant.folder, locale)
         if key not in self._localized:
-            places = (assistant.folder, self._application.root / "agent")
+            places = (assistant.folder, self.application.root / "agent")
             tables = _read_tables([place / "locales" for place in places], locale)
             self._localized[key] = assistant.replace(
                 name=_translate(assistant.name, tables), description=_translate(assistant.description, tables)
@@ -153,7 +153,7 @@ class Assistants:
     @cached_property
     def global_prompts(self) -> tuple[dict[str, Any], ...]:
         """The prompts of `agent/prompts.yml`, which come before an assistant's own. Raises ConfigurationError."""
-        path = self._application.root / "agent/prompts.yml"
+        path = self.application.root / "agent/prompts.yml"
         return _prompts(path) if path.is_file() else ()
 
 

@@ -25,13 +25,14 @@ class ScriptReferenceError(RunnerError):
 
 
 async def find_function(
-    reference: str, roles: tuple[str, ...], folder: Path | None, application: Application, functions: FunctionPool
+    reference: str, roles: tuple[str, ...], folder: Path | None, runtime: Runtime
 ) -> tuple[Path, str]:
     """The script and the function that a reference names. `reference`: a module, with or without its function, and with
     or without `scripts:` or `scripts.` before it. The module is below the application's `scripts/`, below an agent's
     `src/` (`scripts.expense.tools.Check`), or below `src/` or `tests/` of the tested agent. `roles`: names of functions
     to use if the reference has none, the best first; the default export of the module is last. `folder`: folder of the
     tested agent. Raises ScriptReferenceError: nothing fits, or the script cannot be compiled."""
+    application, functions = runtime.assistants.application, runtime.functions
     plain = reference.removeprefix("scripts:").removeprefix("scripts.").removeprefix("src/").replace("/", ".")
     module, _, function = plain.rpartition(".")
     missed: ScriptReferenceError | None = None
@@ -73,7 +74,6 @@ async def call_function(
     arguments: list[Any],
     scope: Scope,
     runtime: Runtime,
-    application: Application,
     *,
     what: str = "",
     context_at: int | None = None,
@@ -89,7 +89,7 @@ async def call_function(
         what: beginning of messages about errors that it throws.
         context_at: position of the context among the arguments."""
     folder = scope.assistant.folder if scope.assistant else None
-    script, function = await find_function(reference, roles, folder, application, runtime.functions)
+    script, function = await find_function(reference, roles, folder, runtime)
     module = tested_by(script)
     return await runtime.function(scope, script, function, arguments, what, module=module, context_at=context_at)
 

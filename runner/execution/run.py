@@ -225,7 +225,6 @@ class Run:
             plan, environment, service = self.plan, self.environment, self.services.agents()
             options = plan.options_of(own)
             self._environments[own] = CaseEnvironment(
-                application=plan.application,
                 runtime=service.runtime,
                 options=options,
                 context=plan.context_of(own),

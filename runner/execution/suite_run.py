@@ -216,7 +216,6 @@ async def call_hook(
             [None, *arguments],
             scope,
             environment.runtime,
-            environment.application,
             what=f"{kind} {reference}",
             context_at=0,
         )

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from runner.agents.answer import Answer
     from runner.agents.assistant import Assistant
     from runner.agents.runtime import Runtime
-    from runner.application.application import Application
     from runner.cases.model import Case
     from runner.fingerprints.fingerprints import Fingerprints
     from runner.modes.interactive import Person
@@ -52,7 +51,6 @@ THINKS = (
 class CaseEnvironment(Value):
     """The environment that the cases of an agent share in a run."""
 
-    application: Application
     runtime: Runtime
     options: RunOptions
     context: Mapping[str, Any]
@@ -270,13 +268,13 @@ class CaseJudges:
 
     async def call_script(self, reference: str, roles: tuple[str, ...], arguments: list[Any]) -> Any:
         """Calls a script function; see `Judges`."""
-        environment, chat, assistant = self._attempt.environment, self._chat, self._attempt.assistant
+        chat, assistant = self._chat, self._attempt.assistant
         context = {**chat.context, "assistant_id": assistant.id}
         scope = Scope(chat=chat, assistant=assistant, context=context, depth=0)
         try:
             with chat.world.branch(reference, arguments):
                 return await call_function(
-                    reference, roles, arguments, scope, environment.runtime, environment.application, what=reference
+                    reference, roles, arguments, scope, self._attempt.environment.runtime, what=reference
                 )
         except ScriptReferenceError as error:
             raise NotEvaluated(sentences(error.message, error.hint), infrastructure=error.infrastructure) from error

@@ -285,8 +285,7 @@ class SimulatedUser:
             if not self.reference.text:
                 raise SimulatorError(NOT_NAMED)
             if not self.reference.is_agent:
-                folder, functions = attempt.assistant.folder, environment.runtime.functions
-                await find_function(self.reference.text, ROLES, folder, environment.application, functions)
+                await find_function(self.reference.text, ROLES, attempt.assistant.folder, environment.runtime)
             elif attempt.world.mocks is None or attempt.world.mocks.find_agent(self.reference.text) is None:
                 environment.runtime.assistants.get(self.reference.text)
         except RunnerError as error:

@@ -97,7 +97,7 @@ class CasePlanning:
         named = named_by(sources, generators, options, folders)
         for first in named:
             service = self._agents()
-            service.run(check_references(chain([first], named), service.runtime, self._application))
+            service.run(check_references(chain([first], named), service.runtime))
         if options.dry_run:
             return
         own = [self._request.settings.of(source.assistant.id, options).connector for source in sources]

@@ -88,7 +88,7 @@ async def _answer(input: GeneratorInput, request: RunRequest, service: AgentServ
     chat = Chat({**request.context, "assistant_id": target.id, "chat_id": "agent-test-generate"}, world, of_suite=True)
     if not input.reference.is_agent:
         scope = Scope(chat=chat, assistant=target, context=chat.context, depth=0)
-        return await call_function(reference, ROLES, [payload], scope, runtime, request.application)
+        return await call_function(reference, ROLES, [payload], scope, runtime)
     has_own = runtime.assistants.get(reference).connector or request.options.connector
     options = {} if has_own or runtime.connectors.has_role("default") else {"connector": target.connector}
     return (await ask_helper(service.runtime, reference, "generator", payload, options, chat)).output

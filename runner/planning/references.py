@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.agents.runtime import Runtime
-    from runner.application.application import Application
     from runner.options.options import RunOptions
     from runner.planning.plan import CaseSource, GeneratorInput
 
@@ -91,14 +90,14 @@ def named_by(
                     yield Named(reference=reference, folder=source.assistant.folder, place=f'{where}: case "{case.id}"')
 
 
-async def check_references(named: Iterable[Named], runtime: Runtime, application: Application) -> None:
+async def check_references(named: Iterable[Named], runtime: Runtime) -> None:
     """Raises ReferencesError with all references to things that do not exist, and the places that name them."""
     wrong: dict[str, tuple[ConfigurationError, dict[str, None]]] = {}
     found: dict[tuple[Reference, Path], ConfigurationError | None] = {}
     for item in named:
         key = (item.reference, item.folder)
         if key not in found:
-            found[key] = await _problem(item, runtime, application)
+            found[key] = await _problem(item, runtime)
         if (error := found[key]) is not None:
             wrong.setdefault(error.message, (error, {}))[1][item.place] = None
     lines = []
@@ -112,7 +111,7 @@ async def check_references(named: Iterable[Named], runtime: Runtime, application
         raise ReferencesError.of(lines)
 
 
-async def _problem(item: Named, runtime: Runtime, application: Application) -> ConfigurationError | None:
+async def _problem(item: Named, runtime: Runtime) -> ConfigurationError | None:
     kind, text = item.reference.kind, item.reference.text
     try:
         if kind == "agent":
@@ -123,7 +122,7 @@ async def _problem(item: Named, runtime: Runtime, application: Application) -> C
             runtime.connectors.check_embeds(runtime.connectors.resolve(text))
         else:
             roles = import_module(_ROLES[kind]).ROLES if kind in _ROLES else ()
-            await find_function(text, roles, item.folder, application, runtime.functions)
+            await find_function(text, roles, item.folder, runtime)
     except ConfigurationError as error:
         return error
     except ScriptReferenceError as error:
