@@ -1,6 +1,6 @@
 """Assertions on an agent's answer: the table of types.
 
-A new type is an `AssertionKind` in `ASSERTIONS` of a module here, its name in `TYPES`, and a section in
+A new type is an row in `ASSERTIONS` of a module here, its name in `TYPES`, and a section in
 `docs/case-assertions.md`."""
 
 from __future__ import annotations

@@ -301,3 +301,10 @@ class AssertionKind(Value):
     """Whether its value is a list of assertions."""
     rules: Mapping[str, Any] = {}
     """Field → what the JSON Schema of case files has for it in addition to its model."""
+
+
+def assertion_kind(
+    check: Evaluate, problem: Callable[[Assertion], str | None], takes: str, needs: str = "", **more: Any
+) -> AssertionKind:
+    """A row of a table of types; `takes` and `needs` are names of fields, with blanks between them."""
+    return AssertionKind(check=check, problem=problem, fields=tuple(takes.split()), needs=tuple(needs.split()), **more)

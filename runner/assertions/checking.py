@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from runner.assertions import TYPES
-from runner.assertions.base import AssertionKind, AssertionResult, CheckResult, CutAnswer, NotEvaluated
+from runner.assertions.base import AssertionKind, AssertionResult, CheckResult, CutAnswer, NotEvaluated, assertion_kind
 from runner.assertions.model import Assertion
 from runner.assertions.results import not_evaluated, result_of, shorten, show
 from runner.errors import did_you_mean
@@ -196,8 +196,7 @@ def _known(what: str, name: Any, names: Collection[str]) -> None:
         raise ValueError(f"unknown {what} {show(name, 100)}" + (f"; {hint}" if hint else ""))
 
 
-_TAKES: dict[str, Any] = {"fields": ("value",), "needs": ("value",), "parts": True, "inner": inner_assertions}
 ASSERTIONS = {
-    "any_of": AssertionKind(check=any_of, problem=problem_with_composition, **_TAKES),
-    "all_of": AssertionKind(check=all_of, problem=problem_with_composition, **_TAKES),
+    "any_of": assertion_kind(any_of, problem_with_composition, "value", "value", parts=True, inner=inner_assertions),
+    "all_of": assertion_kind(all_of, problem_with_composition, "value", "value", parts=True, inner=inner_assertions),
 }

@@ -14,7 +14,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import AssertionKind, NotEvaluated
+from runner.assertions.base import NotEvaluated, assertion_kind
 from runner.assertions.results import LIMIT, decide, nothing_to_judge, show
 from runner.assertions.values import KINDS, equal, form_only, json_in, kind_of, value_text
 from runner.errors import did_you_mean
@@ -297,10 +297,8 @@ _SIMPLE: dict[str, Callable[[Any, int], bool]] = {
 }
 """Keyword of schemas → whether its value, at a depth, is good and known here."""
 ASSERTIONS = {
-    "equals": AssertionKind(check=equals, problem=problem_with_equals, fields=("value",)),
-    "json_path": AssertionKind(
-        check=json_path, problem=problem_with_path_or_type, fields=("path", "value"), needs=("path",)
-    ),
-    "type": AssertionKind(check=type_is, problem=problem_with_path_or_type, fields=("path", "value"), needs=("value",)),
-    "json_schema": AssertionKind(check=json_schema, problem=problem_with_schema, fields=("value",), needs=("value",)),
+    "equals": assertion_kind(equals, problem_with_equals, "value"),
+    "json_path": assertion_kind(json_path, problem_with_path_or_type, "path value", "path"),
+    "type": assertion_kind(type_is, problem_with_path_or_type, "path value", "value"),
+    "json_schema": assertion_kind(json_schema, problem_with_schema, "value", "value"),
 }

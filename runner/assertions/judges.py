@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from bindings import agent_id
-from runner.assertions.base import AssertionKind, CheckResult, NotEvaluated
+from runner.assertions.base import CheckResult, NotEvaluated, assertion_kind
 from runner.assertions.results import SCALE, judged_by, off_scale, result_in, show
 
 if TYPE_CHECKING:
@@ -225,35 +225,22 @@ def _outcome(use: ToolUse) -> dict[str, Any]:
     return {"result": use.result} if use.error is None else {"error": use.error}
 
 
+_AGENT = {"pattern": "^agents:."}
+_TEXT = {"type": ["string", "null"]}
+_RULES = {"use": _AGENT, "value": {"not": {"type": "string", "pattern": r"^\s+$"}}, "criteria": _TEXT}
+_TAKES = "use value criteria options judge"
 ASSERTIONS = {
-    "agent": AssertionKind(
-        check=agent,
-        problem=problem_with_agent,
-        fields=("use", "value", "criteria", "options", "judge"),
-        needs=("use",),
+    "agent": assertion_kind(agent, problem_with_agent, _TAKES, "use", waits=True, asks="agent", rules=_RULES),
+    "preference": assertion_kind(
+        preference,
+        problem_with_preference,
+        _TAKES,
+        "use value",
         waits=True,
         asks="agent",
-        rules={
-            "use": {"pattern": "^agents:."},
-            "value": {"not": {"type": "string", "pattern": r"^\s+$"}},
-            "criteria": {"type": ["string", "null"]},
-        },
+        rules={"use": _AGENT, "criteria": _TEXT},
     ),
-    "preference": AssertionKind(
-        check=preference,
-        problem=problem_with_preference,
-        fields=("use", "value", "criteria", "options", "judge"),
-        needs=("use", "value"),
-        waits=True,
-        asks="agent",
-        rules={"use": {"pattern": "^agents:."}, "criteria": {"type": ["string", "null"]}},
-    ),
-    "script": AssertionKind(
-        check=script,
-        problem=problem_with_script,
-        fields=("script", "use", "value", "options"),
-        needs=("script", "use"),
-        waits=True,
-        asks="script",
+    "script": assertion_kind(
+        script, problem_with_script, "script use value options", "script use", waits=True, asks="script"
     ),
 }

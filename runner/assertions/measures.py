@@ -10,7 +10,7 @@ from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any
 
 from runner.amounts import Estimate
-from runner.assertions.base import AssertionKind, NotEvaluated
+from runner.assertions.base import NotEvaluated, assertion_kind
 from runner.assertions.results import decide, show
 
 if TYPE_CHECKING:
@@ -142,14 +142,6 @@ _MEASURES: dict[str, tuple[Callable[[Evidence], float | None], str, str]] = {
 }
 """Type → its figure, which is None where it is not known, and the words for it."""
 ASSERTIONS = {
-    name: AssertionKind(check=measured, problem=problem_with_bounds, fields=("value",), needs=("value",))
-    for name in _MEASURES
-} | {
-    "similar": AssertionKind(
-        check=similar,
-        problem=problem_with_similar,
-        fields=("value", "threshold", "options"),
-        needs=("value",),
-        waits=True,
-    ),
+    **{name: assertion_kind(measured, problem_with_bounds, "value", "value") for name in _MEASURES},
+    "similar": assertion_kind(similar, problem_with_similar, "value threshold options", "value", waits=True),
 }

@@ -8,7 +8,7 @@ import operator
 import re
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import AssertionKind, CheckResult, NotEvaluated
+from runner.assertions.base import CheckResult, NotEvaluated, assertion_kind
 from runner.assertions.json_values import problem_with_path
 from runner.assertions.results import decide
 from runner.assertions.values import form_only, json_in, line_difference
@@ -182,10 +182,8 @@ def _line(line: str) -> str:
 
 
 ASSERTIONS = {
-    "snapshot": AssertionKind(check=snapshot, problem=problem_with_snapshot, fields=("name", "mask")),
-    "file_exists": AssertionKind(check=file_exists, problem=problem_with_file, fields=("path",), needs=("path",)),
-    "file_contains": AssertionKind(
-        check=file_contains, problem=problem_with_file, fields=("path", "value"), needs=("path",)
-    ),
-    "workspace": AssertionKind(check=workspace, problem=problem_with_snapshot, fields=("name",)),
+    "snapshot": assertion_kind(snapshot, problem_with_snapshot, "name mask"),
+    "file_exists": assertion_kind(file_exists, problem_with_file, "path", "path"),
+    "file_contains": assertion_kind(file_contains, problem_with_file, "path value", "path"),
+    "workspace": assertion_kind(workspace, problem_with_snapshot, "name"),
 }

@@ -7,7 +7,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import AssertionKind, NotEvaluated
+from runner.assertions.base import NotEvaluated, assertion_kind
 from runner.assertions.results import decide, shorten
 from runner.assertions.values import equal, form_only, json_in, value_text, within
 
@@ -138,11 +138,9 @@ def _pattern(assertion: Assertion) -> Any:
 
 
 ASSERTIONS = {
-    **{
-        check.__name__: AssertionKind(check=check, problem=problem_with_text, fields=("value",), needs=("value",))
-        for check in (contains, not_contains, icontains, starts_with)
-    },
-    "regex": AssertionKind(
-        check=regex, problem=problem_with_regex, fields=("value", "pattern"), needs=("value", "pattern")
-    ),
+    "contains": assertion_kind(contains, problem_with_text, "value", "value"),
+    "not_contains": assertion_kind(not_contains, problem_with_text, "value", "value"),
+    "icontains": assertion_kind(icontains, problem_with_text, "value", "value"),
+    "starts_with": assertion_kind(starts_with, problem_with_text, "value", "value"),
+    "regex": assertion_kind(regex, problem_with_regex, "value pattern", "value pattern"),
 }

@@ -8,7 +8,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from runner.assertions.base import AssertionKind, NotEvaluated
+from runner.assertions.base import NotEvaluated, assertion_kind
 from runner.assertions.checking import check_all, inner_assertions, problem_with_assertion
 from runner.assertions.measures import problem_with_bounds, within
 from runner.assertions.model import Assertion
@@ -304,27 +304,12 @@ def _wanted_arguments(value: dict[str, Any]) -> str:
 
 
 ASSERTIONS = {
-    "tool_called": AssertionKind(
-        check=tool_called, problem=problem_with_tool_called, fields=("name", "value"), needs=("name", "value")
-    ),
-    "tool_not_called": AssertionKind(
-        check=tool_not_called, problem=problem_with_tool_not_called, fields=("name", "value")
-    ),
-    "tool_calls": AssertionKind(
-        check=tool_calls, problem=problem_with_bounds, fields=("value", "name"), needs=("value",)
-    ),
-    "no_repeated_calls": AssertionKind(
-        check=no_repeated_calls, problem=problem_with_no_repeated_calls, fields=("value", "name")
-    ),
-    "tool_result": AssertionKind(
-        check=tool_result, problem=problem_with_tool_result, fields=("value",), needs=("value",)
-    ),
-    "tool_arguments": AssertionKind(
-        check=tool_arguments,
-        problem=problem_with_tool_arguments,
-        fields=("value",),
-        needs=("value",),
-        waits=True,
-        inner=_inner_of_arguments,
+    "tool_called": assertion_kind(tool_called, problem_with_tool_called, "name value", "name value"),
+    "tool_not_called": assertion_kind(tool_not_called, problem_with_tool_not_called, "name value"),
+    "tool_calls": assertion_kind(tool_calls, problem_with_bounds, "value name", "value"),
+    "no_repeated_calls": assertion_kind(no_repeated_calls, problem_with_no_repeated_calls, "value name"),
+    "tool_result": assertion_kind(tool_result, problem_with_tool_result, "value", "value"),
+    "tool_arguments": assertion_kind(
+        tool_arguments, problem_with_tool_arguments, "value", "value", waits=True, inner=_inner_of_arguments
     ),
 }

@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bindings import agent_id
-from runner.assertions.base import AgentUse, AssertionKind, NotEvaluated
+from runner.assertions.base import AgentUse, NotEvaluated, assertion_kind
 from runner.assertions.checking import type_named
 from runner.assertions.json_values import problem_with_path, value_at
 from runner.assertions.results import decide, shorten, show
@@ -361,21 +361,11 @@ def _own(assertion: Assertion) -> Assertion:
 
 
 ASSERTIONS = {
-    "tool_sequence": AssertionKind(
-        check=tool_sequence, problem=problem_with_sequence, fields=("value", "mode"), needs=("value",)
-    ),
-    "trajectory": AssertionKind(
-        check=trajectory, problem=problem_with_trajectory, fields=("value", "mode", "path"), needs=("value",)
-    ),
-    "delegated": AssertionKind(check=delegated, problem=problem_with_delegated, fields=("value",)),
-    **{
-        name: AssertionKind(
-            check=tool_used if name == USED else renamed,
-            problem=problem_with_trajectory_name,
-            fields=("value",),
-            needs=("value",),
-            waits=name == ARGUMENTS,
-        )
-        for name in (USED, ARGUMENTS, SEQUENCE, STEPS)
-    },
+    "tool_sequence": assertion_kind(tool_sequence, problem_with_sequence, "value mode", "value"),
+    "trajectory": assertion_kind(trajectory, problem_with_trajectory, "value mode path", "value"),
+    "delegated": assertion_kind(delegated, problem_with_delegated, "value"),
+    USED: assertion_kind(tool_used, problem_with_trajectory_name, "value", "value"),
+    ARGUMENTS: assertion_kind(renamed, problem_with_trajectory_name, "value", "value", waits=True),
+    SEQUENCE: assertion_kind(renamed, problem_with_trajectory_name, "value", "value"),
+    STEPS: assertion_kind(renamed, problem_with_trajectory_name, "value", "value"),
 }
