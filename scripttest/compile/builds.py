@@ -78,7 +78,8 @@ class Build:
         """Absolute path → names to export in addition."""
         self.inline: dict[str, bytes] = {}
         """Source → the text of its test file, where that may have inline snapshots."""
-        self._alongside: set[str] = set()
+        self.alongside: set[str] = set()
+        """Sources whose module under test is built too: when the test file cannot be importing it."""
         self._texts: dict[str, bytes] = {}
         """Absolute path → text of a file that was read to see how it is to be built."""
         self._plain: list[list[str]] = []
@@ -101,7 +102,7 @@ class Build:
                 self.inline[source.key] = text
             script = source.script
             if script is not None and (with_scripts or not (b"import" in text and f"/{script.stem}".encode() in text)):
-                self._alongside.add(source.key)
+                self.alongside.add(source.key)
                 self._add(f"{number}.script", script, boundary)
         self.is_plain = bool(self._plain)
         """Whether the entries that are not bundled are being built."""
@@ -158,10 +159,6 @@ class Build:
             return b""
         self._texts[str(path)] = text
         return text
-
-    def alongside(self, source: Source) -> bool:
-        """Whether the module under test is built too: when the test file cannot be importing it."""
-        return source.key in self._alongside
 
 
 def _is_plain(text: bytes) -> bool:

@@ -232,12 +232,12 @@ class Compiler:
         assert service is not None
         try:
             packets = list(service.read())
-            service.respond([(packet.id, self._plugin(packet.value)) for packet in packets if packet.is_request])
-            for packet in packets:
-                if not packet.is_request:
-                    build = self._building.pop(packet.id)
+            service.respond([(id, self._plugin(value)) for id, is_request, value in packets if is_request])
+            for id, is_request, value in packets:
+                if not is_request:
+                    build = self._building.pop(id)
                     self._ends = 0
-                    for source, result in self._finish(build, packet.value):
+                    for source, result in self._finish(build, value):
                         self._tell(source, result)
         except ServiceEndedError:
             ending = self.close()
@@ -372,7 +372,7 @@ class Compiler:
             if source.script is not None:
                 entry = outputs[f"{number}.test.js"]["inputs"]
                 imported = _relative(source.script, self._root) in entry
-                if not imported and not build.alongside(source):
+                if not imported and source.key not in build.alongside:
                     late.append(source)
                     continue
                 if not imported:

@@ -12,6 +12,7 @@ import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary, packages_outside
@@ -190,29 +191,27 @@ def _extended(path: str, seen: set[str]) -> Iterator[str]:
                 yield from _extended(target, seen)
 
 
-class Strictness:
+class CompilerOptions:
     """What the `tsconfig.json` of an application say, each read once."""
 
     def __init__(self) -> None:
-        self._of_folder: dict[str, bool] = {}
+        self.of = cache(self._of)
+        """Folder → that of the `tsconfig.json` that counts in it, and its compiler options."""
 
     def is_strict(self, path: str, content: bytes) -> bool:
         """Whether a file, by its absolute path, is strict throughout."""
         if b"use strict" in content and b"use strict" in (text[1:-1] for text in _directives(content)):
             return True
-        return path.endswith(_TYPED) and "/node_modules/" not in path and self._by_folder(os.path.dirname(path))
+        if not path.endswith(_TYPED) or "/node_modules/" in path:
+            return False
+        _, options = self.of(os.path.dirname(path))
+        return options.get("alwaysStrict", options.get("strict")) is True
 
-    def _by_folder(self, folder: str) -> bool:
-        if folder not in self._of_folder:
-            name = f"{folder}/tsconfig.json"
-            above = os.path.dirname(folder)
-            if os.path.isfile(name):
-                options = options_of(name)
-                found = options.get("alwaysStrict", options.get("strict")) is True
-            else:
-                found = above != folder and self._by_folder(above)
-            self._of_folder[folder] = found
-        return self._of_folder[folder]
+    def _of(self, folder: str) -> tuple[str, dict[str, Any]]:
+        above = os.path.dirname(folder)
+        if above == folder or os.path.isfile(f"{folder}/tsconfig.json"):
+            return folder, options_of(f"{folder}/tsconfig.json")
+        return self.of(above)
 
 
 def _directives(content: bytes) -> Iterator[bytes]:

@@ -79,17 +79,6 @@ class ServiceEndedError(Exception):
     """The service has ended, and nothing more comes from it."""
 
 
-class Packet:
-    """One request or response that arrived."""
-
-    __slots__ = ("id", "is_request", "value")
-
-    def __init__(self, id: int, is_request: bool, value: Value) -> None:
-        self.id = id
-        self.is_request = is_request
-        self.value = value
-
-
 class Service:
     """A running esbuild. Reading is left to the caller, who waits for `child.stdout` to have data."""
 
@@ -127,14 +116,15 @@ class Service:
         self.request({"command": "transform", "flags": ["--loader=ts"], "input": typescript.encode(), "inputFS": False})
         while not (packets := [*self.read()]):
             pass
-        return str(packets[0].value["code"])
+        return str(packets[0][2]["code"])
 
     def respond(self, answers: list[tuple[int, dict[str, Value]]]) -> None:
         """Answers requests of the service, by their ids."""
         self._write(b"".join([_packet(id << 1 | 1, value) for id, value in answers]))
 
-    def read(self) -> Iterator[Packet]:
-        """Reads what has arrived and yields the complete packets. Raises ServiceEndedError when it has ended, and
+    def read(self) -> Iterator[tuple[int, bool, Value]]:
+        """Reads what has arrived and yields the complete requests and responses: the id, whether it is a request, and
+        the value. Raises ServiceEndedError when it has ended, and
         HostError when it is of another version."""
         data = os.read(self.child.stdout, 1 << 16)
         if not data:
@@ -155,7 +145,7 @@ class Service:
                     )
                 continue
             (id,) = struct.unpack_from("<I", packet)
-            yield Packet(id >> 1, id & 1 == 0, _decode(packet, 4)[0])
+            yield id >> 1, id & 1 == 0, _decode(packet, 4)[0]
 
     def _write(self, packets: bytes) -> None:
         data = memoryview(packets)

@@ -24,7 +24,7 @@ from collections.abc import Callable, Collection, Sequence, Set
 from itertools import pairwise
 from pathlib import Path
 
-from scripttest.compile.configuration import DIRECTIVE, Strictness
+from scripttest.compile.configuration import DIRECTIVE, CompilerOptions
 from scripttest.compile.esbuild import plain, with_own_async, with_plain_require, without_exports
 from scripttest.results import BENCHMARK, EVERY_RUN
 from scripttest.values import Value
@@ -97,13 +97,13 @@ class Linker:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._strictness = Strictness()
+        self._options = CompilerOptions()
         self._files: dict[str, _File] = {}
 
     def note(self, path: str, content: bytes) -> None:
         """Reads in a file, by its absolute path, what its scripts must keep."""
         name = path.removeprefix(f"{self._root}/")
-        self._files[name] = _File(declared=declared_in(content), is_strict=self._strictness.is_strict(path, content))
+        self._files[name] = _File(declared=declared_in(content), is_strict=self._options.is_strict(path, content))
 
     def scripts(self, outputs: Sequence[Output]) -> tuple[tuple[Script, ...], dict[str, str]]:
         """The scripts of a realm, and what the last of them exports: exported name → global name."""

@@ -182,23 +182,20 @@ def as_printed(name: str) -> str:
 
 
 def _cut(code: str, tests: list[tuple[int, str, str]], pieces: dict[str, _Piece]) -> Slices:
-    names = _Names(pieces)
-    words = words_only(code)
     mentions = {}
     base, rest, places, at = [], [], {}, 0
     length = 0
     for local, piece in sorted(pieces.items(), key=lambda item: item[1].start):
         declaration, start, end, stub = piece.declaration, piece.start, piece.end, piece.stub
-        mentions[local] = names.among(words[start:end], code[start:end])
+        mentions[local] = _mentioned(code[start:end], pieces)
         blank = stub + "\n" * code.count("\n", start, end)
         base += [code[at:start], blank]
-        rest += [words[at:declaration], code[at:declaration]]
+        rest.append(code[at:declaration])
         length += start - at
         places[local] = (start, f"{length}:{len(blank)}:{start}:{end}")
         length += len(blank)
         at = end
-    rest += [words[at:], code[at:]]
-    always = names.among(" ".join(rest[::2]), "".join(rest[1::2])) | pieces.keys() & HOOKS
+    always = _mentioned(" ".join([*rest, code[at:]]), pieces) | pieces.keys() & HOOKS
     planned = []
     for offset, name, local in tests:
         needed = _closure([*([local] if local in pieces else ()), *always], mentions)
@@ -207,17 +204,9 @@ def _cut(code: str, tests: list[tuple[int, str, str]], pieces: dict[str, _Piece]
     return Slices(base="".join(base) + code[at:], tests=tuple(planned))
 
 
-class _Names:
-    """Names of functions, to be found in code."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self._plain = {name for name in names if name.isascii()}
-        self._others = {name: as_printed(name) for name in names if not name.isascii()}
-
-    def among(self, words: str, code: str) -> set[str]:
-        """Those that are in the code; `words` is the result of `words_only`."""
-        found = self._plain.intersection(words.split())
-        return found.union(name for name, printed in self._others.items() if printed in code) if self._others else found
+def _mentioned(code: str, names: Mapping[str, object]) -> set[str]:
+    """The names that are in a piece of code."""
+    return set(names).intersection(words_only(plain(code)).split())
 
 
 def _closure(todo: list[str], mentions: dict[str, set[str]]) -> set[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from scripttest.compile.boundary import Boundary
 from scripttest.compile.boundary import read as read_source
 from scripttest.compile.compiler import Loaded
-from scripttest.compile.configuration import options_of
+from scripttest.compile.configuration import CompilerOptions
 from scripttest.results import HostError
 from scripttest.syntax.instruments import COUNTERS, handler_name, loaded
 from scripttest.syntax.parser import UnreadableError, planter
@@ -133,7 +133,7 @@ class ImportedTypes:
         self._root = root
         self._boundary = Boundary(Path(root))
         self._files: dict[str, dict[str, Any] | None] = {}
-        self._paths: dict[str, list[tuple[str, list[str]]]] = {}
+        self._options = CompilerOptions()
 
     def of(self, path: str, text: str) -> dict[str, Any]:
         """`{imports, files}`: what a script imports, `{specifier: path}`, and by their paths the files that these lead
@@ -183,18 +183,11 @@ class ImportedTypes:
         if specifier.startswith("@scripts/"):
             yield f"{self._root}/scripts/{specifier.removeprefix('@scripts/')}"
 
-    def _mapped(self, folder: str) -> list[tuple[str, list[str]]]:
+    def _mapped(self, folder: str) -> Iterator[tuple[str, list[str]]]:
         """The `paths` that count in a folder, with absolute targets."""
-        if folder not in self._paths:
-            parent = os.path.dirname(folder)
-            if os.path.isfile(f"{folder}/tsconfig.json"):
-                options = options_of(f"{folder}/tsconfig.json")
-                paths, base = options.get("paths"), os.path.join(folder, str(options.get("baseUrl", ".")))
-                self._paths[folder] = [
-                    (pattern, [os.path.normpath(os.path.join(base, one)) for one in targets if isinstance(one, str)])
-                    for pattern, targets in (paths.items() if isinstance(paths, dict) else ())
-                    if isinstance(targets, list)
-                ]
-            else:
-                self._paths[folder] = self._mapped(parent) if parent != folder else []
-        return self._paths[folder]
+        home, options = self._options.of(folder)
+        paths, base = options.get("paths"), os.path.join(home, str(options.get("baseUrl", ".")))
+        for pattern, targets in paths.items() if isinstance(paths, dict) else ():
+            if isinstance(targets, list):
+                found = (os.path.normpath(os.path.join(base, one)) for one in targets if isinstance(one, str))
+                yield pattern, [*found]

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from scripttest.compile.builds import Compiled, Source
 from scripttest.compile.compiler import Compiler, Instrument
 from scripttest.protocol import MessageError, encode
-from scripttest.results import Cause, CompileError, HostError, Location, LogLine, MockedCalls, StackFrame
+from scripttest.results import Cause, CompileError, Failure, HostError, Location, LogLine, MockedCalls, StackFrame
 from scripttest.shortcuts.slicing import BootConfig
 from scripttest.workers.answers import (
     PLACES,
@@ -30,7 +30,7 @@ from scripttest.workers.answers import (
     Reached,
     mocked_of,
 )
-from scripttest.workers.pool import Libraries, Loss, WorkerPool, WorkerSlot
+from scripttest.workers.pool import Libraries, WorkerPool, WorkerSlot
 from scripttest.workers.services import FunctionCall, FunctionError, MissingFunctionError, Returned
 from scripttest.workers.worker import LAST_WORDS
 
@@ -220,7 +220,7 @@ class FunctionPool:
             return
         work.events.put_nowait(call)
 
-    def lost(self, slot: WorkerSlot[_Call], loss: Loss) -> None:
+    def lost(self, slot: WorkerSlot[_Call], loss: Failure) -> None:
         """Tells the task that waits for the function that its worker is lost."""
         if slot.work is not None:
             slot.work.events.put_nowait(loss)
@@ -291,7 +291,7 @@ class _Call:
     def __init__(self, owner: Owner, loaded: LoadedScript) -> None:
         self.owner = owner
         self.loaded = loaded
-        self.events: asyncio.Queue[HostCall | FunctionResult | Loss] = asyncio.Queue()
+        self.events: asyncio.Queue[HostCall | FunctionResult | Failure] = asyncio.Queue()
         """The host calls of the function, and at last its result, or how its worker was lost."""
         self.logs: list[LogLine] = []
         self.began = False

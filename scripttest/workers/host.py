@@ -37,7 +37,7 @@ from scripttest.shortcuts.slicing import BootConfig
 from scripttest.workers import answers
 from scripttest.workers.calls import HostCalls, WakeUp
 from scripttest.workers.module_run import Module, ModuleRun
-from scripttest.workers.pool import Libraries, Loss, WorkerPool
+from scripttest.workers.pool import Libraries, WorkerPool
 from scripttest.workers.services import Services
 from scripttest.workers.work import Assignment, Job, Slot, WorkQueue, start_clock
 from scripttest.workers.worker import Processes, Worker
@@ -368,7 +368,7 @@ class ScriptHost:
         work.abandon()
         self._blame(work, Failure(cause=Cause.TIMEOUT, message=message))
 
-    def lost(self, slot: Slot, loss: Loss) -> None:
+    def lost(self, slot: Slot, loss: Failure) -> None:
         """Replaces a worker that has ended. Raises HostError when no worker starts."""
         work = slot.work
         was_killed = loss.cause == Cause.INFRASTRUCTURE
@@ -381,7 +381,7 @@ class ScriptHost:
         if work is not None and was_killed and work.job.tests is None:
             self._queue.jobs.appendleft(work.job)  # no test has begun, so the module can be listed again
         elif work is not None:
-            self._blame(work, Failure(cause=loss.cause, message=loss.message))
+            self._blame(work, loss)
 
     def _blame(self, work: Assignment, failure: Failure) -> None:
         """Fails the test that a lost worker was running, and puts its other tests back into the queue."""

@@ -14,9 +14,8 @@ from scripttest.compile.builds import Compiled, Source
 from scripttest.compile.compiler import Compiler, Watcher
 from scripttest.process import Ending
 from scripttest.protocol import MessageError
-from scripttest.results import Cause, CompileError, ScriptError
+from scripttest.results import Cause, CompileError, Failure, ScriptError
 from scripttest.typing_names import Generic, Protocol, TypeVar
-from scripttest.values import Value
 from scripttest.workers.answers import HostCall, LibraryCall, Message, Question, read_message
 from scripttest.workers.worker import Worker
 
@@ -95,15 +94,6 @@ class WorkerPool(Generic[W]):
             slot.end()
 
 
-class Loss(Value):
-    """The reason why a worker was lost."""
-
-    message: str
-    """The message for people."""
-    cause: Cause
-    """`CRASH`, or `INFRASTRUCTURE` if it was killed from outside, which scripts in it cannot do."""
-
-
 class Listener(Protocol[W]):
     """Handles what the workers of a pool send; each worker has work of the type `W`. Its methods raise
     MessageError when a message does not fit to the work."""
@@ -114,9 +104,10 @@ class Listener(Protocol[W]):
     def asked(self, slot: WorkerSlot[W], call: HostCall) -> None:
         """Called for a host call. It has to call `WorkerSlot.reply`, at once or later."""
 
-    def lost(self, slot: WorkerSlot[W], loss: Loss) -> None:
+    def lost(self, slot: WorkerSlot[W], loss: Failure) -> None:
         """Called when a worker has ended by itself, or had to be ended. It is no longer in the pool; its `work` is
-        unchanged."""
+        unchanged. The cause is `CRASH`, or `INFRASTRUCTURE` if it was killed from outside, which scripts in it cannot
+        do."""
 
 
 class WorkerSlot(Generic[W]):
@@ -188,7 +179,7 @@ class WorkerSlot(Generic[W]):
         except MessageError as error:
             self.end()
             said = f"The worker process sent something that is not a message: {error}"
-            self._listener.lost(self, Loss(message=said, cause=Cause.CRASH))
+            self._listener.lost(self, Failure(message=said, cause=Cause.CRASH))
 
     def _messages(self) -> Iterator[Message]:
         """What has arrived, until the worker is ended."""
@@ -196,7 +187,7 @@ class WorkerSlot(Generic[W]):
         if frames is None:
             ending = self.end()
             cause = Cause.INFRASTRUCTURE if ending.was_killed else Cause.CRASH
-            self._listener.lost(self, Loss(message=f"The worker process {ending.text}", cause=cause))
+            self._listener.lost(self, Failure(message=f"The worker process {ending.text}", cause=cause))
             return
         for kind, parts in frames:
             yield read_message(kind, parts)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from table_tests import each
 
-from scripttest.compile.configuration import Strictness
+from scripttest.compile.configuration import CompilerOptions
 from scripttest.compile.linking import (
     Linker,
     Output,
@@ -85,7 +85,7 @@ STRICT = {
 
 @each("text", STRICT)
 def test_a_directive_is_the_first_text(text: str) -> None:
-    assert Strictness().is_strict("/nowhere/a.js", text.encode()) is STRICT[text]
+    assert CompilerOptions().is_strict("/nowhere/a.js", text.encode()) is STRICT[text]
 
 
 def scripts(tmp_path: Path, files: dict[str, str], code: str) -> list[tuple[str, int, int]]:

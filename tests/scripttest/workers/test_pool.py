@@ -13,9 +13,9 @@ import pytest
 from command import PATIENCE
 
 from scripttest.compile.compiler import Compiler
-from scripttest.results import Cause
+from scripttest.results import Cause, Failure
 from scripttest.workers.answers import HostCall, Logged, Message
-from scripttest.workers.pool import MOST_QUESTIONS, Libraries, Loss, WorkerPool, WorkerSlot
+from scripttest.workers.pool import MOST_QUESTIONS, Libraries, WorkerPool, WorkerSlot
 
 ECHO = f"""\
 import os, sys
@@ -39,7 +39,7 @@ class Owner:
         self._poll = select.poll()
         self._ready: dict[int, Callable[[], None]] = {}
         self.heard_of: list[str] = []
-        self.losses: list[Loss] = []
+        self.losses: list[Failure] = []
 
     def watch(self, descriptor: int, ready: Callable[[], None]) -> None:
         self._ready[descriptor] = ready
@@ -57,7 +57,7 @@ class Owner:
         self.heard_of.append(f"{call.name}{call.arguments}")
         slot.reply(call.number, f"answer {call.number}")
 
-    def lost(self, slot: WorkerSlot[str], loss: Loss) -> None:
+    def lost(self, slot: WorkerSlot[str], loss: Failure) -> None:
         self.losses.append(loss)
 
     def wait(self, condition: Callable[[], Any]) -> None:
