@@ -133,7 +133,7 @@ class Result(Value):
     kind = "result"
     index: int
     record: dict[str, Any]
-    """Its outcome; of most that passed only two numbers, see `_PASSED`."""
+    """Its outcome."""
     next: int | None
     """Index of the test that begins; None: there is no other one."""
 
@@ -168,17 +168,7 @@ def read_message(kind: str, parts: list[str]) -> Message:
 
 
 def _result(index: str, text: str, following: str) -> Result:
-    return Result(index=_index(index), record=_ended(text), next=_index(following) if following else None)
-
-
-def _ended(text: str) -> dict[str, Any]:
-    if text.startswith(_PASSED) and text.endswith(_NO_MORE) and text.isascii():
-        took, _, made = text[len(_PASSED) : -len(_NO_MORE)].partition(_CHECKS)
-        if len(made) <= LONGEST_NUMBER and f"{took.replace('.', '', 1)}{made}".isdigit():
-            milliseconds = float(took)
-            if milliseconds < LONGEST:
-                return {"status": "passed", "duration_ms": milliseconds, "assertions": int(made)}
-    return _outcome(_value(text), 0)
+    return Result(index=_index(index), record=_outcome(_value(text), 0), next=_index(following) if following else None)
 
 
 def _functions(*parts: str) -> Functions:
@@ -313,9 +303,6 @@ def _constant(name: str) -> None:
     raise ValueError(f"{name}, which is not JSON")
 
 
-_PASSED, _CHECKS, _NO_MORE = '{"status":"passed","duration_ms":', ',"assertions":', ',"failures":[],"steps":[]}'
-"""The outcome of a test that passed and has nothing else to say, as `bindings/src/core.ts` writes it, around its two
-numbers. Nearly all are this one, and reading them as JSON would take most of the time of a message."""
 _value = partial(json.JSONDecoder.decode, json.JSONDecoder(parse_float=_finite, parse_constant=_constant))
 """The value of a JSON text."""
 

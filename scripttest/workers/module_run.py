@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 BIG = 50_000
 """A module with more characters of code than this is big, see `is_big`."""
+_PLAIN = {"status", "duration_ms", "assertions", "failures", "steps"}
+"""What workers say of a test that passed, if there is nothing else to say."""
 MOST_EARLY = 10_000
 """At most this many captured lines of a module's top-level code are kept."""
 
@@ -113,26 +115,26 @@ class ModuleRun:
         return Listed(module=compiled.source.key, tests=names, known=known, beside=self.selected.beside)
 
     def plan(self, filter: bool, seed: int | None) -> None:
-        """Makes the plans of the tests."""
-        focuses = self.selected.focuses and ".only(" in self.compiled.scripts[-1].code
-        more = {test.name: self._only(test.name, focuses) for test in self.tests}
-        run = self.module.run if self._runs == 1 else None
-        self.plans = [
-            plan_of(test, filter, self.position(index)[1] if run is None else run, seed, more[test.name])
-            for index, test in enumerate(self.tests)
-        ]
+        """Makes the plans of the tests. The random numbers of a test depend on its name and on `seed`, if there is
+        one."""
+        selected = self.selected
+        focuses = selected.focuses and not selected.forbidden and ".only(" in self.compiled.scripts[-1].code
+        self.plans.clear()
+        for index, test in enumerate(self.tests):
+            kind = kind_of(test.name)
+            said = {
+                "run": self.module.run if self._runs == 1 else self.position(index)[1],
+                "seed": "" if seed is None else f"{seed} {test.name}",
+                "kind": "" if kind == TEST else kind.lower(),
+                "only": "forbidden" if selected.forbidden else "runs" if test.name in selected.only else "",
+                "focus": focuses,
+            }
+            more = {name: value for name, value in said.items() if value}
+            self.plans.append(json.dumps({"name": test.name, "entry": test.entry, "filter": filter, **more}))
 
     def pieces(self, index: int) -> str:
         """What a worker puts back into the base for a test; see `Test.pieces`."""
         return "" if self.module.whole else self.tests[index].pieces
-
-    def _only(self, name: str, focuses: bool) -> str:
-        """What the plan of a test says of `t.only`."""
-        selected = self.selected
-        if selected.forbidden:
-            return ',"only":"forbidden"'
-        runs = ',"only":"runs"' if name in selected.only else ""
-        return f'{runs},"focus":true' if focuses else runs
 
     def begun(self, index: int) -> list[HostRecord]:
         """The records of a test that begins, with the lines of the module's top-level code."""
@@ -166,7 +168,7 @@ class ModuleRun:
 
     def outcome(self, record: dict[str, Any], name: str, index: int | None, seconds: float | None = None) -> Outcome:
         """See `Outcomes.outcome`."""
-        if "failures" not in record:  # it passed, and there is nothing else to say
+        if record.keys() == _PLAIN and record["status"] == "passed" and not record["steps"]:
             milliseconds, assertions = record["duration_ms"], record["assertions"]
             return Outcome(name=name, status=Status.PASSED, milliseconds=milliseconds, assertions=assertions)
         return self.outcomes.outcome(record, name, index, seconds)
@@ -205,19 +207,3 @@ class ModuleRun:
         for script in self.compiled.scripts:
             parts += [str(script.first_line), script.code]
         return encode("module", *parts)
-
-
-def plan_of(test: Test, filter: bool, run: int, seed: int | None, more: str = "") -> str:
-    """The plan of a test. `run` is 0 when the test runs once. Its random numbers depend on its name and on
-    `seed`, if there is one. `more` are further members of its plan, each with a comma before it."""
-    name, entry = _quoted(test.name), _quoted(test.entry)
-    of_run = f',"run":{run}' if run else ""
-    of_seed = "" if seed is None else f',"seed":{_quoted(f"{seed} {test.name}")}'
-    kind = kind_of(test.name)
-    of_kind = "" if kind == TEST else f',"kind":"{kind.lower()}"'
-    return f'{{"name":{name},"entry":{entry},"filter":{str(filter).lower()}{of_run}{of_seed}{of_kind}{more}}}'
-
-
-def _quoted(identifier: str) -> str:
-    """An identifier as JSON, in which only characters outside ASCII must be escaped."""
-    return f'"{identifier}"' if identifier.isascii() else json.dumps(identifier)
