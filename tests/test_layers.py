@@ -31,7 +31,7 @@ LIBRARIES = {
         "runner/cluster/worker_side.py",
     },
     "dask": {"runner/cluster/local_cluster.py"},
-    "httpx": {"bindings/processes/http.py", "runner/agents/mcp/http.py"},
+    "httpx": {"bindings/processes/http.py", "runner/connectors/httpx_requests.py", "runner/agents/mcp/http.py"},
     "httptools": {"runner/connectors/http_connection.py"},
     "mcp": {
         "runner/agents/mcp/remote.py",
@@ -164,7 +164,7 @@ DOORS = {
     "runner/test_kinds": "benchmark_tests fuzz_tests",
     "runner/commands": "__init__ main",
     "runner/application": "application configuration context documents models programs sandbox trust",
-    "runner/connectors": "base definition http limits load scripted_rules scripted_templates usage",
+    "runner/connectors": "base definition http httpx_requests limits load scripted_rules scripted_templates usage",
     "runner/answers": "journal recording",
     "runner/shapes": "codec declared fields json_schema json_value shape",
     "runner/reading": "answer_text helper_answers",

@@ -7,30 +7,15 @@ requests with an error of the call. It also limits how much a server may send at
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
-from bindings.processes.http import trusted_authorities
 from runner.assertions.results import shorten
-from runner.connectors.http import (
-    CLOSED_EARLY,
-    IDLE_SECONDS,
-    AnswerTooLarge,
-    BadProtocol,
-    CannotConnect,
-    ConnectionLost,
-    ConnectTimeout,
-    EventReader,
-    HttpError,
-    HttpTimeout,
-    Proxies,
-    not_connected,
-    why_lost,
-)
+from runner.connectors.http import AnswerTooLarge, EventReader, HttpError, Proxies
+from runner.connectors.httpx_requests import errors_of, transport_for
 from runner.security.keys import Credential
 
 FAILED = -32050
@@ -60,17 +45,7 @@ def client(
     return httpx.AsyncClient(
         headers={"accept-encoding": "identity"},
         timeout=httpx.Timeout(SECONDS, read=None),
-        transport=_Answering(_transport_for(proxy), credential, longest, failed),
-    )
-
-
-def _transport_for(proxy: str | None) -> httpx.AsyncHTTPTransport:
-    """Sends requests directly, or through a proxy."""
-    context = trusted_authorities()
-    return httpx.AsyncHTTPTransport(
-        verify=context,
-        limits=httpx.Limits(max_connections=None, keepalive_expiry=IDLE_SECONDS),
-        proxy=httpx.Proxy(proxy, ssl_context=context if proxy.startswith("https:") else None) if proxy else None,
+        transport=_Answering(transport_for(proxy), credential, longest, failed),
     )
 
 
@@ -91,7 +66,7 @@ class _Answering(httpx.AsyncBaseTransport):
         if self._credential is not None:
             request = _with_headers(request, self._credential.headers_for(str(request.url)))
         try:
-            with _errors_of(host):
+            with errors_of(host):
                 response = await self._transport.handle_async_request(request)
             kind = response.headers.get("content-type", "").lower()
             if response.status_code == 200 and kind.startswith("text/event-stream"):
@@ -112,7 +87,7 @@ class _Answering(httpx.AsyncBaseTransport):
         try:
             body = b""
             assert isinstance(response.stream, AsyncIterable)
-            with _errors_of(host):
+            with errors_of(host):
                 async for chunk in response.stream:
                     body += chunk
                     if len(body) > self._longest:
@@ -149,7 +124,7 @@ class _Events(httpx.AsyncByteStream):
         why = "the server closed the response too early"
         events = EventReader()
         try:
-            with _errors_of(self._host):
+            with errors_of(self._host):
                 async for chunk in self._stream:
                     end = chunk.rfind(b"\n")
                     length = len(chunk) - end - 1 if end >= 0 else length + len(chunk)
@@ -175,50 +150,6 @@ class _Events(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._stream.aclose()
-
-
-@contextmanager
-def _errors_of(host: str) -> Iterator[None]:
-    """Turns what httpx raises into HttpErrors."""
-    try:
-        yield
-    except httpx.LocalProtocolError:
-        # the cause quotes the header, which may be a key
-        raise BadProtocol(f"the request to {host} cannot be sent: a header contains a line break") from None
-    except httpx.InvalidURL as error:
-        raise BadProtocol(f"the address of {host} cannot be used: {error}") from error
-    except (httpx.TransportError, UnicodeError) as error:
-        raise _translated(error, host) from error
-
-
-def _translated(error: httpx.TransportError | UnicodeError, host: str) -> HttpError:
-    said = str(error)
-    match error:
-        case httpx.ConnectTimeout():
-            return ConnectTimeout(f"no connection to {host} in time")
-        case httpx.TimeoutException():
-            return HttpTimeout(f"{host} sent nothing for too long")
-        case httpx.ProxyError():
-            return CannotConnect(f"cannot connect to {host}: the proxy refused the connection: {said}", lasting=True)
-        case httpx.ConnectError() | UnicodeError():  # a name too long for DNS is a UnicodeError
-            return not_connected(host, _origin(error))
-        case httpx.NetworkError():
-            return ConnectionLost(f"lost the connection to {host}: {why_lost(_origin(error))}")
-        case httpx.RemoteProtocolError() if "closed connection" in said or "disconnected" in said:
-            return ConnectionLost(f"lost the connection to {host}: {CLOSED_EARLY}")
-    return BadProtocol(f"{host} sent an invalid HTTP response: {said}")
-
-
-def _origin(error: Exception) -> Exception:
-    """What the system said: the first error with a number below one of httpx, or the last of all."""
-    while not (isinstance(error, OSError) and error.errno):
-        below = error.__cause__ or error.__context__
-        if isinstance(error, BaseExceptionGroup):
-            below = error.exceptions[0]
-        if not isinstance(below, Exception):
-            break
-        error = below
-    return error
 
 
 def _with_headers(request: httpx.Request, headers: Mapping[str, str]) -> httpx.Request:
