@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bindings.models.own_database import OwnDatabase
     from bindings.models.store import built_in_models
     from bindings.patterns import Pattern, PatternError, compile
-    from bindings.policy import HostCall, HostFunction, Policy, Written, host_problem
+    from bindings.policy import HostCall, HostFunction, Policy, host_problem
     from bindings.snapshots import SnapshotError, Snapshots
     from bindings.workspace import Workspace, opened_workspace, workspace_of
     from bindings.world import CLOCK_STANDS, Mock, Mocks, PendingQuestion, World, given_mocks
@@ -45,7 +45,7 @@ _HOMES = {
     "models.own_database": "OwnDatabase",
     "models.store": "built_in_models",
     "patterns": "Pattern PatternError compile",
-    "policy": "HostCall HostFunction Policy Written host_problem",
+    "policy": "HostCall HostFunction Policy host_problem",
     "snapshots": "SnapshotError Snapshots",
     "workspace": "Workspace opened_workspace workspace_of",
     "world": "CLOCK_STANDS Mock Mocks PendingQuestion World given_mocks",

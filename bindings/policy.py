@@ -23,7 +23,6 @@ from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
     from ipaddress import IPv4Network, IPv6Address, IPv6Network
 
     from bindings.world import World
@@ -77,20 +76,6 @@ class Volume(Value):
         return self.refusal(parts, is_folder) is None
 
 
-class Written:
-    """The files that the scripts of a run have written as a whole. Threads may share it."""
-
-    def __init__(self) -> None:
-        self._files: set[tuple[int, int]] = set()
-
-    def add(self, found: os.stat_result) -> None:
-        """Notes a file that is empty before it is written."""
-        self._files.add((found.st_dev, found.st_ino))
-
-    def __contains__(self, found: os.stat_result) -> bool:
-        return (found.st_dev, found.st_ino) in self._files
-
-
 class Policy(Value):
     """The permissions of a run. The default allows the application's folders and nothing else."""
 
@@ -99,8 +84,8 @@ class Policy(Value):
     Each is one in which `host_problem` finds nothing wrong."""
     allow_exec: tuple[str, ...] = ()
     """Names of the programs that `ctx.computer.Exec` may run, in a jail."""
-    written: Written = Written()
-    """What the scripts of the run have written."""
+    written: set[tuple[int, int]] = set()  # noqa: RUF012
+    """The files that the scripts of the run have written as a whole: device and number of each."""
     environment: Mapping[str, str] = _NOTHING
     """The environment variables that scripts may see. Names that are not here look like missing ones."""
     keep_secret: Callable[[str, str], None] = lambda name, value: None

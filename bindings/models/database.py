@@ -104,7 +104,7 @@ def _day(text: str) -> str:
 class Database:
     """A SQLite database. Threads may share it; their statements follow one another. To be closed."""
 
-    def __init__(self, path: str = ":memory:", now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         """Opens it. `now` says what time it is, in UTC. Raises sqlite3.Error."""
         self.now = now
         self._lock = threading.RLock()
@@ -126,7 +126,7 @@ class Database:
         self._beside: sqlite3.Connection | None = None
         """Evaluates single functions."""
         self._connection = connection = sqlite3.connect(
-            path, isolation_level=None, check_same_thread=False, detect_types=sqlite3.PARSE_DECLTYPES
+            ":memory:", isolation_level=None, check_same_thread=False, detect_types=sqlite3.PARSE_DECLTYPES
         )
         connection.execute(f"PRAGMA page_size = {PAGE}")
         self._bound()

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -76,33 +75,15 @@ class Databases:
         self._template: Contents | None = None
         self._problem = ""
 
-    def open(
-        self,
-        warn: Callable[[str], None],
-        now: Callable[[], datetime],
-        salt: Callable[[], bytes],
-        *,
-        strict: bool = False,
-        contents: Contents | None = None,
-    ) -> Store:
-        """Opens a database. The caller must close it. Raises ProcessError, if files of models cannot be read.
-
-        Args:
-            warn: called with warnings about things that do not work as they are written.
-            now: the time, in UTC.
-            salt: returns 16 random bytes for the hash of a password.
-            strict: whether to refuse what MySQL would refuse.
-            contents: what it has at first; None: the tables of all models and their first rows."""
-        if contents is None:
-            with self._lock:
-                if self._template is None and not self._problem:
-                    self._make()
-            contents = self._template
-        if contents is None:
+    def contents(self) -> Contents:
+        """What each database has at first: the tables of all models, and their first rows. Raises ProcessError, if
+        files of models cannot be read."""
+        with self._lock:
+            if self._template is None and not self._problem:
+                self._make()
+        if self._template is None:
             raise failed(self._problem)
-        database = Database(now=now)
-        database.load(contents.dump)
-        return Store(contents.catalog.copy(), database, warn, load=self.files.document, strict=strict, salt=salt)
+        return self._template
 
     def _make(self) -> None:
         files = self.files.models()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import _thread
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scripttest.typing_names import Json
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from bindings.models.databases import Contents, Databases
     from bindings.models.store import Store
 
@@ -25,19 +27,25 @@ class OwnDatabase:
         databases: Callable[[], Databases],
         *,
         folder: Path,
+        warn: Callable[[str], None],
+        now: Callable[[], datetime],
+        salt: Callable[[], bytes],
+        strict: bool = False,
         keep: Callable[[bytes], None] | None = None,
-        **settings: Any,
     ) -> None:
         """Opens nothing yet.
 
         Args:
             databases: the databases of the run.
             folder: folder of the test. Fixtures are searched in it and in the folders above.
-            keep: called when the test ends, with the database as the content of an SQLite file.
-            settings: `warn`, `now`, `salt` and `strict` of `Databases.open`."""
+            warn: called with warnings about things that do not work as they are written.
+            now: the time, in UTC.
+            salt: returns 16 random bytes for the hash of a password.
+            strict: whether to refuse what MySQL would refuse.
+            keep: called when the test ends, with the database as the content of an SQLite file."""
         self._databases = databases
         self._folder = folder
-        self._settings = settings
+        self._warn, self._now, self._salt, self._strict = warn, now, salt, strict
         self._keep = keep
         self._lock = _thread.RLock()
         self._store: Store | None = None
@@ -58,10 +66,21 @@ class OwnDatabase:
                 raise failed(_OVER)
             self.is_used = True
             if self._store is None:
-                self._store = self._databases().open(contents=self._first, **self._settings)
+                self._store = self._opened()
                 if self._closed:  # meanwhile, by a thread that saw nothing to give up
                     raise failed(_OVER)
             return answer(self._store, process, values, self._lines)
+
+    def _opened(self) -> Store:
+        from bindings.models.database import Database
+        from bindings.models.store import Store
+
+        databases = self._databases()
+        first = self._first or databases.contents()
+        database = Database(self._now)
+        database.load(first.dump)
+        load = databases.files.document
+        return Store(first.catalog.copy(), database, self._warn, load=load, strict=self._strict, salt=self._salt)
 
     def begin_with(self, contents: Contents | None) -> None:
         """Has these contents when it is opened, instead of the first rows of all models; None: those."""

@@ -57,9 +57,9 @@ class FileAccess:
     def check_content(self, place: Place) -> None:
         """Raises ProcessError for a file in a writable volume that commonly holds keys, unless a script of the run has
         written it. Raises OSError when there is no such file."""
-        if self.volume.writable and holds_secrets(place.parts) and place.stat() not in self._written:
-            own = belongings_of(os.path.realpath(self.volume.root.parent))
-            if not own.is_named(("data", *place.parts)):
+        if self.volume.writable and holds_secrets(place.parts):
+            found, own = place.stat(), belongings_of(os.path.realpath(self.volume.root.parent))
+            if (found.st_dev, found.st_ino) not in self._written and not own.is_named(("data", *place.parts)):
                 raise self._closed(place.shown, KEYS)
 
     def lexical(self, position: int) -> str:
@@ -99,7 +99,7 @@ class FileAccess:
         with self.changing(place), open(place.open(CREATE | flags, mode), "wb") as file:
             found = os.fstat(file.fileno())
             if not found.st_size:
-                self._written.add(found)
+                self._written.add((found.st_dev, found.st_ino))
             file.write(data)
         return len(data)
 

@@ -245,7 +245,7 @@ class RunServices:
 
     def _policy(self) -> Policy:
         if self._permitted is None:
-            from bindings import Policy, ProcessError, Written
+            from bindings import Policy, ProcessError
 
             options = self._permitting
             try:
@@ -255,7 +255,7 @@ class RunServices:
             self._permitted = Policy(
                 allow_net=options.allow_net or None,
                 allow_exec=options.allow_exec,
-                written=Written(),
+                written=set(),
                 environment=named,
                 keep_secret=self._request.environment.secrets.add,
             )
