@@ -127,12 +127,6 @@ class Arguments:
         except ValueError as error:
             raise self.error(f"{before}{error}") from error
 
-    def needs(self, package: str, extra: str) -> ProcessError:
-        """The error for a library that is not installed."""
-        error = self.error(f'the package "{package}" is not installed: {install_command(extra, package)}', 500)
-        error.missing = True
-        return error
-
 
 Row = tuple[str, Callable[..., Json]]
 """What a process takes, and the function that is called with it. A word stands for each argument, in order: the name of
@@ -176,6 +170,8 @@ def _host_function(process: str, form: str, function: Callable[..., Json]) -> Ho
             return function(*_read(form, given, call))
         except ProcessError:
             raise
+        except ImportError as error:
+            raise _missing_package(given, (error.name or "").partition(".")[0]) from error
         except RecursionError as error:
             raise given.error("the value is nested too deeply", 500) from error
         except OSError as error:
@@ -184,6 +180,16 @@ def _host_function(process: str, form: str, function: Callable[..., Json]) -> Ho
             raise given.error(str(error) or type(error).__name__, 500) from error
 
     return run
+
+
+def _missing_package(given: Arguments, package: str) -> ProcessError:
+    """The error for a library that is not installed."""
+    from bindings.processes import EXTRAS
+
+    extra = EXTRAS.get(given.process.lower(), "")
+    error = given.error(f'the package "{package}" is not installed: {install_command(extra, package)}', 500)
+    error.missing = True
+    return error
 
 
 def _whole(value: Json) -> Json:

@@ -217,10 +217,8 @@ def _unpart(text: str) -> bytes:
 
 def _verify_password(given: Arguments, password: str, hashed: str) -> Json:
     """`pwd.Verify(password, hash)`: true; a bcrypt hash of another password is an error with code 400, as in Yao."""
-    try:
-        import bcrypt
-    except ImportError as error:
-        raise given.needs("bcrypt", "crypto") from error
+    import bcrypt
+
     try:
         fits = bcrypt.checkpw(password.encode()[:72], hashed.encode())
     except ValueError as error:

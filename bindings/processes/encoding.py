@@ -57,8 +57,9 @@ def _decoded(text: str, decode: Callable[[str], bytes]) -> str:
     return decode(text).decode(errors="replace")
 
 
-def _encode_xml(given: Arguments, record: dict[str, Json]) -> Json:
-    xmltodict = _xmltodict(given)
+def _encode_xml(record: dict[str, Json]) -> Json:
+    import xmltodict
+
     entries = [
         xmltodict.unparse({name: _xml_value(value)}, full_document=False, pretty=True, indent="  ")
         for name, value in record.items()
@@ -78,7 +79,8 @@ def _xml_value(value: Json) -> Json:
 def _decode_xml(given: Arguments, text: str) -> Json:
     from xml.parsers.expat import ErrorString, ExpatError
 
-    xmltodict = _xmltodict(given)
+    import xmltodict
+
     try:
         return xmltodict.parse(text.encode(), encoding="utf-8", postprocessor=_xml_entry)
     except ExpatError as error:
@@ -91,14 +93,6 @@ def _xml_entry(path: Any, name: str, value: Any) -> tuple[str, Any]:
     elif isinstance(value, dict) and all(key.startswith("@") for key in value):
         value["#text"] = ""
     return name, value
-
-
-def _xmltodict(given: Arguments) -> Any:
-    try:
-        import xmltodict
-    except ImportError as error:
-        raise given.needs("xmltodict", "formats") from error
-    return xmltodict
 
 
 def _find(given: Arguments, value: Json, path: str) -> Json:
@@ -132,7 +126,7 @@ FUNCTIONS = host_functions(
         "json.Parse": ("string", lambda text: formats.parse(text, "json")),
         "yaml.Encode": ("any", formats.encode_yaml),
         "yaml.Decode": ("string", formats.decode_yaml),
-        "xml.Encode": ("given record", _encode_xml),
+        "xml.Encode": ("record", _encode_xml),
         "xml.Decode": ("given string", _decode_xml),
     },
 )
@@ -219,13 +213,11 @@ def _rsa_verify(given: Arguments, pem: str, name: str, value: str, _signature: s
 
 def _rsa(given: Arguments, text: str, name: str, *, private: bool) -> tuple[Any, Any, Any]:
     """Key, padding and algorithm. Keys are PEM or bare base64, PKCS #8, PKCS #1 or X.509."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
     text = text.strip()
-    try:
-        from cryptography import x509
-        from cryptography.hazmat.primitives import hashes, serialization
-        from cryptography.hazmat.primitives.asymmetric import padding, rsa
-    except ImportError as error:
-        raise given.needs("cryptography", "crypto") from error
     algorithm = getattr(hashes, name.upper().replace("-", "_"), None)
     if algorithm is None or name.upper() not in _ALGORITHMS or name.upper().startswith("BLAKE"):
         raise given.error(f'algorithm "{name}" is not supported for RSA')
@@ -267,10 +259,8 @@ def _aes(given: Arguments, mode: str, key: str, nonce: str) -> Any:
     for position, what, bytes_, size in ((2, "key", key.encode(), 32), (3, "nonce", nonce.encode(), 12)):
         if len(bytes_) != size:
             raise given.error(f"argument {position} must be a {what} of {size} bytes, got {len(bytes_)}")
-    try:
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-    except ImportError as error:
-        raise given.needs("cryptography", "crypto") from error
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
     return AESGCM(key.encode())
 
 

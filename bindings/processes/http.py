@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bindings.errors import ProcessError
 from bindings.policy import HostCall
@@ -43,6 +43,7 @@ TOTAL_SECONDS = 300.0
 """Longest time for a whole answer."""
 
 Pairs = list[tuple[str, str]]
+Permitted = TypeVar("Permitted")
 
 
 class _NoAnswerError(Exception):
@@ -121,7 +122,7 @@ def _answer(
     given: Arguments, call: HostCall, method: str, url: str, payload: Json, headers: Pairs, files: list[Any]
 ) -> Iterator[httpx.Response]:
     """Sends a request and follows redirects, asking the policy before each step. The body is still to be read."""
-    _check(given, call, url)
+    _permitted(given, call, url, call.policy.check_host)
     for name in SECRET_HEADERS:
         if value := _header(headers, name):
             call.policy.keep_secret(name, value)
@@ -129,11 +130,11 @@ def _answer(
 
     content, sent = _content(given, payload, headers, files)
     try:
-        transport = checked_transport(lambda url: _addresses(given, call, url))
+        transport = checked_transport(lambda url: _permitted(given, call, url, call.policy.addresses))
         with httpx.Client(transport=transport, timeout=SECONDS, trust_env=False) as client:
             request = client.build_request(method, url, headers=sent, **content)
             for _ in range(MAX_REDIRECTS + 1):
-                _check(given, call, str(request.url))
+                _permitted(given, call, str(request.url), call.policy.check_host)
                 answer = client.send(request, stream=True)
                 try:
                     if answer.next_request is None:
@@ -157,26 +158,15 @@ def _redirected(first: httpx.Request, following: httpx.Request) -> httpx.Request
     return following
 
 
-def _check(given: Arguments, call: HostCall, url: str) -> None:
+def _permitted(given: Arguments, call: HostCall, url: str, ask: Callable[[str], Permitted]) -> Permitted:
+    """What the policy answers for an address. Where it refuses it, the error says how a mock answers instead."""
     try:
-        call.policy.check_host(url)
+        return ask(url)
     except ProcessError as error:
-        raise _refused(given, call, url, error) from error
-
-
-def _refused(given: Arguments, call: HostCall, url: str, error: ProcessError) -> ProcessError:
-    """The error that a script gets for an address that the policy refuses."""
-    mock = f", or answer it with {call.world.mock('http', url.partition('?')[0])}" if error.missing else ""
-    refused = given.error(error.message + mock, error.code)
-    refused.missing = error.missing
-    return refused
-
-
-def _addresses(given: Arguments, call: HostCall, url: str) -> list[str]:
-    try:
-        return call.policy.addresses(url)
-    except ProcessError as error:
-        raise _refused(given, call, url, error) from error
+        mock = f", or answer it with {call.world.mock('http', url.partition('?')[0])}" if error.missing else ""
+        refused = given.error(error.message + mock, error.code)
+        refused.missing = error.missing
+        raise refused from error
     except OSError as error:
         raise _NoAnswerError(f"the name cannot be resolved: {error.strerror or error}") from error
 

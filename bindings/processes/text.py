@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from bindings.processes import formats
-from bindings.processes.arguments import Arguments, host_functions
+from bindings.processes.arguments import host_functions
 from scripttest.typing_names import Json
 
 _TAG = re.compile(r"\w*", re.ASCII)
@@ -161,11 +161,9 @@ def _mark_task(token: Any) -> None:
     token.children.insert(0, box)
 
 
-def _html_to_markdown(given: Arguments, html: str) -> Json:
-    try:
-        from markdownify import markdownify
-    except ImportError as error:
-        raise given.needs("markdownify", "formats") from error
+def _html_to_markdown(html: str) -> Json:
+    from markdownify import markdownify
+
     html = _LONG_BLANK.sub(" " * 200, html)  # the library takes time by the square of their length
     text: str = markdownify(html, heading_style="ATX", bullets="-")
     return text.strip()
@@ -182,6 +180,6 @@ FUNCTIONS = host_functions(
             lambda text, name: [block for block in extract(text) if block["type"] == name.lower()],
         ),
         "MarkdownToHTML": ("string", markdown_to_html),
-        "HTMLToMarkdown": ("given string", _html_to_markdown),
+        "HTMLToMarkdown": ("string", _html_to_markdown),
     },
 )
