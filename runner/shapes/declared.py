@@ -14,8 +14,9 @@ The JSON Schema of a model comes from the same shapes (`runner.shapes.json_schem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
+from operator import itemgetter
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -39,8 +40,8 @@ from runner.shapes.shape import (
     Complaint,
     Misfit,
     Shape,
+    Take,
     as_it_is,
-    complaints_about,
     limited,
     list_of,
     union,
@@ -51,7 +52,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 FREE = "x-"
 """Fields that start so are the user's own, in the objects of all models."""
 _MISSING: Any = object()
-_NOTHING: dict[str, Any] = {}
+Place = tuple[int, str, Mapping[type, Take], Take | None, bool]
+"""The number of a field, its name, its `takes`, what takes all else, and whether null says that it is not given."""
 
 
 def cached(function: Function) -> Function:
@@ -225,39 +227,50 @@ def _shape_of_model(model: type[Model]) -> Shape:
 def _filler(model: type[Model]) -> Callable[[Model, dict[str, Any]], None]:
     """What fills a record of a model from a JSON object, or raises Misfit."""
     fields = fields_of(model).values()
-    places = {
-        spelling: (field.name, field.shape.takes, field.shape.take, not _takes_null(model, field))
-        for field in fields
+    places: dict[str, Place] = {
+        spelling: (at, field.name, field.shape.takes, field.shape.take, not _takes_null(model, field))
+        for at, field in enumerate(fields)
         for spelling in (*field.spellings, field.name)
     }
-    required = {field.name for field in fields if field.is_required}
+    spelled = [*places]
+    required = {
+        field.name: (at, Complaint(kind="missing", path=(field.spellings[0],)))
+        for at, field in enumerate(fields)
+        if field.is_required
+    }
     made = [(field.name, field.said["default_factory"]) for field in fields if "default_factory" in field.said]
     defaults = {field.name: field.said.get("default") for field in fields}
     further = None if model.further is None else shape_of(model.further).take
+    beyond: Place = (len(places), "", {}, further, False)
 
     def fill(record: Model, value: dict[str, Any]) -> None:
-        found, given, more, left_out = defaults.copy(), set[str](), _NOTHING, 0
-        try:
-            for key, item in value.items():
-                place = places.get(key)
-                if (item is None and place is not None and place[3]) or (place is None and key.startswith(FREE)):
-                    left_out += 1
-                elif place is not None:
-                    found[place[0]] = place[1].get(type(item), place[2])(item)
-                    given.add(place[0])
-                elif further is not None:
-                    more = {**more, key: further(item)}
-                else:
-                    raise Misfit
-            if len(given) + len(more) + left_out < len(value) or not required <= given:
-                raise Misfit
-        except Misfit:
-            raise Misfit(*_wrong_fields(model, value)) from None
+        found, given, more = defaults.copy(), dict[str, str](), dict[str, Any]()
+        wrong: list[tuple[int, Complaint]] = []
+        for key, item in value.items():
+            at, name, takes, take, refuses_null = places.get(key, beyond)
+            if (item is None and refuses_null) or (not name and key.startswith(FREE)):
+                continue
+            if take is None or name in given:
+                twice = max(key, given[name], key=spelled.index) if name else key
+                wrong.append((len(places), Complaint(kind="unknown", path=(twice,))))
+                continue
+            try:
+                taken = takes.get(type(item), take)(item)
+            except Misfit as error:
+                wrong += [(at, one.replace(path=(key, *one.path))) for one in error.complaints]
+                taken = None
+            if name:
+                found[name], given[name] = taken, key
+            else:
+                more[key] = taken
+        if wrong or not required.keys() <= given.keys():
+            wrong += [missing for name, missing in required.items() if name not in given]
+            raise Misfit(*(one for _, one in sorted(wrong, key=itemgetter(0))))
         for name, make in made:
             if name not in given:
                 found[name] = make()
         record.__dict__ = found
-        record.model_fields_set, record.model_extra = given, more
+        record.model_fields_set, record.model_extra = set(given), more
 
     return fill
 
@@ -265,23 +278,3 @@ def _filler(model: type[Model]) -> Callable[[Model, dict[str, Any]], None]:
 def _takes_null(model: type[Model], field: Declared) -> bool:
     """Whether null is a value of a field, and does not mean that it is not given."""
     return object in field.shape.takes or (model.further is not None and NoneType in field.shape.takes)
-
-
-def _wrong_fields(model: type[Model], value: dict[str, Any]) -> Iterator[Complaint]:
-    """What is wrong with a JSON object, in the order in which the model declares its fields."""
-    known = {key for key in value if key.startswith(FREE)}
-    for field in fields_of(model).values():
-        spelled = [name for name in dict.fromkeys((*field.spellings, field.name)) if name in value]
-        if not _takes_null(model, field):
-            known.update(name for name in spelled if value[name] is None)
-        key = next((name for name in spelled if name not in known), None)
-        if key is not None:
-            known.add(key)
-            yield from complaints_about(field.shape.take, key, value[key])
-        elif field.is_required:
-            yield Complaint(kind="missing", path=(field.spellings[0],))
-    for key in [key for key in value if key not in known]:
-        if model.further is None or key in known_fields(model):
-            yield Complaint(kind="unknown", path=(key,))
-        else:
-            yield from complaints_about(shape_of(model.further).take, key, value[key])

@@ -10,7 +10,7 @@ turn, what the Create hook returns."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -38,21 +38,16 @@ def milliseconds_of(text: str) -> float:
     return time.timestamp() * 1000
 
 
-def _within_doubles(value: T) -> T:
-    for place in _too_large(value, ()):
-        raise too_large(*place)
-    return value
-
-
-def _too_large(value: Any, place: JsonPath) -> Iterator[JsonPath]:
+def _within_doubles(value: T, place: JsonPath = ()) -> T:
     if isinstance(value, dict):
         for key, inner in value.items():
-            yield from _too_large(inner, (*place, key))
+            _within_doubles(inner, (*place, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
-            yield from _too_large(inner, (*place, index))
+            _within_doubles(inner, (*place, index))
     elif isinstance(value, int | float) and not -_LARGEST <= value <= _LARGEST:
-        yield place
+        raise too_large(*place)
+    return value
 
 
 def _free(shape: Shape) -> Shape:
