@@ -364,7 +364,7 @@ def repeat_of(written: Any, verdicts: Sequence[Verdict]) -> Repeat:
         due=due,
         text=policy.text,
         exact_errors=tuple(
-            {name: round(value, _DIGITS) for name, value in fields_of(ends).items()} for ends in policy.exact_errors
+            {name: round(value, _DIGITS) for name, value in fields_of(ends).items()} for ends in policy.exact_errors()
         ),
     )
 

@@ -38,37 +38,47 @@ class PolicyError(ValueError):
 class Policy(Value):
     """Decides when enough runs of a case are made, and their verdict."""
 
-    text: str
+    text: str = ""
     """For people: `4 of 5`, `95% not 70%`."""
-    rule: KOfN | Sequential
     stops: bool = True
     """Whether runs that can no longer change the verdict are not made."""
+    most: int
+    """Judged runs at most."""
 
-    @property
-    def most(self) -> int:
-        """Judged runs at most."""
-        return self.rule.of if isinstance(self.rule, KOfN) else self.rule.most
+    def verdict(self, passed: int, failed: int) -> str | None:
+        """What so many runs say: `passed`, `failed`, `undecided`, or None: more runs are needed."""
+        raise NotImplementedError
+
+    def exact_errors(self) -> Sequence[RatesAt]:
+        """How a sequential test ends at its good rate, between both, and at its bad one; empty for others."""
+        return ()
 
     @property
     def wave(self) -> int:
         """Number of runs that are made in any case."""
         return self.after(()).next_wave
 
-    @property
-    def exact_errors(self) -> Sequence[RatesAt]:
-        """How a sequential test ends at its good rate, between both, and at its bad one; empty for others."""
-        return () if isinstance(self.rule, KOfN) else self.rule.exact_errors()
-
-    def after(self, outcomes: Sequence[str]) -> PolicyState:
-        """The verdict after outcomes in the order of the runs: `p` passed, `f` failed; others are ignored."""
-        found = self.rule.after(outcomes)
-        if self.stops:
-            return found
-        judged = sum(outcome in "pf" for outcome in outcomes)
-        found = found.replace(judged=judged, passed=outcomes.count("p"))
-        if judged < self.most:
-            return found.replace(verdict=None, decided_after=None, next_wave=self.most - judged)
-        return found
+    def after(self, outcomes: Iterable[str]) -> PolicyState:
+        """What the outcomes say, in the order of the runs: `p` passed, `f` failed, anything else broke."""
+        passed = failed = next_wave = 0
+        found = decided_after = None
+        for count, outcome in enumerate(outcomes, 1):
+            passed += outcome == "p"
+            failed += outcome == "f"
+            if found is None and (found := self.verdict(passed, failed)) is not None:
+                decided_after = count
+            if found is not None and self.stops:
+                break
+        judged = passed + failed
+        if not self.stops and judged < self.most:
+            found = decided_after = None
+            next_wave = self.most - judged
+        elif found is None:
+            more = count_from(1)
+            next_wave = next(n for n in more if self.verdict(passed + n, failed) or self.verdict(passed, failed + n))
+        return PolicyState(
+            verdict=found, decided_after=decided_after, judged=judged, passed=passed, next_wave=next_wave
+        )
 
 
 class PolicyState(Value):
@@ -84,38 +94,14 @@ class PolicyState(Value):
     """The fewest further runs that could decide; 0: it is decided."""
 
 
-class Rule(Value):
-    """When the runs of a case decide."""
-
-    def verdict(self, passed: int, failed: int) -> str | None:
-        """What so many runs say: `passed`, `failed`, `undecided`, or None: more runs are needed."""
-        raise NotImplementedError
-
-    def after(self, outcomes: Iterable[str]) -> PolicyState:
-        """What the outcomes say, in the order of the runs: `p` passed, `f` failed, anything else broke."""
-        passed = failed = 0
-        for count, outcome in enumerate(outcomes, 1):
-            passed += outcome == "p"
-            failed += outcome == "f"
-            if (found := self.verdict(passed, failed)) is not None:
-                return PolicyState(
-                    verdict=found, decided_after=count, judged=passed + failed, passed=passed, next_wave=0
-                )
-        wave = next(
-            more for more in count_from(1) if self.verdict(passed + more, failed) or self.verdict(passed, failed + more)
-        )
-        return PolicyState(verdict=None, decided_after=None, judged=passed + failed, passed=passed, next_wave=wave)
-
-
-class KOfN(Rule):
-    """Passed at `need` passes of `of` judged runs, failed when these can no longer come."""
+class KOfN(Policy):
+    """Passed at `need` passes of so many judged runs, failed when these can no longer come."""
 
     need: int
-    of: int
 
     def verdict(self, passed: int, failed: int) -> str | None:
-        """See `Rule`."""
-        return "passed" if passed >= self.need else "failed" if failed > self.of - self.need else None
+        """See `Policy`."""
+        return "passed" if passed >= self.need else "failed" if failed > self.most - self.need else None
 
 
 class RatesAt(Value):
@@ -129,7 +115,7 @@ class RatesAt(Value):
     mean_runs: float
 
 
-class Sequential(Rule):
+class Sequential(Policy):
     """Wald's test whether a case passes as often as `good` rather than `bad`, cut after `most` runs."""
 
     good: float
@@ -161,7 +147,7 @@ class Sequential(Rule):
         return math.log(self.beta / (1 - self.alpha))
 
     def verdict(self, passed: int, failed: int) -> str | None:
-        """See `Rule`."""
+        """See `Policy`."""
         total = passed * self.step_pass + (failed * self.step_fail if failed else 0.0)
         if total >= self.pass_at - _SLACK:
             return "passed"
@@ -189,7 +175,7 @@ class Sequential(Rule):
         return RatesAt(rate=rate, mean_runs=mean_runs, **ends)
 
     def exact_errors(self) -> Sequence[RatesAt]:
-        """The ends at the good rate, between both, and at the bad one."""
+        """See `Policy`."""
         return [self.rates_at(rate) for rate in (self.good, (self.good + self.bad) / 2, self.bad)]
 
 
@@ -204,7 +190,7 @@ def read_policy(written: Written) -> Policy:
         policy = _of_text(str(written["pass"]))
         if written.get("stop") is not False:
             return policy
-        if isinstance(policy.rule, Sequential):
+        if isinstance(policy, Sequential):
             raise PolicyError('"stop": false requires a number of runs', "Comparing two rates requires early stopping")
         return policy.replace(text=f"{policy.text}, all made", stops=False)
     if "good" not in written or "bad" not in written:
@@ -238,7 +224,7 @@ def _k_of_n(share: str, runs: int) -> Policy:
         need = words[share] if share in words else int(share)
     if not 1 <= need <= runs:
         raise PolicyError(f"{need} of {runs} runs can never pass" if need > runs else "0 runs always pass")
-    return Policy(text=f"{share} of {runs}", rule=KOfN(need=need, of=runs))
+    return KOfN(text=f"{share} of {runs}", need=need, most=runs)
 
 
 def _sequential(good: float, bad: float, most: int, error: float) -> Policy:
@@ -258,4 +244,4 @@ def _sequential(good: float, bad: float, most: int, error: float) -> Policy:
                 'Use a larger "most", or rates that are further apart',
             )
     more = f", at most {most}" * (most != 40) + f", error {100 * error:g}%" * (error != 0.05)
-    return Policy(text=f"{100 * good:g}% not {100 * bad:g}%{more}", rule=rule)
+    return rule.replace(text=f"{100 * good:g}% not {100 * bad:g}%{more}")

@@ -171,7 +171,7 @@ def test_a_sequential_test_that_is_cut_is_undecided() -> None:
 
 
 def test_outcomes_after_the_verdict_change_nothing() -> None:
-    assert KOfN(need=1, of=3).after("pff") == KOfN(need=1, of=3).after("p")
+    assert KOfN(need=1, most=3).after("pff") == KOfN(need=1, most=3).after("p")
     test = Sequential(good=0.9, bad=0.5)
     assert test.after("ffpppp") == test.after("ff")
 

@@ -95,7 +95,7 @@ def verdict(cases: list[list[int]], margin: float) -> Input:
 
 
 def policy(need: int, of: int, outcomes: str) -> Input:
-    found = policies.KOfN(need=need, of=of).after(outcomes)
+    found = policies.KOfN(need=need, most=of).after(outcomes)
     return {
         "verdict": found.verdict,
         "stopped_after": found.decided_after,
