@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -85,7 +85,49 @@ def load(path: Path) -> Report:
 
 def read_text(path: object, text: str, cut: bool = False) -> Report:
     """The same of its text; `path` is what messages call it, and `cut`: it ends in the middle of a letter."""
-    return _Reader(path, plain if _HALF.search(text) else lambda value: value).read(text, cut)
+    clean = plain if _HALF.search(text) else lambda value: value
+    first = text.lstrip().partition("\n")[0]
+    try:
+        is_lines = isinstance(json.loads(first), dict) and "results" not in json.loads(first)
+    except (ValueError, RecursionError):
+        is_lines = first.startswith('{"type": "start"')  # cut off within its first line
+    damage: list[str] = []
+    said: dict[str, list[Record]] = {"error": [], "warning": [], "summary": []}
+    start: RunStart | None = None
+    results: list[TestResult] = []
+    for where, record in _lines(path, text, cut, damage) if is_lines else _document(path, text, clean):
+        line = clean(record)
+        if record["type"] == "start":
+            if start is not None:
+                raise _broken(where, SEVERAL, TO_MERGE)
+            start, is_of_yao = _start_of(line, where)
+            suites = {suite.id: suite for suite in start.suites}
+        elif record["type"] == "result":
+            results.append(_result_of(_result(line) if is_of_yao else line, where, suites, len(results)))
+        elif record["type"] in said:
+            said[record["type"]].append(line)
+    if start is None:
+        raise _broken(path, "it was cut off within its first line", None)
+    summary = said["summary"][-1] if said["summary"] else {}
+    if is_lines and not summary:
+        damage.append(f"{path}: the run did not end, so there is no summary")
+    results = in_order(tuple(suites.values()), _together(start, results, suites))
+    errors = [str(one.get("error")) for one in said["error"]]
+    try:
+        end = end_in(summary, results, bool(errors))
+    except ValueError as error:
+        raise _broken(path, "its coverage is invalid", HINT) from error
+    return Report(
+        start=start.replace(suites=tuple(suites.values())),
+        results=results,
+        errors=errors,
+        warnings=[*(str(one.get("warning")) for one in said["warning"]), *damage],
+        end=end,
+        partial=tuple(_partial_in(summary.get("suites"))),
+        hints={str(one.get("error")): one["hint"] for one in said["error"] if isinstance(one.get("hint"), str)},
+        damage=damage,
+        text=text if is_lines and not damage else "",
+    )
 
 
 def start_in(record: Record) -> RunStart:
@@ -112,161 +154,111 @@ def end_in(ended: Record, results: Sequence[TestResult], has_errors: bool) -> Ru
     )
 
 
-class _Reader:
-    def __init__(self, path: object, clean: Callable[[Any], Any]) -> None:
-        """`clean` removes halves of surrogate pairs, where the report has some."""
-        self._path, self._clean = path, clean
-        self._start: RunStart | None = None
-        self._is_of_yao = False
-        self._suites: dict[str, Suite] = {}
-        self._results: list[TestResult] = []
-        self._errors: list[str] = []
-        self._hints: dict[str, str] = {}
-        self._warnings: list[str] = []
-        self._damage: list[str] = []
-        self._summary: Record = {}
-
-    def read(self, text: str, cut: bool) -> Report:
-        first = text.lstrip().partition("\n")[0]
+def _lines(path: object, text: str, cut: bool, damage: list[str]) -> Iterator[tuple[str, Record]]:
+    """Each line that is not blank, with its place; only a line feed ends a line. `damage` gets what is said of the
+    last one, if it is cut off."""
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip(" \t\r\0")]
+    for number, line in lines:
+        where = f"{path}:{number}"
         try:
-            is_lines = isinstance(json.loads(first), dict) and "results" not in json.loads(first)
-        except (ValueError, RecursionError):
-            is_lines = first.startswith('{"type": "start"')  # cut off within its first line
-        for where, record in self._lines(text, cut) if is_lines else self._document(text):
-            self._take(record, where)
-        if self._start is None:
-            raise _broken(self._path, "it was cut off within its first line", None)
-        if is_lines and not self._summary:
-            self._damage.append(f"{self._path}: the run did not end, so there is no summary")
-        results = in_order(tuple(self._suites.values()), self._together(self._start))
-        try:
-            end = end_in(self._summary, results, bool(self._errors))
-        except ValueError as error:
-            raise _broken(self._path, "its coverage is invalid", HINT) from error
-        return Report(
-            start=self._start.replace(suites=tuple(self._suites.values())),
-            results=results,
-            errors=self._errors,
-            warnings=[*self._warnings, *self._damage],
-            end=end,
-            partial=tuple(_partial_in(self._summary.get("suites"))),
-            hints=self._hints,
-            damage=self._damage,
-            text=text if is_lines and not self._damage else "",
-        )
-
-    def _lines(self, text: str, cut: bool) -> Iterator[tuple[str, Record]]:
-        """Each line that is not blank, with its place; only a line feed ends a line."""
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip(" \t\r\0")]
-        for number, line in lines:
-            where = f"{self._path}:{number}"
-            try:
-                record = json.loads(line.rstrip("\r"))
-            except (ValueError, RecursionError) as error:
-                if number == lines[-1][0] and (cut or not text.endswith("\n")):
-                    self._damage.append(f"{where}: the file ends in the middle of this line")
-                    return
-                raise self._bad_json(error, number) from error
-            if not isinstance(record, dict) or not isinstance(record.get("type"), str):
-                raise _broken(where, 'it is not an object with a "type"', HINT)
-            if self._start is None and record["type"] != "start":
-                raise _broken(where, "the first line is not the start of a report", HINT)
-            yield where, record
-
-    def _take(self, record: Record, where: str) -> None:
-        kind, said = record["type"], self._clean(record)
-        if kind == "start":
-            agent = record.get("agent_id")
-            if record.get("suites") is None and agent and isinstance(agent, str):  # as Yao writes it
-                said = {**said, "suites": [{"id": agent, "kind": AGENT_TEST, "agent": agent}]}
-                self._is_of_yao = True
-            problem = start_problem(said) or ("it has no suites" if said.get("suites") is None else None)
-            if problem:
-                raise _broken(where, problem, HINT)
-            if self._start is not None:
-                raise _broken(where, SEVERAL, TO_MERGE)
-            self._start = start_in(said)
-            self._suites = {suite.id: suite for suite in self._start.suites}
-        elif kind == "result":
-            self._results.append(self._result(_result(said) if self._is_of_yao else said, where))
-        elif kind == "error":
-            self._errors.append(str(said.get("error")))
-            if isinstance(said.get("hint"), str):
-                self._hints[self._errors[-1]] = said["hint"]
-        elif kind == "warning":
-            self._warnings.append(str(said.get("warning")))
-        elif kind == "summary":
-            self._summary = said
-
-    def _result(self, record: Record, where: str) -> TestResult:
-        if problem := result_problem(record):
-            raise _broken(where, problem, HINT)
-        duration = record.get("duration_ms")
-        suite = record.get("suite") or record.get("script") or next(iter(self._suites), "")
-        if suite not in self._suites:
-            kind = SCRIPT_TEST if "script" in record else AGENT_TEST
-            self._suites[suite] = suite_in({"id": suite, "kind": kind})
-        head = {"type": "result", "suite": suite, "position": record.get("position", len(self._results))}
-        of_script = {} if self._suites[suite].has_cases else {"script": suite}
-        tail = {**head, "duration_ms": duration if isinstance(duration, int) else 0}
-        return result_of({**head, "id": record["id"], **of_script, **record, **tail})
-
-    def _document(self, text: str) -> Iterator[tuple[str, Record]]:
-        """A report in one piece as lines, each with its place."""
-        try:
-            value = _as_ours(self._clean(json.loads(text)))
+            record = json.loads(line.rstrip("\r"))
         except (ValueError, RecursionError) as error:
-            raise self._bad_json(error, 1) from error
-        several = isinstance(value, dict) and value.get("type") == "test_run"
-        parts = value.get("reports") if several else [value]
-        if not isinstance(parts, list) or not all(isinstance(one, dict) and one.get("type") in KINDS for one in parts):
-            raise _broken(self._path, f"it is {_named(value)}, not a report of a run", HINT)
-        if problem := document_problem(value):
-            raise _broken(self._path, problem, HINT)
-        metadata, summary, hints = (value.get(key) or {} for key in ("metadata", "summary", "hints"))
-        whole = f"{self._path}"
-        places = [f"{whole}: report {number}" if several else whole for number, _ in enumerate(parts, 1)]
-        suites = {suite["id"]: suite for suite in map(_suite_of, parts, places)}
-        start = {"timestamp": metadata.get("started_at"), "environment": value.get("environment")}
-        more = {"runs_per_case": summary.get("runs_per_case", 1), "suites": list(suites.values())}
-        yield whole, {**metadata, **start, **more, "type": "start"}
-        for part, where in zip(parts, places, strict=True):
-            id = part["script" if part["type"] == SCRIPT_TEST else "input"]
-            for position, record in enumerate(part["results"]):
-                place = f"{where}, result {position + 1}"
-                if not isinstance(record, dict):
-                    raise _broken(where, f"result {position + 1} is not an object", HINT)
-                line = from_seed(record)
-                if part["type"] == SCRIPT_TEST:
-                    line = {key: item for key, item in line.items() if key != "name"} | {"id": line.get("name")}
-                yield place, {**line, "type": "result", "suite": id, "position": position}
-        for said in value.get("errors") or ():
-            yield whole, {"type": "error", "error": said, "hint": str(hints[said]) if said in hints else None}
-        for warning in value.get("warnings") or ():
-            yield whole, {"type": "warning", "warning": warning}
-        yield whole, {**summary, "type": "summary", "completed_at": metadata.get("completed_at")}
+            if number == lines[-1][0] and (cut or not text.endswith("\n")):
+                damage.append(f"{where}: the file ends in the middle of this line")
+                return
+            raise _bad_json(path, error, number) from error
+        if not isinstance(record, dict) or not isinstance(record.get("type"), str):
+            raise _broken(where, 'it is not an object with a "type"', HINT)
+        if number == lines[0][0] and record["type"] != "start":
+            raise _broken(where, "the first line is not the start of a report", HINT)
+        yield where, record
 
-    def _together(self, start: RunStart) -> list[TestResult]:
-        found: dict[tuple[str, int, str], list[TestResult]] = {}
-        for result in self._results:
-            found.setdefault((result.suite, result.position, result.name), []).append(result)
-        policy = policy_in((*start.flags, *start.result_flags))
-        results: list[TestResult] = []
-        for made in found.values():
-            runs = sorted((result for result in made if result.run), key=lambda result: result.run)
-            results += [result for result in made if not result.run]
-            if runs:
-                combined = apply_inconclusive_policy(of_runs(runs, start.min_pass_rate), policy)
-                results.append(as_read(combined, self._suites[combined.suite], combined.suite))
-        return results
 
-    def _bad_json(self, error: Exception, line: int) -> ConfigurationError:
-        if isinstance(error, json.JSONDecodeError):
-            where = f"{self._path}:{line + error.lineno - 1}:{error.colno}"
-            return _broken(where, f"it is not JSON: {error.msg}", HINT)
-        too_deep = isinstance(error, RecursionError)
-        why = "its values are nested too deeply" if too_deep else "a number has too many digits"
-        return _broken(f"{self._path}:{line}", why, None)
+def _start_of(line: Record, where: str) -> tuple[RunStart, bool]:
+    """The start of a run, and whether Yao has written it."""
+    agent = line.get("agent_id")
+    is_of_yao = line.get("suites") is None and bool(agent) and isinstance(agent, str)
+    if is_of_yao:
+        line = {**line, "suites": [{"id": agent, "kind": AGENT_TEST, "agent": agent}]}
+    problem = start_problem(line) or ("it has no suites" if line.get("suites") is None else None)
+    if problem:
+        raise _broken(where, problem, HINT)
+    return start_in(line), is_of_yao
+
+
+def _result_of(record: Record, where: str, suites: dict[str, Suite], position: int) -> TestResult:
+    """A result, whose suite is added to the others if it is unknown; `position` where it says none."""
+    if problem := result_problem(record):
+        raise _broken(where, problem, HINT)
+    duration = record.get("duration_ms")
+    suite = record.get("suite") or record.get("script") or next(iter(suites), "")
+    if suite not in suites:
+        suites[suite] = suite_in({"id": suite, "kind": SCRIPT_TEST if "script" in record else AGENT_TEST})
+    head = {"type": "result", "suite": suite, "position": record.get("position", position)}
+    of_script = {} if suites[suite].has_cases else {"script": suite}
+    tail = {**head, "duration_ms": duration if isinstance(duration, int) else 0}
+    return result_of({**head, "id": record["id"], **of_script, **record, **tail})
+
+
+def _document(path: object, text: str, clean: Callable[[Any], Any]) -> Iterator[tuple[str, Record]]:
+    """A report in one piece as lines, each with its place."""
+    try:
+        value = _as_ours(clean(json.loads(text)))
+    except (ValueError, RecursionError) as error:
+        raise _bad_json(path, error, 1) from error
+    several = isinstance(value, dict) and value.get("type") == "test_run"
+    parts = value.get("reports") if several else [value]
+    if not isinstance(parts, list) or not all(isinstance(one, dict) and one.get("type") in KINDS for one in parts):
+        raise _broken(path, f"it is {_named(value)}, not a report of a run", HINT)
+    if problem := document_problem(value):
+        raise _broken(path, problem, HINT)
+    metadata, summary, hints = (value.get(key) or {} for key in ("metadata", "summary", "hints"))
+    whole = f"{path}"
+    places = [f"{whole}: report {number}" if several else whole for number, _ in enumerate(parts, 1)]
+    suites = {suite["id"]: suite for suite in map(_suite_of, parts, places)}
+    start = {"timestamp": metadata.get("started_at"), "environment": value.get("environment")}
+    more = {"runs_per_case": summary.get("runs_per_case", 1), "suites": list(suites.values())}
+    yield whole, {**metadata, **start, **more, "type": "start"}
+    for part, where in zip(parts, places, strict=True):
+        id = part["script" if part["type"] == SCRIPT_TEST else "input"]
+        for position, record in enumerate(part["results"]):
+            place = f"{where}, result {position + 1}"
+            if not isinstance(record, dict):
+                raise _broken(where, f"result {position + 1} is not an object", HINT)
+            line = from_seed(record)
+            if part["type"] == SCRIPT_TEST:
+                line = {key: item for key, item in line.items() if key != "name"} | {"id": line.get("name")}
+            yield place, {**line, "type": "result", "suite": id, "position": position}
+    for said in value.get("errors") or ():
+        yield whole, {"type": "error", "error": said, "hint": str(hints[said]) if said in hints else None}
+    for warning in value.get("warnings") or ():
+        yield whole, {"type": "warning", "warning": warning}
+    yield whole, {**summary, "type": "summary", "completed_at": metadata.get("completed_at")}
+
+
+def _together(start: RunStart, read: Sequence[TestResult], suites: Mapping[str, Suite]) -> list[TestResult]:
+    """The results of tests, of which those that ran several times are made of their runs."""
+    found: dict[tuple[str, int, str], list[TestResult]] = {}
+    for result in read:
+        found.setdefault((result.suite, result.position, result.name), []).append(result)
+    policy = policy_in((*start.flags, *start.result_flags))
+    results: list[TestResult] = []
+    for made in found.values():
+        runs = sorted((result for result in made if result.run), key=lambda result: result.run)
+        results += [result for result in made if not result.run]
+        if runs:
+            combined = apply_inconclusive_policy(of_runs(runs, start.min_pass_rate), policy)
+            results.append(as_read(combined, suites[combined.suite], combined.suite))
+    return results
+
+
+def _bad_json(path: object, error: Exception, line: int) -> ConfigurationError:
+    if isinstance(error, json.JSONDecodeError):
+        where = f"{path}:{line + error.lineno - 1}:{error.colno}"
+        return _broken(where, f"it is not JSON: {error.msg}", HINT)
+    too_deep = isinstance(error, RecursionError)
+    why = "its values are nested too deeply" if too_deep else "a number has too many digits"
+    return _broken(f"{path}:{line}", why, None)
 
 
 def _suite_of(part: Record, where: str) -> Record:
