@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         written_files,
     )
     from scripttest.folder_locks import HeldFolder, hold
-    from scripttest.git import GitError, merge_base, read_at
+    from scripttest.git import GitError, head_of, merge_base, read_at
     from scripttest.habits import filled, habit, row_of
     from scripttest.results import (
         BENCHMARK,
@@ -123,7 +123,7 @@ _HOMES = {
     "extras": "install_command",
     "files": "DATA_LIMIT RefusedFileError anywhere holds_secrets open_file parts_below read_file written_files",
     "folder_locks": "HeldFolder hold",
-    "git": "GitError merge_base read_at",
+    "git": "GitError head_of merge_base read_at",
     "habits": "filled habit row_of",
     "results": "BENCHMARK Broken Cause CompileError EVERY_RUN Ended FUZZ Failure HostError HostRecord"
     " Inlined Line Listed Location LogLine MissingScriptError MockedCalls Outcome ResultWarning"

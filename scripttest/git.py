@@ -49,6 +49,10 @@ _VARIABLES = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 _SUBMODULE = "160000"
+_LINKS = 5
+"""References that lead to each other."""
+_DIGITS = (40, 64)
+"""Of the digest of a commit."""
 
 
 class GitError(Exception):
@@ -158,6 +162,26 @@ def merge_base(revision: str, folder: str, variables: Mapping[str, str]) -> str:
         raise GitError(f"{repository.top} has no commit {revision} that is an ancestor of HEAD: {error}") from error
 
 
+def head_of(folder: str) -> tuple[str, str]:
+    """The reference that is checked out around a folder, such as `refs/heads/main`, and the digest of its commit; each
+    is empty where it is not known. Git is not started."""
+    repository = next(iter(_around(os.path.realpath(folder), {})), None)
+    if repository is None:
+        return "", ""
+    places = (repository.folder, _shared(repository.folder))
+    head = said = _first(f"{repository.folder}/HEAD")
+    for _ in range(_LINKS):
+        name = said.removeprefix("ref: ").strip()
+        if name == said or name.startswith("/") or ".." in name.split("/"):
+            break
+        packed = (line.split() for place in places for line in _lines(f"{place}/packed-refs"))
+        said = next(filter(None, (_first(f"{place}/{name}") for place in places)), "") or next(
+            (words[0] for words in packed if words[1:] == [name]), ""
+        )
+    is_commit = len(said) in _DIGITS and not said.strip("0123456789abcdef")
+    return head.removeprefix("ref: ").strip() if head.startswith("ref: ") else "", said if is_commit else ""
+
+
 def _around(folder: str, variables: Mapping[str, str]) -> list[Repository]:
     """The repositories whose checkouts hold a folder, the nearest one first."""
     tops = []
@@ -180,7 +204,7 @@ def _around(folder: str, variables: Mapping[str, str]) -> list[Repository]:
 
 def _target(path: str) -> str:
     """Where a `.git` is, by its real path; it is a folder, a link, or a file with `gitdir: PATH`."""
-    line = next(iter(_lines(path)), "")
+    line = _first(path)
     named = line.removeprefix("gitdir: ") if line.startswith("gitdir: ") else path
     return os.path.realpath(os.path.join(os.path.dirname(path), named))
 
@@ -191,12 +215,15 @@ def _is_git_folder(path: str) -> bool:
 
 def _shared(folder: str) -> str:
     """The folder of the repository to which that of a worktree belongs; otherwise the folder."""
-    line = next(iter(_lines(f"{folder}/commondir")), ".")
-    return os.path.realpath(os.path.join(folder, line))
+    return os.path.realpath(os.path.join(folder, _first(f"{folder}/commondir")))
 
 
 def _is_below(path: str, folder: str) -> bool:
     return parts_below(path, folder) is not None
+
+
+def _first(path: str) -> str:
+    return next(iter(_lines(path)), "")
 
 
 def _lines(path: str) -> list[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from runner.errors import ConfigurationError
+from scripttest import head_of
 from scripttest.values import Value
 
 FILE = "runs.sqlite"
@@ -78,10 +78,7 @@ VARIABLES = (
 ).split()
 """What CI servers call the branch: GitHub, GitLab, Azure, CircleCI, Bitbucket, Buildkite, Drone, Jenkins; that of a
 change before that which it goes into."""
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _BRANCHES = "refs/heads/"
-LINKS = 5
-"""References that lead to each other."""
 
 
 class Revision(Value):
@@ -97,52 +94,6 @@ def revision_of(folder: Path, variables: Mapping[str, str]) -> Revision:
     """The revision that is checked out around a folder; with nothing known where there is no repository, or one that
     cannot be read. `variables` are those of the environment."""
     named = next((name for variable in VARIABLES if (name := variables.get(variable, "").strip())), None)
-    found = _git_folder(folder)
-    if found is None:
-        return Revision(branch=named)
-    head = _read(found / "HEAD")
-    if not head.startswith("ref: "):
-        return Revision(commit=head if _COMMIT.fullmatch(head) else None, branch=named)
-    ref = head.removeprefix("ref: ").strip()
-    branch = ref.removeprefix(_BRANCHES) if ref.startswith(_BRANCHES) and ref != f"{_BRANCHES}.invalid" else named
-    return Revision(commit=_resolved(found, ref), branch=branch)
-
-
-def _git_folder(folder: Path) -> Path | None:
-    for parent in (folder, *folder.parents):
-        found = parent / ".git"
-        if found.is_dir():
-            return found
-        if found.is_file():  # a worktree, or a submodule
-            target = _read(found)
-            return (parent / target.removeprefix("gitdir:").strip()) if target.startswith("gitdir:") else None
-    return None
-
-
-def _resolved(git: Path, ref: str) -> str | None:
-    common = _read(git / "commondir")
-    places = [git, *([git / common] if common else [])]
-    for _ in range(LINKS):
-        if ".." in ref.split("/") or ref.startswith("/"):
-            return None
-        text = next((text for place in places if (text := _read(place / ref))), "") or _packed(places, ref)
-        if not text.startswith("ref: "):
-            return text if _COMMIT.fullmatch(text) else None
-        ref = text.removeprefix("ref: ").strip()
-    return None
-
-
-def _packed(places: list[Path], ref: str) -> str:
-    for place in places:
-        for line in _read(place / "packed-refs").split("\n"):
-            commit, _, name = line.partition(" ")
-            if name == ref:
-                return commit
-    return ""
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace").strip()
-    except OSError:
-        return ""
+    ref, commit = head_of(str(folder))
+    is_branch = ref.startswith(_BRANCHES) and ref != f"{_BRANCHES}.invalid"
+    return Revision(commit=commit or None, branch=ref.removeprefix(_BRANCHES) if is_branch else named)
