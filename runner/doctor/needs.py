@@ -284,8 +284,7 @@ class _Written:
         if self._read is None:
             texts = [_text(path) for path in self._files()]
             patterns = [pattern for text in texts for pattern in _PATTERN.findall(text)]
-            patterns += [pattern for _, pattern in self._reader.mocks(self._folder)]
-            self._read = "\n".join(texts), patterns
+            self._read = "\n".join(texts), patterns + self._reader.mocks(self._folder)
         text, patterns = self._read
         if name.startswith("search.") and _SEARCH_MOCK.search(text):
             return True

@@ -127,17 +127,17 @@ class Reader:
                 if found.kind == SERVER:
                     asked += self._of_server(found.name, used)
 
-    def mocks(self, folder: Path) -> list[tuple[str, str]]:
-        """Method of `t.mock`, and pattern, of the mocks that are written in the tests of an agent."""
+    def mocks(self, folder: Path) -> list[str]:
+        """The patterns of the mocks that are written in the tests of an agent."""
         root = self._application.root
         paths = [path for top in ("src", "tests") for path in files_below(folder / top, root=root, enters=holds_tests)]
         tests = [Path(path) for path in paths if is_test(path)]
         found = []
         for calls in self._written.of(tests).values():
             for call in () if isinstance(calls, CompileError) else calls:
-                match = re.fullmatch(r"(?:.*\.)?mock\.(process|agent|http|exec)", call.callee)
-                if match and call.arguments and call.arguments[0]:
-                    found.append((match[1], call.arguments[0]))
+                is_mock = re.fullmatch(r"(?:.*\.)?mock\.(process|agent|http|exec)", call.callee)
+                if is_mock and call.arguments and call.arguments[0]:
+                    found.append(call.arguments[0])
         return found
 
     def lacking(self, process: str) -> str:

@@ -176,6 +176,7 @@ class Calls:
         self._contents = contents
         self._agents: list[Span] = []
         """The spans of `_calls`."""
+        self._sent: dict[tuple[str, str], list[attributes.Record]] = {}
 
     def add(self, result: TestResult) -> None:
         """Makes the spans of all calls, and the events."""
@@ -186,14 +187,13 @@ class Calls:
             if call.get("failed"):
                 span.set_status(StatusCode.ERROR)
             self._agents.append(span)
-        said = attributes.SpanContent()
         for step in self._steps:
-            self._add_step(step, said)
+            self._add_step(step)
         self._add_evaluations(result)
         for span, call in zip(self._agents, self._calls, strict=True):
             span.end(_at(call["span"][1]))
 
-    def _add_step(self, step: Record, said: attributes.SpanContent) -> None:
+    def _add_step(self, step: Record) -> None:
         within = self._within(step)
         whole = step if within is None else {**step, "chat": self._calls[within].get("chat")}
         if step["kind"] == "tool":
@@ -201,7 +201,9 @@ class Calls:
             span = self._begin(f"execute_tool {step['name']}", step, found)
             failed, error = step.get("failed", False), step.get("error", "") if self._contents else ""
         else:
-            found = attributes.of_model_call(whole) | (said.attributes(step) if self._contents else {})
+            found = attributes.of_model_call(whole) | (
+                attributes.of_messages(step, self._sent) if self._contents else {}
+            )
             name = f"chat {step.get('asked') or step['connector']}"
             span = self._begin(name, step, found, SpanKind.CLIENT)
             failed, error = "error" in step, step.get("error", "")

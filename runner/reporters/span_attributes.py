@@ -165,26 +165,19 @@ def of_tool_contents(step: Record) -> Attributes:
     return {f"gen_ai.tool.call.{name}": _json(step[name]) for name in ("arguments", "result") if name in step}
 
 
-class SpanContent:
-    """What was said to models and by them, of the calls of one trace in their order: a trace does not repeat what an
-    earlier call of the same agent has sent."""
-
-    def __init__(self) -> None:
-        self._sent: dict[tuple[str, str], list[Record]] = {}
-
-    def attributes(self, step: Record) -> Attributes:
-        """The messages of a call of a model; none of a trace that does not have them."""
-        if "messages" not in step:
-            return {}
-        who = (step["role"], step["agent"])
-        sent = self._sent[who] = [*self._sent.get(who, [])[: step.get("before", 0)], *step["messages"]]
-        found: Attributes = {"gen_ai.input.messages": _json([_message(message) for message in sent])}
-        answer = step.get("answer")
-        if answer is not None:
-            said = {"role": "assistant", **answer}
-            reason = answer.get("finish_reason", "stop")
-            found["gen_ai.output.messages"] = _json([{**_message(said), "finish_reason": reason}])
-        return found
+def of_messages(step: Record, sent: dict[tuple[str, str], list[Record]]) -> Attributes:
+    """What was said to a model and by it; nothing of a trace that does not have it. `sent` is what earlier calls of the
+    same trace have sent, by role and agent, which is not repeated in later ones."""
+    if "messages" not in step:
+        return {}
+    who = (step["role"], step["agent"])
+    said = sent[who] = [*sent.get(who, [])[: step.get("before", 0)], *step["messages"]]
+    found: Attributes = {"gen_ai.input.messages": _json([_message(message) for message in said])}
+    if (answer := step.get("answer")) is not None:
+        reason = answer.get("finish_reason", "stop")
+        whole = {**_message({"role": "assistant", **answer}), "finish_reason": reason}
+        found["gen_ai.output.messages"] = _json([whole])
+    return found
 
 
 def _message(message: Record) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from shlex import join
 from threading import Lock, Thread
@@ -216,7 +217,5 @@ def _input(suite: Suite, application: Path, root: Path) -> str:
 
 
 def _signal(process: subprocess.Popen[str], number: int) -> None:
-    try:
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
-    except (ProcessLookupError, PermissionError):
-        return

@@ -222,7 +222,7 @@ def _calls(compiled: Compiled) -> Iterator[WrittenCall]:
                 yield WrittenCall(
                     callee=found["callee"],
                     arguments=tuple(found["arguments"]),
-                    file=place.source,
+                    file=place.file,
                     line=place.line,
                     within=found["within"],
                     beside=frozenset(found["beside"]),

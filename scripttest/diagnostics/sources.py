@@ -8,22 +8,10 @@ from bisect import bisect_right
 
 from scripttest.files import anywhere, read_file
 from scripttest.results import Location
-from scripttest.values import Value
 
 _DIGITS = {
     letter: value for value, letter in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 }
-
-
-class Position(Value):
-    """A place in an original source."""
-
-    source: str
-    """As written in the map."""
-    line: int
-    """From 1."""
-    column: int
-    """From 1."""
 
 
 class SourceMap:
@@ -36,8 +24,9 @@ class SourceMap:
         self._lines: list[list[tuple[int, int, int, int]]] = []
         self._state = [0, 0, 0]
 
-    def find(self, line: int, column: int) -> Position | None:
-        """The original of a generated position: of the last segment that starts at or before it on its line."""
+    def find(self, line: int, column: int) -> Location | None:
+        """The original of a generated position: of the last segment that starts at or before it on its line. Its file
+        is as written in the map."""
         while len(self._lines) < line:
             if len(self._lines) >= len(self._pending):
                 return None
@@ -47,7 +36,7 @@ class SourceMap:
         if not segments:
             return None
         _, source, original_line, original_column = segments[max(at, 0)]
-        return Position(source=self._sources[source], line=original_line + 1, column=original_column + 1)
+        return Location(file=self._sources[source], line=original_line + 1, column=original_column + 1)
 
     def _decode(self) -> None:
         segments: list[tuple[int, int, int, int]] = []

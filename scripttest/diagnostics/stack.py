@@ -57,6 +57,7 @@ class StackMapper:
         self._boundary = Boundary(root)
         self._boundary.admit(compiled.source.test)
         self._maps: dict[int, SourceMap] = {}
+        """First line of a script → its map."""
         self._called = called
         self._others: dict[str, StackMapper] = {}
         self._named: dict[tuple[int, int], list[str]] = {}
@@ -165,7 +166,7 @@ class StackMapper:
         """The loop that code at a place was in."""
         from scripttest.diagnostics.printed import loop_at
 
-        script = next((script for script in reversed(self._scripts) if line >= script.first_line), None)
+        script = self._script_at(line)
         if script is None:
             return None
         at = loop_at(script.code, _offset(script, line, column), is_call, top_level)
@@ -180,8 +181,7 @@ class StackMapper:
         if (line, column) not in self._named:
             from scripttest.diagnostics.printed import callees
 
-            location = self._locate(line, column)
-            script = next((script for script in reversed(self._scripts) if line >= script.first_line), None)
+            location, script = self._locate(line, column), self._script_at(line)
             found = []
             if location and script:
                 at = _offset(script, line, column)
@@ -272,25 +272,27 @@ class StackMapper:
         before = script.code.count("\n", 0, at)
         return self._locate(script.first_line + before, at - script.code.rfind("\n", 0, at))
 
-    def _locate(self, line: int, column: int) -> Location | None:
-        for number in range(len(self._scripts) - 1, -1, -1):
-            first = self._scripts[number].first_line
-            if line >= first:
-                if number not in self._maps:
-                    self._maps[number] = SourceMap(self._scripts[number].source_map)
-                position = self._maps[number].find(line - first + 1 + self._scripts[number].skipped, column)
-                if position is None or position.source.startswith("yao-runtime:"):
-                    return None
-                source = position.source
-                if "%" in source:  # esbuild writes sources as addresses
-                    from urllib.parse import unquote
+    def _script_at(self, line: int) -> Script | None:
+        return next((script for script in reversed(self._scripts) if line >= script.first_line), None)
 
-                    source = unquote(source)
-                file = (self._root / source).resolve()
-                if self._boundary.refused(str(file)):  # a map in a comment of the script can name any file
-                    return None
-                return Location(file=str(file), line=position.line, column=position.column)
-        return None
+    def _locate(self, line: int, column: int) -> Location | None:
+        script = self._script_at(line)
+        if script is None:
+            return None
+        if script.first_line not in self._maps:
+            self._maps[script.first_line] = SourceMap(script.source_map)
+        place = self._maps[script.first_line].find(line - script.first_line + 1 + script.skipped, column)
+        if place is None or place.file.startswith("yao-runtime:"):
+            return None
+        source = place.file
+        if "%" in source:  # esbuild writes sources as addresses
+            from urllib.parse import unquote
+
+            source = unquote(source)
+        file = (self._root / source).resolve()
+        if self._boundary.refused(str(file)):  # a map in a comment of the script can name any file
+            return None
+        return place.replace(file=str(file))
 
 
 def _offset(script: Script, line: int, column: int) -> int:
