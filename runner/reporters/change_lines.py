@@ -94,12 +94,6 @@ def error_of(change: ResultChange) -> str:
     return " ".join((change.error or "").split())[:ERROR_LIMIT]
 
 
-def measures_of(found: Comparison) -> list[tuple[str, str, str]]:
-    """The means of the results that were judged in both runs: name, before, after."""
-    named = [(*verdict_lines.MEASURES[measure.key], measure) for measure in found.measures]
-    return [(name, text(measure.before), text(measure.after)) for name, text, measure in named]
-
-
 def changes_text(found: Comparison, style: Style) -> str:
     """The changes for the console, and which parts of the application have changed."""
     text = ""
@@ -199,13 +193,11 @@ LENGTH = 400
 
 
 class VariantReporter(Collector):
-    """Writes to the console."""
+    """Writes to the console what differs between the variants of a run."""
 
     unused = ("messages", "turns", "tools", "logs", "attachments", "sent", "failures")
 
-    def __init__(
-        self, write: Callable[[str], object], style: Style, room: int | None = None, detailed: bool = False
-    ) -> None:
+    def __init__(self, write: Callable[[str], object], style: Style, room: int | None, detailed: bool) -> None:
         """`room` is the width of the terminal; `detailed` shows the statistics behind the verdicts."""
         super().__init__()
         self._write = write
@@ -214,11 +206,21 @@ class VariantReporter(Collector):
         self._style = style
 
     def write(self, report: Report) -> None:
-        """Writes what differs between the variants, or why they cannot be compared."""
+        """Writes the verdicts on the variants, or why they cannot be compared."""
         try:
-            self._write(variants_text(report, self._style, self._room, self._detailed))
+            compared = verdicts_on(report)
         except ConfigurationError as error:
             self._write(f"The variants cannot be compared: {error.message}\n")
+            return
+        names, verdicts, style = compared.names, compared.verdicts, self._style
+        rows = matrix(compared.parts)
+        text = f"{DOUBLE}\n  {style.paint('Variants', 'bold')}\n{DOUBLE}\n"
+        for verdict, name in zip(verdicts, names[1:], strict=True):
+            said = verdict_lines.sentences(verdict, BeforeAfter(a=names[0], b=name), self._detailed)
+            text += _told(said, verdict, style, name)
+        text += "\n" + matrix_text(rows, names, self._room) + answers_text(rows, names, style)
+        overall = overview(verdicts, names, "Variant", self._detailed)
+        self._write(f"{text}\n{table(overall, self._room, least=LEAST)}")
 
 
 def matrix_text(rows: Sequence[MatrixRow], names: Sequence[str], room: int | None) -> str:
@@ -233,19 +235,6 @@ def matrix_text(rows: Sequence[MatrixRow], names: Sequence[str], room: int | Non
 def cells_of(row: MatrixRow) -> list[str]:
     """How often a case passes in each variant."""
     return [f"{rate.passed}/{rate.judged}" if rate.judged else "none" for rate in row.rates]
-
-
-def variants_text(report: Report, style: Style, room: int | None = None, detailed: bool = False) -> str:
-    """What the console says of the variants of a run. Raises ConfigurationError."""
-    compared = verdicts_on(report)
-    names, verdicts = compared.names, compared.verdicts
-    rows = matrix(compared.parts)
-    text = f"{DOUBLE}\n  {style.paint('Variants', 'bold')}\n{DOUBLE}\n"
-    for verdict, name in zip(verdicts, names[1:], strict=True):
-        said = verdict_lines.sentences(verdict, BeforeAfter(a=names[0], b=name), detailed)
-        text += _told(said, verdict, style, name)
-    text += "\n" + matrix_text(rows, names, room) + answers_text(rows, names, style)
-    return text + "\n" + table(overview(verdicts, names, "Variant", detailed), room, least=LEAST)
 
 
 def answers_text(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) -> str:

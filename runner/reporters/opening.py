@@ -41,10 +41,12 @@ class Console:
         self.progress: Progress | None = None
         """The live line, on a terminal."""
         if environment.terminal and not options.quiet and not options.json and not self.is_error:
+            from runner.reporters.console.style import Style
+            from runner.reporters.console.table import columns_of
             from runner.reporters.console.terminal import Progress
 
-            colors = environment.colors and not options.no_color
-            self.progress = Progress(environment.stdout, colors, environment.variables.get("COLUMNS", ""))
+            style = Style(environment.colors and not options.no_color)
+            self.progress = Progress(environment.stdout, style, partial(columns_of, environment))
             self.write = self.progress.write
 
 
@@ -70,14 +72,8 @@ def open_reporters(
         from runner.reporters.console.style import Style
         from runner.reporters.console.table import columns_of
 
-        reporters.append(
-            VariantReporter(
-                console.write,
-                Style(environment.colors and not options.no_color),
-                columns_of(environment),
-                bool(options.verbose),
-            )
-        )
+        style = Style(environment.colors and not options.no_color)
+        reporters.append(VariantReporter(console.write, style, columns_of(environment), bool(options.verbose)))
     files: dict[str, Path] = {}
     for output in outputs:
         path = report_path(output, environment.directory)

@@ -121,14 +121,10 @@ def indented(text: str, indent: str) -> str:
 
 def in_milliseconds(value: float) -> str:
     """A duration of this many milliseconds, for people; of whole ones, as reports have them."""
-    return in_seconds(round(value) / 1000)
-
-
-def in_seconds(value: float) -> str:
-    """A duration of this many seconds, for people."""
-    if value < 1:
-        return f"{value * 1000:.0f}ms"
-    return f"{value:.2f}s" if value < 60 else f"{int(value // 60)}m{value % 60:.0f}s"
+    seconds = round(value) / 1000
+    if seconds < 1:
+        return f"{seconds * 1000:.0f}ms"
+    return f"{seconds:.2f}s" if seconds < 60 else f"{int(seconds // 60)}m{seconds % 60:.0f}s"
 
 
 def usage_line(run: Execution) -> str:

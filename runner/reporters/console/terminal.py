@@ -18,11 +18,10 @@ move the digits around it."""
 from __future__ import annotations
 
 import math
-import os
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TextIO
@@ -69,11 +68,11 @@ _ISOLATE, _END = "\u2068", "\u2069"
 class Progress:
     """A reporter that shows what is running. Other reporters write to the terminal through it."""
 
-    def __init__(self, stream: TextIO, colors: bool = True, columns: str = "") -> None:
-        """`columns` is how wide the terminal is where somebody has said so, as in the variable `COLUMNS`."""
+    def __init__(self, stream: TextIO, style: Style, columns: Callable[[], int | None]) -> None:
+        """`columns` tells how wide the terminal is."""
         self._stream = stream
-        self._columns = int(columns) if columns.isdecimal() else 0
-        self._style = Style(colors)
+        self._columns = columns
+        self._style = style
         self._lock = threading.Lock()
         self._run = Execution()
         self._began = time.monotonic()
@@ -179,25 +178,19 @@ class Progress:
         parts = [(f"{counts.total} of {listed} done", "")]
         parts += [(f", {counts.failed} failed", "red")] if counts.failed else []
         parts += [(f", {count(counts.errors, 'error')}", "red")] if counts.errors else []
-        room = self._width() - 1 - sum(width(text) for text, _ in parts)
+        columns = self._columns() or WIDTH
+        room = columns - 1 - sum(width(text) for text, _ in parts)
         for text in self._pace(listed):
             if room - width(text) >= LEAST:
                 parts.append((text, ""))
                 room -= width(text)
         parts.append((f"  {shortened(self._names(), max(0, room - 2))}", "dim"))
-        room = self._width() - 1
-        line = ""
+        line, room = "", columns - 1
         for text, color in parts:
             text, room = cut(text, room)
             text = isolated(text)
             line += self._style.paint(text, color) if color and text else text
         return line
-
-    def _width(self) -> int:
-        try:
-            return self._columns or os.get_terminal_size(self._stream.fileno()).columns or WIDTH
-        except OSError:
-            return WIDTH
 
     def _names(self) -> str:
         turns = dict(self._run.turns)

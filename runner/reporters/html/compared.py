@@ -14,8 +14,8 @@ from runner.errors import ConfigurationError
 from runner.parts import described
 from runner.record.model import ResultKey, key_of
 from runner.record.report import Report
-from runner.reporters.change_lines import cells_of, changed_parts, fact_of, measures_of, overview, verdict_line
-from runner.reporters.console.verdict_lines import case_rows, measure_rows, parts_shown, sentences
+from runner.reporters.change_lines import cells_of, changed_parts, fact_of, overview, verdict_line
+from runner.reporters.console.verdict_lines import MEASURES, case_rows, measure_rows, parts_shown, sentences
 from runner.statistics.change import MeanDifference
 from runner.statistics.intervals import Estimate, Interval
 from scripttest.typing_names import Record
@@ -55,7 +55,11 @@ def comparison_record(
         "verdict": verdict_line(found),
         "worse": found.is_worse,
         "compared": found.compared,
-        "measures": measures_of(found),
+        "measures": [
+            (name, written(measure.before), written(measure.after))
+            for measure in found.measures
+            for name, written in [MEASURES[measure.key]]
+        ],
         "parts": changed_parts(found),
         "kinds": [
             {"key": kind.key, "title": kind.title, "tone": kind.tone, "count": number}
