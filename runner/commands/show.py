@@ -26,10 +26,8 @@ from runner.planning.inputs import resolve_application
 from runner.record.model import TestResult
 from runner.record.report import Report
 from runner.record.result_texts import as_text, name_of
-from runner.reporters.console.style import count
 from runner.reporters.markdown_pieces import body, heading
 from runner.security.files import TABLES
-from runner.security.terminal import in_line
 from scripttest import Status
 from scripttest.typing_names import Record
 
@@ -199,17 +197,9 @@ def regrade(environment: Environment, given: tables.Regrade, values: dict[str, A
 
 def status(environment: Environment, given: tables.Status, values: dict[str, Any]) -> int:
     """Prints the state of each report. The exit code says whether `--resume` would run something."""
-    from runner.execution.listing import state_of
+    from runner.execution.listing import print_state
 
     typed = options_from(values)
     environment = with_files(environment, typed.env_files)
-    is_open = False
-    for report in given.reports:
-        state = state_of(report, typed, environment)
-        verb = "has" if state.tests == 1 else "have"
-        current = f"{state.tests - state.open} of {count(state.tests, 'test')} {verb} a current result"
-        environment.stdout.write(f"{report}: {current}\n")
-        for line in (*(rerun.text for rerun in state.reruns), *state.said):
-            environment.stdout.write(f"  {in_line(line)}\n")
-        is_open = is_open or bool(state.open)
-    return exit_codes.FAILED if is_open else exit_codes.PASSED
+    are_open = [print_state(report, typed, environment) for report in given.reports]
+    return exit_codes.FAILED if any(are_open) else exit_codes.PASSED

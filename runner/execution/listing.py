@@ -25,7 +25,6 @@ from runner.record.writing import near
 from runner.reporters.console.style import Style, count
 from runner.security.terminal import in_line
 from scripttest import Broken, Failure, Listed, start_processes
-from scripttest.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,24 +154,10 @@ STANDING = "show the status of {}"
 ELSEWHERE = "Run the command in that application's folder"
 
 
-class ReportState(Value):
-    """The state of one report."""
-
-    tests: int
-    reruns: tuple[Rerun, ...]
-    """The tests that have no valid result."""
-    said: tuple[str, ...]
-    """Notes on the results, one sentence each."""
-
-    @property
-    def open(self) -> int:
-        """How many tests would run."""
-        return sum(len(rerun.ids) for rerun in self.reruns if rerun.reason is not Reason.GONE)
-
-
-def state_of(report: str, typed: RunOptions, environment: Environment) -> ReportState:
-    """Finds the state of a report; `report` is its path as the user wrote it, `typed` are flags that it may not set.
-    Blocks. Raises ConfigurationError, also when its first line is not complete."""
+def print_state(report: str, typed: RunOptions, environment: Environment) -> bool:
+    """Prints which tests of a report have no valid result, and says whether there are any; `report` is its path as the
+    user wrote it, `typed` are flags that it may not set. Blocks. Raises ConfigurationError, also when its first line is
+    not complete."""
     from runner.planning.resume import differences, read_saved, with_saved_options
     from runner.planning.still_valid import retain
 
@@ -205,8 +190,14 @@ def state_of(report: str, typed: RunOptions, environment: Environment) -> Report
         said.append(f"to resume it, run: yao-test --resume {quote(report)} {taken_over(again)}")
     if generated:
         said.append(f"cases that {', '.join(generated)} generates are not checked")
-    count = sum(source.selected for source in plan.sources) + sum(map(len, listed.values()))
-    return ReportState(tests=count, reruns=(*retained.reruns, *_missing(plan, listed, retained)), said=tuple(said))
+    tests = sum(source.selected for source in plan.sources) + sum(map(len, listed.values()))
+    reruns = (*retained.reruns, *_missing(plan, listed, retained))
+    left = sum(len(rerun.ids) for rerun in reruns if rerun.reason is not Reason.GONE)
+    verb = "has" if tests == 1 else "have"
+    environment.stdout.write(f"{report}: {tests - left} of {count(tests, 'test')} {verb} a current result\n")
+    for line in (*(rerun.text for rerun in reruns), *said):
+        environment.stdout.write(f"  {in_line(line)}\n")
+    return left > 0
 
 
 def _listed(run: Run) -> Iterator[tuple[str, tuple[str, ...]]]:
