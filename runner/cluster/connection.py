@@ -94,6 +94,11 @@ class Connection:
             local.wait_for_workers()
 
     @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The event loop of the connection, on a thread of its own, until it is closed."""
+        return self._thread.loop
+
+    @property
     def is_lost(self) -> bool:
         """Whether the scheduler has ended."""
         return bool(self._client.status != "running")
@@ -312,15 +317,15 @@ class LoopThread:
         async def called() -> T:
             return await call()
 
-        return asyncio.run_coroutine_threadsafe(called(), self._asyncio)
+        return asyncio.run_coroutine_threadsafe(called(), self.loop)
 
     def end(self) -> None:
         """Ends the loop, and all that runs on it."""
         if self._thread.is_alive():
-            self._asyncio.call_soon_threadsafe(self._over.set)
+            self.loop.call_soon_threadsafe(self._over.set)
             self._thread.join(LATE)
 
     async def _run(self) -> None:
-        self._asyncio = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._ready.set()
         await self._over.wait()

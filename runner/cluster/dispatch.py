@@ -93,7 +93,9 @@ class Dispatch:
         self._without_workers: float | None = None
         self._said: set[str] = set()
         self._idle_ends = 0
-        self._bounds = SharedLimits(lambda attempt, number: self._tell(attempt, Instruction(let=number)))
+        self._bounds = SharedLimits(
+            lambda attempt, number: self._tell(attempt, Instruction(let=number)), connection.loop
+        )
         self._answers = StoredAnswers(run.services, run.application.root)
         self._passes = RetryPasses(run.options.retry_errors, self._send, run.stop)
         self._ledger = Ledger(self._plan, repetition, self._passes, self._answers)
@@ -372,7 +374,6 @@ class Dispatch:
         given_up, self._running = self._running, {}
         for attempt in given_up:
             self._bounds.give_up(attempt)
-        self._bounds.close()
         with suppress(RunnerError):
             self._connection.cancel([one.future for one in given_up.values()])
 

@@ -158,12 +158,12 @@ class _Asking(Limits):
 
 
 class SharedLimits:
-    """In the command: the limits of all connectors, and which attempt uses how much of them. Runs on its own thread."""
+    """In the command: the limits of all connectors, and which attempt uses how much of them."""
 
-    def __init__(self, let: Callable[[str, int], None]) -> None:
-        """`let` tells the runner process of an attempt that its call of a number may go on; from the thread."""
-        self._let = let
-        self._loop: asyncio.AbstractEventLoop | None = None
+    def __init__(self, let: Callable[[str, int], None], loop: asyncio.AbstractEventLoop) -> None:
+        """`let` tells the runner process of an attempt that its call of a number may go on; it is called on the
+        `loop`."""
+        self._let, self._loop = let, loop
         self._limits: dict[str, Limits] = {}
         self._heard: dict[str, float] = {}
         """Attempt → when something was heard of it."""
@@ -171,28 +171,15 @@ class SharedLimits:
         """Attempt and number → a call, which ends when its task is cancelled, or what waits to be made again."""
         self._entered: set[tuple[str, int]] = set()
         """The calls that were let in."""
+        loop.call_soon_threadsafe(self._end_leases)
 
     def take(self, attempt: str, call: tuple[Any, ...]) -> None:
         """Takes what a runner process asks or says."""
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-            self._thread.start()
-            self._loop.call_soon_threadsafe(self._end_leases)
         self._loop.call_soon_threadsafe(self._take, attempt, *call)
 
     def give_up(self, attempt: str) -> None:
         """Frees what an attempt uses, because it has ended."""
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._give_up, attempt)
-
-    def close(self) -> None:
-        """Ends the thread."""
-        if self._loop is not None:
-            loop, self._loop = self._loop, None
-            loop.call_soon_threadsafe(loop.call_later, 0.01, loop.stop)  # after the calls that were given up
-            self._thread.join()
-            loop.close()
+        self._loop.call_soon_threadsafe(self._give_up, attempt)
 
     def _take(
         self, attempt: str, connector: str, bounds: tuple[Any, ...], number: int, what: str, *details: Any
@@ -212,7 +199,6 @@ class SharedLimits:
         elif what == "refused":
             limits.refused(Timing().monotonic() - details[0], details[1])
         else:
-            assert self._loop is not None
             key = attempt, number
             task = self._loop.create_task(self._call(key, limits) if what == "enter" else self._again(key, limits))
             task.add_done_callback(lambda _: self._tasks.pop(key, None))
@@ -242,7 +228,7 @@ class SharedLimits:
         """Frees what processes use of which nothing was heard for long; looks again and again."""
         late = time.monotonic() - LEASE
         self._end(key for key in self._entered if self._heard[key[0]] < late)
-        asyncio.get_running_loop().call_later(LEASE / 10, self._end_leases)
+        self._loop.call_later(LEASE / 10, self._end_leases)
 
     def _give_up(self, attempt: str) -> None:
         self._end(key for key in self._tasks if key[0] == attempt)

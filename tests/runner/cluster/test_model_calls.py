@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -38,10 +39,17 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Process]]:
     monkeypatch.setattr(model_calls, "RENEW", 0.01)
     monkeypatch.setattr(model_calls, "LEASE", 0.5)
     found: dict[str, Process] = {}
-    kept = SharedLimits(lambda name, number: found[name].places.let(number))
+    loop = asyncio.new_event_loop()
+    thread = Thread(target=loop.run_forever)
+    thread.start()
+    kept = SharedLimits(lambda name, number: found[name].places.let(number), loop)
     found |= {name: Process(name, kept) for name in ("first", "second")}
     yield found
-    kept.close()
+    for name in found:
+        kept.give_up(name)
+    loop.call_soon_threadsafe(loop.call_later, 0.01, loop.stop)
+    thread.join()
+    loop.close()
 
 
 def test_calls_count_as_long_as_their_process_is_heard(processes: dict[str, Process]) -> None:
