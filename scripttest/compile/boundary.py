@@ -81,6 +81,20 @@ class Boundary:
         """The content of an allowed file. Raises RefusedFileError and OSError."""
         return read_file(path, self.refused, limit)
 
+    def source(self, path: str, type: str | None = None) -> bytes:
+        """The content of an imported file.
+
+        If a script names its source map in a comment, the map is put into the comment. A map that may not be read is
+        left out. `path`: absolute path. `type`: the type in the import (`with { type: "text" }`), if there is one.
+        Raises RefusedFileError: scripts may not read it, it is not a file, or it is too large: `SOURCE_LIMIT` for code,
+        `DATA_LIMIT` for everything else; OSError: it cannot be read."""
+        if type is not None or not path.endswith((*CODE, ".css")):
+            return self.read(path)
+        content = self.read(path, SOURCE_LIMIT)
+        if b"sourceMappingURL=" not in content:
+            return content
+        return re.sub(_MAP_COMMENT, lambda found: _with_map(found, os.path.dirname(path), self), content)
+
 
 def _has_scripts(folder: str) -> bool:
     try:
@@ -140,21 +154,6 @@ def _linked_packages(folder: str) -> Iterator[str]:
                 yield from _linked_packages(entry.path)
     except OSError:
         return
-
-
-def read(path: str, boundary: Boundary, type: str | None = None) -> bytes:
-    """The content of an imported file.
-
-    If a script names its source map in a comment, the map is put into the comment. A map that may not be read is
-    left out. `path`: absolute path. `type`: the type in the import (`with { type: "text" }`), if there is one.
-    Raises RefusedFileError: scripts may not read it, it is not a file, or it is too large: `SOURCE_LIMIT` for code,
-    `DATA_LIMIT` for everything else; OSError: it cannot be read."""
-    if type is not None or not path.endswith((*CODE, ".css")):
-        return boundary.read(path, DATA_LIMIT)
-    content = boundary.read(path, SOURCE_LIMIT)
-    if b"sourceMappingURL=" not in content:
-        return content
-    return re.sub(_MAP_COMMENT, lambda found: _with_map(found, os.path.dirname(path), boundary), content)
 
 
 def _with_map(found: re.Match[bytes], folder: str, boundary: Boundary) -> bytes:

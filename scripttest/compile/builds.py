@@ -6,7 +6,6 @@ import re
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
-from scripttest.compile.boundary import read as read_source
 from scripttest.compile.linking import Output, Script, names_at_top
 from scripttest.results import CompileError
 from scripttest.values import Value
@@ -80,8 +79,6 @@ class Build:
         """Source → the text of its test file, where that may have inline snapshots."""
         self.alongside: set[str] = set()
         """Sources whose module under test is built too: when the test file cannot be importing it."""
-        self._texts: dict[str, bytes] = {}
-        """Absolute path → text of a file that was read to see how it is to be built."""
         self._plain: list[list[str]] = []
         """Output and path of each entry that is not bundled; those are built first."""
         self._bundled: list[list[str]] = []
@@ -92,7 +89,7 @@ class Build:
         self.inputs: dict[str, Any] = {}
         """Path of a file, from the root → esbuild's record of it."""
         self.contents: dict[str, bytes] = {}
-        """Absolute path → the text of a file of code that was asked for, where it is kept."""
+        """Absolute path → the text of a file of code that was read."""
         self.constants: frozenset[str] = frozenset()
         """Names of constants to which scripts that are not bundled assign."""
         self._scripts: set[str] = set()
@@ -147,17 +144,12 @@ class Build:
             constants=self.constants,
         )
 
-    def text(self, path: str) -> bytes | None:
-        """The text of a file that was read before, which is given up: a build asks for each file once."""
-        return self._texts.pop(path, None)
-
     def _read(self, path: Path, boundary: Boundary) -> bytes:
         """The text of a file; empty when it cannot be read, which the compiler then says."""
         try:
-            text = read_source(str(path), boundary)
+            text = self.contents[str(path)] = boundary.source(str(path))
         except OSError:
             return b""
-        self._texts[str(path)] = text
         return text
 
 

@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
-from scripttest.compile.boundary import read as read_source
 from scripttest.compile.builds import Build, Compiled, Source
 from scripttest.compile.configuration import Configuration, maps_scripts, readable
 from scripttest.compile.esbuild import (
@@ -314,9 +313,9 @@ class Compiler:
     def _loaded(self, path: str, attributes: dict[str, str], build: Build) -> dict[str, Any]:
         """The content of a file that is imported, or why it is not: esbuild opens none of them itself."""
         try:
-            content = build.text(path) if not attributes else None
+            content = build.contents.get(path) if not attributes else None
             if content is None:
-                content = read_source(path, self._boundary, attributes.get("type"))
+                content = self._boundary.source(path, attributes.get("type"))
         except OSError as error:
             name = _relative(Path(path), self._root)
             refused = isinstance(error, RefusedFileError)
@@ -327,8 +326,7 @@ class Compiler:
         loader = _LOADERS.get(attributes.get("type", ""), "default")
         if not attributes and path.endswith(CODE):
             self._linker.note(path, content)
-            if self._kept is not None:
-                build.contents[path] = content
+            build.contents[path] = content
         if self._instrument is not None and not attributes and (loaded := self._instrument(path, content)) is not None:
             content, loader = loaded.code, loaded.loader
         if path in build.overlay:

@@ -17,7 +17,6 @@ from threading import Lock
 from typing import Any
 
 from scripttest.compile.boundary import Boundary
-from scripttest.compile.boundary import read as read_source
 from scripttest.compile.compiler import Loaded
 from scripttest.compile.esbuild import Service
 from scripttest.folder_locks import HeldFolder
@@ -100,7 +99,7 @@ class Coverage:
             del self._last[name]
         for name, path in there.items():
             try:
-                self.instrument(path, read_source(path, boundary, None))
+                self.instrument(path, boundary.source(path))
             except OSError as error:
                 self._last[name] = _Made(unread=_unread(b"", error.strerror or str(error)))
         with self._lock:

@@ -12,7 +12,6 @@ from threading import Lock
 from typing import Any
 
 from scripttest.compile.boundary import Boundary
-from scripttest.compile.boundary import read as read_source
 from scripttest.compile.compiler import Loaded
 from scripttest.compile.configuration import CompilerOptions
 from scripttest.results import HostError
@@ -152,7 +151,7 @@ class ImportedTypes:
     def _file(self, path: str) -> dict[str, Any] | None:
         if path not in self._files:
             try:
-                text = read_source(path, self._boundary, None).decode("utf-8-sig", "replace")
+                text = self._boundary.source(path).decode("utf-8-sig", "replace")
             except OSError:
                 text = ""
             record = {"text": text, "suffix": os.path.splitext(path)[1], "imports": self._imports(path, text)}

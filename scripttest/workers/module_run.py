@@ -184,7 +184,7 @@ class ModuleRun:
 
     @property
     def is_big(self) -> bool:
-        """Whether reading off what its realms need takes longer than setting up one realm with everything."""
+        """Whether it may have work for many workers."""
         return len(self.compiled.scripts[-1].code) > BIG
 
     def frame(self, boots: BootConfig) -> bytes:
@@ -195,15 +195,8 @@ class ModuleRun:
             code = "\n".join(script.code for script in self.compiled.scripts)
             seed = boots.seed([code])
             boot = boots.whole(seed) if self.module.whole else boots.own(scan(code, boots.names), seed)
-            self._frame = self._encoded(boot, boots)
+            parts = [boot, boots.nested, self.module.context]
+            for script in self.compiled.scripts:
+                parts += [str(script.first_line), script.code]
+            self._frame = encode("module", *parts)
         return self._frame
-
-    def whole_frame(self, boots: BootConfig) -> bytes:
-        """The frame that loads the module, with realms that have everything."""
-        return self._encoded(boots.whole(boots.seed(script.code for script in self.compiled.scripts)), boots)
-
-    def _encoded(self, boot: str, boots: BootConfig) -> bytes:
-        parts = [boot, boots.nested, self.module.context]
-        for script in self.compiled.scripts:
-            parts += [str(script.first_line), script.code]
-        return encode("module", *parts)

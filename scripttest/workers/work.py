@@ -145,10 +145,7 @@ class WorkQueue:
         """Gives a job to an idle worker."""
         run = self._runs[job.key]
         frames = self.lead(job) if self.lead is not None else []
-        if job.tests is None and run.is_big:
-            slot.loaded = None
-            frames.append(run.whole_frame(self._boots))
-        elif slot.loaded != job.key or job.tests is None:
+        if slot.loaded != job.key or job.tests is None:
             slot.loaded, slot.has_base = job.key, False
             frames.append(run.frame(self._boots))
         if job.tests is None:
@@ -167,7 +164,6 @@ class WorkQueue:
         if job.tests is None:
             start_clock(slot, run.timeout)
         slot.worker.send(*frames)
-        run.frame(self._boots)
 
     def give_tests(self, slot: Slot, key: str, indexes: list[int]) -> None:
         """Gives a worker the first tests of the module that it has listed. The other tests become jobs for
