@@ -303,15 +303,15 @@ class _Session:
         kept = KeptVerdicts(self._kept.rows if self._kept is not None else {}, digests, fresh=options.fresh)
         numbered = [one for one in everything if one.number]
         known = kept.known(numbered, keys)
-        waiting = []
+        waiting, passed = [], {}
         for mutant in planted:
             if not reached[mutant.number]:
                 verdicts.append(Verdict(mutant=mutant, status=Status.NO_COVERAGE))
-            elif (verdict := known[mutant.number].verdict) is not None:
-                verdicts.append(verdict)
+            elif isinstance(found := known[mutant.number], Verdict):
+                verdicts.append(found)
             else:
                 waiting.append(mutant)
-        passed = {number: one.passed for number, one in known.items()}
+                passed[mutant.number] = found
         trials = Trials(waiting, reached, passed, self._run.options.script_timeout)
         self._told(Progress(done=0, left=trials.left, seconds=0, verdicts=tuple(verdicts)))
         verdicts += self._try(trials)

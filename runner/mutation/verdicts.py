@@ -170,15 +170,6 @@ def digest_of(*texts: str) -> str:
     return digest.hexdigest()
 
 
-class Known(Value):
-    """What earlier runs know of a mutant."""
-
-    verdict: Verdict | None = None
-    """The verdict, if it still holds."""
-    passed: frozenset[TestKey] = frozenset()
-    """The tests that are known to pass with it."""
-
-
 class Kept(Value):
     """What a file of verdicts has."""
 
@@ -201,23 +192,23 @@ class KeptVerdicts:
         self._found = rows
         self._asked = {} if fresh else rows
 
-    def known(self, mutants: Iterable[Mutant], reached_by: Mapping[int, tuple[TestKey, ...]]) -> dict[int, Known]:
-        """Number of a mutant → what is known of it; `reached_by` has the tests that reach it."""
-        found: dict[int, Known] = {}
+    def known(
+        self, mutants: Iterable[Mutant], reached_by: Mapping[int, tuple[TestKey, ...]]
+    ) -> dict[int, Verdict | frozenset[TestKey]]:
+        """Number of a mutant → the verdict, if it still holds, else the tests that are known to pass with it;
+        `reached_by` has the tests that reach it."""
+        found: dict[int, Verdict | frozenset[TestKey]] = {}
         for name, mutant in named(mutants).items():
             letter, *digests = self._asked.get(name, ["?"])
             keys = [self._by_digest[digest] for digest in digests if digest in self._by_digest]
             reached = reached_by.get(mutant.number, ())
             passed = frozenset(keys) & frozenset(reached) if letter == "s" else frozenset()
-            verdict = None
-            if letter in "kt" and letter != "?" and keys and keys[0] in reached:
+            verdict = Verdict(mutant=mutant, status=Status.SURVIVED, reached_by=reached, is_kept=True)
+            if letter in ("k", "t") and keys and keys[0] in reached:
                 status = Status.KILLED if letter == "k" else Status.TIMEOUT
-                verdict = Verdict(
-                    mutant=mutant, status=status, reached_by=reached, killed_by=keys[0], reason=KEPT, is_kept=True
-                )
-            elif passed and passed == frozenset(reached):
-                verdict = Verdict(mutant=mutant, status=Status.SURVIVED, reached_by=reached, is_kept=True)
-            found[mutant.number] = Known(verdict=verdict, passed=passed)
+                found[mutant.number] = verdict.replace(status=status, killed_by=keys[0], reason=KEPT)
+            else:
+                found[mutant.number] = verdict if passed and passed == frozenset(reached) else passed
         return found
 
     def after(self, verdicts: Iterable[Verdict], mutants: Iterable[Mutant]) -> dict[str, list[str]]:
