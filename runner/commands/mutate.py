@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,13 @@ from runner.errors import ConfigurationError
 from runner.execution.outcome import MutantLines, refusal
 from runner.execution.start import check_trust
 from runner.mutation import documents
-from runner.mutation.case_texts import cases_record, changes_of, rule_record, rules_record, rules_text, text_of
+from runner.mutation.case_texts import cases_record, cases_text, changes_of, rule_record, rules_record, rules_text
 from runner.mutation.documents import Bar, below_text, failed_text, summary_text, survivors_text
-from runner.mutation.prompt_rules import Planned, RuleVerdict, find_rules
+from runner.mutation.prompt_rules import Planned, find_rules
 from runner.mutation.session import MutationOptions, Progress, keeping, run_mutants
 from runner.mutation.trials import mutators_of
 from runner.mutation.verdicts import Status, is_below, score_of
-from runner.mutation.weak_cases import Asked, CaseVerdict, find_weak_cases
+from runner.mutation.weak_cases import Asked, find_weak_cases
 from runner.options.options import absolute, texts_in
 from runner.options.readers import LINES, share_or_percent
 from runner.planning.inputs import resolve_inputs, with_inputs
@@ -117,11 +117,8 @@ def _mutate_handlers(
     score = score_of(outcome.verdicts)
     is_cut = outcome.stopped is not None and (not outcome.verdicts or score.counts.get(Status.UNDECIDED, 0) > 0)
     code = _exit_code(outcome.code, is_below(score.share, least) or (is_cut and least is not None))
-
-    def text() -> str:
-        survivors = "" if options.quiet else survivors_text(outcome, printer.style)
-        return survivors + summary_text(outcome, columns_of(environment)) + below_text(score.share, least)
-
+    text = "" if options.quiet else survivors_text(outcome, printer.style)
+    text += summary_text(outcome, columns_of(environment)) + below_text(score.share, least)
     results = map(documents.mutant_record, outcome.verdicts)
     printer.finish(documents.as_record(outcome, least), warnings, text, code, results)
     for path in paths:
@@ -170,7 +167,7 @@ class _Printer:
         self,
         document: Record,
         warnings: Sequence[str],
-        text: Callable[[], str],
+        text: str,
         code: int,
         results: Iterable[Record] = (),
     ) -> int:
@@ -182,7 +179,7 @@ class _Printer:
             print_json(self._environment, document)
         else:
             self._environment.stderr.write("".join(f"Warning: {warning}\n" for warning in warnings))
-            self._environment.stdout.write(text())
+            self._environment.stdout.write(text)
         return code
 
 
@@ -202,9 +199,6 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
                 f"Judges call real models up to {count(asked.calls, 'time')}, for {cost}\n"
             )
 
-    def judged(file: str, case: CaseVerdict, left: int) -> None:
-        printer.show(changes_of(file, case), left)
-
     found = find_weak_cases(
         request,
         printer.read,
@@ -212,7 +206,7 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
         store=printer.store,
         ask_judges=given.ask_judges,
         told=told,
-        judged=judged,
+        judged=lambda file, case, left: printer.show(changes_of(file, case), left),
     )
     code = _exit_code(found.code, any(is_below(file.total.share, least) for file in found.files))
     document = cases_record(found, code)
@@ -220,11 +214,8 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
         text_of_document = json.dumps(document, indent=2, ensure_ascii=False)
         write_text(request.environment, path, f"{text_of_document}\n", told=False)
 
-    def text() -> str:
-        said = text_of(found, printer.style, request.options.verbose > 0, columns_of(request.environment))
-        said += f"Stopped: {found.stopped}\n" if found.stopped is not None else ""
-        return said + "".join(below_text(one.total.share, least, one.file) for one in found.files)
-
+    text = cases_text(found, printer.style, request.options.verbose > 0, columns_of(request.environment))
+    text += "".join(below_text(file.total.share, least, file.file) for file in found.files)
     return printer.finish(document, found.warnings, text, code)
 
 
@@ -242,9 +233,6 @@ def mutate_prompts(request: RunRequest, least: float | None, given: tables.Mutat
         if not options.json:
             environment.stderr.write(f"{said}\n")
 
-    def told(verdict: RuleVerdict, left: int) -> None:
-        printer.show([rule_record(verdict)], left)
-
     found = find_rules(
         request,
         printer.read,
@@ -252,13 +240,9 @@ def mutate_prompts(request: RunRequest, least: float | None, given: tables.Mutat
         sample=given.sample,
         resume=absolute(given.resume, environment.directory) if given.resume is not None else None,
         store=printer.store,
-        told=told,
+        told=lambda verdict, left: printer.show([rule_record(verdict)], left),
     )
     share = score_of(found.verdicts).share
-    is_low = is_below(share, least)
-    code = _exit_code(found.code, is_low or found.stopped is not None)
-
-    def text() -> str:
-        return rules_text(found, printer.style) + below_text(share, least)
-
+    code = _exit_code(found.code, is_below(share, least) or found.stopped is not None)
+    text = rules_text(found, printer.style) + below_text(share, least)
     return printer.finish(rules_record(found, code), found.warnings, text, code)

@@ -18,7 +18,7 @@ LONGEST = 100
 """Characters of an answer that are shown."""
 
 
-def text_of(found: WeakCases, style: Style, verbose: bool, room: int | None) -> str:
+def cases_text(found: WeakCases, style: Style, verbose: bool, room: int | None) -> str:
     """The cases, file by file, those that notice least first; `verbose` shows each missed answer. `room` is the width
     of the terminal."""
 
@@ -45,7 +45,8 @@ def text_of(found: WeakCases, style: Style, verbose: bool, room: int | None) -> 
     where = f"Answers of {found.origin}" if found.origin else "New answers of scripted or recorded models"
     weak = sum(case.checks_nothing for file in found.files for case in file.cases)
     said = f". {count(weak, 'case')} would pass with any answer" if weak else ""
-    return text + f"{where}. Score {percent(found.total.share)}{said}\n"
+    text += f"{where}. Score {percent(found.total.share)}{said}\n"
+    return text + (f"Stopped: {found.stopped}\n" if found.stopped is not None else "")
 
 
 def _row(case: CaseVerdict, verbose: bool) -> tuple[str, str, str]:
