@@ -261,7 +261,7 @@ class _Work:
 
 def _cost_of(talks: Mapping[str, Talks], planned: Planned) -> float | None:
     """What a run costs if an answer costs what it did in earlier talks; None if some have no known cost."""
-    results = [result for label, one in talks.items() for (file, _), result in one.found.items() if file == label]
+    results = [result for one in talks.values() for result in one.of_cases.values()]
     cases = [result.case for result in results if not isinstance(result, str) and result.case is not None]
     costs = [case.cost for case in cases]
     answers = sum(max(1, len(case.turns)) for case in cases)

@@ -73,31 +73,27 @@ class Asking:
 
 
 class Talks(Value):
-    """The talks of a saved run."""
+    """The talks of a case file in a saved run."""
 
     origin: str
     """The report, as messages call it."""
-    found: Mapping[tuple[str, str], TestResult | str]
-    """(Label of the suite, id of the case) → its first run with a transcript, or why there is none."""
-    labels: frozenset[str]
-    """The labels of its suites."""
+    of_cases: Mapping[str, TestResult | str] = {}
+    """Id of a case → its first run with a transcript, or why there is none."""
 
 
-def talks_of(origin: str, report: Report) -> Talks:
-    """The talks of a report."""
-    every: dict[tuple[str, str], TestResult | str] = {}
-    labels = set()
+def talks_of(origin: str, report: Report) -> dict[str, Talks]:
+    """Label of a case file → its talks in a report."""
+    files: dict[str, dict[str, TestResult | str]] = {}
     for suite, found in report.by_suite():
-        label = suite.label.partition(" [")[0]
-        labels.add(label)
+        of_cases = files.setdefault(suite.label.partition(" [")[0], {})
         for result in found:
             if result.case is None:
                 continue
             problem = problem_with_transcript(result)
-            known = every.setdefault((label, result.name), problem or result)
+            known = of_cases.setdefault(result.name, problem or result)
             if isinstance(known, str) and problem is None:
-                every[(label, result.name)] = result
-    return Talks(origin=origin, found=every, labels=frozenset(labels))
+                of_cases[result.name] = result
+    return {label: Talks(origin=origin, of_cases=of_cases) for label, of_cases in files.items()}
 
 
 def newest_talks(
@@ -117,7 +113,8 @@ def newest_talks(
     """
     labels = {source.suite.label for source in sources}
     if named is not None:
-        return dict.fromkeys(labels, talks_of(named, read(named)))
+        there = talks_of(named, read(named))
+        return {label: there.get(label) or Talks(origin=named) for label in labels}
     folders = {source.folder for source in sources} | {environment.directory}
     files = [path for folder in folders for path in folder.glob(KEPT)]
     found = [(path.stat().st_mtime, str(path)) for path in files if not path.name.endswith(JOURNAL)]
@@ -126,8 +123,8 @@ def newest_talks(
     for _, name in sorted(found, reverse=True):
         if labels <= newest.keys():
             break
-        talks = talks_of(name, read(name))
-        newest.update(dict.fromkeys(labels & talks.labels - newest.keys(), talks))
+        there = talks_of(name, read(name))
+        newest |= {label: talks for label, talks in there.items() if label in labels - newest.keys()}
     return newest
 
 

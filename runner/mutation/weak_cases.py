@@ -301,7 +301,7 @@ class _Work:
             talks = self._talks.get(label)
             if talks is None:
                 return f"there is no stored run of {label}; run it once with --store or -o"
-            found = talks.found.get((label, case.id), "it is not in the report")
+            found = talks.of_cases.get(case.id, "it is not in the report")
             return f"{talks.origin}: {found}" if isinstance(found, str) else found
         result = await self._asking.result(source, case, line)
         return result if isinstance(result, str) else problem_with_transcript(result) or result
