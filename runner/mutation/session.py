@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -14,7 +15,6 @@ from runner.execution.run import Run
 from runner.execution.scripts import broken_failure, host_modules
 from runner.execution.services import RunServices
 from runner.execution.stopping import Budgets, Signals, Stop, woken
-from runner.fingerprints.parts import parts_of_world
 from runner.mutation.trials import (
     OWN,
     STRYKER,
@@ -202,8 +202,8 @@ class _Session:
         self._stop = run.stop
         self._seconds: dict[TestKey, float] = {}
         """Tests that have passed → their seconds."""
-        self._used: dict[TestKey, str | None] = {}
-        """The digest of what else their results depend on; None: it cannot be told."""
+        self._made: dict[TestKey, str | None] = {}
+        """What their results depend on besides their code; None: it cannot be told."""
         self._failed: list[FailedTest] = []
         self._walked: dict[TestKey, Walked] = {}
         self._warnings: list[str] = []
@@ -364,37 +364,27 @@ class _Session:
             self._failed.append(FailedTest(name=f"{record.module} {outcome.name}", why=said))
         else:
             self._seconds[key] = outcome.milliseconds / 1000
-            self._used[key] = self._digest_of_use(key) if self._kept is not None else None
+            self._made[key] = self._made_of(key) if self._kept is not None else None
         self.close_world(key)
 
     def close_world(self, test: TestKey) -> None:
         """A test has ended."""
         self._run.services.worlds.end(test)
 
-    def _digest_of_use(self, test: TestKey) -> str | None:
-        """The digest of what the result of a test depends on besides its code; None where a judge decided."""
+    def _made_of(self, test: TestKey) -> str | None:
+        """What the result of a test depends on besides its code; None where a judge decided."""
         services = self._run.services
         world = services.worlds.known(test)
-        if world is None:
-            return ""
-        if world.is_judged:
+        if world is not None and world.is_judged:
             return None
-        parts = parts_of_world(world)
-        digests = services.fingerprints().parts
-        used = {str(part): digests.of(part) for part in parts}
-        used |= {str(part): digest for part, digest in services.parts_of(test).items()}
-        return digest_of(*(text for pair in sorted(used.items()) for text in pair))
+        fingerprint = services.fingerprints().of_test(self._agents[test.suite], (), services.parts_of(test), world)
+        return json.dumps(fingerprint, sort_keys=True)
 
     def _digest(self, walk: Walk) -> str | None:
         """The digest of all that the result of a test depends on; None: it cannot be told."""
-        used = self._used.get(walk.key)
-        if used is None:
-            return None
-        options = self._run.options
-        context = self._plan.context_of(self._agents[walk.key.suite])
-        common = f"{options.seed} {options.strict} {sorted(map(str, context.items()))}"
+        made_of = self._made[walk.key]
         code = self._host.code_of(walk.key.suite, walk.index)
-        return digest_of(walk.key.suite, walk.key.test, used, common, *code)
+        return None if made_of is None else digest_of(walk.key.suite, walk.key.test, made_of, *code)
 
     def _walks(self) -> dict[TestKey, Walk]:
         """The tests that have passed, with the index that each has on the host."""

@@ -54,6 +54,13 @@ def test_a_second_run_asks_nothing_again(sums: Application) -> None:
     assert asked(sums, "--fresh") == (total, 0)
 
 
+def test_other_flags_that_change_results_ask_again(sums: Application) -> None:
+    total, _ = asked(sums)
+    assert asked(sums, "--strict-db") == (total, 0)
+    assert asked(sums, "--strict-db", "--seed", "7") == (total, 0)
+    assert asked(sums, "--strict-db", "--seed", "7", "--parallel", "2") == (total, total)
+
+
 def test_verdicts_stay_whatever_the_order_of_sets(sums: Application) -> None:
     """Names that stand in two files get numbers, and these are told in one order in all runs."""
     names = "const rule = 1, claim = 2, tally = 3, unit = 4, owner = 5;\n"
