@@ -51,7 +51,7 @@ def test_a_second_run_on_a_cluster_asks_only_what_changed_also_since_a_commit(
     made = app({"fare.ts": SOURCE, "fare_test.ts": TEST, **other})
     for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"]):
         subprocess.run(["git", *words], cwd=made.root, check=True)
-    with DaskCluster(tmp_path) as cluster:
+    with DaskCluster(tmp_path, workers=1) as cluster:
 
         def mutated(*more: str) -> str:
             code, shown = on_terminal(made, "mutate", "--cluster", cluster.address, "--store", ".yao-test", *more)
