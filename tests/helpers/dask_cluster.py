@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from command import eventually
-from dask_forks import Forked, dask_forks, quiet
+from dask_forks import NAME, Forked, dask_forks, quiet
 from faults import below, helper_processes
 
 RUNNER = "runner.cluster.runner_process"
@@ -86,4 +86,14 @@ class DaskCluster:
 
 def runners(cluster: DaskCluster) -> set[int]:
     """The processes that run tests for the workers of a cluster."""
-    return below(*(worker.pid for worker in cluster.workers)) & {pid for pid, _ in helper_processes(RUNNER)}
+    workers = [worker.pid for worker in cluster.workers]
+    names = {NAME.format(pid) for pid in workers}
+    started = below(*workers) & {pid for pid, _ in helper_processes(RUNNER)}
+    return started | {pid for pid, _ in helper_processes("") if _name_of(pid) in names}
+
+
+def _name_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""

@@ -1,6 +1,7 @@
-"""Dask's scheduler and workers, forked from a process that has loaded Dask, so that they start at once.
+"""Dask's scheduler and workers, forked from a process that has loaded Dask, so that they start at once; and so do the
+processes that these workers start, forked from one that has loaded yao-test.
 
-`DaskForks` belongs to the tests; as a program, this file is that process.
+`DaskForks` belongs to the tests; as a program, this file is the process with Dask.
 """
 
 from __future__ import annotations
@@ -16,9 +17,14 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
+
+from forks import Forked as ForkedCommand
+from forks import ForkServer, address_of, fork_server
 
 ROLES = ("scheduler", "worker")
+NAME = "runner {}"
+"""What a process is called that a worker has started, with the ID of the worker: fifteen characters at the most."""
 
 
 class Forked:
@@ -47,7 +53,9 @@ class DaskForks:
         """Loads Dask with these of its settings, as variables."""
         environment = {"PATH": os.defpath, "LANG": "C.UTF-8", **settings}
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self._process = subprocess.Popen([sys.executable, __file__], env=environment, text=True, **pipes)
+        fork_server()
+        command = [sys.executable, __file__, address_of().removeprefix("\0")]
+        self._process = subprocess.Popen(command, env=environment, text=True, **pipes)
         atexit.register(self._process.communicate)
 
     def start(self, role: str, arguments: list[str], folder: Path, environment: Mapping[str, str]) -> Forked:
@@ -70,6 +78,41 @@ def quiet() -> dict[str, str]:
 
     names = {key: "DASK_" + key.upper().replace(".", "__").replace("-", "_") for key in QUIET}
     return {names[key]: str(value) for key, value in QUIET.items()}
+
+
+class ForkedPopen(subprocess.Popen[bytes]):
+    """Stands for `subprocess.Popen` in a worker: Python code is run by a process that is forked."""
+
+    address = ""
+    """Where it is asked for."""
+    _forked: ForkedCommand | None = None
+
+    def _execute_child(self, args: Any, *more: Any) -> None:
+        if args[1:-1] != ["-P", "-c"]:
+            super()._execute_child(args, *more)  # type: ignore[misc]
+            return
+        pipes = dict(zip(("stdin", "stdout", "stderr"), (more[9], more[12], more[14]), strict=True))
+        words = [NAME.format(os.getpid()), args[-1]]
+        self._forked = ForkServer(self.address).start(words, Path.cwd(), os.environ, program="code", **pipes)
+        self.pid, self._child_created = self._forked.pid, True
+        self._close_pipe_fds(*more[9:15])  # type: ignore[attr-defined]
+
+    def _internal_poll(self, *more: Any, **named: Any) -> int | None:
+        if self._forked is None:
+            return super()._internal_poll(*more, **named)  # type: ignore[misc,no-any-return]
+        lock = self._waitpid_lock  # type: ignore[attr-defined]
+        if self.returncode is None and lock.acquire(blocking=False):  # else another thread waits for the end
+            try:
+                self.returncode = self._forked.poll()
+            finally:
+                lock.release()
+        return self.returncode
+
+    def _try_wait(self, flags: int) -> tuple[int, int]:
+        if self._forked is None:
+            return super()._try_wait(flags)  # type: ignore[misc,no-any-return]
+        code = self._forked.poll() if flags & os.WNOHANG else self._forked.wait()
+        return (0, 0) if code is None else (self.pid, -code if code < 0 else code << 8)
 
 
 def serve() -> None:
@@ -96,6 +139,9 @@ def become(role: str, arguments: list[str], folder: str, environment: dict[str, 
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
+    if role == "worker":
+        ForkedPopen.address = f"\0{sys.argv[1]}"
+        vars(subprocess)["Popen"] = ForkedPopen
     try:
         import_module(f"distributed.cli.dask_{role}").main(arguments)
     finally:

@@ -1,6 +1,6 @@
 """Commands that are forked from a process which has loaded their modules, so that they start at once.
 
-`ForkServer` belongs to the tests; as a program, this file is that process.
+`ForkServer` belongs to the tests; as a program, this file is that process, which all processes of a run of pytest share.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import runpy
 import selectors
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import TracebackType
-from typing import BinaryIO, NoReturn
+from typing import BinaryIO, NoReturn, cast
 
 NOT_LOADED = (
     "bindings.build",
@@ -36,8 +37,11 @@ NOT_LOADED = (
     "scripttest.realm",
 )
 """Modules that are programs of their own, run in workers, in Dask or in pytest."""
+EVERYTHING = "yao-test and pytest"
 REQUEST_SIZE = 1 << 17
 """Bytes of the longest command line with its environment."""
+_CREDENTIALS = struct.Struct("3i")
+"""Process, user and group at the other end of a socket."""
 
 
 class Forked:
@@ -115,20 +119,18 @@ class Forked:
 
 
 class ForkServer:
-    """Starts commands, also for several threads at a time. Ends with the process that made it."""
+    """Starts commands, also for several threads at a time."""
 
-    def __init__(self, load: str) -> None:
-        """`load` is a name of `LOADED`."""
-        self._requests, other_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    def __init__(self, address: str) -> None:
+        """`address` is where a process listens that runs `serve`. Raises ConnectionRefusedError if there is none."""
+        self._requests = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._requests.connect(address)
+        except OSError:
+            self._requests.close()
+            raise
         self._requests.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * REQUEST_SIZE)
-        environment = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-        with other_end:
-            self._process = subprocess.Popen([sys.executable, __file__, load], stdin=other_end, env=environment)
-        atexit.register(self._end)
-
-    def _end(self) -> None:
-        self._requests.close()
-        self._process.wait()
+        atexit.register(self._requests.close)
 
     def start(
         self,
@@ -199,27 +201,64 @@ class ForkServer:
             return code, stdout.read(), stderr.read()
 
 
+def address_of(load: str = EVERYTHING) -> str:
+    """Where the process listens that has loaded that: for all processes of a run of pytest, the same."""
+    return f"\0yao-test {_pytest_process()} {load}"
+
+
+def _pytest_process() -> int:
+    """The process of pytest that has started the others, or this one."""
+    return os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+
+
 @cache
-def fork_server(load: str = "yao-test and pytest") -> ForkServer:
-    """The one of this process that has loaded that."""
-    return ForkServer(load)
+def fork_server(load: str = EVERYTHING) -> ForkServer:
+    """The one of this run of pytest that has loaded that, a name of `LOADED`; it ends with the run."""
+    address = address_of(load)
+    environment = {"PATH": os.defpath, "LANG": "C.UTF-8", "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+    while True:
+        with suppress(ConnectionRefusedError):
+            return ForkServer(address)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+            try:
+                listening.bind(address)
+            except OSError:  # another process has done so, and is about to listen
+                time.sleep(0.01)
+                continue
+            listening.listen()
+            command = [sys.executable, __file__, load, str(_pytest_process())]
+            # not by `subprocess`, which complains of what outlives it
+            os.posix_spawn(
+                command[0], command, environment, file_actions=[(os.POSIX_SPAWN_DUP2, listening.fileno(), 0)]
+            )
 
 
-def serve(load: str) -> NoReturn:
-    """Forks a command for each request on standard input."""
+def serve(load: str, run: int) -> NoReturn:
+    """Forks a command for each request, until a process has ended, the one of `run`. Standard input listens."""
     import gc
 
     gc.disable()
     LOADED[load]()
     gc.freeze()
     gc.enable()
-    requests = socket.socket(fileno=0)
+    listening = socket.socket(fileno=0)
+    the_end = os.pidfd_open(run)
     running: dict[int, tuple[int, int]] = {}  # pidfd → process ID, pipe for its exit code
     with selectors.DefaultSelector() as ready:
-        ready.register(requests, selectors.EVENT_READ)
+        ready.register(listening, selectors.EVENT_READ)
+        ready.register(the_end, selectors.EVENT_READ)
         while True:
             for key, _ in ready.select():
-                if key.fileobj is not requests:
+                if key.fd == the_end:
+                    os._exit(0)
+                if key.fileobj is listening:
+                    requests, _ = listening.accept()
+                    if _user_of(requests) == os.getuid():
+                        ready.register(requests, selectors.EVENT_READ)
+                    else:
+                        requests.close()
+                    continue
+                if key.fd in running:
                     pid, status = running.pop(key.fd)
                     ready.unregister(key.fd)
                     with suppress(BrokenPipeError):  # nobody waits for it any more
@@ -227,9 +266,12 @@ def serve(load: str) -> NoReturn:
                     os.close(key.fd)
                     os.close(status)
                     continue
+                requests = cast(socket.socket, key.fileobj)
                 request, descriptors, *_ = socket.recv_fds(requests, REQUEST_SIZE, 4)
                 if not request:
-                    os._exit(0)
+                    ready.unregister(requests)
+                    requests.close()
+                    continue
                 *streams, status = descriptors
                 if not (pid := os.fork()):
                     become(request, streams)
@@ -239,6 +281,12 @@ def serve(load: str) -> NoReturn:
                 ended = os.pidfd_open(pid)
                 running[ended] = (pid, status)
                 ready.register(ended, selectors.EVENT_READ)
+
+
+def _user_of(requests: socket.socket) -> int:
+    """The user at the other end: anybody on this machine may connect."""
+    peer = requests.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    return int(_CREDENTIALS.unpack(peer)[1])
 
 
 def load_all() -> None:
@@ -319,11 +367,24 @@ def run_file(arguments: list[str]) -> None:
     runpy.run_path(arguments[0], run_name="__main__")
 
 
-LOADED: dict[str, Callable[[], None]] = {"yao-test and pytest": load_all, "the SDK of MCP": load_mcp}
+def run_code(arguments: list[str]) -> None:
+    """Python code, under a name for the system."""
+    name, code = arguments
+    Path("/proc/self/comm").write_text(name)
+    sys.argv[:] = ["-c"]
+    exec(code, {"__name__": "__main__"})
+
+
+LOADED: dict[str, Callable[[], None]] = {EVERYTHING: load_all, "the SDK of MCP": load_mcp}
 """What a process loads before it forks commands."""
-PROGRAMS: dict[str, Callable[[list[str]], None]] = {"runner": run_command, "pytest": run_pytest, "file": run_file}
+PROGRAMS: dict[str, Callable[[list[str]], None]] = {
+    "runner": run_command,
+    "pytest": run_pytest,
+    "file": run_file,
+    "code": run_code,
+}
 """What commands run."""
 
 
 if __name__ == "__main__":
-    serve(sys.argv[1])
+    serve(sys.argv[1], int(sys.argv[2]))
