@@ -7,10 +7,11 @@ import os
 from contextlib import suppress
 
 
-def hold(descriptor: int) -> bool | None:
-    """Whether the lock of an open folder was free, and is held now; None where the file system has no locks."""
+def hold(descriptor: int, wait: bool = False) -> bool | None:
+    """Whether the lock of an open file or folder was free, perhaps after a `wait`, and is held now; None where the file
+    system has no locks."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:

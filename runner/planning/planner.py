@@ -262,9 +262,8 @@ class _Planner:
         self._check(resume)
         choice, run_id, place = self._choice, new_run(), None
         if resume is not None and resume.start:
-            from runner.store.stored import id_of
-
-            run_id = id_of(resume.start)
+            own = resume.start.get("run_id")
+            run_id = own if isinstance(own, str) and own.isalnum() else run_id
         if store is not None:
             from runner.store.places import StorePlace
 

@@ -3,7 +3,6 @@ lines of reports and back."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
@@ -71,7 +70,6 @@ def shown(verdict: str) -> str:
 
 
 CHECK = "assertion failed: "
-_LEVEL = r"\[(trace|debug|warn|error|watch)\] "
 
 
 def log_members(logs: Sequence[LogLine]) -> Record:
@@ -82,11 +80,9 @@ def log_members(logs: Sequence[LogLine]) -> Record:
 
 
 def logs_in(line: Record) -> tuple[LogLine, ...]:
-    """The captured lines of a result; their levels are only at their heads where no level is given."""
+    """The captured lines of a result."""
     lines = line.get("logs") or []
-    levels = line.get("log_levels")
-    if not levels:
-        levels = [found[1] if (found := re.match(_LEVEL, text)) else "info" for text in lines]
+    levels = line.get("log_levels") or ["info"] * len(lines)
     return tuple(
         LogLine(level=level, text=text if level == "info" else text.removeprefix(f"[{level}] "))
         for level, text in zip(levels, lines, strict=False)

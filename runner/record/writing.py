@@ -30,6 +30,7 @@ from io import BufferedWriter, FileIO
 from pathlib import Path
 
 from runner.errors import ConfigurationError, RunnerError
+from scripttest import hold
 from scripttest.typing_names import Generic, Record, TypeVar
 
 TYPE_CHECKING = False
@@ -314,7 +315,9 @@ def open_current(path: Path, wait: bool = False) -> FileIO:
         try:
             if not _is_regular(file):
                 return file
-            _lock(file, path, wait)
+            if hold(file.fileno(), wait) is False:
+                hint = "Wait until it ends, or name another file with -o"
+                raise ConfigurationError(f"Cannot write {path}: another yao-test is writing it", hint)
             if _is_at(file.fileno(), path):
                 return file
         except BaseException:
@@ -336,17 +339,6 @@ def open_part(path: Path, wait: bool = False) -> FileIO:
     if path.is_symlink():
         path.unlink()
     return open_current(path, wait)
-
-
-def _lock(file: FileIO, path: Path, wait: bool) -> None:
-    from fcntl import LOCK_EX, LOCK_NB, flock
-
-    try:
-        flock(file, LOCK_EX if wait else LOCK_EX | LOCK_NB)
-    except OSError as error:
-        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-            hint = "Wait until it ends, or name another file with -o"
-            raise ConfigurationError(f"Cannot write {path}: another yao-test is writing it", hint) from error
 
 
 def _is_regular(file: FileIO) -> bool:

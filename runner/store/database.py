@@ -21,7 +21,7 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock
+from fcntl import LOCK_NB, LOCK_SH, flock
 from functools import cache
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from runner.errors import ConfigurationError, RunnerError
 from runner.security.files import check_target
 from runner.security.terminal import in_line
 from runner.store.places import APPLICATION, FILE, SCHEMA, check_header
+from scripttest import hold
 
 LOCK = "runs.lock"
 """The process with this lock opens or closes the database, and may change its tables."""
@@ -255,8 +256,7 @@ def locked(path: Path) -> Iterator[None]:
     """Waits until no other process has locked a file, and locks it. Raises OSError."""
     descriptor = _opened(path)
     try:
-        with suppress(OSError):  # a file system without locks
-            flock(descriptor, LOCK_EX)
+        hold(descriptor, wait=True)
         yield
     finally:
         os.close(descriptor)
@@ -270,8 +270,7 @@ class RunLock:
         self._path = folder / RUNNING / run
         self._path.parent.mkdir(parents=True, exist_ok=True)
         self._descriptor = _opened(self._path)
-        with suppress(OSError):
-            flock(self._descriptor, LOCK_EX | LOCK_NB)
+        hold(self._descriptor)
 
     def release(self) -> None:
         """The run is over."""

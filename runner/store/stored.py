@@ -271,16 +271,6 @@ def key_of(suite: Suite) -> str:
     return suite.name_of(suite.file) if kind_of(suite) == CASE_FILE else suite.id
 
 
-def id_of(start: Record) -> str:
-    """The id of the run with this start line: its own, or one that is computed from the line."""
-    own = start.get("run_id")
-    if isinstance(own, str) and own.isalnum():
-        return own
-    told = {key: start.get(key) for key in ("timestamp", "version", "environment", "flags", "shard", "runs_per_case")}
-    suites = [suite["id"] for suite in start.get("suites") or ()]
-    return digest_of(json.dumps([told, suites], sort_keys=True))
-
-
 def row_of(suite: Suite, result: TestResult, line: str | None, attempt: int) -> tuple[Record, str | None]:
     """The row of a result, by the names of `COLUMNS`, and the digests of what it depends on, as JSON. `suite`: its
     suite, as reports have it. `line`: the line to store, without the fingerprint; None for a verdict without a line.
