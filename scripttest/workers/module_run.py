@@ -168,7 +168,7 @@ class ModuleRun:
 
     def outcome(self, record: dict[str, Any], name: str, index: int | None, seconds: float | None = None) -> Outcome:
         """See `Outcomes.outcome`."""
-        if record.keys() == _PLAIN and record["status"] == "passed" and not record["steps"]:
+        if record.keys() == _PLAIN and record["status"] == Status.PASSED and not record["steps"]:
             milliseconds, assertions = record["duration_ms"], record["assertions"]
             return Outcome(name=name, status=Status.PASSED, milliseconds=milliseconds, assertions=assertions)
         return self.outcomes.outcome(record, name, index, seconds)
