@@ -82,8 +82,6 @@ class Evidence(Value):
 
     output: Any
     """JSON value: the output of the agent by the rules of the specification, section 5."""
-    content: str = ""
-    """The text of the completion."""
     cut: str = ""
     """What was done to an output that is a text and not whole: `cut at its token limit`; empty for all others."""
     input: Any = None
@@ -101,8 +99,6 @@ class Evidence(Value):
     """The other agents that were asked, in their order; None when they are not known."""
     messages: tuple[Mapping[str, Any], ...] = ()
     """The conversation up to and with the answer."""
-    metadata: Mapping[str, Any] = {}
-    """The case's metadata."""
     case: str = ""
     """Id of the case."""
     state: Mapping[str, Any] = {}

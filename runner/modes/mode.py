@@ -179,7 +179,6 @@ class Mode:
         took = usage_of(made)
         known = {
             "output": answer.output,
-            "content": answer.content,
             "cut": answer.cut,
             "input": content,
             "tools": tools,
@@ -188,7 +187,6 @@ class Mode:
             "cost": took.cost,
             **attempt.known(len(made), others),
             "messages": (*messages, {"role": "assistant", "content": answer.text}),
-            "metadata": attempt.case.metadata,
             "case": attempt.case.id,
             "turns": tuple(self.said),
         }
