@@ -99,7 +99,7 @@ async def _tools(target: Assistant, runtime: Runtime) -> list[dict[str, Any]]:
     if not target.servers:
         return []
     box = await runtime.toolbox(target.servers, str(target.folder / "package.yao"))
-    return [{**tool, "name": box.offered[tool["name"]].tool.name} for tool in box.tools()]
+    return [{**tool, "name": box.offered[tool["name"]].tool["name"]} for tool in box.tools()]
 
 
 def with_ids(values: Iterable[Any]) -> list[Any]:

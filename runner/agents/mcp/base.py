@@ -1,7 +1,8 @@
 """What an MCP server is, whatever carries its messages.
 
-Items are JSON objects as in the Model Context Protocol: tools `{name, description, inputSchema}`, resources
-`{uri, name, description?, mimeType?}`, prompts `{name, description?, arguments?}`, content `{type: "text", text}`."""
+Items are JSON objects as in the Model Context Protocol: tools `{name, description, inputSchema, outputSchema?}`,
+resources `{uri, name, description?, mimeType?}`, prompts `{name, description?, arguments?}`, content `{type: "text",
+text}`."""
 
 from __future__ import annotations
 
@@ -46,17 +47,6 @@ def no_such_tool(server: str, name: str, hint: str | None) -> ToolError:
     return error
 
 
-class Tool(Value):
-    """A tool, as its server describes it."""
-
-    name: str
-    description: str
-    schema: Item
-    """JSON Schema of the arguments, an object."""
-    output: Item | None = None
-    """JSON Schema of the result, where there is one."""
-
-
 class ToolAnswer(Value):
     """What a tool answered."""
 
@@ -97,7 +87,7 @@ class Server(Protocol):
         self.label = str(definition.get("label") or definition.get("name") or id)
         self.description = str(definition.get("description") or "")
 
-    async def list_tools(self) -> list[Tool]:
+    async def list_tools(self) -> list[Item]:
         """Its tools, in its order."""
 
     async def call_tool(self, name: str, arguments: Item, context: Any) -> ToolAnswer:

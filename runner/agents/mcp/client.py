@@ -19,7 +19,7 @@ from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from runner.agents.mcp.base import Item, Server, Tool, ToolAnswer, ToolError, no_such_tool, validate
+from runner.agents.mcp.base import Item, Server, ToolAnswer, ToolError, no_such_tool, validate
 from runner.agents.mcp.http import client
 from runner.agents.mcp.remote import Connection, ConnectionLostError, Ending, NotSentError, Open, RefusedError, Streams
 from runner.amounts import seconds_of
@@ -30,6 +30,8 @@ from runner.errors import ConfigurationError, did_you_mean
 from runner.security.keys import Credential
 from scripttest import written_files
 
+OF_TOOL = ("name", "description", "inputSchema", "outputSchema")
+"""What is taken of the description of a tool."""
 MOST_PAGES = 1000
 """At most this many pages of a list of tools, resources or prompts are read."""
 START_SECONDS = 30.0
@@ -69,33 +71,28 @@ class RemoteServer(Server):
         self._open = _opener(transport, definition, file, root, variables)
         self._connection: Connection | None = None
         self._replaced: list[Connection] = []
-        self._tools: list[Tool] | None = None
+        self._tools: list[Item] | None = None
 
-    async def list_tools(self) -> list[Tool]:
+    async def list_tools(self) -> list[Item]:
         """See `Server`. Asked once per connection, and again when a tool is called that is not in the list."""
         if self._tools is None or self._connection is None or self._connection.ended:
             listed = await self._list("tools", "list_tools")
-            self._tools = [
-                Tool(
-                    name=tool["name"],
-                    description=tool.get("description") or "",
-                    schema=tool.get("inputSchema") or {},
-                    output=tool.get("outputSchema"),
-                )
-                for tool in listed
-            ]
+            said = [{key: tool[key] for key in OF_TOOL if tool.get(key) is not None} for tool in listed]
+            self._tools = [{"name": "", "description": "", "inputSchema": {}} | tool for tool in said]
         return self._tools
 
     async def call_tool(self, name: str, arguments: Item, context: Any) -> ToolAnswer:
         """See `Server`. The server knows nothing of the context."""
         tool = await self._tool(name)
-        await validate(arguments, tool.schema, f'Cannot call tool "{name}" of MCP server {self.id}', lenient=True)
+        await validate(
+            arguments, tool["inputSchema"], f'Cannot call tool "{name}" of MCP server {self.id}', lenient=True
+        )
         answer = await self._ask("call_tool", name, arguments)
-        if tool.output is not None and not answer.get("isError"):
+        if "outputSchema" in tool and not answer.get("isError"):
             what = f'{self._name} failed: the result of its tool "{name}" does not match its outputSchema'
             if answer.get("structuredContent") is None:
                 raise ToolError(f"{what}: there is no structuredContent", 502)
-            await validate(answer["structuredContent"], tool.output, what, 502, lenient=True)
+            await validate(answer["structuredContent"], tool["outputSchema"], what, 502, lenient=True)
         return ToolAnswer(
             content=answer.get("content", []),
             is_error=bool(answer.get("isError")),
@@ -129,14 +126,14 @@ class RemoteServer(Server):
         self._connection, self._replaced = None, []
         await asyncio.gather(*[connection.close() for connection in connections])
 
-    async def _tool(self, name: str) -> Tool:
+    async def _tool(self, name: str) -> Item:
         for _ in range(2):
             tools = await self.list_tools()
             for tool in tools:
-                if tool.name == name:
+                if tool["name"] == name:
                     return tool
             self._tools = None
-        names = [tool.name for tool in tools]
+        names = [tool["name"] for tool in tools]
         hint = did_you_mean(name, names) or (f"There are {', '.join(names)}" if names else None)
         raise no_such_tool(self.id, name, hint)
 

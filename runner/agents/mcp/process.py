@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from runner.agents.mcp.base import Item, Server, Tool, ToolAnswer, ToolError, no_such_tool, text_content, validate
+from runner.agents.mcp.base import Item, Server, ToolAnswer, ToolError, no_such_tool, text_content, validate
 from runner.application.documents import KEEP_ONE, given_twice, read_json, repeated_keys, text_of
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
@@ -77,15 +77,15 @@ class ProcessServer(Server):
             *_unused(self._resource_files, self._resources, "resources", file),
         )
 
-    async def list_tools(self) -> list[Tool]:
+    async def list_tools(self) -> list[Item]:
         """See `Server`. `description` and `x-process-args` are not part of the schema."""
         return [
-            Tool(
-                name=name,
-                description=str(self._inputs.get(name, {}).get("description") or ""),
-                schema=_plain(self._inputs.get(name, {})),
-                output=_plain(self._outputs[name]) if name in self._outputs else None,
-            )
+            {
+                "name": name,
+                "description": str(self._inputs.get(name, {}).get("description") or ""),
+                "inputSchema": _plain(self._inputs.get(name, {})),
+                **({"outputSchema": _plain(self._outputs[name])} if name in self._outputs else {}),
+            }
             for name in self._tools
         ]
 

@@ -30,7 +30,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from runner.agents.mcp.base import Item, Server, Tool, ToolError
+from runner.agents.mcp.base import Item, Server, ToolError
 from runner.application.application import Application
 from runner.application.documents import read_json
 from runner.errors import ConfigurationError, MissingError, RunnerError, did_you_mean, sentences
@@ -216,7 +216,7 @@ async def _answer(server: Server, name: str, args: list[Any], context: Any) -> I
             fields = ("id", "label", "description", "transport")
             return {field: getattr(server, field) for field in fields}
         case "listtools":
-            return {"tools": [_tool(tool) for tool in await server.list_tools()]}
+            return {"tools": await server.list_tools()}
         case "calltool":
             answer = await server.call_tool(text(first, "the name of a tool"), arguments(), context)
             structured = {} if answer.structured is None else {"structuredContent": answer.structured}
@@ -242,8 +242,3 @@ async def _answer(server: Server, name: str, args: list[Any], context: Any) -> I
 
 def _method(process: str) -> str:
     return process.lower().removeprefix("mcp.")
-
-
-def _tool(tool: Tool) -> Item:
-    described = {"name": tool.name, "description": tool.description, "inputSchema": tool.schema}
-    return described if tool.output is None else {**described, "outputSchema": tool.output}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from runner.agents.mcp.base import Server, Tool, ToolError
+from runner.agents.mcp.base import Item, Server, ToolError
 from runner.agents.mcp.servers import Servers
 from runner.assertions.base import ToolUse
 from runner.errors import ConfigurationError, did_you_mean, sentences
@@ -35,7 +35,7 @@ class OfferedTool(Value):
     """A tool that a model is offered."""
 
     server: Server
-    tool: Tool
+    tool: Item
 
 
 class ToolRun(Value):
@@ -59,12 +59,12 @@ class ToolBox:
         self._absent = {_UNNAMED.sub("_", server): problem for server, problem in absent.items()}
         given, found = list(tools), [*warnings]
         if len(given) > MAX_TOOLS:
-            left_out = ", ".join(f"{one.server.id}.{one.tool.name}" for one in given[MAX_TOOLS:])
+            left_out = ", ".join(f"{one.server.id}.{one.tool['name']}" for one in given[MAX_TOOLS:])
             found.append(f"Only {MAX_TOOLS} of {len(given)} MCP tools are offered; left out: {left_out}")
         self.offered: dict[str, OfferedTool] = {}
         """By the names that models know."""
         for one in given[:MAX_TOOLS]:
-            self.offered[_unique(one.server.id, one.tool.name, self.offered)] = one
+            self.offered[_unique(one.server.id, one.tool["name"], self.offered)] = one
         self.warnings = tuple(found)
         """What is odd about the choice, a sentence each."""
 
@@ -74,8 +74,8 @@ class ToolBox:
         return [
             {
                 "name": name,
-                "description": "" if name == undescribed else one.tool.description,
-                "parameters": one.tool.schema,
+                "description": "" if name == undescribed else one.tool["description"],
+                "parameters": one.tool["inputSchema"],
             }
             for name, one in self.offered.items()
         ]
@@ -87,7 +87,7 @@ class ToolBox:
 
         blocks = []
         for name, one in self.offered.items():
-            for sample in one.server.samples("tool", one.tool.name)[:SHOWN_SAMPLES]:
+            for sample in one.server.samples("tool", one.tool["name"])[:SHOWN_SAMPLES]:
                 about = ": ".join(filter(None, [sample.get("name"), sample.get("description")]))
                 lines = [f"{name}" + (f" ({about})" if about else "")]
                 lines.append(f"arguments: {encode_json(sample['input'], escape_html=False)}")
@@ -108,7 +108,7 @@ class ToolBox:
                 return _failed(ToolUse(name=tool, server=server, arguments=parsed), absent, False)
             hint = did_you_mean(name, self.offered) or f"There are: {', '.join(self.offered) or 'none'}"
             return _failed(ToolUse(name=name, server="", arguments=parsed), f'there is no tool "{name}". {hint}')
-        use = ToolUse(name=found.tool.name, server=found.server.id, arguments=parsed)
+        use = ToolUse(name=found.tool["name"], server=found.server.id, arguments=parsed)
         if problem is not None:
             return _failed(use, f'Cannot read the arguments of tool "{name}": {problem}')
         try:
@@ -143,15 +143,15 @@ async def open_toolbox(servers: Servers, items: Any, where: str, *, may_lack: bo
     warnings = dict.fromkeys(f"{problem}; {where} names it" for problem in absent.values())
     for choice, server, available in zip(choices, chosen, listed, strict=True):
         warnings |= dict.fromkeys(server.warnings)
-        names = [tool.name for tool in available]
+        names = [tool["name"] for tool in available]
         for name in choice.tools:
             if name not in names:
                 hint = did_you_mean(name, names)
                 text = f'MCP server {server.id} has no tool "{name}", which {where} names'
                 warnings[sentences(text, hint)] = None
         for tool in available:
-            if not choice.tools or tool.name in choice.tools:
-                tools[server.id, tool.name] = OfferedTool(server=server, tool=tool)
+            if not choice.tools or tool["name"] in choice.tools:
+                tools[server.id, tool["name"]] = OfferedTool(server=server, tool=tool)
     return ToolBox(tools.values(), warnings, absent)
 
 

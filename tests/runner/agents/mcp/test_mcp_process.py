@@ -9,7 +9,7 @@ import pytest
 from mcp_application import Processes, use, write
 
 from bindings import ProcessError
-from runner.agents.mcp.base import Tool, ToolAnswer, ToolError
+from runner.agents.mcp.base import ToolAnswer, ToolError
 from runner.agents.mcp.process import match_uri, process_arguments, render
 from runner.errors import ConfigurationError
 
@@ -133,18 +133,18 @@ def shop(tmp_path: Path) -> Path:
 
 def test_tools_are_listed_with_their_schemas(shop: Path) -> None:
     assert use(shop, lambda servers: servers.server("shop").list_tools()) == [
-        Tool(
-            name="find",
-            description="Finds orders",
-            schema={
+        {
+            "name": "find",
+            "description": "Finds orders",
+            "inputSchema": {
                 "type": "object",
                 "properties": {"id": {"type": "integer", "minimum": 1}, "state": {"enum": ["open", "paid"]}},
                 "required": ["id"],
             },
-            output={"type": "array"},
-        ),
-        Tool(name="ping", description="", schema={"type": "object", "properties": {}}),
-        Tool(name="pay", description="", schema={"type": "object", "properties": {}}),
+            "outputSchema": {"type": "array"},
+        },
+        {"name": "ping", "description": "", "inputSchema": {"type": "object", "properties": {}}},
+        {"name": "pay", "description": "", "inputSchema": {"type": "object", "properties": {}}},
     ]
 
 
@@ -348,7 +348,7 @@ def test_ids_are_the_paths_of_the_files(tmp_path: Path) -> None:
     )
 
     async def action(servers: Any) -> Any:
-        return {id: (await servers.server(id).list_tools())[0].description for id in servers.ids()}
+        return {id: (await servers.server(id).list_tools())[0]["description"] for id in servers.ids()}
 
     assert use(tmp_path, action) == {
         "a": "",

@@ -40,8 +40,8 @@ def test_tools_resources_and_prompts_of_a_real_server(here: Surroundings, transp
         server = servers.server("s")
         tools = await server.list_tools()
         return {
-            "tools": [tool.name for tool in tools],
-            "add": (tools[0].description, sorted(tools[0].schema["properties"])),
+            "tools": [tool["name"] for tool in tools],
+            "add": (tools[0]["description"], sorted(tools[0]["inputSchema"]["properties"])),
             "sum": (await server.call_tool("add", {"a": 2, "b": 3}, None)).value,
             "order": (await server.call_tool("order", {"id": 7}, None)).value,
             "resources": [item["uri"] for item in await server.list_resources()],

@@ -44,7 +44,7 @@ def test_a_redirect_on_the_same_host_is_followed(here: Surroundings) -> None:
 
         async def action(servers: Servers) -> Any:
             async with await asyncio.start_server(serve, sock=listening):
-                return [tool.name for tool in await servers.server("s").list_tools()]
+                return [tool["name"] for tool in await servers.server("s").list_tools()]
 
         assert here.use(action) == ["add"]
 
@@ -115,7 +115,7 @@ def test_prose_and_unknown_notifications_are_passed_over(here: Surroundings) -> 
         server = servers.server("s")
         # Two pages of tools; no resources and prompts; a pattern that only JavaScript knows.
         return (
-            [tool.name for tool in await server.list_tools()],
+            [tool["name"] for tool in await server.list_tools()],
             await server.list_resources(),
             await server.list_prompts(),
             (await server.call_tool("two", {"code": "07"}, None)).value,

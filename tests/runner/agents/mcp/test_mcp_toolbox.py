@@ -120,7 +120,7 @@ def test_tools_are_named_by_server_and_tool(shop: Path) -> None:
 )  # fmt: skip
 def test_names_lead_back_to_their_tools(shop: Path, items: Any, expected: dict[str, tuple[str, str]]) -> None:
     box = opened(shop, items)
-    assert {name: (one.server.id, one.tool.name) for name, one in box.offered.items()} == expected
+    assert {name: (one.server.id, one.tool["name"]) for name, one in box.offered.items()} == expected
     assert box.warnings == ()
 
 
