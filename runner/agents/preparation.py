@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from bindings import DATABASE, ProcessError, agent_id
 from runner.agents.answer import AgentError, mocked_process
 from runner.agents.chat import AgentRequest
+from runner.agents.mcp.base import text_in
 from runner.connectors.base import content_parts, message_text, part_url
 from runner.connectors.definition import capabilities_of
 from runner.errors import RunnerError
@@ -198,7 +199,7 @@ class Preparation:
             if error.missing:
                 self._scope.chat.world.ledger.note_missing(f"mcp.{server}.{tool}", error.message)
             raise
-        text = "\n".join(part["text"] for part in found["content"] if part.get("type") == "text")
+        text = text_in(found)
         if found["isError"]:
             raise ProcessError(f"{tool} of {server} failed: {text}", 500)
         return text

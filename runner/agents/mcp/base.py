@@ -11,7 +11,6 @@ import json
 from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.errors import RunnerError
-from scripttest.values import Value
 
 if TYPE_CHECKING:
     from runner.connectors.http import Endpoint
@@ -22,7 +21,7 @@ Item = dict[str, Any]
 class ToolError(RunnerError):
     """A tool, resource or prompt could not be used: it was not reached, or the arguments are wrong.
 
-    If the tool itself reports an error, that is not a ToolError but a `ToolAnswer` with `is_error`."""
+    If the tool itself reports an error, that is not a ToolError but an answer with `isError`."""
 
     server = ""
     """The id of the server that is missing."""
@@ -47,28 +46,6 @@ def no_such_tool(server: str, name: str, hint: str | None) -> ToolError:
     return error
 
 
-class ToolAnswer(Value):
-    """What a tool answered."""
-
-    content: list[Item]
-    is_error: bool = False
-    structured: Any = None
-    """The structured content of the protocol, where a server gives some."""
-
-    @property
-    def value(self) -> Any:
-        """The JSON value: one text is parsed if it is JSON, else it is the text; several contents are a list."""
-        values = [_parsed(item) for item in self.content]
-        if not values:
-            return self.structured
-        return values[0] if len(values) == 1 else values
-
-    @property
-    def text(self) -> str:
-        """The texts of the content, a line each."""
-        return "\n".join(item["text"] for item in self.content if isinstance(item.get("text"), str))
-
-
 class Server(Protocol):
     """One MCP server, used from one event loop. Everything but `close` raises ToolError."""
 
@@ -90,9 +67,9 @@ class Server(Protocol):
     async def list_tools(self) -> list[Item]:
         """Its tools, in its order."""
 
-    async def call_tool(self, name: str, arguments: Item, context: Any) -> ToolAnswer:
-        """Calls a tool. `context` reaches the process behind it, as it is. Cancelling it ends the wait, and tells a
-        real server."""
+    async def call_tool(self, name: str, arguments: Item, context: Any) -> Item:
+        """Calls a tool: `{content: [...], isError, structuredContent?}`. `context` reaches the process behind it, as it
+        is. Cancelling it ends the wait, and tells a real server."""
 
     async def list_resources(self) -> list[Item]:
         """Its resources, those with a URI template included."""
@@ -130,6 +107,20 @@ async def validate(value: Any, schema: Item, what: str, code: int = 400, lenient
 def text_content(text: str) -> Item:
     """A content item that is a text."""
     return {"type": "text", "text": text}
+
+
+def value_of(answer: Item) -> Any:
+    """The JSON value that a tool answered: one text is parsed if it is JSON, else it is the text; several contents are
+    a list; without any it is the structured content."""
+    values = [_parsed(item) for item in answer["content"]]
+    if not values:
+        return answer.get("structuredContent")
+    return values[0] if len(values) == 1 else values
+
+
+def text_in(answer: Item) -> str:
+    """The texts that a tool answered, a line each."""
+    return "\n".join(item["text"] for item in answer["content"] if isinstance(item.get("text"), str))
 
 
 def _parsed(item: Item) -> Any:

@@ -19,7 +19,7 @@ from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from runner.agents.mcp.base import Item, Server, ToolAnswer, ToolError, no_such_tool, validate
+from runner.agents.mcp.base import Item, Server, ToolError, no_such_tool, validate
 from runner.agents.mcp.http import client
 from runner.agents.mcp.remote import Connection, ConnectionLostError, Ending, NotSentError, Open, RefusedError, Streams
 from runner.amounts import seconds_of
@@ -32,6 +32,8 @@ from scripttest import written_files
 
 OF_TOOL = ("name", "description", "inputSchema", "outputSchema")
 """What is taken of the description of a tool."""
+OF_ANSWER = ("content", "isError", "structuredContent")
+"""The same of its answer."""
 MOST_PAGES = 1000
 """At most this many pages of a list of tools, resources or prompts are read."""
 START_SECONDS = 30.0
@@ -81,7 +83,7 @@ class RemoteServer(Server):
             self._tools = [{"name": "", "description": "", "inputSchema": {}} | tool for tool in said]
         return self._tools
 
-    async def call_tool(self, name: str, arguments: Item, context: Any) -> ToolAnswer:
+    async def call_tool(self, name: str, arguments: Item, context: Any) -> Item:
         """See `Server`. The server knows nothing of the context."""
         tool = await self._tool(name)
         await validate(
@@ -93,11 +95,7 @@ class RemoteServer(Server):
             if answer.get("structuredContent") is None:
                 raise ToolError(f"{what}: there is no structuredContent", 502)
             await validate(answer["structuredContent"], tool["outputSchema"], what, 502, lenient=True)
-        return ToolAnswer(
-            content=answer.get("content", []),
-            is_error=bool(answer.get("isError")),
-            structured=answer.get("structuredContent"),
-        )
+        return {"content": [], "isError": False} | {key: answer[key] for key in OF_ANSWER if key in answer}
 
     async def list_resources(self) -> list[Item]:
         """See `Server`."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from runner.agents.mcp.base import Item, Server, ToolAnswer, ToolError, no_such_tool, text_content, validate
+from runner.agents.mcp.base import Item, Server, ToolError, no_such_tool, text_content, validate
 from runner.application.documents import KEEP_ONE, given_twice, read_json, repeated_keys, text_of
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
@@ -89,7 +89,7 @@ class ProcessServer(Server):
             for name in self._tools
         ]
 
-    async def call_tool(self, name: str, arguments: Item, context: Any) -> ToolAnswer:
+    async def call_tool(self, name: str, arguments: Item, context: Any) -> Item:
         """See `Server`. The arguments are checked against the tool's schema before the process is called."""
         from bindings import ProcessError
 
@@ -102,8 +102,9 @@ class ProcessServer(Server):
         try:
             value = await self._call_process(process, [arguments] if mapped is None else mapped, context)
         except ProcessError as error:
-            return ToolAnswer(content=[text_content(f"Error executing tool {name}: {error.message}")], is_error=True)
-        return ToolAnswer(content=[text_content(_text(value))])
+            said = f"Error executing tool {name}: {error.message}"
+            return {"content": [text_content(said)], "isError": True}
+        return {"content": [text_content(_text(value))], "isError": False}
 
     async def list_resources(self) -> list[Item]:
         """See `Server`."""

@@ -218,9 +218,7 @@ async def _answer(server: Server, name: str, args: list[Any], context: Any) -> I
         case "listtools":
             return {"tools": await server.list_tools()}
         case "calltool":
-            answer = await server.call_tool(text(first, "the name of a tool"), arguments(), context)
-            structured = {} if answer.structured is None else {"structuredContent": answer.structured}
-            return {"content": answer.content, "isError": answer.is_error, **structured}
+            return await server.call_tool(text(first, "the name of a tool"), arguments(), context)
         case "listresources":
             return {"resources": await server.list_resources()}
         case "readresource":

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from runner.agents.mcp.base import Item, Server, ToolError
+from runner.agents.mcp.base import Item, Server, ToolError, text_in, value_of
 from runner.agents.mcp.servers import Servers
 from runner.assertions.base import ToolUse
 from runner.errors import ConfigurationError, did_you_mean, sentences
@@ -115,10 +115,10 @@ class ToolBox:
             answer = await found.server.call_tool(use.name, parsed, context)
         except ToolError as error:
             return _failed(use, error.message, error.retryable)
-        if answer.is_error:
-            text = answer.text.removeprefix(f"Error executing tool {use.name}: ")
+        if answer["isError"]:
+            text = text_in(answer).removeprefix(f"Error executing tool {use.name}: ")
             return _failed(use, text or "the tool failed without saying why")
-        return ToolRun(use=use.replace(result=answer.value))
+        return ToolRun(use=use.replace(result=value_of(answer)))
 
 
 async def open_toolbox(servers: Servers, items: Any, where: str, *, may_lack: bool = False) -> ToolBox:

@@ -13,7 +13,7 @@ from mcp_application import write
 from mcp_surroundings import Surroundings
 from odd_answers import ANSWERS
 
-from runner.agents.mcp.base import ToolError
+from runner.agents.mcp.base import ToolError, value_of
 from runner.agents.mcp.servers import Servers
 from runner.agents.mcp.toolbox import open_toolbox
 
@@ -81,7 +81,7 @@ def test_a_line_without_end_ends_the_server(here: Surroundings) -> None:
 
 def test_questions_that_nobody_knows_are_refused_and_wrong_answers_passed_over(here: Surroundings) -> None:
     async def action(servers: Servers) -> Any:
-        return (await servers.server("s").call_tool("one", {"code": "17"}, None)).value
+        return value_of(await servers.server("s").call_tool("one", {"code": "17"}, None))
 
     here.stdio("rude", "asking")
     assert here.use(action) == {"code": "17"}

@@ -9,7 +9,7 @@ import pytest
 from mcp_application import Processes, use, write
 
 from bindings import ProcessError
-from runner.agents.mcp.base import ToolAnswer, ToolError
+from runner.agents.mcp.base import ToolError, value_of
 from runner.agents.mcp.process import match_uri, process_arguments, render
 from runner.errors import ConfigurationError
 
@@ -153,19 +153,22 @@ def test_a_tool_calls_its_process_with_mapped_arguments_and_the_context(shop: Pa
     context = object()
     answer = use(shop, lambda servers: servers.server("shop").call_tool("find", {"id": 3}, context), processes)
     assert processes.calls == [("scripts.shop.Find", [3, {"id": 3}, "shop"], context)]
-    assert answer == ToolAnswer(content=[{"type": "text", "text": '[{"id":1}]'}])
-    assert answer.value == [{"id": 1}]
+    assert answer == {"content": [{"type": "text", "text": '[{"id":1}]'}], "isError": False}
+    assert value_of(answer) == [{"id": 1}]
 
 
 def test_a_tool_without_a_schema_is_given_all_its_arguments(shop: Path) -> None:
     processes = Processes(PROCESSES)
     answer = use(shop, lambda servers: servers.server("shop").call_tool("ping", {"a": 1}, None), processes)
-    assert (processes.calls, answer.value) == ([("scripts.shop.Ping", [{"a": 1}], None)], "pong")
+    assert (processes.calls, value_of(answer)) == ([("scripts.shop.Ping", [{"a": 1}], None)], "pong")
 
 
 def test_a_tool_that_throws_is_an_answer(shop: Path) -> None:
     answer = use(shop, lambda servers: servers.server("shop").call_tool("pay", {}, None), Processes(PROCESSES))
-    assert answer == ToolAnswer(content=[{"type": "text", "text": "Error executing tool pay: no money"}], is_error=True)
+    assert answer == {
+        "content": [{"type": "text", "text": "Error executing tool pay: no money"}],
+        "isError": True,
+    }
 
 
 def test_arguments_that_break_the_schema_are_listed_and_the_process_is_not_called(shop: Path) -> None:

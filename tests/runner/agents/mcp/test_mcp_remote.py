@@ -13,7 +13,7 @@ import pytest
 from mcp_application import SERVERS, marked, write
 from mcp_surroundings import Surroundings
 
-from runner.agents.mcp.base import ToolError
+from runner.agents.mcp.base import ToolError, value_of
 from runner.agents.mcp.servers import Servers
 from runner.agents.mcp.toolbox import ToolRun, open_toolbox
 from runner.assertions.base import ToolUse
@@ -42,8 +42,8 @@ def test_tools_resources_and_prompts_of_a_real_server(here: Surroundings, transp
         return {
             "tools": [tool["name"] for tool in tools],
             "add": (tools[0]["description"], sorted(tools[0]["inputSchema"]["properties"])),
-            "sum": (await server.call_tool("add", {"a": 2, "b": 3}, None)).value,
-            "order": (await server.call_tool("order", {"id": 7}, None)).value,
+            "sum": value_of(await server.call_tool("add", {"a": 2, "b": 3}, None)),
+            "order": value_of(await server.call_tool("order", {"id": 7}, None)),
             "resources": [item["uri"] for item in await server.list_resources()],
             "read": await server.read_resource("orders://7", None),
             "prompts": [item["name"] for item in await server.list_prompts()],
@@ -91,7 +91,7 @@ def test_calls_share_a_connection_and_run_at_the_same_time(here: Surroundings, t
         waiting = asyncio.create_task(server.call_tool("wait_for_file", slow, None))
         quick = await asyncio.gather(*[server.call_tool("add", {"a": n, "b": n}, None) for n in range(8)])
         (tmp_path / "go").touch()
-        return [answer.value for answer in quick], (await waiting).value
+        return [value_of(answer) for answer in quick], value_of(await waiting)
 
     here.start(transport)
     assert here.use(action) == ([0, 2, 4, 6, 8, 10, 12, 14], "there")
@@ -112,7 +112,7 @@ def test_a_deadline_ends_a_call_and_the_server_hears_of_it(here: Surroundings, t
             await task
         while started.exists():  # the server removes it when it is told
             await asyncio.sleep(0.01)
-        return (await server.call_tool("add", {"a": 1, "b": 1}, None)).value
+        return value_of(await server.call_tool("add", {"a": 1, "b": 1}, None))
 
     here.start(transport)
     assert here.use(action) == 2
@@ -123,7 +123,11 @@ def test_a_server_over_stdio_that_dies_in_a_call_is_explained_and_started_again(
         server = servers.server("s")
         with pytest.raises(ToolError) as error:
             await server.call_tool("die", {"code": 5}, None)
-        return error.value.message, error.value.retryable, (await server.call_tool("add", {"a": 1, "b": 1}, None)).value
+        return (
+            error.value.message,
+            error.value.retryable,
+            value_of(await server.call_tool("add", {"a": 1, "b": 1}, None)),
+        )
 
     here.stdio("tools", "stdio")
     command = f"{sys.executable} {SERVERS / 'tools.py'} stdio"
@@ -138,7 +142,7 @@ def test_a_service_that_dies_in_a_call_is_explained_and_connected_to_again(here:
         with pytest.raises(ToolError) as error:
             await server.call_tool("die", {"code": 5}, None)
         here.restart()
-        return error.value.message, (await server.call_tool("add", {"a": 1, "b": 1}, None)).value
+        return error.value.message, value_of(await server.call_tool("add", {"a": 1, "b": 1}, None))
 
     here.service(transport)
     message, value = here.use(action)
@@ -153,9 +157,9 @@ def test_a_service_that_dies_in_a_call_is_explained_and_connected_to_again(here:
 def test_a_service_that_was_restarted_between_calls_is_connected_to_again(here: Surroundings) -> None:
     async def action(servers: Servers) -> Any:
         server = servers.server("s")
-        first = (await server.call_tool("add", {"a": 1, "b": 1}, None)).value
+        first = value_of(await server.call_tool("add", {"a": 1, "b": 1}, None))
         here.restart()
-        return first, (await server.call_tool("add", {"a": 2, "b": 2}, None)).value
+        return first, value_of(await server.call_tool("add", {"a": 2, "b": 2}, None))
 
     here.service("http")
     assert here.use(action) == (2, 4)
@@ -264,7 +268,7 @@ def test_a_timeout_bounds_a_server(here: Surroundings, behaviour: str) -> None:
 
 def test_a_server_that_does_not_want_to_end_is_killed(here: Surroundings) -> None:
     async def action(servers: Servers) -> Any:
-        return (await servers.server("s").call_tool("one", {}, None)).value
+        return value_of(await servers.server("s").call_tool("one", {}, None))
 
     here.stdio("rude", "stubborn")
     assert here.use(action) == {}

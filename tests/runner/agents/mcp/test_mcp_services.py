@@ -15,7 +15,7 @@ from command import eventually
 from mcp_application import MARK, SERVERS, marked, program, write
 from mcp_surroundings import Surroundings
 
-from runner.agents.mcp.base import ToolError
+from runner.agents.mcp.base import ToolError, value_of
 from runner.agents.mcp.servers import Servers
 from runner.errors import ConfigurationError
 
@@ -118,7 +118,7 @@ def test_prose_and_unknown_notifications_are_passed_over(here: Surroundings) -> 
             [tool["name"] for tool in await server.list_tools()],
             await server.list_resources(),
             await server.list_prompts(),
-            (await server.call_tool("two", {"code": "07"}, None)).value,
+            value_of(await server.call_tool("two", {"code": "07"}, None)),
         )
 
     here.stdio("rude", "noisy")
@@ -128,7 +128,9 @@ def test_prose_and_unknown_notifications_are_passed_over(here: Surroundings) -> 
 def test_a_server_is_given_little_of_the_environment(here: Surroundings) -> None:
     async def action(servers: Servers) -> Any:
         server = servers.server("s")
-        return [(await server.call_tool("environment", {"name": name}, None)).value for name in ("HOME", "KEY", "OWN")]
+        return [
+            value_of(await server.call_tool("environment", {"name": name}, None)) for name in ("HOME", "KEY", "OWN")
+        ]
 
     here.stdio("tools", "stdio", env={MARK: here.mark, "OWN": "$ENV.KEY"})
     assert here.use(action, {"HOME": "/home/x", "KEY": "value"}) == ["/home/x", "", "value"]
@@ -228,7 +230,7 @@ def test_schemas_of_a_server_hold_nothing_up(here: Surroundings) -> None:
 
         others = asyncio.create_task(turn())
         server = servers.server("s")
-        answers = [(await server.call_tool(name, {"a": 1}, None)).value for name in ("take", "give")]
+        answers = [value_of(await server.call_tool(name, {"a": 1}, None)) for name in ("take", "give")]
         with pytest.raises(ToolError, match=r'does not match "\^\(a\|aa\)\+\$"'):
             await server.call_tool("match", {"a": 1}, None)
         others.cancel()
