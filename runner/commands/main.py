@@ -15,7 +15,7 @@ from runner import exit_codes
 from runner.commands import COMMANDS
 from runner.environment import Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
-from runner.options.options import ConfiguredOptions, check_needs, options_from, texts_in
+from runner.options.options import ConfiguredOptions, absolute, check_needs, options_from, texts_in
 from runner.options.readers import LINES
 from runner.security.files import CASE_FILES
 from runner.security.terminal import UnwrittenError
@@ -119,10 +119,12 @@ def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) ->
     """Runs tests with the options of the command line, completed with all others. Returns the exit code."""
     if typed.app is None and (root := environment.variables.get("YAO_ROOT")):
         typed = typed.replace(app=root)
+    resumed: dict[str, Any] = {}
     if typed.resume is not None:
-        from runner.planning.resume import with_saved_options
+        from runner.planning.resume import read_saved, with_saved_options
 
-        typed = with_saved_options(typed, environment.directory)
+        saved = read_saved(absolute(typed.resume, environment.directory))
+        typed, resumed = with_saved_options(saved, typed, environment.directory), saved.start
     from runner.planning.inputs import resolve_application
     from runner.planning.plan import RunRequest
 
@@ -130,7 +132,13 @@ def _run(typed: RunOptions, values: dict[str, Any], environment: Environment) ->
     application = resolve_application(typed, directory)
     found = _fitted(_configured(typed, values, application))
     options = _in_brief(found.options, environment)
-    request = RunRequest(options=options, settings=found.settings, environment=environment, application=application)
+    request = RunRequest(
+        options=options,
+        settings=found.settings,
+        environment=environment,
+        application=application,
+        resumed=resumed,
+    )
     if options.sandbox is not None or options.verbose:
         from runner.execution.start import check_sandbox
 

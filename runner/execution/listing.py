@@ -151,7 +151,6 @@ def _print_json(plan: RunPlan, suites: Suites, left_out: list[LeftOut], code: in
 
 
 STANDING = "show the status of {}"
-ELSEWHERE = "Run the command in that application's folder"
 
 
 def print_state(report: str, typed: RunOptions, environment: Environment) -> bool:
@@ -165,8 +164,7 @@ def print_state(report: str, typed: RunOptions, environment: Environment) -> boo
     saved = read_saved(absolute(report, directory), STANDING)
     if not saved.start:
         raise ConfigurationError(f"{saved.subject}: it has no complete line")
-    asked = typed.replace(resume=report)
-    options = with_saved_options(asked, directory, STANDING, ELSEWHERE, "status", opens_walls=False)
+    options = with_saved_options(saved, typed.replace(resume=report), directory, only_compares=True)
     generated = tuple(filter(is_generator, options.inputs))
     application = resolve_application(options, directory)
     found = with_configuration(options, {flag.field: flag.not_given for flag in FLAGS}, application)
@@ -177,8 +175,15 @@ def print_state(report: str, typed: RunOptions, environment: Environment) -> boo
     looks = looks_in(saved.end)
     if options.until_decided and looks.ended_early and saved.end.get("status") != RunStatus.INTERRUPTED:
         options = options.replace(runs=looks.made)
-    request = RunRequest(options=options, settings=found.settings, environment=environment, application=application)
-    request = with_contexts(request)
+    request = with_contexts(
+        RunRequest(
+            options=options,
+            settings=found.settings,
+            environment=environment,
+            application=application,
+            resumed=saved.start,
+        )
+    )
     with RunServices(request, permitting=typed) as services:
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
         run = Run(plan, services, Stop())

@@ -215,11 +215,7 @@ class RunServices:
 
     def _key_of_report(self) -> str:
         """The key for digests of variables: that of the report that is resumed, else a new one."""
-        found = None
-        if (report := self._request.options.resume) is not None:
-            from runner.planning.resume import start_of
-
-            found = start_of(report, self._request.environment.directory).get("resume", {}).get("key")
+        found = self._request.resumed.get("resume", {}).get("key")
         return found if isinstance(found, str) and found else os.urandom(8).hex()
 
     def parts_of(self, test: TestKey) -> Mapping[Dependency, str]:

@@ -37,6 +37,8 @@ class RunRequest(Value):
     """The other settings of the configuration file."""
     environment: Environment
     application: Application
+    resumed: Mapping[str, Any] = {}
+    """The start line of the report that is resumed; empty where there is none."""
     regraded_from: str | None = None
     """The report whose answers are graded again; None: agents are asked."""
     context: Mapping[str, Any] = {}

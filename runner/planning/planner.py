@@ -107,9 +107,7 @@ class _Planner:
 
         named, saved = selection.test if selection is not None else None, None
         if options.resume is not None and options.last_failed:
-            from runner.planning.resume import start_of
-
-            start = start_of(options.resume, self._environment.directory)
+            start = self._request.resumed
             saved = start["resume"].get("failed", {}) if start else None
         return Choice(options, self._environment, self._application, named, saved)
 

@@ -146,6 +146,7 @@ def results_of(retained: Retained, suites: Iterable[Suite]) -> Iterator[TestResu
 
 
 RESUMING = "resume {}"
+ELSEWHERE = "Run the command in that application's folder"
 OTHER_APPLICATION = "If it is yours, pass --app {}; otherwise start a new report with -o"
 
 
@@ -233,29 +234,19 @@ def read_saved(path: Path, doing: str = RESUMING) -> SavedRun:
 
 
 def with_saved_options(
-    options: RunOptions,
-    directory: Path,
-    doing: str = RESUMING,
-    elsewhere: str = OTHER_APPLICATION,
-    command: str = "--resume",
-    opens_walls: bool = True,
+    saved: SavedRun, options: RunOptions, directory: Path, *, only_compares: bool = False
 ) -> RunOptions:
     """The options of a run that is resumed: what the command line leaves open is as it was. Raises ConfigurationError
-    when it says something else, and for a flag that only the command line may set.
-
-    Args:
-        doing: as for `read_saved`.
-        elsewhere: what to do about a report of another application.
-        command: what the name of the report follows on the command line.
-        opens_walls: whether the command opens what flags of the report permit; else it only compares with them."""
+    when it says something else, and for a flag that only the command line may set. `only_compares`: for `status`, which
+    opens nothing that flags of the report permit."""
     assert options.resume is not None
-    saved = read_saved(absolute(options.resume, directory), doing)
     if not saved.start:
         if not options.inputs:
             raise ConfigurationError(f"{saved.subject}: it has no complete line", "Pass the tests with -i")
         return options
     before = saved_values(saved.options)
     if options.app is None:
+        elsewhere = ELSEWHERE if only_compares else OTHER_APPLICATION
         check_application(before.get("app"), directory, saved.subject, elsewhere)
     values: Record = {}
     for flag in FLAGS:
@@ -272,7 +263,8 @@ def with_saved_options(
             )
     if options.require_trust:  # approvals of the report's revision would be weaker
         values.pop("trust_from", None)
-    used = values if opens_walls else {name: value for name, value in values.items() if name not in TYPED}
+    used = {name: value for name, value in values.items() if not (only_compares and name in TYPED)}
+    command = "status" if only_compares else "--resume"
     check_walls(used, options, directory, saved.subject, f"yao-test {command} {quote(options.resume)}")
     return options.replace(**values)
 
@@ -309,11 +301,6 @@ def check_walls(values: Mapping[str, Any], typed: RunOptions, directory: Path, s
             f"{subject}: it was made with {taken_over(walls)}, which cannot be taken from a report",
             f"To allow this, run: {again} {join(given)}",
         )
-
-
-def start_of(report: str, directory: Path) -> Record:
-    """The start line of the report that is resumed; empty where it has none. Raises ConfigurationError."""
-    return read_saved(absolute(report, directory)).start
 
 
 def made_problem(start: Record) -> str | None:

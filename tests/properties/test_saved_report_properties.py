@@ -66,7 +66,9 @@ def report(request: pytest.FixtureRequest, shared_app: MakeApplication) -> Repor
     suites = tuple(map(suite_in, start["suites"]))
     done = [key(line) for line in lines if line["type"] == "result"]
     assert len(done) == len(set(done)) >= 6, content
-    options = with_saved_options(RunOptions(inputs=(), resume=str(path)), app.root).replace(resume=None)
+    options = with_saved_options(read_saved(path), RunOptions(inputs=(), resume=str(path)), app.root).replace(
+        resume=None
+    )
     application, context = resolve_application(options, app.root), build_context(options, app.root)
     parts = PartDigests(application, {}, start["resume"]["key"], None)
     environment = Environment(
@@ -165,9 +167,9 @@ def test_a_report_that_is_cut_off_at_any_byte_can_be_resumed(tmp_path: Path, rep
             assert {test for _, test, _ in again - (report.all - done)} <= {"TestA", "TestB"}, (
                 "whole modules' tests only"
             )
-            assert with_saved_options(RunOptions(inputs=(), resume=str(path)), tmp_path).inputs == tuple(
-                found.start["resume"]["options"]["inputs"]
-            )
+            assert with_saved_options(
+                read_saved(path), RunOptions(inputs=(), resume=str(path)), tmp_path
+            ).inputs == tuple(found.start["resume"]["options"]["inputs"])
 
 
 @given(st.data())
