@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from scripttest.folder_locks import HeldFolder, hold
     from scripttest.git import GitError, head_of, merge_base, read_at
     from scripttest.habits import filled, habit, row_of
+    from scripttest.kept_files import DAMAGED, KeptFiles, state_of
     from scripttest.results import (
         BENCHMARK,
         EVERY_RUN,
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
         TestKey,
         kind_of,
     )
+    from scripttest.shortcuts import is_off
     from scripttest.shortcuts.imports import ModuleFile, import_quickly
     from scripttest.syntax.instruments import (
         PROMPT_TEST,
@@ -128,6 +130,8 @@ _HOMES = {
     "results": "BENCHMARK Broken Cause CompileError EVERY_RUN Ended FUZZ Failure HostError HostRecord"
     " Inlined Line Listed Location LogLine MissingScriptError MockedCalls Outcome ResultWarning"
     " ScriptError StackFrame Started Status TestKey kind_of",
+    "kept_files": "DAMAGED KeptFiles state_of",
+    "shortcuts": "is_off",
     "shortcuts.imports": "ModuleFile import_quickly",
     "syntax.instruments": "Coverage PROMPT_TEST PromptCode PromptInputs Recording Site Watch WatchProblem Watching",
     "syntax.mutants": "Mutant Mutants Planted",

@@ -144,7 +144,7 @@ ROOMS = {
 """Room → the rooms of the same package that it may import. A room is a folder, or one of `FLOORS`. Each names only rooms
 that stand above it in this table, so nothing goes in circles."""
 DOORS = {
-    "scripttest": "belongings extras files folder_locks git habits process protocol results typing_names values",
+    "scripttest": "belongings extras files folder_locks git habits kept_files process protocol results typing_names values",
     "scripttest/walls": "confinement jailed machine",
     "scripttest/compile": "at_once boundary builds compiler configuration esbuild linking",
     "scripttest/shortcuts": "__init__ imports slicing",

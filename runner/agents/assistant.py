@@ -104,7 +104,7 @@ class Assistants:
         if id not in self._known:
             agent = self.find(id)
             try:
-                self._known[id] = _read(agent)
+                self._known[id] = _read(agent, self.application.kept)
             except ConfigurationError as error:
                 raise BrokenError(error.message, error.hint) from error
         return self._known[id]
@@ -134,7 +134,7 @@ class Assistants:
         ConfigurationError."""
         key = (assistant.folder, name)
         if key not in self._presets:
-            self._presets[key] = _preset(assistant.folder, name)
+            self._presets[key] = _preset(assistant.folder, name, self.application.kept)
         return self._presets[key]
 
     def localized(self, assistant: Assistant, locale: str) -> Assistant:
@@ -154,7 +154,7 @@ class Assistants:
     def global_prompts(self) -> tuple[dict[str, Any], ...]:
         """The prompts of `agent/prompts.yml`, which come before an assistant's own. Raises ConfigurationError."""
         path = self.application.root / "agent/prompts.yml"
-        return _prompts(path) if path.is_file() else ()
+        return _prompts(path, self.application.kept) if path.is_file() else ()
 
 
 def stand_in(agent: AgentFolder) -> Assistant:
@@ -162,7 +162,7 @@ def stand_in(agent: AgentFolder) -> Assistant:
     return Assistant(id=agent.id, folder=agent.folder, name=agent.id)
 
 
-def _read(agent: AgentFolder) -> Assistant:
+def _read(agent: AgentFolder, kept: Path | None) -> Assistant:
     id, folder = agent.id, agent.folder
     path = folder / "package.yao"
     package = read_json(path, "package")
@@ -212,7 +212,7 @@ def _read(agent: AgentFolder) -> Assistant:
         loops=bool(options.get("tool_loop", True)),
         turns=turns,
         global_prompts=not package.get("disable_global_prompts"),
-        prompts=own_prompts(prompts) if prompts.is_file() else (),
+        prompts=own_prompts(prompts, kept) if prompts.is_file() else (),
         script=script,
         uses=package.get("uses") or {},
         search=package.get("search") or {},
@@ -237,30 +237,30 @@ def _names(package: dict[str, Any], key: str, within: str, where: str) -> tuple[
     return tuple(names)
 
 
-def _preset(folder: Path, name: str) -> tuple[dict[str, Any], ...] | None:
+def _preset(folder: Path, name: str, kept: Path | None) -> tuple[dict[str, Any], ...] | None:
     parts = name.split(".")
     for path in (folder.joinpath("prompts", *parts), folder.joinpath("prompts", *parts, "prompts")):
         for suffix in (".yml", ".yaml"):
             file = path.with_name(path.name + suffix)
             if file.is_file() and file.resolve().is_relative_to(folder.resolve()):
-                return _prompts(file)
+                return _prompts(file, kept)
     return None
 
 
-def own_prompts(path: Path) -> tuple[dict[str, Any], ...]:
+def own_prompts(path: Path, kept: Path | None = None) -> tuple[dict[str, Any], ...]:
     """The prompts of a file. Raises ConfigurationError, also when there is nothing in it."""
-    found = _prompts(path)
+    found = _prompts(path, kept)
     if not any(prompt["content"].strip() for prompt in found):
         hint = "Describe there what the agent does, or delete the file: an agent without prompts calls no model"
         raise ConfigurationError(f"Cannot use prompts {path}: the file is empty", hint)
     return found
 
 
-def _prompts(path: Path) -> tuple[dict[str, Any], ...]:
+def _prompts(path: Path, kept: Path | None) -> tuple[dict[str, Any], ...]:
     folder = path.parent
     while not (folder / "package.yao").is_file() and folder.name != "agent" and folder != folder.parent:
         folder = folder.parent
-    value = read_yaml(path, "prompts", lambda text: _with_assets(text, folder / "assets"))
+    value = read_yaml(path, "prompts", lambda text: _with_assets(text, folder / "assets"), kept)
     if value is None:
         return ()
     if not isinstance(value, list):

@@ -67,9 +67,11 @@ def repository_of(folder: Path) -> Path:
 class Application:
     """What can be looked up in one application."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, kept: Path | None = None) -> None:
+        """`kept`: the folder in which later runs find what its prompts say; None: there is none."""
         self.root = root
         self.assistants = root / "assistants"
+        self.kept = kept
 
     def agents(self) -> Iterator[AgentFolder]:
         """All agents, folder by folder."""

@@ -145,12 +145,20 @@ def place_in_json(path: Path, at: tuple[str | int, ...]) -> str:
     return _place(text, starts[at[:depth]])
 
 
-def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str) -> Any:
-    """The value in a YAML file, whose text goes through `prepare` first. Raises ConfigurationError with the
-    position, and for what a script wrote in this run."""
+def read_yaml(path: Path, purpose: str, prepare: Callable[[str], str] = str, kept: Path | None = None) -> Any:
+    """The value in a YAML file, whose text goes through `prepare` first; the folder `kept` may have it. Raises
+    ConfigurationError with the position, and for what a script wrote in this run."""
+    text = prepare(text_of(path, purpose))
+    if kept is None:
+        return _read_yaml(path, purpose, text)
+    from runner.application.kept_yaml import KeptYaml
+
+    return KeptYaml(kept).value(text, lambda: _read_yaml(path, purpose, text))
+
+
+def _read_yaml(path: Path, purpose: str, text: str) -> Any:
     import yaml
 
-    text = prepare(text_of(path, purpose))
     try:
         loader = yaml_loader()(text)
         node = loader.get_single_node()

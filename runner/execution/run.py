@@ -146,15 +146,14 @@ class Run:
         """Opens the script host with at most `workers` workers, 0: as many as the options say, else one more than there
         are processors, since some wait for the command. `lists`: whether it lists tests instead of running them; None:
         as the options say."""
-        from runner.planning.last_failed import memory_of
+        from runner.planning.last_failed import kept_folder
         from scripttest import ScriptHost
 
         options = self.options
         if not (workers or options.parallel or self._has_one_worker):
             workers = self.environment.cpus + 1
-        is_off = options.no_writes or options.require_trust or options.trust_from  # approval is for what files say
-        memory = None if is_off else memory_of(self.application.root, self.environment)
-        kind = partial(ScriptHost, kept=None if memory is None else str(memory.parent / "compiled"))
+        kept = kept_folder(options, self.environment, self.application.root, "compiled")
+        kind = partial(ScriptHost, kept=None if kept is None else str(kept))
         return self.open_host_of(kind, processes, self.services.instrument, workers, lists)
 
     def open_host_of(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from bindings import SCRIPT_PARTS
 from runner import exit_codes
+from runner.application.application import Application
 from runner.errors import ConfigurationError
 from runner.execution.run import Observer, Remote, Run
 from runner.execution.services import RunServices
 from runner.execution.stopping import Interrupted, Signals, Stop, woken
+from runner.planning.last_failed import kept_folder
 from runner.planning.planner import make_plan, with_contexts
 from scripttest import EVERY_RUN, belongings_of, written_files
 
@@ -87,6 +89,8 @@ def _run(
     belongings_of.cache_clear()  # another run may have found another state of the repository
     written_files.refused.clear()
     check_trust(request)
+    root = request.application.root
+    request = request.replace(application=Application(root, kept_folder(options, environment, root, "yaml")))
     if options.bench and not (options.dry_run or options.json):
         request = request.replace(environment=environment.replace(stdout=environment.stderr))
     request = with_contexts(request)

@@ -82,6 +82,15 @@ def memory_of(root: Path, environment: Environment) -> Path | None:
     return Path(caches) / "yao-test" / f"{root.name}-{number:08x}" / _NAME
 
 
+def kept_folder(options: RunOptions, environment: Environment, root: Path, kind: str) -> Path | None:
+    """Where a run may keep things of one kind that later ones need not make again. None: nowhere, as in a run whose
+    files have to be approved, since approval is for what files say."""
+    if options.no_writes or options.require_trust or options.trust_from:
+        return None
+    memory = memory_of(root, environment)
+    return None if memory is None else memory.parent / kind
+
+
 def memory_problem(path: Path) -> str | None:
     """Why nothing can be remembered in a file, or None. Creates the folder of the file."""
     from runner.security.files import check_target

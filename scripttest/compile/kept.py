@@ -9,12 +9,8 @@ files, a `tsconfig.json` that extends a package or a link, and builds that the c
 
 from __future__ import annotations
 
-import marshal
 import os
-import stat
-import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from scripttest.compile.boundary import PACKAGES, Boundary
@@ -23,18 +19,15 @@ from scripttest.compile.configuration import CONFIGURATION_FILES, extends_of
 from scripttest.compile.esbuild import EXTENSIONS, VERSION
 from scripttest.compile.linking import Script
 from scripttest.files import SOURCE_LIMIT
+from scripttest.kept_files import DAMAGED, KeptFiles, state_of
 from scripttest.values import fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_PRIME = (1 << 89) - 1
 _OF_ESBUILD = ("yao-runtime:", "<")
 """How what is no file begins in esbuild's records."""
-_KEPT_FOR = 30 * 24 * 3600
-"""Seconds after which what was kept is let go, of all applications; a module in use is compiled once more then."""
-_DAMAGED = (OSError, ValueError, EOFError, LookupError, TypeError, AttributeError)
 
 
 class _UnclearError(Exception):
@@ -46,36 +39,33 @@ class KeptModules:
 
     def __init__(self, folder: str, root: Path, boundary: Boundary) -> None:
         """`folder` has the files; it need not exist. `root`: absolute, of the application."""
-        self._folder = folder
+        self._files = KeptFiles(folder)
         self._root = str(root)
         self._boundary = boundary
-        self._compiler = [VERSION, *(_state(file) for file in sorted(map(str, Path(__file__).parent.glob("*.py"))))]
+        self._compiler = [VERSION, *(state_of(file) for file in sorted(map(str, Path(__file__).parent.glob("*.py"))))]
         self._configured: dict[str, list[Any]] = {}
         """Folder → the states of the configuration files in it and above, as the first module found them."""
-        self._is_used = _is_own(folder)
-        self._has_looked = False
 
     def find(self, source: Source) -> Compiled | None:
         """What was kept of a module, if it is still right."""
-        if not self._is_used:
+        if not self._files.is_used:
             return None
         try:
             self._configuration(os.path.dirname(source.test))  # as it is before the module is built, if it has to be
-            with open(self._file(source), "rb") as file:
-                state, texts, absent, scripts, more = marshal.load(file)
+            state, texts, absent, scripts, more = self._files.read(os.fsencode(source.key))
             is_same = state == self._state_of(source, texts) and not any(map(os.path.lexists, absent))
             if not is_same or any(self._boundary.read(path, SOURCE_LIMIT) != text for path, text in texts.items()):
                 return None
             text = texts[str(source.test)]
             text = text if b"inline" in text else None
             return Compiled(source=source, scripts=tuple(Script(**one) for one in scripts), text=text, **more)
-        except (*_DAMAGED, _UnclearError):
+        except (*DAMAGED, _UnclearError):
             return None
 
     def keep(self, compiled: Compiled, build: Build) -> None:
         """Keeps a module that a build has made, if all that it depends on is known. Where files cannot be written, none
         is kept."""
-        if not self._is_used or build.refused:
+        if not self._files.is_used or build.refused:
             return
         source = compiled.source
         try:
@@ -88,35 +78,7 @@ class KeptModules:
             return
         scripts = [fields_of(script) for script in compiled.scripts]
         more = {name: getattr(compiled, name) for name in ("entry_start", "exports", "inputs")}
-        path = self._file(source)
-        unfinished = f"{path}.{os.getpid()}"
-        try:
-            os.makedirs(self._folder, mode=0o700, exist_ok=True)
-            if not os.path.lexists(path):
-                self._let_old_ones_go()
-            with open(unfinished, "wb") as file:
-                marshal.dump((state, texts, absent, scripts, more), file)
-            os.replace(unfinished, path)
-        except OSError:
-            self._is_used = False
-
-    def _let_old_ones_go(self) -> None:
-        """Once in each process, where one is added: else those of applications that are gone would stay."""
-        if self._has_looked:
-            return
-        self._has_looked = True
-        caches, name = os.path.dirname(os.path.dirname(self._folder)), os.path.basename(self._folder)
-        oldest = time.time() - _KEPT_FOR
-        for application in os.listdir(caches):
-            with suppress(OSError):  # it has none, or another process lets them go
-                folder = f"{caches}/{application}/{name}"
-                for file in os.scandir(folder) if _is_own(folder) else ():
-                    if file.stat(follow_symlinks=False).st_mtime < oldest:
-                        os.unlink(file)
-
-    def _file(self, source: Source) -> str:
-        number = int.from_bytes(os.fsencode(source.key), "big") % _PRIME
-        return f"{self._folder}/{number:x}"
+        self._files.write(os.fsencode(source.key), (state, texts, absent, scripts, more))
 
     def _made_of(self, source: Source, build: Build) -> tuple[list[str], list[str]]:
         """The files that a module is made of, and those that an import would mean if they were there; absolute paths.
@@ -152,15 +114,6 @@ class KeptModules:
         return self._configured[folder]
 
 
-def _is_own(folder: str) -> bool:
-    """Whether nobody else can have put files into a folder, or it is not there. A link may lead to anybody's files."""
-    try:
-        found = os.lstat(folder)
-    except OSError:
-        return True
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
-
-
 def _preferred(file: str, imported: dict[str, Any], found: str) -> Iterator[str]:
     """The files that an import of a file would mean, before the one that it has found. Raises _UnclearError."""
     path = imported["original"]
@@ -183,16 +136,10 @@ def _configuration_in(folder: str) -> Iterator[list[Any]]:
 def _configuration_of(path: str, seen: set[str]) -> Iterator[list[Any]]:
     """The state of a configuration file, and of the files that it extends. Raises OSError and _UnclearError."""
     seen.add(path)
-    yield [path, _state(path)]
+    yield [path, state_of(path)]
     for name in extends_of(path) if path.endswith(".json") else ():
         extended = os.path.normpath(os.path.join(os.path.dirname(path), name))
         if not name.startswith(("./", "../")) or not name.endswith(".json") or os.path.islink(extended):
             raise _UnclearError
         if extended not in seen:
             yield from _configuration_of(extended, seen)
-
-
-def _state(path: str) -> list[int]:
-    """By what a file is seen to have changed."""
-    found = os.stat(path)
-    return [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino]

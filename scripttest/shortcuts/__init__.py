@@ -1,5 +1,5 @@
 """What bends the code for speed: realms that set up less, modules cut down to one test, bindings as bytecode, what
-earlier runs have compiled, and all modules of this project in one file.
+earlier runs have compiled and read, and all modules of this project in one file.
 
 Each has a plain way beside it, which gives the same results and takes longer. With the environment variable `PLAIN`
 only the plain ways are taken: a fault that stays then is none of a shortcut."""
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PLAIN = "YAO_TEST_PLAIN"
 """For developers: `1` switches all shortcuts off, in the command and in its workers; `scan`, `slicing`, `bytecode`,
-`compiled` and `imports`, apart by commas, switch off those."""
+`compiled`, `yaml` and `imports`, apart by commas, switch off those."""
 BUILT_INS = frozenset(
     """Object Array JSON Promise Map Set WeakMap WeakSet Symbol String Number BigInt RegExp Date Math ArrayBuffer Error
     TypeError RangeError SyntaxError Uint8Array Iterator""".split()

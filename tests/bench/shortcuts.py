@@ -26,7 +26,7 @@ from tools import all_tools, environment
 from workloads import WORKLOADS
 
 REPOSITORY = Path(__file__).parents[2]
-SHORTCUTS = ("imports", "compiled", "scan", "slicing", "bytecode", "1")
+SHORTCUTS = ("imports", "compiled", "yaml", "scan", "slicing", "bytecode", "1")
 """What `YAO_TEST_PLAIN` switches off; `1` is all."""
 CASE = "one case"
 LONGEST = 60.0
