@@ -46,7 +46,7 @@ def view(environment: Environment, given: tables.View) -> int:
             pass  # runs may come while it serves
     variables = environment.variables
     runs = StoredRuns(folder, application, environment.secrets.text)
-    again = Reruns(application, {**variables, **environment.keys}) if application else None
+    again = Reruns({**variables, **environment.keys})
     before = {number: signal.signal(number, _ended) for number in ENDS}
     gc.enable()  # a process that stays
     try:
@@ -62,8 +62,7 @@ def view(environment: Environment, given: tables.View) -> int:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        if again is not None:
-            again.stop()
+        again.stop()
         runs.close()
     return exit_codes.PASSED
 

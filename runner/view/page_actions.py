@@ -175,16 +175,16 @@ FIGURES = "verdict cause passed judged duration_ms score tokens cost cost_estima
 class PageActions:
     """Answers from any thread. Its methods block, and raise ConfigurationError for what cannot be done."""
 
-    def __init__(self, runs: StoredRuns, again: Reruns | None, person: str, now: Callable[[], str]) -> None:
+    def __init__(self, runs: StoredRuns, again: Reruns, person: str, now: Callable[[], str]) -> None:
         """Reads nothing yet.
 
         Args:
             runs: the runs of the store.
-            again: runs command lines; None if there is no application.
+            again: runs command lines.
             person: the person who looks at the pages.
             now: returns the time, UTC, RFC 3339."""
         self.runs = runs
-        self._again = again
+        self.again = again
         self.labels = Labelling(runs, person, now)
 
     def compare(self, ids: Sequence[str]) -> Record:
@@ -267,16 +267,8 @@ class PageActions:
     def start(self, id: str, keys: Sequence[str]) -> Record:
         """Runs the results of these rows again, or all of a run: `Reruns.record`."""
         commands = self._commands(id, keys)
-        assert self._again is not None
-        return self._again.start(id, commands)
-
-    def started(self) -> Record:
-        """What was started last: `Reruns.record`."""
-        return self._again.record() if self._again else {"state": "none", "commands": [], "output": ""}
-
-    def stop(self) -> Record:
-        """Stops what was started."""
-        return self._again.stop() if self._again else self.started()
+        assert self.runs.application is not None
+        return self.again.start(id, commands, self.runs.application)
 
     def _commands(self, id: str, keys: Sequence[str]) -> list[list[str]]:
         run = self.runs.run(id)

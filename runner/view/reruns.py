@@ -127,9 +127,8 @@ def as_typed(words: Words) -> str:
 class Reruns:
     """Runs tests again, one run at a time, and remembers the last one."""
 
-    def __init__(self, application: Path, variables: Mapping[str, str]) -> None:
+    def __init__(self, variables: Mapping[str, str]) -> None:
         """`variables` are all that the command line may use, keys among them."""
-        self._application = application
         self._variables = variables
         self._lock = Lock()
         self._process: subprocess.Popen[str] | None = None
@@ -141,14 +140,15 @@ class Reruns:
         with self._lock:
             return dict(self._record)
 
-    def start(self, run: str, commands: Sequence[Words]) -> Record:
-        """Starts the command lines of a run, one after the other. Raises ConfigurationError while others run."""
+    def start(self, run: str, commands: Sequence[Words], application: Path) -> Record:
+        """Starts the command lines of a run in an application, one after the other. Raises ConfigurationError while
+        others run."""
         with self._lock:
             if self._record["state"] == "running":
                 raise ConfigurationError("Cannot start it: another run is in progress", "Stop that run, or wait for it")
             self._stopped = False
             self._record = {"state": "running", "of": run, "commands": [*map(as_typed, commands)], "output": ""}
-        Thread(target=self._run, args=(commands,), daemon=True).start()
+        Thread(target=self._run, args=(commands, application), daemon=True).start()
         return self.record()
 
     def stop(self) -> Record:
@@ -164,14 +164,24 @@ class Reruns:
                 _signal(process, signal.SIGKILL)
         return self.record()
 
-    def _run(self, commands: Sequence[Words]) -> None:
+    def _run(self, commands: Sequence[Words], application: Path) -> None:
         code = 0
         for words in commands:
             with self._lock:
                 if self._stopped:
                     break
                 try:
-                    process = self._process = self._begun(words)
+                    process = self._process = subprocess.Popen(
+                        [*PROGRAM, *words],
+                        cwd=application,
+                        env=dict(self._variables),
+                        stdin=subprocess.DEVNULL,
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.STDOUT,
+                        encoding="utf-8",
+                        errors="replace",
+                        start_new_session=True,
+                    )
                 except (OSError, ValueError) as error:
                     self._record["output"] += f"Error: Cannot start {PROGRAM[0]}: {error}\n"
                     code = exit_codes.RUNTIME
@@ -184,19 +194,6 @@ class Reruns:
         with self._lock:
             self._process = None
             self._record |= {"state": "ended", "code": code}
-
-    def _begun(self, words: Words) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [*PROGRAM, *words],
-            cwd=self._application,
-            env=dict(self._variables),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            start_new_session=True,
-        )
 
 
 def _options(run: StoredRun, application: Path) -> RunOptions:

@@ -29,6 +29,7 @@ from agents import YAO_TEST, Server, Usage, application, measure
 from stores import keep_runs
 
 from runner.view.page_actions import PageActions
+from runner.view.reruns import Reruns
 from runner.view.runs import StoredRuns
 
 MOST = 2.4
@@ -121,7 +122,7 @@ def view(rounds: int) -> list[Growth]:
 
 def _asked(folder: Path, tests: int) -> tuple[float, float]:
     with closing(StoredRuns(folder, None, str)) as pages, ThreadPoolExecutor(READERS) as readers:
-        actions = PageActions(pages, None, "", str)
+        actions = PageActions(pages, Reruns({}), "", str)
 
         def all_ask() -> float:
             begun = time.process_time()

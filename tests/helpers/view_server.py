@@ -48,7 +48,7 @@ class View:
 def serving(folder: Path, application: Path | None = None, variables: dict[str, str] | None = None) -> Iterator[View]:
     """A server over a store."""
     runs = StoredRuns(folder, application, str)
-    again = Reruns(application, variables or {}) if application else None
+    again = Reruns(variables or {})
     server = Serving(PageActions(runs, again, "ann", lambda: NOW), 0)
     thread = Thread(target=server.run)
     thread.start()
@@ -60,8 +60,7 @@ def serving(folder: Path, application: Path | None = None, variables: dict[str, 
         server.end()
         thread.join(PATIENCE)
         assert not thread.is_alive()
-        if again is not None:
-            again.stop()
+        again.stop()
         runs.close()
 
 

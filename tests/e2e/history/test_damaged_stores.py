@@ -22,6 +22,7 @@ from runner.store.places import FILE
 from runner.store.store import Store
 from runner.store.stored import StoredLabel
 from runner.view.page_actions import PageActions
+from runner.view.reruns import Reruns
 from runner.view.runs import StoredRuns
 
 JUDGED = {"type": "agent", "use": "agents:judge", "value": "is polite"}
@@ -101,7 +102,7 @@ def commands(newest: str, value: str, number: int) -> Iterator[tuple[str, ...]]:
 
 
 def pages(runs: StoredRuns, newest: str, oldest: str) -> Iterator[Callable[[], Any]]:
-    actions = PageActions(runs, None, "ann", lambda: NOW)
+    actions = PageActions(runs, Reruns({}), "ann", lambda: NOW)
     yield from (lambda: runs.newest(10), lambda: runs.index(newest), actions.tests)
     yield from (lambda: actions.over_time(case_file(), "dog"), lambda: actions.compare([oldest, newest]))
     yield from (lambda: actions.labels.questions(newest, 0), lambda: actions.labels.exported(newest))
