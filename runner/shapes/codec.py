@@ -167,9 +167,6 @@ class Member:
 
 
 _known: dict[type[Value], tuple[tuple[Member, ...], dict[str, Member]]] = {}
-_plans: dict[type[Value], list[tuple[str, Any, Member]]] = {}
-"""Class → its members in their order: the name of a field that no function writes, and the value of it that is left out
-at once."""
 _read: dict[tuple[type[Value], str], Member] = {}
 
 
@@ -188,14 +185,6 @@ def _form(cls: type[Value]) -> tuple[tuple[Member, ...], dict[str, Member]]:
         beside = str(getattr(cls, "__beside__", "")).split()
         written = tuple(member for member in every if member.name not in beside)
         found = _known[cls] = written, {member.name: member for member in every if member.is_field}
-        _plans[cls] = [
-            (
-                member.name if member.is_field and member.writer is None else "",
-                _MISSING if member.is_always else member.default,
-                member,
-            )
-            for member in written
-        ]
     return found
 
 
@@ -204,30 +193,23 @@ def json_of(value: Value) -> Record:
     line = value.__dict__.get("_line")
     if line is not None:
         return line  # type: ignore[no-any-return]
-    cls, fields = type(value), value.__dict__
-    if cls not in _plans:
-        _form(cls)
     record: Record = {}
-    for name, default, member in _plans[cls]:
-        if name:
-            given = fields[name]
-            if given is default:
-                continue
-        elif member.writer is not None:
+    fields = value.__dict__
+    for member in _form(type(value))[0]:
+        if member.writer is not None:
             found = member.writer(value)
             if found is not ...:
                 record[member.key] = found
             continue
-        else:
-            given = getattr(value, member.name)
-        if not member.is_always and (given is None or member.leaves_out(given)):
+        given = fields[member.name] if member.is_field else getattr(value, member.name)
+        if not member.is_always and (given is member.default or member.leaves_out(given)):
             continue
         if member.is_inline:
             record |= json_of(given)
         elif member.key == "cost":
             record |= cost_record(given)
         else:
-            record[member.key] = member.written(given) if member.is_list or member.write is not None else given
+            record[member.key] = member.written(given)
     return record
 
 
