@@ -28,8 +28,6 @@ MOST = 100_000_000
 """Characters of one text times those of the other."""
 WIDEST = 4_000_000
 """Characters of all widths and precisions of a format."""
-MOST_TRIMMED = 500
-"""Different characters that are trimmed."""
 _WIDTH = re.compile(r"%[-+ 0#,!]*+([0-9]*+)\.?+[-+]?+([0-9]*+)")
 _INTEGER = re.compile(r"\s*+[-+]?+([0-9]++)")
 Evaluate = Callable[..., Json]
@@ -81,43 +79,17 @@ def bound(connection: sqlite3.Connection, evaluate: Evaluate) -> None:
 
     for name in ("printf", "format"):
         function(name, -1, partial(_formatted, evaluate, name))
-    function("replace", 3, partial(_replaced, evaluate))
-    function("instr", 2, partial(_found, evaluate))
-    for name, strip in (("trim", str.strip), ("ltrim", str.lstrip), ("rtrim", str.rstrip)):
-        function(name, 2, partial(_trimmed, evaluate, name, strip))
-    for name in ("json_patch", *(("unhex",) if sqlite3.sqlite_version_info >= (3, 41) else ())):
-        function(name, 2, partial(_of_two, evaluate, name))
+    of_two = {"replace": 3, "instr": 2, "trim": 2, "ltrim": 2, "rtrim": 2, "json_patch": 2, "unhex": 2}
+    if sqlite3.sqlite_version_info < (3, 41):
+        del of_two["unhex"]
+    for name, arguments in of_two.items():
+        function(name, arguments, partial(_of_two, evaluate, name))
 
 
 def _of_two(evaluate: Evaluate, name: str, *given: Json) -> Json:
     if _size(given[0]) * _size(given[1]) > MOST:
         raise OverflowError
     return evaluate(name, *given)
-
-
-def _replaced(evaluate: Evaluate, *given: Json) -> Json:
-    text, old, new = given
-    if not (isinstance(text, str) and isinstance(old, str) and isinstance(new, str) and old):
-        return _of_two(evaluate, "replace", *given)
-    if len(new) > len(old) and len(text) + text.count(old) * (len(new) - len(old)) > MOST:
-        raise OverflowError
-    return text.replace(old, new)
-
-
-def _found(evaluate: Evaluate, *given: Json) -> Json:
-    text, part = given
-    if isinstance(text, str) and isinstance(part, str):
-        return text.find(part) + 1
-    return _of_two(evaluate, "instr", text, part)
-
-
-def _trimmed(evaluate: Evaluate, name: str, strip: Callable[[str, str], str], *given: Json) -> Json:
-    text, letters = given
-    if isinstance(letters, str) and len(letters) > MOST_TRIMMED:
-        letters = "".join(dict.fromkeys(letters))
-    if _size(letters) > MOST_TRIMMED:
-        raise OverflowError
-    return strip(text, letters) if isinstance(text, str) and isinstance(letters, str) else evaluate(name, text, letters)
 
 
 def _formatted(evaluate: Evaluate, name: str, *given: Json) -> Json:
