@@ -70,7 +70,7 @@ class InlineSnapshots:
         edit = edit_of(source.text, source.suffix, place.line, place.column, inlined.text, inlined.given is not None)
         known = source.values.setdefault((edit.start, edit.end), (inlined.text, test))
         if known[0] != inlined.text:
-            self._drop(source, edit)
+            source.edits = [other for other in source.edits if other.start != edit.start]
             by = "the same call" if known[1] == test else f"the same call, in {known[1]}"
             raise InlineError(f"{by} had another value before; for several values use t.snapshot(value, name)")
         if inlined.given is not None and agrees(inlined.given, inlined.text):
@@ -83,11 +83,6 @@ class InlineSnapshots:
         when a file has changed since it was compiled, after it has written what can be."""
         sources = self._sources.values() if module is None else filter(None, [self._sources.get(module)])
         in_each(lambda source: source.save(self._run.before_writing), sources)
-
-    def _drop(self, source: _Source, edit: Edit) -> None:
-        """Takes a value back that was not the only one."""
-        for known in [known for known in source.edits if known.start == edit.start]:
-            source.edits.remove(known)
 
 
 class _Source:

@@ -200,7 +200,10 @@ def find(value: Json, path: str) -> list[Json]:
     """All values that a path matches, in document order; none if it matches nothing. Raises JsonPathError: the path
     is not a JSONPath, or takes too much work for this value."""
     steps = _plain_steps(path)
-    return [match.value for match in _matches_of(value, path)] if steps is None else _follow(value, steps)
+    if steps is None:
+        return [match.value for match in _matches_of(value, path)]
+    found = _follow(value, steps)
+    return [] if found is None else [found[1]]
 
 
 def places(value: Json, path: str) -> list[list[str | int]]:
@@ -209,14 +212,8 @@ def places(value: Json, path: str) -> list[list[str | int]]:
     steps = _plain_steps(path)
     if steps is None:
         return [_place(match) for match in _matches_of(value, path)]
-    place: list[str | int] = []
-    for step in steps:
-        found = _follow(value, [step])
-        if not found:
-            return []
-        place.append(int(step) % len(value) if isinstance(value, list) else str(step))
-        value = found[0]
-    return [place]
+    found = _follow(value, steps)
+    return [] if found is None else [found[0]]
 
 
 def _place(match: Any) -> list[str | int]:
@@ -252,21 +249,22 @@ def _plain_steps(path: str) -> list[str | int] | None:
     return steps or None
 
 
-def _follow(value: Json, steps: list[str | int]) -> list[Json]:
+def _follow(value: Json, steps: list[str | int]) -> tuple[list[str | int], Json] | None:
+    """The place that plain steps lead to, and the value there; None when there is none."""
+    place: list[str | int] = []
     for step in steps:
         if isinstance(value, list):
-            if isinstance(step, str):
-                if not (step.isascii() and step.isdigit() and len(step) < 16):
-                    return []
-                step = int(step)
+            if isinstance(step, str) and not (step.isascii() and step.isdigit() and len(step) < 16):
+                return None
+            step = int(step)
             if not -len(value) <= step < len(value):
-                return []
-            value = value[step]
-        elif isinstance(value, dict) and str(step) in value and isinstance(step, str):
-            value = value[step]
-        else:
-            return []
-    return [value]
+                return None
+            step %= len(value)
+        elif not (isinstance(value, dict) and isinstance(step, str) and step in value):
+            return None
+        place.append(step)
+        value = value[step]
+    return place, value
 
 
 def _matches_of(value: Json, path: str) -> list[Any]:
