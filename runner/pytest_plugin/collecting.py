@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from runner.application.application import Application, find_root, twins_among, twins_problem
+from runner.application.application import Application, find_root
 from runner.errors import ConfigurationError, RunnerError, shown_path
-from runner.planning.inputs import RENAME
 from runner.planning.names import functions_in, tags_in
 from runner.security.files import is_closed, is_report, is_test, read_text
 from scripttest import HostError
@@ -112,14 +111,9 @@ class ModuleFile(YaoFile):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Its tests, of which the module is asked, as for a run. If it cannot be loaded, those of its text, which fail.
-        Warns where there are none. Raises CollectError where nothing can run, and for a file that has its id with
-        another one."""
+        Warns where there are none. Raises CollectError where nothing can run."""
         from runner.pytest_plugin.running import runs_of
 
-        real = self.path.resolve()
-        application = Application(find_root(real))
-        if twins := twins_among(application.twins_of(application.module_at(real))):
-            raise self.CollectError(f"Cannot run these tests: {twins_problem(twins, application.root)}\n{RENAME}")
         source = read_text(self.path, "replace")
         tags, lines = tags_in(source).of, dict(functions_in(source))
         try:
