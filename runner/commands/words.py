@@ -13,11 +13,11 @@ from itertools import pairwise
 from pathlib import Path
 from shlex import join
 
-from runner.application.application import AgentFolder, Application, find_root
+from runner.application.application import AgentFolder, Application
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.options.options import FLAGS, absolute
-from runner.planning.inputs import is_generator
+from runner.options.options import FLAGS, RunOptions
+from runner.planning.inputs import is_generator, resolve_application
 from scripttest import filled, habit, row_of
 from scripttest.values import Value
 
@@ -121,12 +121,10 @@ class _Line:
         if self._known is None:
             named = self._value("-a", "--app") or self._variables.get("YAO_ROOT")
             try:
-                root = absolute(named, self._directory) if named else find_root(self._directory)
+                self._known = resolve_application(RunOptions(app=named or None), self._directory)
             except ConfigurationError:
-                return None
-            if not root.is_dir():
-                raise ConfigurationError(f"Cannot use --app {named}: it is not a folder")
-            self._known = Application(root)
+                if named:
+                    raise
         return self._known
 
     @property
