@@ -24,6 +24,7 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from runner.connectors.base import Completion, ModelRequest
+from runner.errors import RunnerError
 from scripttest.values import Value
 
 T = TypeVar("T")
@@ -197,13 +198,8 @@ def suite_label(suite: str, root: str) -> str:
     return os.path.relpath(suite, root).replace(os.sep, "/") if os.path.isabs(suite) else suite
 
 
-class RecordingError(Exception):
+class RecordingError(RunnerError):
     """A recording cannot be read; the message says where and why."""
-
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
 
 
 class RecordedCall(Value):

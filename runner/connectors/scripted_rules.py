@@ -160,14 +160,14 @@ MakeRule = Callable[[int, Any, bool], R]
 
 
 class RuleConnector(Connector, Generic[R]):
-    """A connector that answers by the rules of files. Each file is read once, which blocks. Nothing is kept between
-    calls: what a rule looks at, `times` included, is in the request."""
+    """A connector that answers by the rules of files. Each file that is right is read once, which blocks. Nothing else
+    is kept between calls: what a rule looks at, `times` included, is in the request."""
 
     endpoint = None
 
     def __init__(self, application_root: Path) -> None:
         self._root = application_root
-        self._files: dict[Path, tuple[R, ...] | ConnectorError] = {}
+        self._files: dict[Path, tuple[R, ...]] = {}
 
     def _label(self, path: Path) -> str:
         return shown_path(path, self._root)
@@ -177,16 +177,14 @@ class RuleConnector(Connector, Generic[R]):
     ) -> tuple[R, ...]:
         """The rules of a file, see `_read`; `missing` makes the error for when it is not there. Raises
         ConnectorError."""
-        found = self._files.get(path)
-        if found is None:
+        if path not in self._files:
+            if not path.is_file():
+                raise missing()
             try:
-                found = _read(path, self._label(path), rule, example) if path.is_file() else missing()
+                self._files[path] = _read(path, self._label(path), rule, example)
             except ConfigurationError as error:
-                found = ConnectorError(error.message, hint=error.hint)
-            self._files[path] = found
-        if isinstance(found, ConnectorError):
-            raise ConnectorError(found.message, hint=found.hint)
-        return found
+                raise ConnectorError(error.message, hint=error.hint) from error
+        return self._files[path]
 
 
 def listed(rules: Sequence[Rule]) -> str:

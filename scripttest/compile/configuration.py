@@ -52,8 +52,7 @@ class Configuration:
     def __init__(self, boundary: Boundary) -> None:
         self._boundary = boundary
         self._known: dict[str, str | None] = {}
-        self._real: dict[str, str] = {}
-        """Folder → its real path."""
+        self._real = cache(os.path.realpath)
 
     def problem_of_import(self, path: str, folder: str) -> str | None:
         """Why the compiler must not resolve an import, as a text for people; None if it may. `path`: the path in the
@@ -107,10 +106,7 @@ class Configuration:
         if os.path.islink(path) or os.path.isdir(path):
             real = os.path.realpath(path)
             return self.problem(real if os.path.isdir(real) else os.path.dirname(real))
-        folder = os.path.dirname(path)
-        if folder not in self._real:
-            self._real[folder] = os.path.realpath(folder)
-        return self.problem(self._real[folder])
+        return self.problem(self._real(os.path.dirname(path)))
 
     def _problem_in(self, folder: str) -> str | None:
         for name in CONFIGURATION_FILES:

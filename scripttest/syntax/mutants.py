@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -131,7 +132,7 @@ class ImportedTypes:
     def __init__(self, root: str) -> None:
         self._root = root
         self._boundary = Boundary(Path(root))
-        self._files: dict[str, dict[str, Any] | None] = {}
+        self._file = cache(self._file_at)
         self._options = CompilerOptions()
 
     def of(self, path: str, text: str) -> dict[str, Any]:
@@ -148,15 +149,13 @@ class ImportedTypes:
                 waiting += file["imports"].values()
         return {"imports": imports, "files": found}
 
-    def _file(self, path: str) -> dict[str, Any] | None:
-        if path not in self._files:
-            try:
-                text = self._boundary.source(path).decode("utf-8-sig", "replace")
-            except OSError:
-                text = ""
-            record = {"text": text, "suffix": os.path.splitext(path)[1], "imports": self._imports(path, text)}
-            self._files[path] = record if _DECLARES.search(text) else None
-        return self._files[path]
+    def _file_at(self, path: str) -> dict[str, Any] | None:
+        try:
+            text = self._boundary.source(path).decode("utf-8-sig", "replace")
+        except OSError:
+            text = ""
+        record = {"text": text, "suffix": os.path.splitext(path)[1], "imports": self._imports(path, text)}
+        return record if _DECLARES.search(text) else None
 
     def _imports(self, path: str, text: str) -> dict[str, str]:
         named = dict.fromkeys(_FROM.findall(text))

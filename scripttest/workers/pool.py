@@ -36,17 +36,15 @@ class WorkerPool(Generic[W]):
     def __init__(self, command: list[str], watcher: Watcher, listener: Listener[W], libraries: Libraries) -> None:
         """Starts nothing yet. `command` is the command line of a worker, from `worker_command`."""
         self.command = command
-        self._watcher = watcher
-        self._listener = listener
-        self._libraries = libraries
+        self.watcher = watcher
+        self.listener = listener
+        self.libraries = libraries
         self.slots: list[WorkerSlot[W]] = []
         """The workers that have not ended."""
 
     def start(self, worker: Worker | None = None) -> WorkerSlot[W]:
         """Adds a worker: a new one, or `worker`, which runs already. Raises HostError when it cannot be started."""
-        slot = WorkerSlot(
-            worker or Worker(self.command), self._watcher, self._listener, self._libraries, self.slots.remove
-        )
+        slot = WorkerSlot(worker or Worker(self.command), self)
         self.slots.append(slot)
         return slot
 
@@ -113,15 +111,8 @@ class Listener(Protocol[W]):
 class WorkerSlot(Generic[W]):
     """A worker in a pool, and its current work."""
 
-    def __init__(
-        self,
-        worker: Worker,
-        watcher: Watcher,
-        listener: Listener[W],
-        libraries: Libraries,
-        forget: Callable[[WorkerSlot[W]], None],
-    ) -> None:
-        """Starts listening to the worker; `forget` is called when the worker has ended."""
+    def __init__(self, worker: Worker, pool: WorkerPool[W]) -> None:
+        """Starts listening to the worker."""
         self.worker = worker
         self.work: W | None = None
         """The current work; None: the worker is idle."""
@@ -135,12 +126,9 @@ class WorkerSlot(Generic[W]):
         """Whether it has not been ended."""
         self.worked_until = -REST
         """Monotonic time at which its last work ended."""
-        self._watcher = watcher
-        self._listener = listener
-        self._libraries = libraries
-        self._forget = forget
+        self._pool = pool
         self._questions: set[str] = set()
-        watcher.watch(worker.child.stdout, self._readable)
+        pool.watcher.watch(worker.child.stdout, self._readable)
 
     def reply(self, number: str, *parts: str) -> None:
         """Answers a question. Does nothing once the worker has ended."""
@@ -165,8 +153,8 @@ class WorkerSlot(Generic[W]):
     def release(self) -> Worker:
         """Stops listening to an idle worker, so that another owner can use it."""
         self.is_open = False
-        self._watcher.unwatch(self.worker.child.stdout)
-        self._forget(self)
+        self._pool.watcher.unwatch(self.worker.child.stdout)
+        self._pool.slots.remove(self)
         return self.worker
 
     def _readable(self) -> None:
@@ -175,11 +163,11 @@ class WorkerSlot(Generic[W]):
                 if isinstance(message, Question):
                     self._ask(message)
                 else:
-                    self._listener.heard(self, message)
+                    self._pool.listener.heard(self, message)
         except MessageError as error:
             self.end()
             said = f"The worker process sent something that is not a message: {error}"
-            self._listener.lost(self, Failure(message=said, cause=Cause.CRASH))
+            self._pool.listener.lost(self, Failure(message=said, cause=Cause.CRASH))
 
     def _messages(self) -> Iterator[Message]:
         """What has arrived, until the worker is ended."""
@@ -187,7 +175,7 @@ class WorkerSlot(Generic[W]):
         if frames is None:
             ending = self.end()
             cause = Cause.INFRASTRUCTURE if ending.was_killed else Cause.CRASH
-            self._listener.lost(self, Failure(message=f"The worker process {ending.text}", cause=cause))
+            self._pool.listener.lost(self, Failure(message=f"The worker process {ending.text}", cause=cause))
             return
         for kind, parts in frames:
             yield read_message(kind, parts)
@@ -202,9 +190,9 @@ class WorkerSlot(Generic[W]):
             raise MessageError("a question before the last one was answered")
         self._questions.add(number)
         if isinstance(question, LibraryCall):
-            self._libraries.ask(self.module, question.script, lambda answer: self.reply(number, *answer))
+            self._pool.libraries.ask(self.module, question.script, lambda answer: self.reply(number, *answer))
         else:
-            self._listener.asked(self, question)
+            self._pool.listener.asked(self, question)
 
 
 class Libraries:
