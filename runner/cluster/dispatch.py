@@ -135,13 +135,10 @@ class Dispatch:
         """Runs some modules, and all cases or one run of each, and again what broke."""
         self._queue = WorkQueue(plan, modules, self._ledger.begin_source, round)
         self._go_on()
-        while self._passes.continues:
-            for pause in self._passes.pauses():
-                time.sleep(pause)
-            if self._passes.continues:
-                for work in self._ledger.begin_pass(round):
-                    self._queue.give_back(work)
-                self._go_on()
+        while self._passes.wait():
+            for work in self._ledger.begin_pass(round):
+                self._queue.give_back(work)
+            self._go_on()
 
     def _go_on(self) -> None:
         """Runs what there is, until it has ended or the run stops."""

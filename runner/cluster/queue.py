@@ -118,21 +118,17 @@ class WorkQueue:
     def _groups_of(self, source: CaseSource) -> Iterator[list[LocatedCase]]:
         options = self._plan.settings.of(source.assistant.id, self._plan.options)
         if options.before or options.after or self._plan.context_of(source.assistant.id)["chat_id"]:
-            yield list(self._placed(source))
+            yield list(source.placed(self._plan.arrange))
         elif source.waited:
             names = dependency_groups(source)
             groups: dict[str, list[LocatedCase]] = {}
-            for placed in self._placed(source):
+            for placed in source.placed(self._plan.arrange):
                 id = placed.case.id
                 groups.setdefault(names.get(id, f"\0{id}"), []).append(placed)
             yield from groups.values()
         else:
-            for placed in self._placed(source):
+            for placed in source.placed(self._plan.arrange):
                 yield [placed]
-
-    def _placed(self, source: CaseSource) -> Iterable[LocatedCase]:
-        order = self._plan.order
-        return source.placed(None if order is None else order.tests)
 
 
 SHARE = 2

@@ -192,6 +192,13 @@ class RetryPasses:
         while (left := end - time.monotonic()) > 0 and self.continues:
             yield min(LOOK, left)
 
+    def wait(self) -> bool:
+        """Waits until the next pass may begin; False: there is none. Blocks."""
+        if self.continues:
+            for pause in self.pauses():
+                time.sleep(pause)
+        return self.continues
+
     @property
     def continues(self) -> bool:
         """Whether there is another pass."""

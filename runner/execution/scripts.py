@@ -191,10 +191,7 @@ class ScriptModules:
 
     def _begin_pass(self) -> bool:
         """Waits for the next pass and begins it; False: there is none. Blocks."""
-        if self._passes.continues:
-            for pause in self._passes.pauses():
-                time.sleep(pause)
-        if not self._passes.continues:
+        if not self._passes.wait():
             return False
         tests: dict[str, set[str] | None] = {}
         """Module → its tests that run again, None for all of them."""
