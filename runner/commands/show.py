@@ -159,13 +159,13 @@ def safe(name: str) -> str:
 def regrade(environment: Environment, given: tables.Regrade, values: dict[str, Any]) -> int:
     """Grades a report again. The exit code is the same as for a run."""
     from runner.execution.start import run
-    from runner.planning.regrading import saved_options
+    from runner.planning.regrading import read_regraded
     from runner.planning.resume import OTHER_APPLICATION, check_application, check_walls
 
     report, directory, warn = given.report, environment.directory, environment.stderr.write
     path = absolute(report, directory)
     subject = f"Cannot regrade {path}"
-    files, saved = saved_options(report, path)
+    files, saved, transcripts = read_regraded(report, path)
     if not values["app"]:
         check_application(saved.get("app"), directory, subject, OTHER_APPLICATION)
     profile = saved.pop("profile", None)
@@ -192,7 +192,9 @@ def regrade(environment: Environment, given: tables.Regrade, values: dict[str, A
             warn(f"Warning: {FILE} no longer has the profile {profile}, which {report} had\n")
     said = {flag.name for flag in FLAGS if flag.field in taken or flag.is_given(values)}
     wanted = {flag.name for flag in FLAGS if flag.regrade is Regrade.YES}
-    return run(configured_request(options, said, environment, application, wanted).replace(regraded_from=report), None)
+    return run(
+        configured_request(options, said, environment, application, wanted).replace(transcripts=transcripts), None
+    )
 
 
 def status(environment: Environment, given: tables.Status, values: dict[str, Any]) -> int:

@@ -39,8 +39,8 @@ class RunRequest(Value):
     application: Application
     resumed: Mapping[str, Any] = {}
     """The start line of the report that is resumed; empty where there is none."""
-    regraded_from: str | None = None
-    """The report whose answers are graded again; None: agents are asked."""
+    transcripts: Transcripts | None = None
+    """The transcripts of a saved run that is graded again; None: agents are asked."""
     context: Mapping[str, Any] = {}
     """The context of the run: the fields of `agent.Context`. It is read from a file when the run begins."""
     contexts: Mapping[str, Mapping[str, Any]] = {}
@@ -179,8 +179,6 @@ class RunPlan(RunRequest):
     """What is taken from an earlier run, and what a later run will need; None when no report can be resumed."""
     store: StorePlace | None = None
     """Where the store keeps the run; None: it does not."""
-    transcripts: Transcripts | None = None
-    """The transcripts of a saved run that is graded again; None: agents are asked."""
     run_id: str = ""
     """The id of the run in reports and in the store; empty for a part of a run."""
     is_part: bool = False

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from runner.agents.service import AgentService
     from runner.fingerprints.fingerprints import Fingerprints
-    from runner.modes.transcripts import Transcripts
     from runner.options.options import RunOptions
     from runner.planning.case_planning import CasePlanning
     from runner.planning.regrading import Regrading
@@ -96,7 +95,6 @@ class _Planner:
         self._picked: dict[str, frozenset[str] | None] = {}
         self._matched = True
         self._writes_cases = False
-        self._transcripts: Transcripts | None = None
 
     def _choose(self) -> Choice | None:
         """The selection by tags and earlier failures, and the order; None when no flag asks for either."""
@@ -127,7 +125,7 @@ class _Planner:
         options, selection, directory = self._options, self._selection, self._environment.directory
         all_variables(self._application.root, self._environment)
         regrading: Regrading | None = None
-        if self._request.regraded_from is None:
+        if self._request.transcripts is None:
             self._named = with_inputs(options, self._application, directory)
         else:
             from runner.planning.regrading import Regrading
@@ -149,7 +147,7 @@ class _Planner:
         self._select()
         if regrading is not None:
             self._sources = regrading.cases(self._sources)
-            self._transcripts = regrading.transcripts
+            self._request = self._request.replace(transcripts=regrading.transcripts)
             self._warnings += regrading.warnings
         self._matched = selection is None or any(source.selected for source in self._sources)
         if selection is not None and not self._matched and not self._modules:
@@ -283,14 +281,13 @@ class _Planner:
             resume=resume,
             store=place,
             run_id=run_id,
-            transcripts=self._transcripts,
             writes_cases=self._writes_cases,
         )
 
     def _store(self) -> Path | None:
         """The folder of the store that keeps the run. Raises ConfigurationError, unless a report keeps it anyway."""
         options = self._options
-        keeps = not (options.dry_run or options.bench or self._transcripts is not None)
+        keeps = not (options.dry_run or options.bench or self._request.transcripts is not None)
         keeps = keeps and (options.store is not None or not options.no_writes)
         try:
             store = store_of(options, self._environment, self._application) if keeps else None
@@ -310,7 +307,7 @@ class _Planner:
 
     def _is_resumable(self, store: Path | None) -> bool:
         options = self._options
-        if options.dry_run or options.watch or self._transcripts is not None:
+        if options.dry_run or options.watch or self._request.transcripts is not None:
             return False
         writes_own = options.inputs and not options.outputs and any(source.suite.file for source in self._sources)
         named = any(output.lower().endswith(".jsonl") for output in options.outputs)
@@ -337,7 +334,7 @@ class _Planner:
         if not self._sources and not self._options.judge_connector:
             return
         try:
-            self._cases.check(self._sources, only_cases=not self._modules and self._transcripts is None)
+            self._cases.check(self._sources, only_cases=not self._modules and self._request.transcripts is None)
         except BaseException:
             if resume is not None and resume.resumed_report is not None:
                 resume.resumed_report.close()

@@ -34,9 +34,10 @@ NOT_KEPT = "its case no longer exists and is not in the report"
 NO_FILES = "its case no longer exists, and its attachments were not saved"
 
 
-def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
-    """The inputs of a report that have cases, and the flags that it sets for `regrade`. Raises ConfigurationError."""
-    start, *_ = _read(shown, path)
+def read_regraded(shown: str, path: Path) -> tuple[tuple[str, ...], Record, Transcripts]:
+    """The inputs of a report that have cases, the flags that it sets for `regrade`, and its transcripts. Raises
+    ConfigurationError when it has none."""
+    start, *records = _read(shown, path)
     labels = dict.fromkeys(suite.label for suite in _suites_of(start) if not suite.is_message)
     if not labels:
         raise ConfigurationError(
@@ -51,20 +52,15 @@ def saved_options(shown: str, path: Path) -> tuple[tuple[str, ...], Record]:
     wanted = [flag.field for flag in FLAGS if flag.regrade is Regrade.YES]
     again = {flag.field for flag in FLAGS if flag.is_read_again and flag.field in of_file}
     taken = {name: told[name] for name in wanted if name in told and name not in again}
-    return tuple(labels), {
-        **taken,
-        "runs": int(start.get("runs_per_case", 1)),
-        "min_pass_rate": start.get("min_pass_rate", 100),
-    }
+    taken |= {"runs": int(start.get("runs_per_case", 1)), "min_pass_rate": start.get("min_pass_rate", 100)}
+    return tuple(labels), taken, _transcripts_in(shown, start, records)
 
 
 def _suites_of(start: Record) -> list[Suite]:
     return [suite for suite in map(suite_in, start.get("suites") or ()) if suite.has_cases]
 
 
-def transcripts_in(shown: str, path: Path) -> Transcripts:
-    """The transcripts of a report. Raises ConfigurationError when it has none."""
-    start, *records = _read(shown, path)
+def _transcripts_in(shown: str, start: Record, records: list[Record]) -> Transcripts:
     suites = {suite.id: suite for suite in _suites_of(start)}
     found: dict[TestKey, TestResult] = {}
     refused: dict[str, str] = {}
@@ -126,12 +122,11 @@ class Regrading:
     """Finds the cases that the results of a report are graded by."""
 
     def __init__(self, request: RunRequest) -> None:
-        """Reads the report of a request. Raises ConfigurationError when it has no transcripts."""
-        assert request.regraded_from is not None
+        assert request.transcripts is not None
         self._options = request.options
         self._application = request.application
         self._directory = request.environment.directory
-        self.transcripts = transcripts_in(request.regraded_from, absolute(request.regraded_from, self._directory))
+        self.transcripts = request.transcripts
         """The transcripts of the cases, after `cases` by suites of this run."""
         self.warnings: list[str] = []
         """About the cases that `cases` has found."""
