@@ -58,7 +58,7 @@ class AgentProcesses:
         """`host` answers what the table does not."""
         self._host = host
         self._providers: dict[str, Provider] = {
-            "world.reply": self._mock_reply,
+            "world.reply": lambda call: ask_test(call.scope.chat.world, "reply", call.args),
             "store.load": self._load_store,
             "store.save": self._save_store,
             "agent.call": self._call_agent,
@@ -168,10 +168,6 @@ class AgentProcesses:
         if call.args and isinstance(call.args[0], str):
             self.runtime.note(call.scope.chat, Dependency(kind="server", name=call.args[0]))
         return await self.runtime.servers.answer(call.name, call.args, call.scope)
-
-    async def _mock_reply(self, call: _ProcessCall) -> Any:
-        """What a mock of the script test answers: its number, the name of the call and its arguments."""
-        return await ask_test(call.scope.chat.world, "reply", call.args)
 
     async def _load_store(self, call: _ProcessCall) -> Any:
         if call.scope.chat.world.link is not None:

@@ -14,14 +14,13 @@ its type."""
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from bindings import agent_id
 from runner.assertions.base import CheckResult, NotEvaluated, assertion_kind
 from runner.assertions.results import SCALE, judged_by, off_scale, result_in, show
+from runner.assertions.values import parsed
 
 if TYPE_CHECKING:
     from runner.assertions.base import AnsweredTurn, Evidence, Judges, ToolUse
@@ -215,10 +214,8 @@ def _written(call: Any) -> Any:
     if not isinstance(function, Mapping):
         return call
     arguments = function.get("arguments")
-    if isinstance(arguments, str):
-        with suppress(ValueError, RecursionError):
-            arguments = json.loads(arguments)
-    return {"name": function.get("name"), "arguments": arguments}
+    value = parsed(arguments, arguments) if isinstance(arguments, str) else arguments
+    return {"name": function.get("name"), "arguments": value}
 
 
 def _outcome(use: ToolUse) -> dict[str, Any]:

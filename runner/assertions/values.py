@@ -58,6 +58,14 @@ def value_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+def parsed(text: str, otherwise: Any = None) -> Any:
+    """The value of a text that is JSON as a whole; `otherwise` for any other text."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return otherwise
+
+
 def json_of(text: str, *, yaml: bool = True) -> Any:
     """The JSON value in a text (`runner.reading.answer_text.extract_json`), or None."""
     return (_kept if len(text) <= _MOST_KEPT else _extract)(text, yaml)

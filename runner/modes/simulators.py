@@ -39,6 +39,7 @@ from runner.agents.answer import AgentError
 from runner.agents.helpers import ask_helper
 from runner.agents.references import find_function
 from runner.assertions.base import NotEvaluated
+from runner.assertions.values import parsed
 from runner.cases.model import simulator_reference
 from runner.errors import RunnerError, sentences
 from runner.reading.answer_text import behind_thinking
@@ -203,10 +204,7 @@ def _object_in(text: str) -> Mapping[str, Any] | None:
         plain = plain[3:-3].removeprefix("json").strip()
     if not plain.startswith("{"):
         return None
-    try:
-        value = json.loads(plain)
-    except (ValueError, RecursionError):
-        return None
+    value = parsed(plain)
     return value if isinstance(value, dict) else None
 
 
@@ -365,9 +363,4 @@ def plain_text(content: Any) -> str:
 
 
 def _value(result: Any) -> Any:
-    if isinstance(result, str) and result[:1] in ("{", "["):
-        try:
-            return json.loads(result)
-        except (ValueError, RecursionError):
-            return result
-    return result
+    return parsed(result, result) if isinstance(result, str) and result[:1] in ("{", "[") else result

@@ -7,9 +7,9 @@ text}`."""
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Any, Protocol
 
+from runner.assertions.values import parsed
 from runner.errors import RunnerError
 
 if TYPE_CHECKING:
@@ -125,9 +125,4 @@ def text_in(answer: Item) -> str:
 
 def _parsed(item: Item) -> Any:
     text = item.get("text")
-    if item.get("type") != "text" or not isinstance(text, str):
-        return item
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return text
+    return parsed(text, text) if item.get("type") == "text" and isinstance(text, str) else item

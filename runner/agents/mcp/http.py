@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from runner.assertions.results import shorten
+from runner.assertions.values import parsed
 from runner.connectors.http import AnswerTooLarge, EventReader, HttpError, Proxies
 from runner.connectors.httpx_requests import errors_of, transport_for
 from runner.security.keys import Credential
@@ -168,10 +169,7 @@ def quoted(text: str) -> str:
 
 def reply_in(text: str) -> dict[str, Any] | None:
     """The reply that a text is, which the SDK may be unable to take; None if it is something else."""
-    try:
-        message = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    message = parsed(text)
     is_reply = isinstance(message, dict) and "method" not in message and bool({"id", "result", "error"} & {*message})
     return message if is_reply else None
 
