@@ -144,7 +144,7 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
         args: `[agent, judge, votes, about]`. Each vote is `{judge, passed?, score?, reason?, failed?, broke?}`; `about`
             is `{output, criteria?, metadata?, connector?}`."""
     from runner.assertions.model import JudgeOptions
-    from runner.assertions.results import CastVote, counted, next_judge
+    from runner.assertions.results import counted, next_judge
     from runner.shapes.shape import Misfit
 
     agent, judge, votes, about = (*args, None, None, None, None)[:4]
@@ -164,7 +164,7 @@ def count_votes(world: World, samples: int, connector: str, required: bool, args
     following = next_judge(agent, panel, samples, [vote.get("passed") for vote in votes])
     if following is not None:
         return {"ask": following, "connector": connector}
-    cast = [CastVote(judge=str(vote.get("judge") or ""), verdict=_verdict_of(vote)) for vote in votes]
+    cast = [(str(vote.get("judge") or ""), _verdict_of(vote)) for vote in votes]
     expected, output = about.get("criteria", about.get("metadata")), about.get("output")
     try:
         found = counted(agent, panel, samples, cast)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from bindings import agent_id
 from runner.assertions.base import AssertionResult, CheckResult, Judged, NotEvaluated, Vote
-from scripttest.values import Value, names_of
+from scripttest.values import names_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ SCALE = "scores are from 0 to 1, such as 0.8 for 8 of 10"
 QUORUM = 2 / 3
 """Share of the votes that decide."""
 _SLACK = 1e-9
+Voted = CheckResult | NotEvaluated
+"""The verdict of one vote, or why there is none."""
 LIMIT = 500
 """Longest value in a message, in characters."""
 
@@ -178,13 +180,6 @@ def not_evaluated(
     return found.replace(error=True, infrastructure=error.infrastructure)
 
 
-class CastVote(Value):
-    """The vote of one judge, or why there is none."""
-
-    judge: str
-    verdict: CheckResult | NotEvaluated
-
-
 async def judged_by(
     judges: Judges,
     agent: str,
@@ -207,7 +202,7 @@ async def judged_by(
     if flags.connector:
         options = {**options, "connector": flags.connector}
 
-    async def ask(name: str) -> CheckResult | NotEvaluated:
+    async def ask(name: str) -> Voted:
         try:
             answer = await judges.validate(name, payload, options)
             verdict = result_in(answer)
@@ -222,11 +217,10 @@ async def judged_by(
         if isinstance(only, NotEvaluated):
             raise only
         return only.replace(options=asked_with)
-    cast: list[CastVote] = []
-    while waiting and (wave := _wave([_vote_of(one) for one in cast], len(waiting), quorum)):
+    cast: list[tuple[str, Voted]] = []
+    while waiting and (wave := _wave([_vote_of(verdict) for _, verdict in cast], len(waiting), quorum)):
         now, waiting = waiting[:wave], waiting[wave:]
-        verdicts = await gather(*map(ask, now))
-        cast += [CastVote(judge=judge, verdict=verdict) for judge, verdict in zip(now, verdicts, strict=True)]
+        cast += zip(now, await gather(*map(ask, now)), strict=True)
     return _together(cast, quorum).replace(options=asked_with)
 
 
@@ -240,12 +234,12 @@ def next_judge(agent: str, panel: JudgeOptions | None, samples: int, votes: Sequ
     return waiting[0] if is_open else None
 
 
-def counted(agent: str, panel: JudgeOptions | None, samples: int, cast: Sequence[CastVote]) -> CheckResult:
-    """The verdict of votes that were cast one after another. Raises NotEvaluated if there is none."""
+def counted(agent: str, panel: JudgeOptions | None, samples: int, cast: Sequence[tuple[str, Voted]]) -> CheckResult:
+    """The verdict of votes that were cast one after another, each by a judge. Raises NotEvaluated if there is none."""
     every, quorum = _ballot(agent, panel, samples)
     if len(every) > 1:
         return _together(cast, quorum)
-    only = cast[0].verdict
+    only = cast[0][1]
     if isinstance(only, NotEvaluated):
         raise only
     return only
@@ -258,9 +252,9 @@ def _ballot(agent: str, panel: JudgeOptions | None, samples: int) -> tuple[list[
     return judges * ((panel.samples if panel else None) or samples), quorum
 
 
-def _vote_of(cast: CastVote) -> bool | None:
+def _vote_of(verdict: Voted) -> bool | None:
     """None: the vote broke, or the judge could not judge."""
-    return cast.verdict.passed if isinstance(cast.verdict, CheckResult) and cast.verdict.judged else None
+    return verdict.passed if isinstance(verdict, CheckResult) and verdict.judged else None
 
 
 def _wave(votes: Sequence[bool | None], left: int, quorum: float) -> int:
@@ -275,27 +269,26 @@ def _needed(votes: int, quorum: float) -> int:
     return max(math.ceil(quorum * votes - _SLACK), votes // 2 + 1)
 
 
-def _as_vote(cast: CastVote) -> Vote:
-    verdict = cast.verdict
+def _as_vote(judge: str, verdict: Voted) -> Vote:
     if isinstance(verdict, NotEvaluated):
-        return Vote(passed=None, score=None, reason=str(verdict), judge=cast.judge, connector=None)
+        return Vote(passed=None, reason=str(verdict), judge=judge)
     return Vote(
-        passed=_vote_of(cast),
+        passed=_vote_of(verdict),
         score=verdict.score if verdict.judged else None,
         reason=verdict.message,
-        judge=cast.judge,
+        judge=judge,
         connector=verdict.judge_connector,
     )
 
 
-def _together(cast: Sequence[CastVote], quorum: float) -> CheckResult:
-    votes = tuple(map(_as_vote, cast))
+def _together(cast: Sequence[tuple[str, Voted]], quorum: float) -> CheckResult:
+    votes = tuple(_as_vote(*one) for one in cast)
     valid = [vote for vote in votes if vote.passed is not None]
     if not valid:
-        broken = next((one.verdict for one in cast if isinstance(one.verdict, NotEvaluated)), None)
+        broken = next((verdict for _, verdict in cast if isinstance(verdict, NotEvaluated)), None)
         if broken is not None:
             raise broken
-        first = cast[0].verdict
+        first = cast[0][1]
         assert isinstance(first, CheckResult)
         return first.replace(votes=votes)
     passed = sum(bool(vote.passed) for vote in valid)
@@ -308,7 +301,7 @@ def _together(cast: Sequence[CastVote], quorum: float) -> CheckResult:
         score=math.fsum(scores) / len(scores) if scores else None,
         votes=votes,
         agreement=agreement,
-        judge=", ".join(dict.fromkeys(one.judge for one in cast)),
+        judge=", ".join(dict.fromkeys(judge for judge, _ in cast)),
         judge_connector=", ".join(dict.fromkeys(vote.connector for vote in votes if vote.connector)) or None,
     )
     if max(passed, len(valid) - passed) < needed:
