@@ -43,6 +43,7 @@ def here(shared_app: MakeApplication) -> Application:
             replies="- reply: broken\n", cases=[{"id": "a", "input": "x", "assert": {"type": "equals", "value": "y"}}]
         ),
         "/.git/HEAD": "ref: refs/heads/main\n",
+        "/.git/objects/.keep": "",
         "/.git/refs/heads/main": f"{'1' * 40}\n",
         "/.yao-test/.keep": "",
     }

@@ -116,7 +116,7 @@ def test_columns_stand_below_each_other_whatever_the_names(tmp_path: Path) -> No
         {"id": name, "input": "Hi", "tags": [name], "assert": {"type": "contains", "value": "H"}} for name in NAMES
     ]
     here = make_application(tmp_path, {**FILES, "/.yao-test/.keep": "", "/c.jsonl": lines(*cases)})
-    here.write({"/.git/HEAD": "ref: refs/heads/main\n", "/.git/refs/heads/main": "1" * 40})
+    here.write({"/.git/objects/.keep": "", "/.git/HEAD": "ref: refs/heads/main\n", "/.git/refs/heads/main": "1" * 40})
     inputs = ("-i", "c.jsonl", "-n", "demo")
 
     repeated = here.run(*inputs, "--runs", "2").stdout

@@ -202,7 +202,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     app.write({"/../bin/yao-test": SHIM, "/../bin/jq": JQ})
     for name in ("yao-test", "jq"):
         (folder / "bin" / name).chmod(0o755)
-    app.write({"/.git/HEAD": "ref: refs/heads/main\n", "/.yao-test/.keep": ""})
+    app.write({"/.git/HEAD": "ref: refs/heads/main\n", "/.git/objects/.keep": "", "/.yao-test/.keep": ""})
     for report in ("report.jsonl", "report.json"):
         app.run("-i", "scripts.expense.setup", "-o", report)
     app.run("-i", "assistants/expense/tests/filing.jsonl", "--variant", "a=", "--variant", "b=", "-o", "ab.jsonl")

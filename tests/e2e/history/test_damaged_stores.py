@@ -35,6 +35,7 @@ FILES = {
     **agent("judge", replies="- reply: { json: { passed: true, reason: fine } }"),
     "some_test.ts": "export function TestA(t) { t.fatal('no'); }\n",
     "/.git/HEAD": "ref: refs/heads/main\n",
+    "/.git/objects/.keep": "",
     "/.git/refs/heads/main": f"{'1' * 40}\n",
     "/.yao-test/.keep": "",
 }

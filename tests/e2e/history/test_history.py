@@ -36,7 +36,8 @@ BOTH = ("-i", case_file(), "-i", "scripts.demo.some", "-q")
 
 def commit(here: Application, number: int, branch: str = "main") -> None:
     """Makes files of Git as if a commit was checked out."""
-    here.write({"/.git/HEAD": f"ref: refs/heads/{branch}\n", f"/.git/refs/heads/{branch}": f"{COMMITS[number]}\n"})
+    commit = {f"/.git/refs/heads/{branch}": f"{COMMITS[number]}\n"}
+    here.write({"/.git/HEAD": f"ref: refs/heads/{branch}\n", "/.git/objects/.keep": "", **commit})
 
 
 def history(here: Application, *arguments: str) -> dict[str, dict[str, object]]:

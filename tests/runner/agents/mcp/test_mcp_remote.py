@@ -22,24 +22,15 @@ TRANSPORTS = pytest.mark.parametrize("transport", ["stdio", "http", "sse"])
 
 
 @TRANSPORTS
-def test_only_a_server_over_http_has_an_endpoint(here: Surroundings, transport: str) -> None:
-    here.start(transport)
+def test_what_a_real_server_has_and_how_its_failures_are_told(here: Surroundings, transport: str) -> None:
+    """With tools, resources and prompts. Only a server over HTTP has an endpoint; a tool that fails is told to the model."""
 
-    async def action(servers: Servers) -> Any:
-        await servers.server("s").list_tools()
-        return servers.endpoint("s"), servers.endpoint("other")
-
-    used, unused = here.use(action)
-    assert (used.address if used else None) == (None if transport == "stdio" else "127.0.0.1")
-    assert unused is None
-
-
-@TRANSPORTS
-def test_tools_resources_and_prompts_of_a_real_server(here: Surroundings, transport: str) -> None:
     async def action(servers: Servers) -> Any:
         server = servers.server("s")
         tools = await server.list_tools()
+        box = await open_toolbox(servers, [{"s": ["refuse"]}], "package.yao")
         return {
+            "endpoints": [at.address if at else None for at in map(servers.endpoint, ("s", "other"))],
             "tools": [tool["name"] for tool in tools],
             "add": (tools[0]["description"], sorted(tools[0]["inputSchema"]["properties"])),
             "sum": value_of(await server.call_tool("add", {"a": 2, "b": 3}, None)),
@@ -48,10 +39,13 @@ def test_tools_resources_and_prompts_of_a_real_server(here: Surroundings, transp
             "read": await server.read_resource("orders://7", None),
             "prompts": [item["name"] for item in await server.list_prompts()],
             "prompt": (await server.get_prompt("greet", {"name": "Ann"}))["messages"],
+            "refused": [await box.run("s__refuse", text, None) for text in ('{"reason": "no stock"}', "{}")],
         }
 
     here.start(transport)
+    missing = "Cannot call tool \"refuse\" of MCP server s: validation failed: value: 'reason' is a required property"
     assert here.use(action) == {
+        "endpoints": [None if transport == "stdio" else "127.0.0.1", None],
         "tools": ["add", "order", "refuse", "die", "wait_for_file", "environment"],
         "add": ("Adds two numbers.", ["a", "b"]),
         "sum": 5,
@@ -60,27 +54,14 @@ def test_tools_resources_and_prompts_of_a_real_server(here: Surroundings, transp
         "read": {"contents": [{"uri": "orders://7", "mimeType": "text/plain", "text": "order 7"}]},
         "prompts": ["greet"],
         "prompt": [{"role": "user", "content": {"type": "text", "text": "Greet Ann"}}],
+        "refused": [
+            ToolRun(
+                use=ToolUse(name="refuse", server="s", arguments=arguments, result=None, error=error),
+                retryable=True,
+            )
+            for arguments, error in (({"reason": "no stock"}, "no stock"), ({}, missing))
+        ],
     }
-
-
-@TRANSPORTS
-def test_a_tool_that_fails_is_told_to_the_model(here: Surroundings, transport: str) -> None:
-    async def action(servers: Servers) -> Any:
-        box = await open_toolbox(servers, [{"s": ["refuse"]}], "package.yao")
-        return [await box.run("s__refuse", '{"reason": "no stock"}', None), await box.run("s__refuse", "{}", None)]
-
-    here.start(transport)
-    missing = "Cannot call tool \"refuse\" of MCP server s: validation failed: value: 'reason' is a required property"
-    assert here.use(action) == [
-        ToolRun(
-            use=ToolUse(name="refuse", server="s", arguments={"reason": "no stock"}, result=None, error="no stock"),
-            retryable=True,
-        ),
-        ToolRun(
-            use=ToolUse(name="refuse", server="s", arguments={}, result=None, error=missing),
-            retryable=True,
-        ),
-    ]
 
 
 @TRANSPORTS

@@ -142,7 +142,7 @@ def test_an_unknown_tool_of_a_real_server_is_named_with_the_closest(here: Surrou
             await servers.server("s").call_tool("ad", {}, None)
         return error.value.message, error.value.hint, error.value.code
 
-    here.stdio("tools", "stdio")
+    here.start("http")
     assert here.use(action) == (
         'Cannot call tool "ad" of MCP server s: there is no such tool',
         'Did you mean "add"?',
