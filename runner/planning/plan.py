@@ -126,8 +126,6 @@ class ResumeState(Value):
     """The results that are kept; None: there is no earlier run."""
     origin: Record | None = None
     """The content of `resume` in the start line of the report; None when the run writes no report that needs it."""
-    start: Record | None = None
-    """The start line of the report that is continued, if it has one."""
     warnings: tuple[str, ...] = ()
     resumed_report: LineFile | None = None
     """The open report that is continued; it is locked from before it was read."""

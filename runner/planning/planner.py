@@ -257,8 +257,8 @@ class _Planner:
             self._warnings.append(f"--dry-run writes no report to {', '.join(options.outputs)}")
         self._check(resume)
         choice, run_id, place = self._choice, new_run(), None
-        if resume is not None and resume.start:
-            own = resume.start.get("run_id")
+        if resume is not None and self._request.resumed:
+            own = self._request.resumed.get("run_id")
             run_id = own if isinstance(own, str) and own.isalnum() else run_id
         if store is not None:
             from runner.store.places import StorePlace

@@ -97,7 +97,6 @@ def take_up(
     return ResumeState(
         retained=retained,
         origin=origin,
-        start=saved.start,
         warnings=(f"{retained.count} {kept.format(options.resume)}", *taken, *differences(saved, options), *reruns),
         resumed_report=file,
     )
