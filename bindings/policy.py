@@ -104,7 +104,7 @@ class Policy(Value):
         """Checks by name whether scripts may reach the host of an address. `url`: absolute `http` or `https`
         address, as the HTTP library will use it. Raises ProcessError: code 403; the message names the host, and says
         how to allow it."""
-        self._allowed_by(*_address(url))
+        self._is_named(*_address(url))
 
     def addresses(self, url: str) -> list[str]:
         """The IP addresses at which scripts may reach a URL. A connection must use one of these.
@@ -116,9 +116,13 @@ class Policy(Value):
         import socket
 
         host, port = _address(url)
-        entry = self._allowed_by(host, port)
+        is_named = self._is_named(host, port)
         found = [str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
-        kept = [one for one in dict.fromkeys(found) if entry != "*" or is_public(one) or self._names(one, port)]
+        kept = [
+            one
+            for one in dict.fromkeys(found)
+            if is_named or is_public(one) or self._is_named(one.partition("%")[0], port)
+        ]
         if not kept:
             at = f"{found[0]}, an" if found[0] != host else "an"
             raise ProcessError(
@@ -128,18 +132,14 @@ class Policy(Value):
             )
         return kept
 
-    def _allowed_by(self, host: str, port: int) -> str:
-        """The entry of `allow_net` that allows a host; one that names it rather than `*`."""
-        for entry in self.allow_net or ():
-            if entry != "*" and _matches(entry, host, port):
-                return entry
+    def _is_named(self, host: str, port: int) -> bool:
+        """Whether the user has named a host or an address; if not, and not all may be reached, raises ProcessError."""
+        if any(_matches(entry, host, port) for entry in self.allow_net or ()):
+            return True
         if "*" in (self.allow_net or ()):
-            return "*"
+            return False
         why = "scripts have no network" if self.allow_net is None else "this host is not allowed"
         raise ProcessError(f'Cannot reach "{host}": {why}; allow it with --allow-net={host}', 403, missing=True)
-
-    def _names(self, address: str, port: int) -> bool:
-        return any(_matches(entry, address.partition("%")[0], port) for entry in self.allow_net or ())
 
 
 def _address(url: str) -> tuple[str, int]:

@@ -85,10 +85,7 @@ def take_keys(environment: MutableMapping[str, str]) -> Keys:
 def is_secret(name: str, variables: Mapping[str, str]) -> bool:
     """Whether one of these variables is secret: by its name, because `YAO_TEST_SECRETS` lists it, or because its value
     is an address with a password or a key in it."""
-    value = variables[name]
-    if is_named_secret(name, variables):
-        return worth_hiding(value) and not is_path(value)
-    return "://" in value and any(map(worth_hiding, secrets_in_address(value)))
+    return any(map(worth_hiding, secrets_of(name, variables)))
 
 
 def is_named_secret(name: str, variables: Mapping[str, str]) -> bool:
@@ -101,15 +98,21 @@ def is_named_secret(name: str, variables: Mapping[str, str]) -> bool:
     return (any(stem in plain for stem in _STEMS) and bool(re.search(SECRET_NAMES, name))) or _has_headers(name)
 
 
-def secret_values(name: str, value: str) -> Iterator[str]:
-    """What is secret in a variable: its value, and in headers that of each."""
-    yield value
+def secrets_of(name: str, variables: Mapping[str, str]) -> Iterator[str]:
+    """What is secret in one of these variables: its value, and in headers that of each; of one whose name says nothing
+    of it, the credentials in an address."""
+    value = variables[name]
+    if not is_named_secret(name, variables):
+        yield from secrets_in_address(value) if "://" in value else ()
+        return
+    found = [value]
     if _has_headers(name):
         from urllib.parse import unquote
 
         for header in value.split(","):
             one = header.partition("=")[2].strip()
-            yield from dict.fromkeys((one, unquote(one)))
+            found += dict.fromkeys((one, unquote(one)))
+    yield from (one for one in found if not is_path(one))
 
 
 def is_path(value: str) -> bool:

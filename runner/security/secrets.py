@@ -22,12 +22,10 @@ from runner.security.keys import (
     JSON_PAIR,
     SECRET_NAMES,
     SHORTEST,
-    is_named_secret,
-    is_path,
     secret_parts,
-    secret_values,
     secrets_in_address,
     secrets_in_arguments,
+    secrets_of,
     unescaped,
     worth_hiding,
 )
@@ -76,14 +74,9 @@ class Secrets:
 
     def add_variables(self, variables: Mapping[str, str]) -> None:
         """Takes the variables that are secret by their names or values."""
-        for name, value in list(variables.items()):
-            if is_named_secret(name, variables):
-                for secret in secret_values(name, value):
-                    if not is_path(secret):
-                        self.add(name, secret)
-            elif "://" in value:
-                for part in secrets_in_address(value):
-                    self.add(name, part)
+        for name in [*variables]:
+            for secret in secrets_of(name, variables):
+                self.add(name, secret)
 
     def add(self, name: str, value: str) -> None:
         """Takes a value, and what it is made of: the token of a header, the lines of a key, the secrets of a JSON
@@ -105,18 +98,18 @@ class Secrets:
                 text = read_text(path, "replace")
             except OSError:
                 continue
-            known = set()
+            known, owner = set(), path.name.partition(".")[0]
             for name, raw in re.findall(JSON_PAIR, text):
                 value = unescaped(raw)
                 if value.startswith("$ENV."):
                     known.update([value] if name in _PLAIN_OPTIONS else [])
                 elif re.search(SECRET_NAMES, name):
-                    self.add(f"{path.name.partition('.')[0]}.{name}", value)
+                    self.add(f"{owner}.{name}", value)
                 elif "://" in value:
                     for part in secrets_in_address(value):
-                        self.add(f"{path.name.partition('.')[0]}.{name}", part)
+                        self.add(f"{owner}.{name}", part)
             for flag, value in secrets_in_arguments(text):
-                self.add(f"{path.name.partition('.')[0]}.{flag}", value)
+                self.add(f"{owner}.{flag}", value)
             for name in re.findall(r"\$ENV\.(\w+)", text):
                 if f"$ENV.{name}" not in known:
                     self.add(name, variables.get(name, ""))
