@@ -71,7 +71,7 @@ def upsert(
     store: Store, model: Model, row: Mapping[str, Json], unique_by: Sequence[str], update_columns: Sequence[str] | None
 ) -> int:
     """`Upsert`: how many rows were written. Without `update_columns` every column is taken from the new row."""
-    values = _new_row(store, model, row, UPDATED_AT)
+    values = _columns(store, model, row, UPDATED_AT)
     if update_columns is None:
         store.warn(
             f"models.{model.id}: Upsert without updateColumns takes every column from the new row: missing ones "
@@ -156,19 +156,19 @@ def _save_or_create(store: Store, model: Model, row: Mapping[str, Json]) -> Json
 
 
 def _insert(store: Store, model: Model, row: Mapping[str, Json]) -> int:
-    values = _new_row(store, model, row, CREATED_AT)
+    values = _columns(store, model, row, CREATED_AT)
     cursor = store.database.write(_insert_sql(model, list(values)), list(values.values()))
     return int(cursor.lastrowid or 0)
 
 
-def _new_row(store: Store, model: Model, row: Mapping[str, Json], stamp: str) -> dict[str, Json]:
-    """The columns of a new row, checked; `stamp` is the column that gets the time."""
+def _columns(store: Store, model: Model, row: Mapping[str, Json], stamp: str, *, is_new: bool = True) -> Row:
+    """The columns of a row that is written, checked; `stamp` is the column that gets the time."""
     _check(store, model, row)
     values = _kept(store, model, row)
     if model.timestamps:
         values[stamp] = store.database.timestamp()
     if store.strict:
-        _refuse(model, values, is_new=True)
+        _refuse(model, values, is_new=is_new)
     return values
 
 
@@ -178,12 +178,7 @@ def _insert_sql(model: Model, names: Sequence[str]) -> str:
 
 
 def _change(store: Store, model: Model, row: Mapping[str, Json], where: Condition, limit: int = 0) -> int:
-    _check(store, model, row)
-    values = _kept(store, model, row)
-    if model.timestamps:
-        values[UPDATED_AT] = store.database.timestamp()
-    if store.strict:
-        _refuse(model, values, is_new=False)
+    values = _columns(store, model, row, UPDATED_AT, is_new=False)
     sets = ", ".join(f"{quoted(name)} = ?" for name in values)
     sql = f"UPDATE {quoted(model.table)} SET {sets}{_where(model, where, limit)}"
     return store.database.write(sql, (*values.values(), *where.parameters)).rowcount
