@@ -48,20 +48,28 @@ _ISATAP = (bytes.fromhex("00005efe"), bytes.fromhex("02005efe"))
 
 
 class Volume(Value):
-    """A folder that scripts see as the root of a file system: `new FS("data")`, `fs.data.ReadFile`."""
+    """A folder of an application that scripts see as the root of a file system: `new FS("data")`, `fs.data.ReadFile`.
+    Scripts may read what belongs to the application."""
 
     name: str
-    root: Path
-    """Absolute; need not exist."""
-    writable: bool = False
+    """One of `VOLUMES`."""
+    application: Path
+    """Absolute path of its root."""
 
-    application: Path | None = None
-    """The root of the application; only what belongs to it is read in a volume that is not writable."""
+    @property
+    def root(self) -> Path:
+        """Absolute; need not exist."""
+        return self.application / VOLUMES[self.name]
+
+    @property
+    def writable(self) -> bool:
+        """Whether scripts may write in it, and read all of it."""
+        return VOLUMES[self.name] == "data"
 
     def refusal(self, parts: tuple[str, ...], is_folder: bool = False) -> str | None:
         """Why scripts may not touch a file or folder, as the end of a sentence; None if they may. `parts`: of its
         path from the root of the volume, links resolved."""
-        if self.writable or self.application is None:
+        if self.writable:
             return None
         import os
 
@@ -90,15 +98,6 @@ class Policy(Value):
     """The environment variables that scripts may see. Names that are not here look like missing ones."""
     keep_secret: Callable[[str, str], None] = lambda name, value: None
     """Called with values that no report may show, such as `Authorization` headers that scripts send."""
-
-    def volumes(self, app_root: Path) -> dict[str, Volume]:
-        """The volumes of an application, by name."""
-        return {
-            name: Volume(name=name, root=app_root / folder, writable=True)
-            if folder == "data"
-            else Volume(name=name, root=app_root / folder, application=app_root)
-            for name, folder in VOLUMES.items()
-        }
 
     def check_host(self, url: str) -> None:
         """Checks by name whether scripts may reach the host of an address. `url`: absolute `http` or `https`

@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Iterator
 from errno import EXDEV
 
-from bindings.policy import VOLUMES, HostCall
+from bindings.policy import VOLUMES, HostCall, Volume
 from bindings.processes.arguments import (
     Arguments,
     Row,
@@ -286,9 +286,8 @@ METHODS: dict[str, Method] = {
 
 def _on_volume(name: str, method: Method) -> Row:
     def run(given: Arguments, call: HostCall) -> Json:
-        volume = call.policy.volumes(call.app_root)[name]
         try:
-            return method(FileAccess(volume, given, call))
+            return method(FileAccess(Volume(name=name, application=call.app_root), given, call))
         except OSError as error:
             at = error.filename if isinstance(error.filename, str) else given.optional(1)
             raise given.error(f'"{at}": {reason_of(error)}', 500) from error

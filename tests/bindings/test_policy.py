@@ -10,15 +10,12 @@ import pytest
 from table_tests import each
 
 from bindings.errors import ProcessError
-from bindings.policy import Policy
+from bindings.policy import VOLUMES, Policy, Volume
 
 
 def test_the_volumes_of_an_application(tmp_path: Path) -> None:
-    volumes = Policy().volumes(tmp_path)
-    assert [volume.name for volume in volumes.values()] == list(volumes)
-    assert {
-        name: (volume.root.relative_to(tmp_path).as_posix(), volume.writable) for name, volume in volumes.items()
-    } == {
+    volumes = [Volume(name=name, application=tmp_path) for name in VOLUMES]
+    assert {one.name: (one.root.relative_to(tmp_path).as_posix(), one.writable) for one in volumes} == {
         "data": ("data", True),
         "system": ("data", True),
         "app": (".", False),
@@ -48,14 +45,13 @@ OPEN = ["app.yao", "environment.txt", "scripts/connectors/a.ts", "assistants/dem
 
 @pytest.mark.parametrize("path", CLOSED)
 def test_what_holds_secrets_in_the_application_is_closed(tmp_path: Path, path: str) -> None:
-    volumes = Policy().volumes(tmp_path)
-    assert not volumes["app"].is_open(tuple(path.split("/")))
-    assert volumes["data"].is_open(tuple(path.split("/")))
+    assert not Volume(name="app", application=tmp_path).is_open(tuple(path.split("/")))
+    assert Volume(name="data", application=tmp_path).is_open(tuple(path.split("/")))
 
 
 @pytest.mark.parametrize("path", OPEN)
 def test_all_else_in_the_application_is_open(tmp_path: Path, path: str) -> None:
-    assert Policy().volumes(tmp_path)["app"].is_open(tuple(path.split("/")))
+    assert Volume(name="app", application=tmp_path).is_open(tuple(path.split("/")))
 
 
 ALLOWED = [
