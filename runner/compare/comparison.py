@@ -35,6 +35,14 @@ class Thresholds(Value):
     score: float = 0.001
     """A score that falls by at least this much, of 1, is lower."""
 
+    def is_slower(self, before: float, after: float) -> bool:
+        """Whether a result takes so much longer, in milliseconds."""
+        return after >= max(before * self.slower_factor, before + self.slower_by)
+
+    def takes_more(self, before: float, after: float) -> bool:
+        """Whether it uses so many more tokens, or so much more money."""
+        return after >= before * self.usage_factor
+
 
 class Kind(Value):
     """A kind of change."""
@@ -241,12 +249,10 @@ def _kinds(was: Side | None, now: Side | None, thresholds: Thresholds) -> Iterat
         yield "lower_scores"
     if now.verdict == earlier == Verdict.PASSED:
         for kind, less, more in (("slower", was, now), ("faster", now, was)):
-            if more.milliseconds >= max(
-                less.milliseconds * thresholds.slower_factor, less.milliseconds + thresholds.slower_by
-            ):
+            if thresholds.is_slower(less.milliseconds, more.milliseconds):
                 yield kind
     for kind, some, more_used in (("more_tokens", was.tokens, now.tokens), ("higher_costs", was.cost, now.cost)):
-        if some is not None and more_used is not None and some < more_used >= some * thresholds.usage_factor:
+        if some is not None and more_used is not None and some < more_used and thresholds.takes_more(some, more_used):
             yield kind
 
 

@@ -222,9 +222,9 @@ def _history(
     passed, count = sum(newest.passed), sum(newest.judged)
     streak = _streak(judged)
     fine = judged.where(list(map(_PASSED.__eq__, judged.verdict)))
-    duration, milliseconds = _level(fine, asks, "duration_ms", since, _is_slower)
-    price, cost = _level(judged, asks, "cost", since, _takes_more)
-    tokens_level, tokens = _level(judged, asks, "tokens", since, _takes_more)
+    duration, milliseconds = _level(fine, asks, "duration_ms", since, STANDARD.is_slower)
+    price, cost = _level(judged, asks, "cost", since, STANDARD.takes_more)
+    tokens_level, tokens = _level(judged, asks, "tokens", since, STANDARD.takes_more)
     price = price if cost is not None else tokens_level
     trends = set(_trends(series.verdict[-1], rate, newest, passed, count, duration, price))
     return TestHistory(
@@ -333,11 +333,3 @@ def _level(
     if found is None:
         return None, mean
     return Level(before=found.before, after=found.after, since=since(found.at, having, found.p)), mean
-
-
-def _is_slower(before: float, after: float) -> bool:
-    return after >= before * STANDARD.slower_factor and after - before >= STANDARD.slower_by
-
-
-def _takes_more(before: float, after: float) -> bool:
-    return after >= before * STANDARD.usage_factor
