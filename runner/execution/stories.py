@@ -128,7 +128,7 @@ class Stories:
             self._answers.begin(result.name, calls, of_loading)
             told = host.story_of(module, settings | {"skip": told.count - LAST}, run.stop.left)
             notes.append(("cut", "the story is too long: only its end is shown"))
-        return story_lines(told.lines, self._recording.sites, run.environment.secrets.text, hide, told.cut, notes)
+        return story_lines(told.lines, self._recording.sites, run.environment.secrets.value, hide, told.cut, notes)
 
     def _opened(self) -> StoryHost:
         if self._host is None:
@@ -236,7 +236,7 @@ class CaseStories:
                 return (note_of(error),)
 
     async def _told(self, functions: Sequence[FunctionRun]) -> tuple[Record, ...]:
-        hide, clean = self._run.options.story_hide, self._run.environment.secrets.text
+        hide, clean = self._run.options.story_hide, self._run.environment.secrets.value
         lines: list[ToldLine] = []
         notes: list[tuple[str, str]] = []
         cut, loaded = 0, set[Path]()

@@ -65,13 +65,13 @@ _NAMES = re.compile(r'"(?:[^"\\]|\\.)*"|([A-Za-z_$][\w$]*|\d+)(?=: )')
 def story_lines(
     told: Iterable[ToldLine],
     sites: Sequence[Site],
-    clean: Callable[[str], str],
+    clean: Callable[[Any], Any],
     left_out: Collection[str],
     cut: int,
     notes: Iterable[tuple[str, str]] = (),
 ) -> tuple[Record, ...]:
     """The lines of a story, of which the last ones stay: what a worker has told, `cut` lines less at the front, after
-    `notes`, kinds and texts of what else is to be said. `clean` hides secrets in a text; `left_out` are patterns of
+    `notes`, kinds and texts of what else is to be said. `clean` hides secrets in a value; `left_out` are patterns of
     names whose values are hidden."""
     found = (_Line(part, sites, clean, left_out).record() for line in told for part in _apart(line, sites))
     lines = [line for line in found if line["text"]]
@@ -127,7 +127,7 @@ class _Line:
     """Makes the record of a line."""
 
     def __init__(
-        self, told: ToldLine, sites: Sequence[Site], clean: Callable[[str], str], left_out: Collection[str]
+        self, told: ToldLine, sites: Sequence[Site], clean: Callable[[Any], Any], left_out: Collection[str]
     ) -> None:
         self._told, self._sites, self._clean, self._left_out = told, sites, clean, left_out
         self._record: Record = {}
@@ -156,7 +156,7 @@ class _Line:
             call = f"{site.name or '(callback)'}({', '.join(values)})"
             calls = self._texts["calls"]
             calls[str(len(calls))] = call
-            said = _cleaned(call, self._clean)
+            said = self._clean(call)
             self._record["calls"] = f"{self._record['calls']}; {said}" if "calls" in self._record else said
             return
         kind = "changed" if op == "m" else {"tested": "value", "turn": "assigned"}.get(site.kind, site.kind)
@@ -172,7 +172,7 @@ class _Line:
 
     def _put(self, kind: str, name: str, text: str) -> None:
         shown = self._texts.setdefault(kind, {})[name] = self._shown(name, text)
-        value = _cleaned(shown if shown == "***" else _json(text), self._clean)
+        value = self._clean(shown if shown == "***" else _json(text))
         if kind in ("read", "assigned", "changed"):
             self._record.setdefault(kind, {})[name] = value
         else:
@@ -196,11 +196,3 @@ def _json(text: str) -> Any:
         if text.startswith("="):
             return json.loads(_NAMES.sub(lambda found: f'"{found[1]}"' if found[1] else found[0], text[1:]))
     return text[1:]
-
-
-def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
-    if isinstance(value, dict):
-        return {clean(name): _cleaned(item, clean) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_cleaned(item, clean) for item in value]
-    return clean(value) if isinstance(value, str) else value

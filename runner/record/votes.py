@@ -150,9 +150,6 @@ class Group(Value):
     kind: str
     name: str
 
-    def __hash__(self) -> int:
-        return hash((self.kind, self.name))
-
 
 def criteria_of(case: CaseResult) -> dict[str, float]:
     """Name of a criterion, its id or else its text → 1 or 0, or its score: of scores, of their assertions, and of
