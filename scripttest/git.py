@@ -20,7 +20,7 @@ Git itself refuses repositories of other users (`safe.directory`).
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from scripttest.files import SOURCE_LIMIT, anywhere, parts_below, read_file
 from scripttest.values import Value
@@ -165,11 +165,12 @@ def merge_base(revision: str, folder: str, variables: Mapping[str, str]) -> str:
 def head_of(folder: str) -> tuple[str, str]:
     """The reference that is checked out around a folder, such as `refs/heads/main`, and the digest of its commit; each
     is empty where it is not known. Git is not started."""
-    repository = next(iter(_around(os.path.realpath(folder), {})), None)
-    if repository is None:
+    top = next(_tops(os.path.realpath(folder)), None)
+    if top is None:
         return "", ""
-    places = (repository.folder, _shared(repository.folder))
-    head = said = _first(f"{repository.folder}/HEAD")
+    own = _target(f"{top}/.git")
+    places = (own, _shared(own))
+    head = said = _first(f"{own}/HEAD")
     for _ in range(_LINKS):
         name = said.removeprefix("ref: ").strip()
         if name == said or name.startswith("/") or ".." in name.split("/"):
@@ -184,22 +185,25 @@ def head_of(folder: str) -> tuple[str, str]:
 
 def _around(folder: str, variables: Mapping[str, str]) -> list[Repository]:
     """The repositories whose checkouts hold a folder, the nearest one first."""
-    tops = []
-    while True:
-        if os.path.lexists(f"{folder}/.git"):
-            tops.append(folder)
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            break
-        folder = parent
     found: list[Repository] = []
-    for top in reversed(tops):
+    for top in reversed([*_tops(folder)]):
         target = _target(f"{top}/.git")
         is_own = target == f"{top}/.git" or any(_is_below(target, _shared(one.folder)) for one in found)
         is_inside = any(_is_below(target, checkout) for checkout in (top, *(one.top for one in found)))
         if _is_git_folder(target) and (is_own or not is_inside):
             found.insert(0, Repository(top=top, folder=target, variables=variables))
     return found
+
+
+def _tops(folder: str) -> Iterator[str]:
+    """The folders from this one upward that have a `.git`."""
+    while True:
+        if os.path.lexists(f"{folder}/.git"):
+            yield folder
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return
+        folder = parent
 
 
 def _target(path: str) -> str:
