@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from bindings import agent_id
 from runner.assertions import TYPES
-from runner.assertions.checking import type_named
+from runner.assertions.checking import problem_with_assertion, type_named
 from runner.assertions.model import Assertions
+from runner.cases.entries import Finding
 from runner.shapes.declared import Field, Model
 from runner.shapes.fields import CallOptions, DurationText, FreeObject, FreeValue, OpenModel, TimeText, milliseconds_of
 from runner.shapes.shape import misfit
@@ -30,7 +31,6 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from runner.application.documents import JsonPath
     from runner.assertions.model import Assertion
-    from runner.cases.entries import Finding
 
 _SAID = ("input", "messages")
 """Fields with what is said to the agent."""
@@ -316,7 +316,10 @@ class Case(Model):
 
     def findings(self, folder: Path) -> Iterator[Finding]:
         """What is wrong beyond what is looked for in all cases; relative files count from the folder."""
-        return iter(())
+        has_expected = self.expected is not None
+        for number, assertion in enumerate(self.assertions or (), 1):
+            if problem := problem_with_assertion(assertion, has_expected=has_expected):
+                yield Finding(path=("assert", number - 1), text=f"assertion {number}: {problem}")
 
     def references(self, connector: str = "", simulator: str = "") -> Iterator[Reference]:
         """The files and agents that it refers to, as far as a run needs them. `connector`: from `--connector`; it

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.application.documents import KEEP_ONE, JsonPath, Position, given_twice, repeated_keys
-from runner.assertions.checking import problem_with_assertion
 from runner.cases.entries import Entry, Finding, Problem, Problems, Splitter, entries_in, list_of, without_noise
 from runner.cases.kinds import explain, model_of, without_nulls
 from runner.cases.messages import findings_of_parts, parts_of_case
@@ -268,11 +267,9 @@ def problem_with_repeat(case: Case) -> Finding | None:
 
 
 def _all_of(case: Case, folder: Path) -> list[Finding]:
-    is_plain = type(case) is Case
-    if is_plain and type(case.input) is str and case.messages is None and not case.attachments:
-        return _of_assertions(case)
-    own = _of_assertions(case) if is_plain else case.findings(folder)
-    return [*_of_said(case), *findings_of_parts(parts_of_case(case), folder), *own]
+    if type(case) is Case and type(case.input) is str and case.messages is None and not case.attachments:
+        return list(case.findings(folder))
+    return [*_of_said(case), *findings_of_parts(parts_of_case(case), folder), *case.findings(folder)]
 
 
 def _of_said(case: Case) -> Iterator[Finding]:
@@ -281,15 +278,6 @@ def _of_said(case: Case) -> Iterator[Finding]:
         yield Finding(path=(), text='"input" is missing', hint='Put the message to the agent in "input" or "messages"')
     if said == []:
         yield Finding(path=(name,), text="it contains no message")
-
-
-def _of_assertions(case: Case) -> list[Finding]:
-    has_expected = case.expected is not None
-    return [
-        Finding(path=("assert", number - 1), text=f"assertion {number}: {problem}")
-        for number, assertion in enumerate(case.assertions or (), 1)
-        if (problem := problem_with_assertion(assertion, has_expected=has_expected))
-    ]
 
 
 def faults(waits: Waits, known: Collection[str], what: str) -> Iterator[tuple[str, Finding]]:
