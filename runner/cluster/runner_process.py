@@ -140,7 +140,8 @@ class Sender:
 
 
 class Runner:
-    """Runs the units that one runner process is given."""
+    """Runs the units that one runner process is given, and tells the command of model calls, as a
+    `runner.agents.runtime.UsageCounter`."""
 
     def __init__(self, setup: Setup, root: Path, environment: Environment, write: Callable[[bytes], None]) -> None:
         """Raises RunnerError if the run is not possible on this machine.
@@ -174,7 +175,7 @@ class Runner:
         )
         self._services = RunServices(self._request, key=setup.key)
         if (setup.options.max_cost, setup.options.max_tokens) != (None, None):
-            self._services.count_usage(_Usage(self.say, lambda: self.stop))
+            self._services.count_usage(self)
         self._service: AgentService | None = None
         self._services.on_agents = self._set_up_agents
         self._answers: tuple[str, ...] = ()
@@ -208,6 +209,15 @@ class Runner:
         """Sends it at once."""
         self._sender.put(value)
         self._sender.flush()
+
+    @property
+    def refusal(self) -> str | None:
+        """See `UsageCounter`."""
+        return self.stop.reason if self.stop.closes_models else None
+
+    def spend(self, connector: str, usage: Any, free: bool) -> None:
+        """See `UsageCounter`."""
+        self.say(RunnerMessage(usage=(connector, usage, free)))
 
     def run(self, unit: WorkUnit) -> None:
         """Runs a work unit to its end; blocks until all is said of it, and answers are kept."""
@@ -268,24 +278,6 @@ class Runner:
             limit=sys.maxsize,
             gate=answers,
         )
-
-
-class _Usage:
-    """Tells the command of model calls; implements `runner.agents.runtime.UsageCounter`."""
-
-    def __init__(self, say: Callable[[Any], None], stop: Callable[[], Stop]) -> None:
-        self._say = say
-        self._stop = stop
-
-    @property
-    def refusal(self) -> str | None:
-        """See `UsageCounter`."""
-        stop = self._stop()
-        return stop.reason if stop.closes_models else None
-
-    def spend(self, connector: str, usage: Any, free: bool) -> None:
-        """See `UsageCounter`."""
-        self._say(RunnerMessage(usage=(connector, usage, free)))
 
 
 def main(modules: ModuleFile | None) -> None:
