@@ -49,33 +49,15 @@ class Throw(Value):
         return self.script == script and self.within[0] <= declared < self.within[1]
 
 
-def callees(code: str, place: int) -> list[str]:
-    """The callees of the calls that the engine may mean by a place, inner ones first: it reports no more of a value
-    that was not a function than a position."""
-    return _asked("callees", code, place) or []
-
-
-def loop_at(code: str, place: int, is_call: bool, top_level: bool = False) -> int | None:
-    """The offset of the loop that was running; None if there is no loop around or after the place.
-
-    Args:
-        code: the whole script.
-        place: offset that the engine recorded last.
-        is_call: whether a call was running at this place, so that the loop must be around it.
-        top_level: whether the code was outside functions."""
-    found: int | None = _asked("loopAt", code, place, is_call, to_the_end=top_level)
-    return found
-
-
-def last_return(code: str, place: int) -> int | None:
-    """The offset of the last `return` of the function that begins at a place."""
-    found: int | None = _asked("lastReturn", code, place)
-    return found
-
-
-def _asked(question: str, code: str, place: int, *given: object, to_the_end: bool = False) -> Any:
+def asked(question: str, code: str, place: int, *given: object, to_the_end: bool = False) -> Any:
     """What the parser answers about the top-level statement that a place is in, or about the code from there on; None
-    where it cannot be read. An offset that it answers is one in the code."""
+    where it cannot be read. Places are offsets in the code.
+
+    - `callees`: those of the calls that the engine may mean by the place, inner ones first. It reports no more of a
+      value that was not a function than a position.
+    - `loopAt`, and whether a call was running at the place: the place of the loop that was running, which is around the
+      call, else around or after the place.
+    - `lastReturn`: the place of the last `return` of the function that begins at the place."""
     start = max((match.start() for match in re.compile(_BEGINS, re.MULTILINE).finditer(code, 0, place + 1)), default=0)
     next = None if to_the_end else re.compile(_BEGINS, re.MULTILINE).search(code, start + 1)
     piece = code[start : next.start() if next else len(code)]

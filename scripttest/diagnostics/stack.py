@@ -164,28 +164,27 @@ class StackMapper:
 
     def _loop(self, line: int, column: int, is_call: bool, top_level: bool) -> Location | None:
         """The loop that code at a place was in."""
-        from scripttest.diagnostics.printed import loop_at
+        from scripttest.diagnostics.printed import asked
 
         script = self._script_at(line)
         if script is None:
             return None
-        at = loop_at(script.code, _offset(script, line, column), is_call, top_level)
+        at = asked("loopAt", script.code, _offset(script, line, column), is_call, to_the_end=top_level)
         if at is None:
             return None
         word = re.compile(r"\w+").match(script.code, at)
-        location = self._located(script, at)
-        return location and location.replace(length=len(word[0]) if word else 1)
+        return self._located(script, at, len(word[0]) if word else 1)
 
     def _callees(self, line: int, column: int) -> list[str]:
         """What the engine may call no function at a place; nothing where that is not the user's code."""
         if (line, column) not in self._named:
-            from scripttest.diagnostics.printed import callees
+            from scripttest.diagnostics.printed import asked
 
             location, script = self._locate(line, column), self._script_at(line)
             found = []
             if location and script:
                 at = _offset(script, line, column)
-                found = [_as_written(name, location) for name in callees(script.code, at)]
+                found = [_as_written(name, location) for name in asked("callees", script.code, at) or ()]
             self._named[line, column] = found
         return self._named[line, column]
 
@@ -240,8 +239,7 @@ class StackMapper:
         from scripttest.shortcuts.slicing import as_printed
 
         script = self._scripts[-1]
-        location = self._located(script, max(offset, script.code.find(as_printed(name), offset)))
-        return location and location.replace(length=len(name))
+        return self._located(script, max(offset, script.code.find(as_printed(name), offset)), len(name))
 
     def thrown(self, tests: Sequence[int], own: int, message: str) -> tuple[Location, bool] | None:
         """Where a test threw what has no stack, and whether that is in the test itself; None where the code leaves
@@ -254,23 +252,21 @@ class StackMapper:
             self._throws = throws_in([script.code for script in self._scripts])
         last = len(self._scripts) - 1
         found = throw_at(self._throws, last, tests, own, message)
-        location = self._located(self._scripts[found.script], found.start) if found else None
-        return (location.replace(length=len(found.word)), found.is_in(last, own)) if found and location else None
+        location = self._located(self._scripts[found.script], found.start, len(found.word)) if found else None
+        return (location, found.is_in(last, own)) if found and location else None
 
     def last_return(self, offset: int) -> Location | None:
         """Where the function that the last script declares at an offset returns, at its end."""
-        from scripttest.diagnostics.printed import last_return
+        from scripttest.diagnostics.printed import asked
 
         script = self._scripts[-1]
-        at = last_return(script.code, offset)
-        if at is None:
-            return None
-        location = self._located(script, at)
-        return location and location.replace(length=len("return"))
+        at = asked("lastReturn", script.code, offset)
+        return None if at is None else self._located(script, at, len("return"))
 
-    def _located(self, script: Script, at: int) -> Location | None:
+    def _located(self, script: Script, at: int, length: int = 0) -> Location | None:
         before = script.code.count("\n", 0, at)
-        return self._locate(script.first_line + before, at - script.code.rfind("\n", 0, at))
+        location = self._locate(script.first_line + before, at - script.code.rfind("\n", 0, at))
+        return location and location.replace(length=length)
 
     def _script_at(self, line: int) -> Script | None:
         return next((script for script in reversed(self._scripts) if line >= script.first_line), None)

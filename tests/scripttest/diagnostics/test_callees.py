@@ -9,7 +9,7 @@ import pytest
 from command import MakeApplication
 from table_tests import each
 
-from scripttest.diagnostics.printed import callees
+from scripttest.diagnostics.printed import asked
 
 WORLD = """
 var o = { p: {}, self() { return this; } }, a = { b: { c: 1 }, l: [1] }, b = "foo", foo = 1, Foo;
@@ -86,7 +86,7 @@ def candidates(expression: str) -> list[str]:
     place = re.match(r"TypeError: not a function\n    at \S+ \(<input>:(\d+):(\d+)\)", str(raised.value))
     assert place, raised.value
     lines = code.splitlines(keepends=True)
-    return callees(code, len("".join(lines[: int(place[1]) - 1])) + int(place[2]) - 1)
+    return asked("callees", code, len("".join(lines[: int(place[1]) - 1])) + int(place[2]) - 1)
 
 
 @each("expression", ONE)
@@ -113,7 +113,7 @@ def test_where_the_place_is_shared_all_calls_are_candidates(expression: str, fou
 @each("place", range(0, 90, 7))
 def test_places_that_nobody_noted_give_none_or_some_but_never_break(place: int) -> None:
     code = 'var a = `x${(`;\nfunction f() {\n  return g(/[/](]/, "\'", a)[b](c => {\n    (d))]}\n  };\n}\n'
-    assert all(name in code.replace("\n", "") for name in callees(code, place))
+    assert all(name in code.replace("\n", "") for name in asked("callees", code, place) or ())
 
 
 CODE = """\
