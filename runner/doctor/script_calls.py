@@ -23,21 +23,26 @@ PROCESS, HTTP, EXEC, AGENT, HANDLER, SERVER, TOOL, CONNECTOR, SCRIPT, TABLE, MAD
 """Kinds of what is asked; `handler`: an agent in `uses` of a package; `tool`: an MCP server and a tool of it; `table`:
 of a query, whose name is that of the process and that of the table, or of the model with `$` before it; `made`: a
 process whose name is made at run time; `broken`: a script that cannot be compiled, whose name is the reason."""
+_ANYWHERE = "(?s:.*)"
 _ARGUMENTS = (
-    (r"(?:globalThis\.)?Process", PROCESS, 0),
-    (r"(?:.*\.)?time\.After", PROCESS, 1),
-    (r"new Job", PROCESS, 0),
-    (r"http\.(?:Get|Post|Put|Patch|Delete|Head)", HTTP, 0),
-    (r"http\.(?:Send|Stream)", HTTP, 1),
-    (r"(?:.*\.)?computer\.Exec", EXEC, 0),
-    (r"(?:.*\.)?agent\.Call", AGENT, 0),
-    (r"(?:.*\.)?llm\.Stream", CONNECTOR, 0),
-    (r"(?:.*\.)?mcp\.(?!All$|Any$|Race$)\w+", SERVER, 0),
-    (r"new MCP", SERVER, 0),
-    (r"(?:assistant_id|agent_id):", AGENT, 0),
-    (r"server_id:", SERVER, 0),
+    (r"(?:globalThis\.)?Process", _ANYWHERE, PROCESS, 0),
+    (r"(?:.*\.)?time\.After", _ANYWHERE, PROCESS, 1),
+    (r"new Job", _ANYWHERE, PROCESS, 0),
+    (r"process:", r"(?!(?:.*\.)?(?:Process|(?:mcp|agent|llm)\.\w+|Send\w*)$)(?s:.*)", PROCESS, 0),
+    (r"http\.(?:Get|Post|Put|Patch|Delete|Head)", _ANYWHERE, HTTP, 0),
+    (r"http\.(?:Send|Stream)", _ANYWHERE, HTTP, 1),
+    (r"(?:.*\.)?computer\.Exec", _ANYWHERE, EXEC, 0),
+    (r"(?:.*\.)?agent\.Call", _ANYWHERE, AGENT, 0),
+    (r"(?:.*\.)?llm\.Stream", _ANYWHERE, CONNECTOR, 0),
+    (r"(?:.*\.)?mcp\.(?!All$|Any$|Race$)\w+", _ANYWHERE, SERVER, 0),
+    (r"new MCP", _ANYWHERE, SERVER, 0),
+    (r"(?:assistant_id|agent_id):", _ANYWHERE, AGENT, 0),
+    (r"server_id:", _ANYWHERE, SERVER, 0),
+    (r"agent:", r"(?:.*\.)?agent\.(?:All|Any|Race)", AGENT, 0),
+    (r"mcp:", r"(?:.*\.)?mcp\.(?:All|Any|Race)", SERVER, 0),
+    (r"connector:", r"(?:.*\.)?llm\.(?:All|Any|Race)", CONNECTOR, 0),
 )
-"""Callee, or property → what its argument of that number names."""
+"""Callee, or property, and the call among whose arguments it stands → what its argument of that number names."""
 _CALLS_TOOL = r"(?:.*\.)?mcp\.CallTool"
 _OF_PLAN = ((r"(?:.*\.)?Add", 2), (r"(?:.*\.)?Subscribe", 1))
 """Callee → which of its arguments names a process, in scripts that have a `Plan`."""
@@ -48,16 +53,8 @@ _CALL_OPTIONS = frozenset(
     """.split()
 )
 """Properties of what a Create hook returns, and of the options of calls."""
-_WITHIN = (
-    (r"(?:.*\.)?agent\.(?:All|Any|Race)", "agent:", AGENT),
-    (r"(?:.*\.)?mcp\.(?:All|Any|Race)", "mcp:", SERVER),
-    (r"(?:.*\.)?llm\.(?:All|Any|Race)", "connector:", CONNECTOR),
-)
-"""Properties that name something among the arguments of these."""
 MOST_NAMED = 10
 """Functions of a script that are named."""
-_GIVES_DATA = r"(?:.*\.)?(?:Process|(?:mcp|agent|llm)\.\w+|Send\w*)"
-"""Calls among whose arguments a property `process` is data, and no task."""
 _FIXED = (
     (r"(?:.*\.)?search\.(Web|KB|DB)", r"search.\1"),
     (r"(?:.*\.)?llm\.GenerateImage", "llm.ImageGeneration"),
@@ -201,12 +198,12 @@ def _queried(calls: Sequence[WrittenCall]) -> Iterator[ScriptCall]:
 
 def _asked(call: WrittenCall) -> Iterator[ScriptCall]:
     place = f"{call.file}:{call.line}"
-    for pattern, kind, number in _ARGUMENTS:
-        if re.fullmatch(pattern, call.callee):
+    for callee, within, kind, number in _ARGUMENTS:
+        if re.fullmatch(callee, call.callee) and re.fullmatch(within, call.within):
             name = call.arguments[number] if number < len(call.arguments) else None
             if kind == PROCESS:
                 yield _of_process(name, place)
-                yield from _of_arguments(name or "", call, place)
+                yield from () if call.callee == "process:" else _of_arguments(name or "", call, place)
             elif kind == HTTP:
                 given = call.callee.rpartition(".")[2].upper()
                 method = given if number == 0 else call.arguments[0] or "*"
@@ -217,13 +214,8 @@ def _asked(call: WrittenCall) -> Iterator[ScriptCall]:
                 yield ScriptCall(kind=kind, name=name, place=place)
     if re.fullmatch(_CALLS_TOOL, call.callee):
         yield from _tool(call.arguments[:2], place)
-    if call.callee == "process:" and not re.fullmatch(_GIVES_DATA, call.within):
-        yield _of_process(call.arguments[0], place)
     if call.callee == "connector:" and call.beside <= _CALL_OPTIONS and "*" not in (call.arguments[0] or "*"):
         yield ScriptCall(kind=CONNECTOR, name=call.arguments[0] or "", place=place)
-    for pattern, property, kind in _WITHIN:
-        if call.callee == property and re.fullmatch(pattern, call.within) and call.arguments[0]:
-            yield ScriptCall(kind=kind, name=call.arguments[0], place=place)
     for pattern, process in _FIXED:
         if match := re.fullmatch(pattern, call.callee):
             yield ScriptCall(kind=PROCESS, name=match.expand(process), place=place)

@@ -43,6 +43,7 @@ _FORMS = {"json_object": "json", "json_schema": "json", "text": "text"}
 _COST = {"yao_test.cost_usd": "cost", "yao_test.cost_estimated": "cost_estimated"}
 """Attribute → field of a record of a cost."""
 _OPTIONAL = {
+    "yao_test.role": "role",
     "gen_ai.request.model": "asked",
     "gen_ai.response.id": "response",
     "gen_ai.response.model": "model",
@@ -117,7 +118,6 @@ def of_call(call: Record, asked: Record | None) -> Attributes:
     """A call of an agent. `asked` is its first call of a model; None: it called none."""
     name = str(call["agent"])
     found: Attributes = {
-        **_who(call),
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.id": name,
         "gen_ai.agent.name": name,
@@ -132,7 +132,6 @@ def of_call(call: Record, asked: Record | None) -> Attributes:
 def of_model_call(step: Record) -> Attributes:
     """A call of a model."""
     found: Attributes = {
-        **_who(step),
         "gen_ai.operation.name": "embeddings" if step["role"] == "embedding" else "chat",
         "gen_ai.provider.name": step["vendor"],
         "yao_test.connector": step["connector"],
@@ -150,7 +149,6 @@ def of_model_call(step: Record) -> Attributes:
 def of_tool_call(step: Record) -> Attributes:
     """A call of a tool."""
     found: Attributes = {
-        **_who(step),
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": step["name"],
         "gen_ai.tool.type": "extension" if step["server"] else "function",
@@ -220,10 +218,6 @@ def _parsed(arguments: Any) -> Any:
         return json.loads(arguments) if isinstance(arguments, str) else arguments
     except (ValueError, RecursionError):
         return arguments
-
-
-def _who(record: Record) -> Attributes:
-    return {"yao_test.role": record["role"]}
 
 
 def _optional(record: Record) -> Attributes:

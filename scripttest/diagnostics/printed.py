@@ -79,20 +79,19 @@ def throws_in(codes: Sequence[str]) -> tuple[Throw, ...]:
     """The throw statements in scripts, except `throw new ...`; none if one cannot be read."""
     if sum(map(len, codes)) > MOST:
         return ()
-    try:
-        return tuple([throw for number, code in enumerate(codes) for throw in _throws(number, code)])
-    except UnreadableError:
-        return ()
-
-
-def _throws(number: int, code: str) -> Iterator[Throw]:
-    starts = [match.start() for match in re.finditer(_BEGINS, code, re.MULTILINE)]
-    for start, end in zip(starts, [*starts[1:], len(code)], strict=True):
-        piece = code[start:end]
-        if "throw" in piece or "reject" in piece:
-            for found in parser().ask("throwsIn", piece):
-                at, word, value = found["start"] + start, found["word"], found["value"]
-                yield Throw(script=number, start=at, word=word, value=value, within=(start, end))
+    throws: list[Throw] = []
+    for number, code in enumerate(codes):
+        starts = [match.start() for match in re.finditer(_BEGINS, code, re.MULTILINE)]
+        for start, end in zip(starts, [*starts[1:], len(code)], strict=True):
+            piece = code[start:end]
+            try:
+                found = parser().ask("throwsIn", piece) if "throw" in piece or "reject" in piece else []
+            except UnreadableError:
+                return ()
+            for one in found:
+                at = one["start"] + start
+                throws.append(Throw(script=number, start=at, word=one["word"], value=one["value"], within=(start, end)))
+    return tuple(throws)
 
 
 def throw_at(throws: Sequence[Throw], script: int, tests: Sequence[int], own: int, message: str) -> Throw | None:
