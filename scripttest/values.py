@@ -84,3 +84,11 @@ def names_of(kind: type[Value]) -> tuple[str, ...]:
 def fields_of(value: Value) -> dict[str, Any]:
     """The fields by name, in the order in which the class declares them."""
     return {name: getattr(value, name) for name in names_of(type(value))}
+
+
+def mapped(value: Any, leaf: Callable[[Any], Any], key: Callable[[Any], Any] | None = None) -> Any:
+    """A JSON value with other leaves: what is neither an object nor a list; and other keys, if there is a function for
+    these."""
+    if isinstance(value, dict):
+        return {key(name) if key else name: mapped(item, leaf, key) for name, item in value.items()}
+    return [mapped(item, leaf, key) for item in value] if isinstance(value, list | tuple) else leaf(value)

@@ -25,7 +25,7 @@ from typing import Any, Generic, TypeVar
 
 from runner.connectors.base import Completion, ModelRequest
 from runner.errors import RunnerError
-from scripttest.values import Value
+from scripttest.values import Value, mapped
 
 T = TypeVar("T")
 Described = dict[str, Any]
@@ -315,23 +315,16 @@ def _counting(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _steady(value: Any) -> Any:
-    if isinstance(value, str):
-        return steady_text(value)
-    if isinstance(value, Mapping):
-        return {key: _steady(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_steady(item) for item in value]
-    return value
+    return mapped(value, lambda leaf: steady_text(leaf) if isinstance(leaf, str) else leaf)
 
 
 def _cleaned(value: Any, clean: Clean) -> Any:
-    if isinstance(value, str):
-        return clean(value if len(value) < DATA_URL or not value.startswith("data:") else _digest(value))
-    if isinstance(value, Mapping):
-        return {clean(str(key)): _cleaned(item, clean) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_cleaned(item, clean) for item in value]
-    return value
+    def cleaned(leaf: Any) -> Any:
+        if not isinstance(leaf, str):
+            return leaf
+        return clean(leaf if len(leaf) < DATA_URL or not leaf.startswith("data:") else _digest(leaf))
+
+    return mapped(value, cleaned, lambda key: clean(str(key)))
 
 
 def _digest(url: str) -> str:

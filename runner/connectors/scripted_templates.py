@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.connectors.base import message_text
 from runner.errors import ConfigurationError, did_you_mean
-from scripttest.values import Value
+from scripttest.values import Value, mapped
 
 if TYPE_CHECKING:
     from runner.connectors.base import Message, ModelRequest
@@ -189,24 +189,12 @@ class Template(Value):
 def compile_templates(value: Any) -> Any:
     """The same JSON value with a Template for each string that is one. Raises ConfigurationError, whose message is the
     detail only."""
-    if isinstance(value, str):
-        return _compile(value) if "{{" in value else value
-    if isinstance(value, dict):
-        return {key: compile_templates(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [compile_templates(item) for item in value]
-    return value
+    return mapped(value, lambda leaf: _compile(leaf) if isinstance(leaf, str) and "{{" in leaf else leaf)
 
 
 def render(value: Any, lookup: Lookup) -> Any:
     """The JSON value with the templates filled in. Raises TemplateError."""
-    if isinstance(value, Template):
-        return value.value(lookup)
-    if isinstance(value, dict):
-        return {key: render(item, lookup) for key, item in value.items()}
-    if isinstance(value, list):
-        return [render(item, lookup) for item in value]
-    return value
+    return mapped(value, lambda leaf: leaf.value(lookup) if isinstance(leaf, Template) else leaf)
 
 
 def names_in(value: Any) -> set[str]:

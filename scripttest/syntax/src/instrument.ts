@@ -1,6 +1,6 @@
 /** Puts counters into a file. */
 
-import { type Point, Points } from "./points";
+import { Points } from "./points";
 import { programOf } from "./tree";
 import { type Watch, watched } from "./watched";
 
@@ -17,34 +17,7 @@ export function instrumented(source: string, suffix: string, first: number, watc
   const program = programOf(source, suffix);
   if ((program.comments as { value: string }[]).some(({ value }) => IGNORED.test(value))) return null;
   const points = new Points(program, first);
-  if (points.found.length === 0) return null;
+  if (points.next === first) return null;
   watched(source, suffix, watches, program, points.insertions);
-  return { ...points.insertions.into(source), table: tableOf(points.found), counters: points.next - first };
-}
-
-/** Points in the shapes of Istanbul, with the numbers of counters in place of counts. */
-function tableOf(points: Point[]) {
-  const table = {
-    statementMap: {} as Record<string, unknown>,
-    fnMap: {} as Record<string, unknown>,
-    branchMap: {} as Record<string, unknown>,
-    s: {} as Record<string, number>,
-    f: {} as Record<string, number>,
-    b: {} as Record<string, number[]>,
-  };
-  let [statements, functions, branches] = [0, 0, 0];
-  for (const { kind, loc, arms, name, decl, counter } of points) {
-    if (kind === "statement") {
-      table.statementMap[statements] = loc;
-      table.s[statements++] = counter;
-    } else if (kind === "function") {
-      const line = decl!.start.line;
-      table.fnMap[functions] = { name: name || `(anonymous_${functions})`, decl, loc, line };
-      table.f[functions++] = counter;
-    } else {
-      table.branchMap[branches] = { loc, type: kind, locations: arms, line: loc.start.line };
-      table.b[branches++] = arms!.map((_, index) => counter + index);
-    }
-  }
-  return table;
+  return { ...points.insertions.into(source), table: points.table, counters: points.next - first };
 }

@@ -9,21 +9,6 @@
 import { Insertions } from "./text";
 import { LOOPS, type Node, type Position, type Range, allChildren, bare, child, children, words, writtenName } from "./tree";
 
-/** Something that is counted. */
-export interface Point {
-  /** `statement`, `function`, or the type of a branch as Istanbul names it */
-  kind: string;
-  /** where it is; of a function, its body */
-  loc: Range;
-  /** the arms of a branch, each with a counter; empty places: what is not written, such as a missing `else` */
-  arms?: (Range | { start: object; end: object })[];
-  /** the name of a function, if it has one, and where that is written */
-  name?: string;
-  decl?: Range;
-  /** the number of its first counter */
-  counter: number;
-}
-
 /** The global with all counters. */
 const COUNTERS = "$yaoHits";
 /** What has one statement as its body. */
@@ -52,7 +37,16 @@ const NOWHERE = { start: {}, end: {} };
 
 /** The points of a program, whose counters have the numbers from `first` on, and the texts that count them. */
 export class Points {
-  readonly found: Point[] = [];
+  /** The points in the shapes of Istanbul, with the numbers of counters in place of counts. */
+  readonly table = {
+    statementMap: {} as Record<string, unknown>,
+    fnMap: {} as Record<string, unknown>,
+    branchMap: {} as Record<string, unknown>,
+    s: {} as Record<string, number>,
+    f: {} as Record<string, number>,
+    b: {} as Record<string, number[]>,
+  };
+  readonly #found = { statements: 0, functions: 0, branches: 0 };
   readonly insertions = new Insertions();
   /** The number of the next counter. */
   next: number;
@@ -73,7 +67,7 @@ export class Points {
     if (node.declare === true || (type.startsWith("TS") && !RUNS.has(type)) || hintFor(node) === "next") return;
     if (STATEMENTS.has(type)) this.#statement(node);
     if (FUNCTIONS.has(type)) this.#function(node, parent);
-    if (AROUND.has(type)) this.#braces(child(node, "body")!, "");
+    if (AROUND.has(type)) this.insertions.braces(child(node, "body")!, "");
     switch (type) {
       case "IfStatement":
         this.#if(node);
@@ -103,7 +97,7 @@ export class Points {
   #statement(node: Node): void {
     const place = this.#labels.get(node) ?? node;
     if (node.type === "LabeledStatement") this.#labels.set(child(node, "body")!, place);
-    const [counter] = this.#count({ kind: "statement", loc: rangeOf(node) });
+    const counter = this.#countStatement(node);
     this.insertions.open(place.start, place.end, `${counter};`, 1);
   }
 
@@ -114,15 +108,15 @@ export class Points {
     const { line, column } = node.loc.start;
     const first = { start: { line, column }, end: { line, column: column + 1 } };
     const declared = named !== null ? rangeOf(named) : first;
-    const [counter] = this.#count({ kind: "function", loc: rangeOf(body), name: name ?? "", decl: declared });
+    const number = this.#found.functions++;
+    this.table.fnMap[number] = { name: name || `(anonymous_${number})`, decl: declared, loc: rangeOf(body), line: declared.start.line };
+    const counter = this.#counter((this.table.f[number] = this.next++));
     if (body.type !== "BlockStatement") {
-      const [returned] = this.#count({ kind: "statement", loc: rangeOf(body) });
+      const returned = this.#countStatement(body);
       this.#wrap(body, `${counter},${returned}`);
       return;
     }
-    const directive = children(body, "directives").at(-1);
-    if (directive === undefined) this.insertions.open(body.start + 1, body.end, `${counter};`, 0);
-    else this.insertions.open(directive.end, body.end, `;${counter};`, 0);
+    this.insertions.first(body, `${counter};`, 0);
   }
 
   #if(node: Node): void {
@@ -131,10 +125,10 @@ export class Points {
     const other = child(node, "alternate");
     const arms = hint === "if" ? [] : [rangeOf(node)];
     if (hint !== "else") arms.push(other === null ? (NOWHERE as Range) : rangeOf(other));
-    const counters = this.#count({ kind: "if", loc: rangeOf(node), arms });
-    this.#braces(then, hint === "if" ? "" : `${counters[0]};`);
+    const counters = this.#countBranch("if", node, arms);
+    this.insertions.braces(then, hint === "if" ? "" : `${counters[0]};`);
     const last = hint === "else" ? "" : `${counters.at(-1)};`;
-    if (other !== null) this.#braces(other, last);
+    if (other !== null) this.insertions.braces(other, last);
     else if (last) this.insertions.close(node.start, node.end, ` else{${last}}`, 0);
     this.#visit(child(node, "test")!, node);
     if (hint !== "if") this.#visit(then, node);
@@ -143,7 +137,7 @@ export class Points {
 
   #switch(node: Node): void {
     const cases = children(node, "cases").filter((one) => hintFor(one) !== "next");
-    const counters = this.#count({ kind: "switch", loc: rangeOf(node), arms: cases.map(rangeOf) });
+    const counters = this.#countBranch("switch", node, cases.map(rangeOf));
     for (const [number, one] of cases.entries()) {
       const first = children(one, "consequent").at(0);
       this.insertions.open(first?.start ?? one.end, one.end, `${counters[number]};`, 0);
@@ -152,14 +146,13 @@ export class Points {
 
   #arms(kind: string, node: Node, arms: Node[], name: string | null = null): void {
     const counted = arms.filter((arm) => hintOf(arm) !== "next");
-    const counters = this.#count({ kind, loc: rangeOf(node), arms: counted.map(rangeOf) });
+    const counters = this.#countBranch(kind, node, counted.map(rangeOf));
     for (const [number, arm] of counted.entries()) this.#wrap(arm, counters[number], name);
   }
 
   #value(value: Node | null, name: string | null): void {
     if (value === null) return;
-    const [counter] = this.#count({ kind: "statement", loc: rangeOf(value) });
-    this.#wrap(value, counter, name);
+    this.#wrap(value, this.#countStatement(value), name);
   }
 
   #property(node: Node): void {
@@ -169,29 +162,34 @@ export class Points {
       return;
     }
     // Only the class knows the name: counted beside the property.
-    const [counter] = this.#count({ kind: "statement", loc: rangeOf(value) });
+    const counter = this.#countStatement(value);
     const beside = node.static === true ? `static{${counter};}` : `#$yao${this.next}=${counter};`;
     this.insertions.open(children(node, "decorators").at(0)?.start ?? node.start, node.end, beside, 0);
   }
 
-  /** The texts of the counters of a new point. */
-  #count(point: Omit<Point, "counter">): string[] {
-    const first = this.next;
-    this.next += point.arms?.length ?? 1;
-    if (this.next > first) this.found.push({ ...point, counter: first });
-    return Array.from({ length: this.next - first }, (_, index) => `${COUNTERS}[${first + index}]++`);
+  #countStatement(node: Node): string {
+    const number = this.#found.statements++;
+    this.table.statementMap[number] = rangeOf(node);
+    return this.#counter((this.table.s[number] = this.next++));
+  }
+
+  /** The texts of the counters of a branch, `kind` as Istanbul names it: one for each of its arms. */
+  #countBranch(kind: string, node: Node, arms: Range[]): string[] {
+    if (arms.length === 0) return [];
+    const [number, loc] = [this.#found.branches++, rangeOf(node)];
+    this.table.branchMap[number] = { loc, type: kind, locations: arms, line: loc.start.line };
+    this.table.b[number] = arms.map(() => this.next++);
+    return this.table.b[number].map((one) => this.#counter(one));
+  }
+
+  #counter(number: number): string {
+    return `${COUNTERS}[${number}]++`;
   }
 
   #wrap(node: Node, counters: string, name: string | null = null): void {
     const key = `[${JSON.stringify(name)}]`;
     const [before, after] = name !== null && isNamedByPlace(node) ? [`{${key}:`, `}${key}`] : ["", ""];
     this.insertions.wrap(node.start, node.end, `(${counters},${before}`, `${after})`, 2);
-  }
-
-  /** Puts a counter first in a body, which gets braces if it has none. */
-  #braces(body: Node, counter: string): void {
-    if (body.type !== "BlockStatement") this.insertions.wrap(body.start, body.end, `{${counter}`, "}", 0);
-    else if (counter) this.insertions.open(body.start + 1, body.end, counter, 0);
   }
 }
 

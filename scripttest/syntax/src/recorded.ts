@@ -370,8 +370,7 @@ class Recording {
       else if (plain.type !== "Identifier" && !this.#names.isChain(plain)) this.#expression(body, "$yaoF");
       return;
     }
-    const directive = children(body, "directives").at(-1);
-    this.insertions.open(directive?.end ?? body.start + 1, body.end, directive ? `;${start}` : start, 0);
+    this.insertions.first(body, start, 0);
     this.#list(children(body, "body"), "$yaoF");
     if (!isEmpty) this.insertions.close(body.start, body.end - 1, end, 9);
   }

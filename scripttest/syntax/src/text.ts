@@ -1,5 +1,7 @@
 /** Texts that are put into a source, and the source map of the result. */
 
+import { type Node, children } from "./tree";
+
 const LINE_BREAK = /\r\n|[\r\n\u2028\u2029]/;
 /** What gets a place of its own in the map: words, and signs. */
 const TOKEN = /[\w$\u0080-\uffff]+|\S/g;
@@ -30,6 +32,18 @@ export class Insertions {
   wrap(start: number, end: number, before: string, after: string, rank: number): void {
     this.open(start, end, before, rank);
     this.close(start, end, after, 1);
+  }
+
+  /** Puts a text first in a block, behind its directives. */
+  first(block: Node, text: string, rank: number): void {
+    const directive = children(block, "directives").at(-1);
+    this.open(directive?.end ?? block.start + 1, block.end, directive ? `;${text}` : text, rank);
+  }
+
+  /** Puts a text first in a body, which gets braces if it has none. */
+  braces(body: Node, text: string): void {
+    if (body.type !== "BlockStatement") this.wrap(body.start, body.end, `{${text}`, "}", 0);
+    else if (text) this.open(body.start + 1, body.end, text, 0);
   }
 
   /** The source with all texts, and the mappings from it to the source. */

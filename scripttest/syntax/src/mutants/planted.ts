@@ -98,10 +98,10 @@ class Planting {
     const why = ignored ?? this.#leftOut.nodes.get(node);
     const name = nameOf(at) ?? within;
     if (type === "ExpressionStatement" && parent !== null && LISTS.has(parent.node.type)) this.#starts.push(node);
-    if (LOOPS.has(type)) this.#braces(child(node, "body")!);
+    if (LOOPS.has(type)) this.insertions.braces(child(node, "body")!, ROUND);
     for (const replacement of standard(at, this.#source)) this.#plant(at, replacement, name, why);
     for (const replacement of own(at, this.#source)) this.#plant(at, replacement, name, why);
-    if (isFunction(node)) this.#atStart(child(node, "body")!, ROUND, 0);
+    if (isFunction(node)) this.insertions.first(child(node, "body")!, ROUND, 0);
     this.#visitAll(at, name, why);
   }
 
@@ -137,7 +137,7 @@ class Planting {
     if (id === 0) return;
     const on = `$yaoM?$yaoM===${id}:$yaoR(${id})`;
     if (replacement.insert !== undefined) this.insertions.open(replacement.insert, node.end, ` !(${on})`, 0);
-    else if (isEmptied && isFunctionBody(at)) this.#atStart(node, `if(${on})return;`, 1);
+    else if (isEmptied && isFunctionBody(at)) this.insertions.first(node, `if(${on})return;`, 1);
     else if (isEmptied) this.insertions.wrap(node.start + 1, node.end - 1, `if(${on});else{`, "}", 1);
     else if (isCase) this.insertions.wrap(caseHead(node, this.#source), node.end, `if(${on});else{`, "}", 0);
     else if (replacement.removes) {
@@ -193,17 +193,6 @@ class Planting {
     for (const one of this.#starts) {
       if (switched.has(one.start) && !this.#removable.has(one)) this.insertions.open(one.start, one.end, ";", 0);
     }
-  }
-
-  /** Puts a statement first in a block, behind its directives. */
-  #atStart(block: Node, text: string, rank: number): void {
-    const directive = children(block, "directives").at(-1);
-    this.insertions.open(directive?.end ?? block.start + 1, block.end, directive ? `;${text}` : text, rank);
-  }
-
-  #braces(body: Node): void {
-    if (body.type !== "BlockStatement") this.insertions.wrap(body.start, body.end, `{${ROUND}`, "}", 0);
-    else this.insertions.open(body.start + 1, body.end, ROUND, 0);
   }
 
   /** The whole lines around a node with another text in place of what is from `start` to `end` of it. */
