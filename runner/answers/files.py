@@ -34,7 +34,7 @@ from runner.answers.replay import CaseRecording, Clean, Described, RecordedCall,
 from runner.connectors.base import Completion, ToolCall, Usage
 from runner.connectors.usage import UsageReader, short_json
 from runner.security.files import read_text, write_whole
-from scripttest.values import fields_of
+from scripttest.values import fields_of, names_of
 
 
 class JournalFile(Protocol):
@@ -126,14 +126,9 @@ def _usage_to(usage: Usage) -> dict[str, Any]:
 def _usage_from(said: Any) -> tuple[Usage, tuple[str, ...]]:
     """The tokens and cost of a recorded call, and warnings about them."""
     figures = UsageReader(said)
-    usage = figures.usage(
-        figures.count("input_tokens"),
-        figures.count("output_tokens"),
-        figures.count("cached_tokens"),
-        cost_in({**(said if isinstance(said, dict) else {}), "cost": figures.amount("cost")}),
-        written=figures.count("written_tokens"),
-        for_an_hour=figures.count("written_for_an_hour"),
-    )
+    tokens = {name: figures.count(name) for name in names_of(Usage) if name not in ("unknown", "cost")}
+    cost = cost_in({**(said if isinstance(said, dict) else {}), "cost": figures.amount("cost")})
+    usage = figures.usage(cost, **tokens)
     return usage, tuple(f"The recording {warning}" for warning in figures.warnings)
 
 

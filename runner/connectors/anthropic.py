@@ -102,7 +102,11 @@ class AnthropicAnswer(Answer):
             written = max(written or 0, (five or 0) + (hour or 0))
         read = [tokens for tokens in (fresh, cached, written) if tokens is not None]
         return figures.usage(
-            sum(read) if read else None, figures.count("output_tokens"), cached, written=written, for_an_hour=hour
+            input_tokens=sum(read) if read else None,
+            output_tokens=figures.count("output_tokens"),
+            cached_tokens=cached,
+            written_tokens=written,
+            written_for_an_hour=hour,
         )
 
     def _note(self, said: dict[str, Any], reason: Any = None) -> None:

@@ -45,7 +45,7 @@ class EmbeddingsAnswer(Answer):
         return {"content": self._content}
 
     def _usage(self, figures: UsageReader) -> Usage:
-        return figures.usage(figures.count("prompt_tokens", "total_tokens"), None, None, figures.amount("cost"))
+        return figures.usage(input_tokens=figures.count("prompt_tokens", "total_tokens"), cost=figures.amount("cost"))
 
 
 class OpenAIEmbeddings(HttpConnector):

@@ -68,11 +68,11 @@ class OpenAIAnswer(Answer):
         if answered is not None and (thought > answered or figures.count("total_tokens") == total):
             answered += thought  # some hosts count it beside the answer
         return figures.usage(
-            asked,
-            answered,
-            figures.count("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens"),
-            figures.amount("cost"),
-            written=figures.count(
+            input_tokens=asked,
+            output_tokens=answered,
+            cached_tokens=figures.count("prompt_tokens_details.cached_tokens", "prompt_cache_hit_tokens"),
+            cost=figures.amount("cost"),
+            written_tokens=figures.count(
                 "prompt_tokens_details.cache_write_tokens",
                 "prompt_tokens_details.cache_creation_tokens",
                 "cache_creation_input_tokens",

@@ -191,28 +191,13 @@ class UsageReader:
         found = self._number(name)
         return None if found is None else float(found)
 
-    def usage(
-        self,
-        input: int | None,
-        output: int | None,
-        cached: int | None = None,
-        cost: float | None = None,
-        *,
-        written: int | None = None,
-        for_an_hour: int | None = None,
-    ) -> Usage:
-        """All of it, unknown when there is a problem. Tokens are unknown too when neither kind of them is said."""
+    def usage(self, cost: float | None = None, **tokens: int | None) -> Usage:
+        """All of it, unknown when there is a problem; `tokens` by the fields of `Usage`. They are unknown too when
+        neither those of the input nor those of the output are said."""
         if self.problems:
             return UNKNOWN
-        return Usage(
-            input_tokens=input or 0,
-            output_tokens=output or 0,
-            cached_tokens=cached or 0,
-            written_tokens=written or 0,
-            written_for_an_hour=for_an_hour or 0,
-            cost=cost,
-            unknown=input is None and output is None,
-        )
+        known = {name: count for name, count in tokens.items() if count is not None}
+        return Usage(cost=cost, unknown=known.keys().isdisjoint(("input_tokens", "output_tokens")), **known)
 
     @property
     def warnings(self) -> tuple[str, ...]:
