@@ -66,18 +66,15 @@ _KEPT = 20_000
 
 def describe(request: ModelRequest, connector: str, model: str, clean: Clean | None = None) -> Described:
     """A request in the form of recordings; without `clean` its parts are those of the request, not copies."""
-    described: Described = {"connector": connector}
-    if model:
-        described["model"] = model
-    if request.agent:
-        described["agent"] = request.agent
-    if request.parameters:
-        described["parameters"] = dict(request.parameters)
-    if request.chosen:
-        described["options"] = dict(request.chosen)
-    if request.tools:
-        described["tools"] = [dict(tool) for tool in request.tools]
-    described["messages"] = request.messages
+    said = {
+        "model": model,
+        "agent": request.agent,
+        "parameters": dict(request.parameters),
+        "options": dict(request.chosen),
+        "tools": [dict(tool) for tool in request.tools],
+    }
+    found = {key: value for key, value in said.items() if value}
+    described: Described = {"connector": connector, **found, "messages": request.messages}
     return described if clean is None else {key: _cleaned(value, clean) for key, value in described.items()}
 
 

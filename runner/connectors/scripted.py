@@ -13,7 +13,7 @@ from typing import Any
 
 from runner.connectors import scripted_rules as rules
 from runner.connectors import scripted_templates as templates
-from runner.connectors.base import ENDINGS, Completion, ConnectorError, ModelRequest, ToolCall, Usage, message_text
+from runner.connectors.base import ENDINGS, Completion, ConnectorError, ModelRequest, ToolCall, Usage, message_text, say
 from runner.errors import ConfigurationError, did_you_mean
 from scripttest.values import Value
 
@@ -138,9 +138,7 @@ def _answer(rule: ReplyRule, situation: templates.Situation, request: ModelReque
         raise ConnectorError(
             "The model scripted returned an empty message: no content, no refusal and no tool call", hint=hint
         )
-    if request.on_chunk is not None:
-        for piece in _pieces(completion.content):
-            request.on_chunk(piece)
+    say(_pieces(completion.content), request)
     return completion
 
 
@@ -157,9 +155,7 @@ def _completion(rule: ReplyRule, situation: templates.Situation, request: ModelR
         ToolCall(
             id=f"call_{number}_{index}",
             name=_offered(call.name, request),
-            arguments=text(call.arguments)
-            if not isinstance(call.arguments, dict)
-            else templates.as_json(templates.render(call.arguments, lookup)),
+            arguments=text(call.arguments),
         )
         for index, call in enumerate(reply.tool_calls, 1)
     )
