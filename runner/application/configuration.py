@@ -28,7 +28,7 @@ from runner.amounts import PRICES
 from runner.application.application import Application
 from runner.errors import ConfigurationError, did_you_mean
 from runner.options.flags import Carried, File
-from runner.options.options import FLAGS, ConfiguredOptions, RunOptions, RunSettings, lacking, with_rounds
+from runner.options.options import FLAG_OF, FLAGS, ConfiguredOptions, RunOptions, RunSettings, lacking, with_rounds
 from runner.options.readers import share_or_percent
 from runner.security.files import read_text
 from scripttest import holds_secrets, is_never_readable, parts_below
@@ -43,7 +43,6 @@ _OUTSIDE = "only the command line may do that"
 OF_AGENTS = tuple(flag.name for flag in FLAGS if flag.file is File.AGENT)
 """Flags that may be set for one agent."""
 _SPELLINGS = {"strictDatabase": "strict-db"}
-_BY_NAME = {flag.name: flag for flag in FLAGS}
 _KEY = r"(?:[\w-]+|\"[^\"]*\"|'[^']*')"
 _DOTTED = rf"{_KEY}(?:\s*\.\s*{_KEY})*"
 
@@ -111,7 +110,7 @@ class Configuration(Value):
 
 
 def configured(
-    options: RunOptions, given: frozenset[str], application: Application, wanted: Collection[str] = tuple(_BY_NAME)
+    options: RunOptions, given: frozenset[str], application: Application, wanted: Collection[str] = tuple(FLAG_OF)
 ) -> ConfiguredOptions:
     """Completes options with those of the file. Raises ConfigurationError with all problems of the file. `options`:
     from the command line. `given`: the names of the flags on the command line. `wanted`: the flags that the command
@@ -132,7 +131,7 @@ def configured(
     of_run = settings()
     merged = _with(options, of_run)
     idle = [(one, needed) for one in of_run.values() if one.value and (needed := lacking(one.flag, merged))]
-    merged = _with(merged, {one.flag: one.replace(value=_BY_NAME[one.flag].default) for one, _ in idle})
+    merged = _with(merged, {one.flag: one.replace(value=FLAG_OF[one.flag].default) for one, _ in idle})
     agents = {agent: _with(options, settings(agent)) for agent in file.agents}
     idle_lines = ((f"{file.path}:{one.line}: {one.flag}", needed) for one, needed in idle if needed.in_file)
     warnings = tuple(f"{at} has no effect without {needed.name}" for at, needed in idle_lines)
@@ -175,12 +174,12 @@ def read_configuration(application: Application) -> Configuration | None:
 
 
 def _with(options: RunOptions, settings: Mapping[str, Setting]) -> RunOptions:
-    return options.replace(**{_BY_NAME[name].field: setting.value for name, setting in settings.items()})
+    return options.replace(**{FLAG_OF[name].field: setting.value for name, setting in settings.items()})
 
 
 def _excluded_by(name: str) -> frozenset[str]:
     """Flags that may not be given together with one."""
-    return frozenset([*_BY_NAME[name].excludes, *(flag.name for flag in FLAGS if name in flag.excludes)])
+    return frozenset([*FLAG_OF[name].excludes, *(flag.name for flag in FLAGS if name in flag.excludes)])
 
 
 def _lines_of(text: str) -> dict[tuple[str, ...], int]:
@@ -305,7 +304,7 @@ class _Reader:
     def _setting(self, place: tuple[str, ...], key: str, value: Any) -> Setting | None:
         name = _SPELLINGS.get(key, key)
         at = (*place, key)
-        flag = _BY_NAME.get(name)
+        flag = FLAG_OF.get(name)
         if flag is not None and not flag.in_file:
             self._wrong(at, f"{key} cannot be set here: {flag.file}")
             return None
@@ -330,7 +329,7 @@ class _Reader:
 
     def _value(self, name: str, value: Any) -> Any:
         """The value of a flag. Raises ValueError for one of another kind, ConfigurationError for a bad one."""
-        flag = _BY_NAME[name]
+        flag = FLAG_OF[name]
         default = RunOptions.__value_defaults__[flag.field]
         if flag.kind == "switch":
             if not isinstance(value, bool):

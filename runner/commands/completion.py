@@ -13,6 +13,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from runner.application.application import Application, TestModule
 from runner.commands import COMMANDS, tables
+from runner.commands.main import COMPLETING
 from runner.commands.parser import Completer, command_of, options_of
 from runner.commands.words import VERBS
 from runner.environment import Environment
@@ -24,8 +25,6 @@ from runner.planning.names import functions_in
 from runner.planning.plan import CaseInput
 from runner.security.files import is_collected, open_text, read_text
 
-VARIABLE = "_YAO_TEST_COMPLETE"
-"""The shell sets this variable when it asks for completions; `runner.commands.main` looks for it."""
 PROGRAM = "yao-test"
 _CASE = re.compile(r"""["']?\bid["']?\s*:\s*["']?([\w.-]+)""")
 READ = 1 << 20
@@ -40,7 +39,7 @@ def completion(environment: Environment, given: tables.Completion) -> int:
 
 def complete(environment: Environment) -> int:
     """Prints the words that complete a command line, none after an error, and returns the exit code."""
-    shell, _, what = environment.variables.get(VARIABLE, "").partition("_")
+    shell, _, what = environment.variables.get(COMPLETING, "").partition("_")
     if what != "complete" or get_completion_class(shell) is None:
         return 1
     environment.stdout.write(_completer(shell, environment).complete() + "\n")
@@ -50,7 +49,7 @@ def complete(environment: Environment) -> int:
 def _completer(shell: str, environment: Environment) -> Any:
     found = get_completion_class(shell)
     assert found is not None
-    return found(_Root(environment), {}, PROGRAM, VARIABLE)
+    return found(_Root(environment), {}, PROGRAM, COMPLETING)
 
 
 class _Root(click.Group):

@@ -14,11 +14,12 @@ from runner.cells import table_text
 from runner.commands import tables
 from runner.commands.inputs import write_file
 from runner.conversion.formats import converted
-from runner.conversion.sources import JUDGE, SAME_MEANING, TABLES, parsed, value_of
+from runner.conversion.sources import JUDGE, SAME_MEANING, parsed, value_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError, listed, shown_path
 from runner.options.options import absolute
 from runner.reporters.console.style import count
+from runner.security.files import TABLES
 from runner.security.terminal import in_line
 
 FORMS = (".jsonl", ".json", ".yaml", ".yml")

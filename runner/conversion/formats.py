@@ -13,8 +13,9 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
-from runner.conversion.sources import SAME_MEANING, Converted, Record, judged, one_of, parsed, value_of
+from runner.conversion.sources import SAME_MEANING, Converted, judged, one_of, parsed, value_of
 from runner.errors import ConfigurationError
+from scripttest.typing_names import Record
 
 FORMATS = ("promptfoo", "inspect", "deepeval", "openai-evals")
 _OF_PROMPTFOO = ("prompts", "providers", "targets", "defaultTest", "scenarios", "redteam")

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from runner.conversion.promptfoo_assertions import Assertions, expected_in
-from runner.conversion.sources import CODE, TABLES, Converted, Record, parsed, value_of
+from runner.conversion.sources import CODE, Converted, parsed, value_of
 from runner.errors import ConfigurationError
-from runner.security.files import read_text
+from runner.security.files import TABLES, read_text
 from runner.shapes.fields import is_parameter
+from scripttest.typing_names import Record
 
 TOP = {
     **dict.fromkeys(("providers", "targets"), "agents have their own connector; -c CONNECTOR overrides it"),

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from runner.assertions import TYPES
-from runner.conversion.sources import Record, judged, parsed, pattern_problem
+from runner.conversion.sources import judged, parsed, pattern_problem
+from scripttest.typing_names import Record
 
 PLAIN = {name: name.replace("-", "_") for name in ("equals", "contains", "icontains", "starts-with", "regex")}
 LISTS = {

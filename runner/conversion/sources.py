@@ -14,10 +14,10 @@ from runner.application.documents import read_json, read_yaml
 from runner.cases.csv_rows import open_table, rows_of
 from runner.cases.entries import Problems
 from runner.errors import ConfigurationError
-from runner.security.files import read_text
+from runner.security.files import TABLES, read_text
+from scripttest.typing_names import Record
 
 YAML = (".yaml", ".yml")
-TABLES = (".csv", ".tsv")
 CODE = (".js", ".cjs", ".mjs", ".ts", ".py", ".rb", ".sh", ".exe")
 
 
@@ -66,7 +66,6 @@ def _table(path: Path, shown: str) -> list[dict[str, str]]:
     return [{name: cell for name, cell in row.items() if name} for row in found]
 
 
-Record = dict[str, Any]
 SAME_MEANING = "Means the same as: {}"
 """The criterion of a judge that compares an answer with a reference."""
 JUDGE = "agents:workers.test.validator"

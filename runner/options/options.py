@@ -220,7 +220,8 @@ class RunOptions(FlagTable):
 
 FLAGS = RunOptions.__declared__
 """All flags of a run, in the order of `--help`."""
-_BY_NAME = {flag.name: flag for flag in FLAGS}
+FLAG_OF = {flag.name: flag for flag in FLAGS}
+"""Name → flag."""
 
 
 class RunSettings(Value):
@@ -291,8 +292,8 @@ def options_from(values: dict[str, Any]) -> RunOptions:
 
 def lacking(name: str, options: RunOptions) -> Flag | None:
     """The flag that the flag `name` needs and that is not set; `options` are all options of the run."""
-    needs = _BY_NAME[name].needs
-    needed = _BY_NAME[needs] if needs is not None else None
+    needs = FLAG_OF[name].needs
+    needed = FLAG_OF[needs] if needs is not None else None
     return needed if needed is not None and getattr(options, needed.field) == needed.default else None
 
 
