@@ -132,15 +132,12 @@ def mcp(environment: Environment, given: tables.Mcp) -> int:
             await calls.end(0)
             leave(number)  # the main thread may wait for input
 
-        def begin_to_end(number: int) -> None:
-            leaving.append(asyncio.ensure_future(end(number)))
-
         def tell(address: str) -> None:
             environment.stdout.write(f"{address}\nAuthorization: Bearer {token}\nPress Ctrl-C to stop.\n")
             environment.stdout.flush()
 
         for number in REASONS:
-            loop.add_signal_handler(number, begin_to_end, number)
+            loop.add_signal_handler(number, lambda number: leaving.append(asyncio.ensure_future(end(number))), number)
         if given.http is None:
             await serve_stdio(server, actions)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -305,10 +305,9 @@ class KeptRuns:
 
     def newest(self, limit: int) -> list[tuple[str, str, str]]:
         """Id, time and state of the newest runs."""
-        if not (self._folder / FILE).exists():
-            return []
-        with self._reading() as store:
+        with suppress(MissingError), self._reading() as store:
             return [(run.id, run.started_at, run.state) for run in store.runs(limit=limit)]
+        return []
 
     def difference(self, before: str | None, after: str | None) -> tuple[Record, list[Record]]:
         """`{before, after, verdict}` of two runs, and the changes, `{kind, input, test, fact, error?}`, regressions
