@@ -133,11 +133,11 @@ def find_rules(
     with planned(request) as run:
         plan, services, stop = run.plan, run.services, run.stop
         work = _Work(run, sample, told)
-        cost = work.cost
-        if not cost.is_free:
+        costs = work.costs
+        if not costs.is_free:
             talks = newest_talks(plan.sources, None, read, request.environment, store)
-            cost = cost.replace(cost=_cost_of(talks, cost))
-        may_ask(cost)
+            costs = costs.replace(cost=_cost_of(talks, costs))
+        may_ask(costs)
         if resume is not None:
             services.keep_answers(resume, resume.exists(), options.parallel or 1)
             resume.touch()
@@ -187,7 +187,7 @@ class _Work:
         return [*rules_of(assistant.prompts), *rules_of_tools(box.tools(), tuple(assistant.prompts))]
 
     @property
-    def cost(self) -> Planned:
+    def costs(self) -> Planned:
         """What the run costs."""
         turns = {agent: self._turns(agent) for agent in self._sources}
         asked = {agent for agent, _ in self._rules}
