@@ -16,6 +16,8 @@ COMMANDS = (
     " show status store trust types view"
 ).split()
 """First words that begin something else than a run. `tables` has a class of each name."""
+COMPLETING = "_YAO_TEST_COMPLETE"
+"""The shell sets this variable when it asks how a command line can be completed."""
 _OTHER_WORKERS = ("--cluster", "--coverage")
 """Flags with which a run uses no worker of this kind."""
 

@@ -12,8 +12,7 @@ import click
 from click.shell_completion import CompletionItem, get_completion_class
 
 from runner.application.application import Application, TestModule
-from runner.commands import COMMANDS, tables
-from runner.commands.main import COMPLETING
+from runner.commands import COMMANDS, COMPLETING, tables
 from runner.commands.parser import Completer, command_of, options_of
 from runner.commands.words import VERBS
 from runner.environment import Environment

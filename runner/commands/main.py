@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from bindings import SCRIPT_PARTS
 from runner import exit_codes
-from runner.commands import COMMANDS
+from runner.commands import COMMANDS, COMPLETING
 from runner.environment import Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
 from runner.options.options import ConfiguredOptions, absolute, check_needs, options_from, texts_in
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 WHOLE = (["completion"], ["convert"], ["extract"], ["mcp"], ["repl"], ["schema"], ["types"], ["view"])
 """Commands that print documents, values or links, of which a terminal gets whole lines."""
-COMPLETING = "_YAO_TEST_COMPLETE"
-"""The shell sets this variable when it asks how a command line can be completed."""
 
 
 def main() -> int:
