@@ -73,6 +73,13 @@ class Terminal:
             if time.monotonic() > end:
                 raise AssertionError(f"never shown: {pattern}\n--- since then:\n{self.output[self._seen :]}")
 
+    def is_idle(self, pattern: str, seconds: float) -> bool:
+        """Whether what is shown ends with a pattern, and nothing more comes for some seconds."""
+        end, shown = time.monotonic() + seconds, self.output
+        while time.monotonic() < end and self.output == shown:
+            self._read(0.1)
+        return self.output == shown and re.search(rf"(?:{pattern})\Z", shown) is not None
+
     @property
     def echoes(self) -> bool:
         """Whether the terminal shows what is typed, as it does before and after."""

@@ -37,10 +37,12 @@ def verdict(terminal: Terminal) -> tuple[str, int, int]:
 
 
 def save_at_once(here: Application, name: str, content: str) -> None:
-    """Saves like an editor that writes another file and renames it: nobody sees the file empty or half written."""
-    part = here.source / f"{name}.tmp"
+    """Saves like an editor that writes another file and renames it: nobody sees the file empty or half written. `name` as
+    for `Application.write`."""
+    file = here.root / name[1:] if name.startswith("/") else here.source / name
+    part = file.with_name(f"{file.name}.tmp")
     part.write_text(content)
-    part.replace(here.source / name)
+    part.replace(file)
 
 
 FOR_EVER = """export function TestSlow(t) {

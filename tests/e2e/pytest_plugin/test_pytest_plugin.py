@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command import Application, MakeApplication
+from command import Application, MakeApplication, eventually
 from pytest_command import PLUGINS, VARIABLES, ended, run, start
 from table_tests import each
 
@@ -301,6 +301,13 @@ def test_a_signal_ends_pytest_with_what_has_passed(app: MakeApplication, sent: s
     assert not (here.root / "data/next").exists()
 
 
+def is_pending(sent: signal.Signals, pid: int) -> bool:
+    """Whether a process has still to take a signal."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    waiting = [int(line.split()[1], 16) for line in status.splitlines() if line.startswith(("SigPnd:", "ShdPnd:"))]
+    return any(mask >> (sent - 1) & 1 for mask in waiting)
+
+
 def test_an_interrupt_in_the_last_test_of_a_file_ends_pytest_too(app: MakeApplication) -> None:
     last = """\
 export function TestFirst(t) {}
@@ -317,7 +324,7 @@ export function TestLast(t) {
             assert process.poll() is None
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        time.sleep(0.2)  # so that the signal is there when the test ends
+        eventually(lambda: not is_pending(signal.SIGINT, process.pid), "the signal is there when the test ends")
         (here.root / "data/go").touch()
         code, output = ended(process)
 

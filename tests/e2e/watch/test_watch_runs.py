@@ -126,32 +126,32 @@ def test_without_a_terminal_or_in_ci_there_is_one_run(here: Application) -> None
 
 def test_what_is_wrong_is_said_and_watching_goes_on(watched: Terminal) -> None:
     here = watched.application
-    here.write({"/assistants/demo/tests/cases.jsonl": '{"id": 3}\n'})
+    save_at_once(here, "/assistants/demo/tests/cases.jsonl", '{"id": 3}\n')
     assert "Error: Cannot read cases from" in watched.wait(WAITING)
-    here.write({"/assistants/demo/tests/cases.jsonl": FILES["/assistants/demo/tests/cases.jsonl"]})
+    save_at_once(here, "/assistants/demo/tests/cases.jsonl", FILES["/assistants/demo/tests/cases.jsonl"])
     assert verdict(watched)[1:] == (1, 0)
     for name in ("package.yao", "replies.yml", "prompts.yml"):
         file = f"/assistants/demo/{name}"
-        here.write({file: "{ - broken"})
+        save_at_once(here, file, "{ - broken")
         assert "1 error" in (shown := watched.wait(WAITING)) or re.search("Errors: +1|Error: ", shown), shown
-        here.write({file: FILES[file]})
+        save_at_once(here, file, FILES[file])
         assert re.search(r"Passed: +1", watched.wait(WAITING)), name
-    here.write({"/yao-test.toml": "paralel = 3\n"})
+    save_at_once(here, "/yao-test.toml", "paralel = 3\n")
     assert "there is no flag paralel" in watched.wait(WAITING)
-    here.write({"/yao-test.toml": "parallel = 3\n"})
+    save_at_once(here, "/yao-test.toml", "parallel = 3\n")
     assert verdict(watched)[1:] == (4, 0)
     watched.press("t")
     watched.wait("Tests that match: ")
     watched.press("(\r")
     watched.wait(r"Cannot read --run \"\(\"")
-    here.write({"b_test.ts": "export function TestB(t) { t.fail('no'); }\n"})
+    save_at_once(here, "b_test.ts", "export function TestB(t) { t.fail('no'); }\n")
     assert verdict(watched)[1:] == (0, 1)
     for file in here.source.glob("*_test.ts"):
         file.unlink()
     (here.root / "assistants/demo/tests/cases.jsonl").unlink()
     while "Nothing to test" not in (shown := watched.wait(WAITING)):
         assert "Changed: " in shown
-    here.write({"b_test.ts": FILES["b_test.ts"]})
+    save_at_once(here, "b_test.ts", FILES["b_test.ts"])
     assert verdict(watched)[1:] == (1, 0)
 
 

@@ -90,7 +90,7 @@ def test_shapes_of_examples() -> None:
                 "tree": {
                     "type": "object",
                     "required": ["kids"],
-                    "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/tree"}}},
+                    "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/tree"}, "maxItems": 2}},
                 }
             },
         },
