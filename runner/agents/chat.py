@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Messages = list[dict[str, Any]]
 
+MICROSECONDS = 6
+"""Digits of a second that are kept."""
 AGENT = "agent"
 """The role of agents that are tested, in traces; helpers have others."""
 
@@ -72,14 +74,11 @@ class ModelCall(Value):
     """Whether it was asked for embeddings."""
 
 
-class Span(Value):
-    """When something happened, for traces."""
-
-    began: float
-    """Seconds since 1970 in real time, whatever the clock of the case is."""
-    ended: float
-    within: int | None
-    """Place in `Chat.calls` of the call of an agent that it belongs to; None: to none."""
+def span_of(began: float, ended: float, within: int | None) -> list[float]:
+    """When something happened, as traces have it: `[began, ended, within?]`, seconds since 1970 in real time, whatever
+    the clock of the case is, and the place in `Chat.calls` of the call of an agent that it belongs to."""
+    times = [round(began, MICROSECONDS), round(ended, MICROSECONDS)]
+    return times if within is None else [*times, within]
 
 
 class AgentCall:
@@ -108,7 +107,8 @@ class Step(Value):
     agent: str
     milliseconds: float
     """On the clock of the case, which is stopped while a call waits in a queue of this tool."""
-    span: Span
+    span: Sequence[float]
+    """See `span_of`."""
     endpoint: Endpoint | None = None
     """Where the model, or the MCP server of the tool, was reached; None: nowhere outside, or not over HTTP."""
 
@@ -240,9 +240,9 @@ class Chat:
             call.ended = time.time()
 
     @staticmethod
-    def span(began: float, within: int | None) -> Span:
+    def span(began: float, within: int | None) -> list[float]:
         """The time since `began`, within a call of `calls`."""
-        return Span(began=began, ended=time.time(), within=within)
+        return span_of(began, time.time(), within)
 
     def variables(self) -> dict[str, Any]:
         """The values that hooks and tools keep in `ctx.memory.chat`, by key, without expired ones."""

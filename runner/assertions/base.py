@@ -226,13 +226,8 @@ class CutAnswer(NotEvaluated):
     """JSON was looked for in an answer that is not whole: the assertion fails, and its negation cannot be evaluated."""
 
 
-class Embeddings(Value):
-    """What a model made of texts."""
-
-    vectors: Sequence[Sequence[float]]
-    """One for each text, in their order."""
-    by: str
-    """The connector, with its model."""
+Embeddings = tuple[Sequence[Sequence[float]], str]
+"""What a model made of texts: a vector for each, in their order; and the connector, with its model."""
 
 
 class JudgeFlags(Value):

@@ -84,7 +84,7 @@ async def similar(assertion: Assertion, evidence: Evidence, judges: Judges) -> C
         if embeddings is None:
             found = max(_cosine(_ngrams(text), _ngrams(one)) for one in texts)
         else:
-            (first, *others), by = embeddings.vectors, embeddings.by
+            (first, *others), by = embeddings
             found = max(cosine(first, other) for other in others)
     measured = f"{found:g} by {by}"
     result = decide(

@@ -305,7 +305,7 @@ class CaseJudges:
         vectors = _vectors(completion.content)
         if len(vectors) != len(texts):
             raise NotEvaluated(f"{id} returned {len(vectors)} embeddings for {len(texts)} texts", infrastructure=True)
-        return Embeddings(vectors=vectors, by=f"{id} ({completion.model})" if completion.model else id)
+        return vectors, f"{id} ({completion.model})" if completion.model else id
 
     def _embedder(self, named: str) -> str:
         """The connector that is asked for embeddings: one that is named, else the one that the agent's connector names;

@@ -26,7 +26,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from runner.agents.chat import AGENT, AgentCall, ModelStep, ToolStep
+from runner.agents.chat import AGENT, AgentCall, ModelStep, ToolStep, span_of
 from runner.amounts import cost_in, cost_record
 from runner.record.lines import without_content
 from scripttest.typing_names import Record
@@ -40,8 +40,6 @@ STEPS = 2000
 ROLES = {AGENT: "agent", "validator": "judge", "simulator": "simulator"}
 PARAMETERS = "temperature top_p max_tokens max_completion_tokens frequency_penalty presence_penalty seed".split()
 """Numbers in a request that spans tell."""
-MICROSECONDS = 6
-"""Digits of a second that are kept."""
 DIGITS = 12
 """Digits of a sum of costs."""
 
@@ -62,7 +60,7 @@ def trace_of(
     for step in steps:
         summary = _summary(step)
         if spans:
-            summary |= {**_for_spans(step), "span": _span(step.span.began, step.span.ended, step.span.within)}
+            summary |= {**_for_spans(step), "span": step.span}
         _count(totals.setdefault(summary["role"], {"model_calls": 0, "tool_calls": 0, "duration_ms": 0}), step)
         if len(made) == STEPS:
             is_cut = True
@@ -171,12 +169,7 @@ def _for_spans(step: ModelStep | ToolStep) -> Record:
 def _call(call: AgentCall) -> Record:
     record = {"role": ROLES.get(call.role, call.role), "agent": call.agent}
     record |= _has(turn=call.turn, failed=call.failed, chat=call.chat)
-    return {**record, "span": _span(call.began, call.ended or time.time(), call.within)}
-
-
-def _span(began: float, ended: float, within: int | None) -> list[float]:
-    times = [round(began, MICROSECONDS), round(ended, MICROSECONDS)]
-    return times if within is None else [*times, within]
+    return {**record, "span": span_of(call.began, call.ended or time.time(), call.within)}
 
 
 def _count(total: Record, step: ModelStep | ToolStep) -> None:
