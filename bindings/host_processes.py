@@ -216,7 +216,9 @@ def _has_mocked_engine(opening: str, world: World) -> bool:
     from bindings.models.answers import QUERY_METHODS
 
     engine = opening.rpartition(".")[0]
-    return world.mocks is not None and any(world.mocks.find_process(f"{engine}.{method}") for method in QUERY_METHODS)
+    return world.mocks is not None and any(
+        world.mocks.find("process", f"{engine}.{method}") for method in QUERY_METHODS
+    )
 
 
 def _not_available(name: str, world: World) -> ProcessError:

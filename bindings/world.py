@@ -55,18 +55,12 @@ class Mocks(Value):
     http: tuple[Mock, ...] = ()
     exec: tuple[Mock, ...] = ()
 
-    def find_process(self, name: str) -> Mock | None:
-        """The mock of a process, in any case."""
-        return _find(self.process, name, re.IGNORECASE)
-
-    def find_agent(self, id: str) -> Mock | None:
-        """The mock of an agent."""
-        return _find(self.agent, id)
-
-    def find_exec(self, command: str) -> Mock | None:
-        """The mock of a command: by the whole of it, by its first words, or by a regular expression between slashes;
-        `bindings/src/mocks/mocked-exec.ts` finds the same. Raises PatternError."""
-        return next((mock for mock in reversed(self.exec) if _fits_command(mock.pattern, command)), None)
+    def find(self, kind: str, name: str) -> Mock | None:
+        """The newest mock of a `process`, in any case, of an `agent`, or of a command (`exec`): by the whole of it, by
+        its first words, or by a regular expression between slashes; `bindings/src/mocks/mocked-exec.ts` finds the same.
+        Raises PatternError."""
+        fits = {"process": _fits_process, "agent": _fits, "exec": _fits_command}[kind]
+        return next((mock for mock in reversed(getattr(self, kind)) if fits(mock.pattern, name)), None)
 
     def record(self) -> dict[str, Any]:
         """For realms of functions: kind → `[pattern, value, number or null]`; see `bindings/src/realm/invoke.ts`."""
@@ -109,13 +103,6 @@ def _mocks(rows: Mapping[str, list[tuple[str, dict[str, Any]]]]) -> Mocks:
     )
 
 
-def _find(mocks: tuple[Mock, ...], name: str, flags: int = 0) -> Mock | None:
-    for mock in reversed(mocks):
-        if (flags and _fits(mock.pattern.lower(), name.lower())) or _fits(mock.pattern, name):
-            return mock
-    return None
-
-
 def _fits(pattern: str, text: str) -> bool:
     """Whether a text is as the pattern says, in which `*` stands for any text. Each piece is looked for once."""
     first, *pieces = pattern.split("*")
@@ -131,6 +118,10 @@ def _fits(pattern: str, text: str) -> bool:
             return False
         place = found + len(piece)
     return True
+
+
+def _fits_process(pattern: str, name: str) -> bool:
+    return _fits(pattern.lower(), name.lower())
 
 
 def _fits_command(pattern: str, command: str) -> bool:

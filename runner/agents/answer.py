@@ -235,7 +235,7 @@ class Reply(Value):
 async def mocked_process(world: World, name: str, args: list[Any]) -> Reply | None:
     """The answer of a process's mock; upper and lower case of its name are the same. Raises ProcessError when the
     mock throws."""
-    mock = world.mocks.find_process(name) if world.mocks else None
+    mock = world.mocks.find("process", name) if world.mocks else None
     return None if mock is None else Reply(value=await mock_reply(world, mock, name, args, name))
 
 
@@ -244,7 +244,7 @@ async def mocked_agent(
 ) -> Answer | None:
     """The answer of an agent's mock; None when none fits. Raises AgentError for a mock that has an error or throws,
     and for one that is no answer."""
-    mock = world.mocks.find_agent(id) if world.mocks else None
+    mock = world.mocks.find("agent", id) if world.mocks else None
     if mock is None:
         return None
     try:

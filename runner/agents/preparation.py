@@ -113,7 +113,7 @@ class Preparation:
     async def _decision(self, said: Messages) -> dict[str, Any] | None:
         """The decision of the agent for it; None if there is none."""
         world = self._scope.chat.world
-        mocked = world.mocks is not None and world.mocks.find_agent(NEEDS_SEARCH) is not None
+        mocked = world.mocks is not None and world.mocks.find("agent", NEEDS_SEARCH) is not None
         if not mocked and not self._runtime.assistants.knows(NEEDS_SEARCH):
             return None
         shown = [message for message in said if message.get("role") != "system"][-5:]

@@ -225,7 +225,7 @@ def _copy(folder: Path, source: str, target: str, workspace: Workspace) -> None:
 async def _exec(step: Step, scope: Scope) -> None:
     """A command of `prepare`. Its mock answers; without a mock it is skipped, with a line in the log."""
     world = scope.chat.world
-    mock = world.mocks.find_exec(step.command) if world.mocks else None
+    mock = world.mocks.find("exec", step.command) if world.mocks else None
     if mock is None:
         text = f'prepare: "{step.command}" was skipped: nothing answers it; {world.mock("exec", step.command)} would'
         scope.chat.warn(text)

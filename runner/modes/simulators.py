@@ -281,7 +281,7 @@ class SimulatedUser:
                 raise SimulatorError(NOT_NAMED)
             if not self.reference.is_agent:
                 await find_function(self.reference.text, ROLES, attempt.assistant.folder, environment.runtime)
-            elif attempt.world.mocks is None or attempt.world.mocks.find_agent(self.reference.text) is None:
+            elif attempt.world.mocks is None or attempt.world.mocks.find("agent", self.reference.text) is None:
                 environment.runtime.assistants.get(self.reference.text)
         except RunnerError as error:
             raise SimulatorError(error.message, error.hint, error.infrastructure) from error

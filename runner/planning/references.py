@@ -86,7 +86,7 @@ def named_by(
             mocks = None if case.mocks is None else given_mocks(case.mocks.model_dump())
             where = f"{source.suite.label}:{located.line}" if located.line else source.suite.label
             for reference in dict.fromkeys(case.references(connector, simulator)):
-                if mocks is None or reference.kind != "agent" or mocks.find_agent(reference.text) is None:
+                if mocks is None or reference.kind != "agent" or mocks.find("agent", reference.text) is None:
                     yield Named(reference=reference, folder=source.assistant.folder, place=f'{where}: case "{case.id}"')
 
 

@@ -194,7 +194,7 @@ class Models:
         for reference in case.references(options.connector or "", options.simulator or ""):
             if reference.kind in ("connector", "embedding"):
                 named.append(reference.text)
-            elif reference.is_agent and (mocks is None or mocks.find_agent(reference.text) is None):
+            elif reference.is_agent and (mocks is None or mocks.find("agent", reference.text) is None):
                 helpers.append(reference.text)
         if helpers and options.judge_connector:
             named.append(options.judge_connector)

@@ -61,7 +61,10 @@ HURTS: dict[str, tuple[Callable[[str], Any], Callable[[int], str]]] = {
     "query: aliases": (lambda text: query_sql.expression(text, str), lambda n: "a as " * n + "!"),
     "query: tables": (lambda text: expansions(text, {}), lambda n: "a as ( " * (n // 100) + "b(" * n),
     "a number of a column": (_NUMBER.fullmatch, lambda n: "1" * n + "x"),
-    "mocks: names": (lambda text: Mocks(process=(Mock(pattern="a*a*a*a*a*b"),)).find_process(text), lambda n: "a" * n),
+    "mocks: names": (
+        lambda text: Mocks(process=(Mock(pattern="a*a*a*a*a*b"),)).find("process", text),
+        lambda n: "a" * n,
+    ),
     "questions: blanks": (looks_like_question, lambda n: "a" + " " * n + "b."),
     "questions: brackets": (looks_like_question, lambda n: "( " * n),
     "places": (lambda text: near(text, "/app"), lambda n: "/app/," * n),
