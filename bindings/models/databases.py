@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -72,36 +73,27 @@ class Databases:
         """That of `Files`, which is read once."""
         self._warn = warn
         self._lock = threading.Lock()
-        self._template: Contents | None = None
-        self._problem = ""
+        self._first: Contents | ProcessError | None = None
 
     def contents(self) -> Contents:
         """What each database has at first: the tables of all models, and their first rows. Raises ProcessError, if
         files of models cannot be read."""
         with self._lock:
-            if self._template is None and not self._problem:
-                self._make()
-        if self._template is None:
-            raise failed(self._problem)
-        return self._template
+            self._first = self._first or self._made()
+        if isinstance(self._first, ProcessError):
+            raise failed(self._first.message)
+        return self._first
 
-    def _make(self) -> None:
+    def _made(self) -> Contents | ProcessError:
         files = self.files.models()
-        if files.broken:
-            self._problem = "\n".join(files.broken)
-            for problem in files.broken:
-                self._warn(problem)
-            return
-        for problem in files.refused.values():
+        for problem in files.broken or files.refused.values():
             self._warn(problem)
+        if files.broken:
+            return failed("\n".join(files.broken))
         catalog = Catalog({model.id: model for model in files.models}, files.refused)
-        database = Database()
-        try:
-            store = Store(catalog, database, self._warn, load=self.files.document)
-            migrate_all(store)
-            self._template = Contents(catalog=catalog, dump=database.dump())
-        finally:
-            database.close()
+        with closing(Database()) as database:
+            migrate_all(Store(catalog, database, self._warn, load=self.files.document))
+            return Contents(catalog=catalog, dump=database.dump())
 
 
 def migrate_all(store: Store) -> None:
