@@ -257,11 +257,6 @@ class World:
             self._random = Random(self._seed)
         return self._random
 
-    @property
-    def is_seeded(self) -> bool:
-        """Whether its random numbers can be foreseen."""
-        return bool(self._seed)
-
     @contextmanager
     def branch(self, *key: Any) -> Iterator[None]:
         """Gives what runs in this block random numbers of its own, made of the seed and of `key`, JSON values: the same
