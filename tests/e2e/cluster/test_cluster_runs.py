@@ -316,6 +316,19 @@ def test_what_broke_runs_again_in_a_later_pass(
     assert [len(one.get("earlier_errors", ())) for one in report["results"]].count(1) == 2
 
 
+def test_runs_of_a_case_that_broke_are_each_made_once_more(
+    app: MakeApplication, cluster: DaskCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("runner.execution.repetition.FIRST_PAUSE", 0.1)
+    with ModelServer(echo(0.2)) as server:
+        server.plan(*[status(500, "not today")] * 3)
+        here = model_talks(app, server, 1, retries=0)
+        flags = ("--cluster", cluster.address, "--runs", "3", "--retry-errors", "1")
+        run = here.run("-i", case_file(), *flags)
+    assert run.code == 0, run
+    assert len(server.requests) == 6
+
+
 def test_recordings_come_home_and_travel(app: MakeApplication, cluster: DaskCluster) -> None:
     with ModelServer() as server:
         here = model_talks(app, server, 5, turns=2)
