@@ -27,23 +27,20 @@ def function_of(line: str) -> str:
     return found[1] if found and found[1] != "TestMain" and kind_of(found[1]) else ""
 
 
-def comments_in(lines: list[str]) -> list[bool]:
-    """Which lines are comments or empty."""
-    found = []
+def _lines_of(source: str) -> Iterator[tuple[int, str, bool]]:
+    """The number of each line, counted from 1, the line, and whether it is a comment or empty."""
     inside = False
-    for line in lines:
+    for number, line in enumerate(source.split("\n"), 1):
         text = line.strip()
-        found.append(inside or not text or text.startswith(("//", "/*", "*")))
+        yield number, line, inside or not text or text.startswith(("//", "/*", "*"))
         if text.startswith("/*") or inside:
             inside = "*/" not in text
-    return found
 
 
 def functions_in(source: str) -> Iterator[tuple[str, int]]:
     """The tests of a run without `--fuzz` and `--bench`, each once, with their lines, counted from 1."""
-    lines = source.split("\n")
     seen = set()
-    for number, (line, is_comment) in enumerate(zip(lines, comments_in(lines), strict=True), 1):
+    for number, line, is_comment in _lines_of(source):
         name = "" if is_comment else function_of(line)
         if kind_of(name) in EVERY_RUN and name not in seen:
             seen.add(name)
@@ -77,8 +74,7 @@ def tags_in(source: str) -> Tags:
     found: dict[str, frozenset[str]] = {}
     stray: list[tuple[int, str]] = []
     pending: list[tuple[int, str]] = []
-    lines = source.split("\n")
-    for number, (line, is_comment) in enumerate(zip(lines, comments_in(lines), strict=True), 1):
+    for number, line, is_comment in _lines_of(source):
         text = line.strip()
         if tag := _TAG.fullmatch(text):
             pending.append((number, tag[1]))
