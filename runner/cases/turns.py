@@ -179,9 +179,8 @@ def _findings_of_checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[Find
     for index, checkpoint in enumerate(checkpoints):
         if checkpoint.id in numbers:
             text = f'the id "{checkpoint.id}" is already used by checkpoint {numbers[checkpoint.id] + 1}'
-            yield Finding(
-                path=("checkpoints", index, "id"), text=text, hint="Give each checkpoint of a case its own id"
-            )
+            hint = "Give each checkpoint of a case its own id"
+            yield Finding(path=("checkpoints", index, "id"), text=text, hint=hint)
         numbers.setdefault(checkpoint.id, index)
         place: JsonPath = ("checkpoints", index, "assert")
         if not checkpoint.assertions:
@@ -197,11 +196,8 @@ def _findings_of_turn(turn: Turn, index: int, folder: Path) -> Iterator[Finding]
     place: JsonPath = ("turns", index)
     said = turn.input.content if isinstance(turn.input, Message) else turn.input
     if said is None or said == [] or (isinstance(said, str) and not said.strip()):
-        yield Finding(
-            path=(*place, "input"),
-            text=f"turn {index + 1} has no message",
-            hint='Put the message of the user in "input"',
-        )
+        hint = 'Put the message of the user in "input"'
+        yield Finding(path=(*place, "input"), text=f"turn {index + 1} has no message", hint=hint)
     if isinstance(turn.input, Message) and turn.input.role != "user":
         text = f"turn {index + 1} must be from the user, not the {turn.input.role}"
         yield Finding(path=(*place, "input", "role"), text=text, hint='Put earlier messages in "input" of the case')

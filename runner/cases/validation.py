@@ -253,11 +253,8 @@ def problem_with_repeat(case: Case) -> Finding | None:
 
     written = repeat_of(case)
     if getattr(case, "trials", 1) > 1:
-        return Finding(
-            path=("repeat",),
-            text='"repeat" and "trials" cannot be used together',
-            hint="Each run of a case has its own chat",
-        )
+        text = '"repeat" and "trials" cannot be used together'
+        return Finding(path=("repeat",), text=text, hint="Each run of a case has its own chat")
     try:
         read_policy(written)
     except PolicyError as error:

@@ -61,7 +61,8 @@ def entries_of(file: TextIO, problems: Problems) -> Iterator[list[Entry]]:
 
 def _cases(loader: Any, document: yaml.Node | None, problems: Problems) -> tuple[list[yaml.Node], Entry | None]:
     """The nodes of the cases of a document, and their defaults."""
-    nodes = {str(key.value): (key, value) for key, value in _pairs_of(document)}
+    pairs = document.value if isinstance(document, yaml.MappingNode) else []
+    nodes = {str(key.value): (key, value) for key, value in pairs}
     listed = list_of(nodes)
     if listed is None:
         return _listed(document), None
@@ -79,10 +80,6 @@ def _listed(node: yaml.Node | None) -> list[yaml.Node]:
     if isinstance(node, yaml.SequenceNode):
         return list(node.value)
     return [] if node is None or _is_null(node) else [node]
-
-
-def _pairs_of(node: yaml.Node | None) -> list[tuple[yaml.Node, yaml.Node]]:
-    return node.value if isinstance(node, yaml.MappingNode) else []
 
 
 def _is_null(node: yaml.Node) -> bool:
