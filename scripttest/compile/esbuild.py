@@ -254,6 +254,7 @@ _GENERATORS = r"^var __(?:asyncGenerator|forAwait) = .*?;\n(?=\S)(?!\};)"
 _REQUIRE = r"^var __require = .*?\n\}\);$"
 """esbuild's helper for a `require` whose file it does not know."""
 _REQUIRED = r"(?<![\w$\"'`.])__require(?![\w$\"'`])"
+_ESCAPE = r"\\u(?:\{(0*(?:10|[0-9A-Fa-f])?[0-9A-Fa-f]{1,4})\}|([0-9A-Fa-f]{4}))"
 _COMMONJS = r"^export default (require_\w+)\(\);\s*\Z"
 
 
@@ -301,7 +302,7 @@ def without_exports(code: str) -> tuple[str, dict[str, str]]:
 
 
 def plain(identifier: str) -> str:
-    """An identifier without the escapes that esbuild writes for characters outside ASCII."""
+    """An identifier, or code, without the escapes that esbuild writes for characters outside ASCII."""
     if "\\" not in identifier:
         return identifier
-    return re.sub(r"\\u\{?([0-9A-Fa-f]+)\}?", lambda match: chr(int(match[1], 16)), identifier)
+    return re.sub(_ESCAPE, lambda match: chr(int(match[1] or match[2], 16)), identifier)
