@@ -214,8 +214,8 @@ values = st.builds(
     st.sampled_from(SCALARS),
     st.one_of(st.just("{}"), st.sampled_from(WRAPPINGS)),
 )
-SIZE = 60
-"""Pairs in a module."""
+SIZE = 20
+"""Pairs in a module, which is read for each of its many failures."""
 Tried = list[tuple[tuple[str, str], dict[str, Any], dict[str, Any]]]
 """Each pair with the record of the test that compares it, and of the one that prints its first value."""
 CHECK = """\

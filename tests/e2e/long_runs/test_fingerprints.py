@@ -395,16 +395,16 @@ def test_what_is_there_now_and_was_not_there_counts(app: MakeApplication) -> Non
 
 def test_the_program_of_a_server_counts(app: MakeApplication) -> None:
     """A server that is a program of the application, and one whose file does not lie in it."""
-    program = (TOOLS / "tools.py").read_text()
-    local = {"transport": "stdio", "command": sys.executable, "arguments": ["bin/tools.py", "stdio"]}
-    away = {"transport": "stdio", "command": sys.executable, "arguments": [str(TOOLS / "tools.py"), "stdio"]}
+    program = (TOOLS / "rude.py").read_text()
+    local = {"transport": "stdio", "command": sys.executable, "arguments": ["bin/rude.py", "noisy"]}
+    away = {"transport": "stdio", "command": sys.executable, "arguments": [str(TOOLS / "rude.py"), "noisy"]}
     tests = "".join(
         f"export function Test{id.title()}(t) {{ t.assert.True(new MCP('{id}').ListTools() !== null); }}\n"
         for id in ("local", "away")
     )
     here = app(
         {
-            "/bin/tools.py": program,
+            "/bin/rude.py": program,
             "/mcps/local.mcp.yao": json.dumps(local),
             "/mcps/away.mcp.yao": json.dumps(away),
             "some_test.ts": tests,
@@ -416,7 +416,7 @@ def test_the_program_of_a_server_counts(app: MakeApplication) -> None:
     assert ("program local" in made_of["TestLocal"], "program away" in made_of["TestAway"]) == (True, False)
     assert here.run("status", "r.jsonl").code == 0
 
-    here.write({"/bin/tools.py": program + "# changed\n"})
+    here.write({"/bin/rude.py": program + "# changed\n"})
 
     said = here.run("status", "r.jsonl")
     assert (said.code, said.stdout.splitlines()[1:]) == (

@@ -85,16 +85,19 @@ def test_reports_that_it_writes_start_no_run(app: MakeApplication) -> None:
 
 
 SERVER = """\
-import pathlib, sys
-from mcp.server.fastmcp import FastMCP
-server = FastMCP("notes")
-@server.tool()
-def note() -> str:
+import json, pathlib, sys
+HELLO = {"capabilities": {"tools": {}}, "serverInfo": {"name": "notes", "version": "1"}, "protocolVersion": "2025-06-18"}
+ANSWERS = {"initialize": HELLO, "tools/list": {"tools": [{"name": "note", "inputSchema": {"type": "object"}}]}}
+def note():
     for name in ("assistants/writer/tests/noted.txt", "data/noted.json"):
         file = pathlib.Path(sys.argv[1], name)
         file.write_text(str(int(file.read_text()) + 1))
-    return "noted"
-server.run()
+    return {"content": [{"type": "text", "text": "noted"}]}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        result = note() if asked["method"] == "tools/call" else ANSWERS[asked["method"]]
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 """
 FEW = 2 + MOST * (MOST + 1)
 """Calls in the runs of two modules, and in all that a file may start each of which it may end as often."""
