@@ -24,6 +24,7 @@ from runner.reporters.json_report import MARKS
 from runner.security.terminal import inert
 from scripttest import Cause
 from scripttest.typing_names import Record
+from scripttest.values import names_of
 
 TEXT_LIMIT = 131_072
 """Characters of one text that are written."""
@@ -108,13 +109,8 @@ def _bars(known: Certainty) -> Record:
 
 
 def _figures(known: Figures, of: str) -> Record:
-    said = {
-        "pass_rate": known.pass_rate,
-        "pass_rate_interval": known.pass_rate_interval,
-        "mean_score": known.mean_score,
-        "mean_score_interval": known.mean_score_interval,
-    }
-    return {f"{of}{name}": "-".join(map(str, one)) if isinstance(one, tuple) else one for name, one in said.items()}
+    said = ((name, getattr(known, name)) for name in names_of(Figures))
+    return {f"{of}{name}": "-".join(map(str, one)) if isinstance(one, tuple) else one for name, one in said}
 
 
 def _case(suite: Suite, class_name: str, result: TestResult) -> str:
