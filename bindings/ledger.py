@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import _thread
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
@@ -73,7 +72,7 @@ class Ledger:
 
     def __init__(self) -> None:
         self._calls: dict[tuple[str, AnsweredBy], OutsideCall] = {}
-        self._under_way: Counter[str] = Counter()
+        self._under_way: dict[str, int] = {}
         """Name → how many calls of that name have begun and have no answer yet."""
         self._closed = False
         self._lock = _thread.allocate_lock()
@@ -108,7 +107,7 @@ class Ledger:
     def _count(self, name: str, change: int) -> None:
         with self._lock:
             if not self._closed:
-                self._under_way[name] += change
+                self._under_way[name] = self._under_way.get(name, 0) + change
 
     def close(self) -> None:
         """The test is over: what is under way stays pending, and nothing more is written down."""

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.answers.files import JournalFile, cleaned, completion_from, completion_to, time_from
-from runner.answers.replay import Clean, Described, Keys, StoredAnswers, describe, keys_of, suite_label
+from runner.answers.replay import Clean, Keys, StoredAnswers, describe, keys_of, suite_label
 from runner.connectors.base import Completion, ConnectorError, ModelAnswer, ModelRequest, Origin, ask, say
 from runner.connectors.usage import case_now, count_in
 from runner.errors import ConfigurationError
@@ -153,8 +153,7 @@ class Journal:
             return await ask(connectors.get(connector), request)
         key = self._written(origin.suite, origin.case, origin.run)
         of_case = self._case(key)
-        described = describe(request, connector, connectors.model(connector))
-        digests = cache(partial(self._digests, described, connectors.settings(connector)))
+        digests = partial(self._digests, request, connector, connectors)
         kept = of_case.kept and of_case.kept.take(_keys(digests))
         if kept:
             say(kept.chunks, request)
@@ -187,8 +186,9 @@ class Journal:
             self._gate.end()
         return answer
 
-    def _digests(self, described: Described, settings: Mapping[str, Any]) -> _Digests:
-        exact, loose = (_digest(self._clean(key)) for key in keys_of(described, settings))
+    def _digests(self, request: ModelRequest, connector: str, connectors: Connectors) -> _Digests:
+        described = describe(request, connector, connectors.model(connector))
+        exact, loose = (_digest(self._clean(key)) for key in keys_of(described, connectors.settings(connector)))
         return exact, loose
 
     def _flush(self) -> None:
@@ -365,7 +365,8 @@ def _bytes(count: int) -> str:
 
 
 def _keys(digests: Callable[[], _Digests]) -> Keys:
-    return Keys(exact=lambda: digests()[0], loose=lambda: digests()[1], model="")
+    made = cache(digests)
+    return Keys(exact=lambda: made()[0], loose=lambda: made()[1], model="")
 
 
 def _record_of(key: _Key, of_case: _CaseCalls, call: _Call) -> dict[str, Any]:

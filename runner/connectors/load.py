@@ -75,6 +75,7 @@ class Connectors:
         """Id that came from an environment variable → that variable's name."""
         self._described = cache(self._description)
         self._type = cache(self._type_of)
+        self._settings = cache(self._settings_of)
         self._client: Any = None
         self._limit: Any = limit
 
@@ -175,9 +176,7 @@ class Connectors:
     def settings(self, id: str) -> Mapping[str, Any]:
         """The settings in a connector's file that affect answers, without its key and its limits. Raises
         ConfigurationError."""
-        definition = self._described(id)
-        options = definition.options if definition else {}
-        return {key: value for key, value in options.items() if key not in BOUNDS}
+        return self._settings(id)
 
     def is_scripted(self, id: str) -> bool:
         """Whether a connector asks no model."""
@@ -235,6 +234,11 @@ class Connectors:
         """The type of the file; of one without a file, its id."""
         path = self._files.get(id)
         return id if path is None else read_type(path)
+
+    def _settings_of(self, id: str) -> Mapping[str, Any]:
+        definition = self._described(id)
+        options = definition.options if definition else {}
+        return {key: value for key, value in options.items() if key not in BOUNDS}
 
     def _stand_in(self, id: str, kind: str) -> Connector:
         connector: Connector = _class_of(kind)(self._root)

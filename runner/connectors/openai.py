@@ -82,7 +82,8 @@ class OpenAIAnswer(Answer):
     def _take(self, event: dict[str, Any], kind: str) -> str:
         if error := event.get("error") or (event if event.get("object") == "error" else None):
             raise reported(error)
-        self._name(event)
+        if not (self._id and self._model):
+            self._name(event)
         self._said_usage = merged(self._said_usage, event.get("usage"))
         heard = ""
         for choice in event.get("choices") or ():

@@ -325,7 +325,7 @@ def _frame_at(line: Record) -> tuple[StackFrame, ...]:
 
 
 def _of_decisive(make: Callable[[Failure], Any]) -> Callable[[Outcome], Any]:
-    return lambda outcome: ... if outcome.decisive is None else make(outcome.decisive)
+    return lambda outcome: make(found) if outcome.failures and (found := outcome.decisive) else ...
 
 
 def _assertion(outcome: Outcome) -> Any:

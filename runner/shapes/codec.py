@@ -194,22 +194,22 @@ def json_of(value: Value) -> Record:
     if line is not None:
         return line  # type: ignore[no-any-return]
     record: Record = {}
-    fields = value.__dict__
-    for member in _form(type(value))[0]:
+    cls, fields = type(value), value.__dict__
+    for member in (_known.get(cls) or _form(cls))[0]:
         if member.writer is not None:
             found = member.writer(value)
             if found is not ...:
                 record[member.key] = found
             continue
         given = fields[member.name] if member.is_field else getattr(value, member.name)
-        if not member.is_always and (given is member.default or member.leaves_out(given)):
+        if not member.is_always and (given is member.default or given is None or member.leaves_out(given)):
             continue
         if member.is_inline:
             record |= json_of(given)
         elif member.key == "cost":
             record |= cost_record(given)
         else:
-            record[member.key] = member.written(given)
+            record[member.key] = member.written(given) if member.is_list or member.write is not None else given
     return record
 
 
