@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
@@ -73,6 +75,8 @@ class Watch:
         self._dependents = Dependents()
         self._processes: Processes | None = None
         self._current: ObservedRun | None = None
+        self._ended = 0.0
+        """When the last run ended, in seconds since 1970."""
         broke = self._inbox.put
         self._changes = Changes(application.root, self._on_change, lambda error: broke([Broke(reason=str(error))]))
         self._files = ""
@@ -119,8 +123,15 @@ class Watch:
 
     def _on_change(self, changed: set[str]) -> None:
         """Files changed; on the thread of the changes."""
-        self._inbox.put(SavedFile(path=path, in_run=self._current is not None) for path in changed)
+        self._inbox.put(SavedFile(path=path, in_run=self._in_run(path)) for path in changed)
         self._look_at_waiting()
+
+    def _in_run(self, path: str) -> bool:
+        """Whether a file has changed while tests ran, also where that is told after their end."""
+        try:
+            return self._current is not None or os.stat(path).st_ctime <= self._ended
+        except OSError:
+            return False
 
     def _on_key(self, key: str) -> None:
         """A key was pressed; on the thread of the keys."""
@@ -330,7 +341,7 @@ class Watch:
             )
             run(request, processes, observer=current, coverage=self._coverage)
         finally:
-            self._current = None
+            self._current, self._ended = None, time.time()
             self._processes = current.processes
             self._results |= current.kept
         if current.stop.code is not None:

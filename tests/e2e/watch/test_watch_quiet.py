@@ -6,6 +6,7 @@ import json
 import re
 import sys
 
+import pytest
 from command import Application, MakeApplication
 from terminal import Terminal, on_open_terminal
 from watching import FILES, WAITING, verdict
@@ -99,6 +100,7 @@ for line in sys.stdin:
         result = note() if asked["method"] == "tools/call" else ANSWERS[asked["method"]]
         print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 """
+LATE = SERVER.replace("note() if", '{"content": []} if') + "note()\n"
 FEW = 2 + MOST * (MOST + 1)
 """Calls in the runs of two modules, and in all that a file may start each of which it may end as often."""
 CALLS = "export function TestCalls(t, ctx) { ctx.agent.Call('writer', [{ role: 'user', content: 'Hi' }]); }\n"
@@ -132,10 +134,12 @@ def test_what_programs_of_tools_write_starts_no_run(app: MakeApplication) -> Non
         assert (here.root / "data/noted.json").read_text() == "2"
 
 
-def test_a_file_that_each_run_writes_and_reads_starts_few(app: MakeApplication) -> None:
+@pytest.mark.parametrize("server", [SERVER, LATE], ids=["in a call", "at its end"])
+def test_a_file_that_each_run_writes_and_reads_starts_few(app: MakeApplication, server: str) -> None:
     """Somebody could have saved it: only that it happens again and again says that nobody did."""
     code = f'import noted from "../../../data/noted.json";\nexport const x = noted;\n{CALLS}'
     here = with_program(app, **{"calls_test.ts": code, "z_test.ts": CALLS.replace("Calls", "Z")})
+    here.write({"/server.py": server})
     with on_open_terminal(here, "--watch", "--parallel", "1") as terminal:
         terminal.wait(WAITING)
         saves = settled = 0
