@@ -24,7 +24,7 @@ _OWN = ""
 
 Words = Counter[str]
 """What a definition names, in lower case → how often."""
-MOST = 100_000_000
+MOST = 1_000_000_000
 """Characters of one text times those of the other."""
 WIDEST = 4_000_000
 """Characters of all widths and precisions of a format."""
