@@ -10,7 +10,8 @@ from command import Application, MakeApplication
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scripttest.diagnostics.sources import Position, SourceMap
+from scripttest.diagnostics.sources import SourceMap
+from scripttest.results import Location
 
 # against a straightforward reader
 
@@ -47,14 +48,14 @@ def encoded(lines: list[list[tuple[int, Segment]]], named: list[bool]) -> str:
     return ";".join(texts)
 
 
-def naive(lines: list[list[tuple[int, Segment]]], line: int, column: int) -> Position | None:
+def naive(lines: list[list[tuple[int, Segment]]], line: int, column: int) -> Location | None:
     """The last segment of a source at or before a place of its line, else the first one behind it."""
     if line > len(lines):
         return None
     known = [(at, segment) for at, segment in lines[line - 1] if segment is not None]
     before = [segment for at, segment in known if at < column]
     found = before[-1] if before else known[0][1] if known else None
-    return Position(source=f"{found[0]}.ts", line=found[1] + 1, column=found[2] + 1) if found else None
+    return Location(file=f"{found[0]}.ts", line=found[1] + 1, column=found[2] + 1) if found else None
 
 
 large = st.one_of(st.integers(0, 40), st.sampled_from([31, 32, 1023, 1024, 2**15, 2**20]))
