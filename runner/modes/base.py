@@ -106,7 +106,11 @@ class CaseAttempt:
             DATABASE, lambda world: environment.database(world, folder, strict=case.options.strict_database)
         )
         self.chat = Chat(self._context(), self.world)
-        self.judges = CaseJudges(self, self.chat)
+
+    @property
+    def judges(self) -> CaseJudges:
+        """What its assertions ask; it is not kept, so that an attempt that has ended is freed at once."""
+        return CaseJudges(self, self.chat)
 
     def _context(self) -> dict[str, Any]:
         environment, case = self.environment, self.case
