@@ -136,11 +136,13 @@ class Run(NamedTuple):
 def run(
     count: int, milliseconds: float, parallel: int, peer: str = "", formats: Sequence[str] = ("jsonl", "json")
 ) -> Run:
-    """Runs the command, the floor and the peer once, each against a fresh server."""
+    """Runs the command, in an application in which it has run before, the floor and the peer once, each against a fresh
+    server."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         server = Server(milliseconds)
         cases = application(folder, server.url, count)
+        measure([*YAO_TEST, "-i", str(cases), "-q", "--run", "^case-000000$"], folder)
         usage = measure([*YAO_TEST, *_words(cases, parallel, formats)], folder)
         server.close()
         _check(folder / "report.jsonl", count)
