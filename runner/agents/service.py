@@ -76,7 +76,7 @@ class AgentService:
         self._processes = AgentProcesses(host)
         self.runtime = Runtime(
             Assistants(application),
-            Connectors(application.root, variables, prices=prices),
+            Connectors(application.root, variables, prices=prices, kept=application.kept),
             lambda: functions(self._processes),
             Servers(application.root, variables, self._processes.call_tool),
             prompt_variables,

@@ -68,7 +68,7 @@ class Application:
     """What can be looked up in one application."""
 
     def __init__(self, root: Path, kept: Path | None = None) -> None:
-        """`kept`: the folder in which later runs find what its prompts say; None: there is none."""
+        """`kept`: the folder in which later runs find what its YAML files say; None: there is none."""
         self.root = root
         self.assistants = root / "assistants"
         self.kept = kept

@@ -57,6 +57,7 @@ class Connectors:
         timing: Timing | None = None,
         prices: Mapping[str, Any] | None = None,
         limit: Any = None,
+        kept: Path | None = None,
     ) -> None:
         """Reads nothing yet.
 
@@ -64,7 +65,8 @@ class Connectors:
             variables: environment variables, including those of the application's `.env`.
             timing: clocks, for tests.
             prices: prices of connectors whose files have none, in the form of their `price`.
-            limit: that of all connectors; None: these have their own."""
+            limit: that of all connectors; None: these have their own.
+            kept: see `Application`."""
         self.root = self._root = root
         """The application's root."""
         self._variables = variables
@@ -78,11 +80,12 @@ class Connectors:
         self._settings = cache(self._settings_of)
         self._client: Any = None
         self._limit: Any = limit
+        self._kept = kept
 
     def with_variables(self, variables: Mapping[str, str]) -> Connectors:
         """The connectors of the same application with other environment variables, which share its bounds."""
         return Connectors(
-            self._root, {**self._variables, **variables}, self._timing, self._prices, self._shared_limit()
+            self._root, {**self._variables, **variables}, self._timing, self._prices, self._shared_limit(), self._kept
         )
 
     def resolve(self, reference: str | None) -> str:
@@ -241,7 +244,7 @@ class Connectors:
         return {key: value for key, value in options.items() if key not in BOUNDS}
 
     def _stand_in(self, id: str, kind: str) -> Connector:
-        connector: Connector = _class_of(kind)(self._root)
+        connector: Connector = _class_of(kind)(self._root, self._kept)
         connector.id = id
         return connector
 

@@ -165,8 +165,9 @@ class RuleConnector(Connector, Generic[R]):
 
     endpoint = None
 
-    def __init__(self, application_root: Path) -> None:
-        self._root = application_root
+    def __init__(self, application_root: Path, kept: Path | None = None) -> None:
+        """`kept`: see `Application`."""
+        self._root, self._kept = application_root, kept
         self._files: dict[Path, tuple[R, ...]] = {}
 
     def _label(self, path: Path) -> str:
@@ -181,7 +182,7 @@ class RuleConnector(Connector, Generic[R]):
             if not path.is_file():
                 raise missing()
             try:
-                self._files[path] = _read(path, self._label(path), rule, example)
+                self._files[path] = _read(path, self._label(path), rule, example, self._kept)
             except ConfigurationError as error:
                 raise ConnectorError(error.message, hint=error.hint) from error
         return self._files[path]
@@ -216,10 +217,10 @@ def first_rule(rules: Sequence[R], situation: Situation, used: Mapping[int, int]
     )
 
 
-def _read(path: Path, label: str, rule: MakeRule[R], example: str) -> tuple[R, ...]:
+def _read(path: Path, label: str, rule: MakeRule[R], example: str, kept: Path | None) -> tuple[R, ...]:
     """The rules in a file, which messages call `label`. Raises ConfigurationError, with the line of the rule that is
     wrong. `example`: a rule, for those who have written none."""
-    entries = read_yaml(path, path.stem)
+    entries = read_yaml(path, path.stem, kept=kept)
     if not isinstance(entries, list) or not entries:
         raise ConfigurationError(f"Cannot use {label}: it must be a list of rules", f"A rule is {example}")
     rules = []

@@ -106,7 +106,21 @@ def test_prompts_that_change_between_runs_are_those_that_are_sent(app: MakeAppli
         sent.append(json.loads((application.root / "r.json").read_text())["results"][0]["output"])
     assert sent == ["one", "one", "two", "one"]
     kept = [len(os.listdir(folder)) for folder in application.home.rglob("yaml")]
-    assert kept == [2]
+    assert kept == [3]  # two prompts and the replies
+
+
+def test_replies_that_change_between_runs_are_those_that_answer(app: MakeApplication) -> None:
+    application = app(agent(cases=[{"id": "a", "input": "hi"}]))
+    answered = []
+    for text in ("one", "one", "two"):
+        application.write({"/assistants/demo/replies.yml": f"- reply: {text}\n"})
+        application.run("-i", "assistants/demo/tests/cases.jsonl", "-o", "r.json")
+        answered.append(json.loads((application.root / "r.json").read_text())["results"][0]["output"])
+    assert answered == ["one", "one", "two"]
+    application.write({"/assistants/demo/replies.yml": "- rply: two\n"})
+    said = application.run("-i", "assistants/demo/tests/cases.jsonl").stdout
+    assert "replies.yml:1" in said
+    assert "rply" in said
 
 
 @pytest.mark.parametrize("flags", [["--no-writes"], ["--require-trust"]])
