@@ -105,7 +105,7 @@ class Signals:
 
     def __init__(self, stop: Stop) -> None:
         self._stop = stop
-        self._count = 0
+        self._numbers: list[int] = []
         self._raised = False
         self._before: dict[int, object] = {}
 
@@ -122,14 +122,14 @@ class Signals:
             raise KeyboardInterrupt from error
 
     def _heard(self, number: int, _: FrameType | None) -> None:
-        stop = self._stop
-        self._count += 1
-        if self._count > 2:
-            leave(number)
-        if stop.code is None:
-            stop.code = 128 + number
-        stop.request(REASONS[signal.Signals(number)], GRACE)
-        stop.hurry(GRACE if self._count == 1 else 0)
+        stop, numbers = self._stop, self._numbers
+        numbers.append(number)
+        first = signal.Signals(numbers[0])  # the other one, if a second signal came within this function
+        if len(numbers) > 2:
+            leave(first)
+        stop.code = 128 + first
+        stop.request(REASONS[first], GRACE)
+        stop.hurry(GRACE if len(numbers) == 1 else 0)
         if not stop.heeded:
             self._raised = True
             sys.unraisablehook = lambda _: None

@@ -226,9 +226,7 @@ def test_the_terminal_is_as_it_was(app: MakeApplication) -> None:
         process.wait()
     after = termios.tcgetattr(ours)
     os.close(ours)
-    why = {130: b"interrupted", 143: b"terminated"}[
-        process.returncode
-    ]  # of two signals that wait, either may come first
+    why = {130: b"interrupted", 143: b"terminated"}[process.returncode]  # either may come first
     assert after == before
     assert b"\x1b[?25l" not in said  # the cursor was never hidden
     summary = said.rpartition(b"Stopped: " + why)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -54,6 +55,34 @@ def test_a_signal_at_any_line_of_a_wait_ends_it_as_that_signal() -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines, *how = done.stdout.split()
     assert int(lines) > 30 and how == ["KeyboardInterrupt", "143"]
+
+
+def test_a_second_signal_at_any_line_of_the_handler_leaves_code_and_reason_of_one_signal() -> None:
+    handler = Signals._heard.__code__
+
+    def ended_by(wanted: int) -> tuple[int, str | None, int | None]:
+        stop, lines = Stop(), 0
+        stop.heeded = True
+
+        def trace(frame: FrameType, event: str, _: object) -> object:
+            nonlocal lines
+            if frame.f_code is not handler:
+                return None
+            if event == "line" and (lines := lines + 1) == wanted:
+                signal.raise_signal(signal.SIGTERM)
+            return trace
+
+        with Signals(stop):
+            sys.settrace(trace)  # type: ignore[arg-type]
+            try:
+                signal.raise_signal(signal.SIGINT)
+            finally:
+                sys.settrace(None)
+        return lines, stop.reason, stop.code
+
+    length, *_ = ended_by(0)
+    found = {ended_by(wanted)[1:] for wanted in range(1, length + 1)}
+    assert length > 6 and found <= {("interrupted", 130), ("terminated", 143)}
 
 
 def test_an_interrupt_that_a_library_turns_into_an_error_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
