@@ -108,7 +108,7 @@ class CaseLines:
         if self._with_turns:
             lines += ["", f"  Total turns: {self._turns}", f"  Avg turns/test: {self._turns / self._with_turns:.1f}"]
         lines.append(f"  Time:    {in_milliseconds(end.seconds * 1000)}")
-        from runner.reporters.console.tables import rate_lines
+        from runner.reporters.console.table import rate_lines
 
         lines += rate_lines(counts, bool(self._verbose)) if self._rated else []
         return "\n".join(lines) + "\n"

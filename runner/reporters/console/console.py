@@ -21,7 +21,7 @@ from scripttest import Failure, Outcome, ResultWarning, Status
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from runner.reporters.console.case_lines import CaseLines
-    from runner.reporters.console.tables import StabilityLines
+    from runner.reporters.console.table import StabilityLines
 
 MANY, SCREEN = 10, 100
 """With more failures, or lines since the first of them, those that failed are named once more at the end."""
@@ -194,7 +194,7 @@ class ConsoleReporter:
 
     def _stabilities(self) -> StabilityLines:
         if self._stability is None:
-            from runner.reporters.console.tables import StabilityLines
+            from runner.reporters.console.table import StabilityLines
 
             self._stability = StabilityLines(self._style, bool(self._options.verbose))
         return self._stability
@@ -260,7 +260,7 @@ class ConsoleReporter:
 
                 text += f"  {savings(counts)}\n"
         if counts.rates and not self._options.quiet:
-            from runner.reporters.console.tables import rate_table
+            from runner.reporters.console.table import rate_table
 
             text += rate_table(counts, self._room(), bool(self._options.verbose))
         if self._cases is not None and all(suite.has_cases for suite in run.suites.values()):
@@ -289,11 +289,11 @@ class ConsoleReporter:
 
             text += "".join(f"  {self._paint(line, 'yellow')}\n" for line in in_lines(event.snapshots))
         if event.coverage is not None and not self._options.quiet:
-            from runner.reporters.console.tables import coverage_table
+            from runner.reporters.console.table import coverage_table
 
             text += coverage_table(event.coverage, self._style, self._room())
         if self._options.durations is not None:
-            from runner.reporters.console.tables import slowest_tests
+            from runner.reporters.console.table import slowest_tests
 
             text += slowest_tests(self._took, self._options.durations, self._style, self._room())
         if event.stopped:
@@ -305,7 +305,7 @@ class ConsoleReporter:
         """How sure the figures of a run of cases are; of one with script tests too they would be half the truth."""
         if not run.counts.rates or self._options.quiet or not all(suite.has_cases for suite in run.suites.values()):
             return ""
-        from runner.reporters.console.tables import rate_lines
+        from runner.reporters.console.table import rate_lines
 
         return "".join(f"{line}\n" for line in rate_lines(run.counts, bool(self._options.verbose)))
 
