@@ -111,7 +111,7 @@ ROOMS = {
     " runner/fingerprints runner/reading runner/record",
     "runner/reporters/console": "runner runner/security runner/statistics runner/options runner/assertions runner/record runner/compare"
     " runner/judging",
-    "runner/reporters": "runner runner/security runner/options runner/assertions runner/reporters/console runner/record runner/compare",
+    "runner/reporters": "runner runner/security runner/statistics runner/options runner/assertions runner/reporters/console runner/record runner/compare",
     "runner/reporters/html": "runner runner/security runner/statistics runner/reporters/console runner/reporters runner/record"
     " runner/compare",
     "runner/store": "runner runner/security runner/statistics runner/options runner/record runner/compare",
@@ -181,7 +181,7 @@ DOORS = {
     "runner/planning": "case_planning generators inputs last_failed names plan planner regrading resume selection still_valid",
     "runner/reporters/console": "console style table terminal verdict_lines",
     "runner/reporters": "__init__ agent change_lines document github markdown_pieces opening stream",
-    "runner/reporters/html": "__init__ compared data",
+    "runner/reporters/html": "__init__ data",
     "runner/execution": "attempts ending listing outcome repetition run scripts services start stopping suite_run",
     "runner/cluster": "cluster messages worker_side",
     "runner/watch": "loop",

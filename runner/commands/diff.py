@@ -49,7 +49,7 @@ def diff(environment: Environment, given: tables.Diff) -> int:
     text = change_lines.verdicts_text(verdicts, names, style, room, given.verbose)
     if is_of_variants:
         rows = matrix([before, *others])
-        text += change_lines.matrix_text(rows, names, room) + change_lines.answers_text(rows, names, style) + "\n"
+        text += change_lines.matrix_text(rows, names, style, room) + "\n"
     if len(others) > 1 or is_of_variants:
         what = "Variant" if is_of_variants else "Report"
         text += table(change_lines.overview(verdicts, names, what, given.verbose), room, least=change_lines.LEAST)
@@ -117,8 +117,8 @@ def _variants(report: Report, name: str) -> tuple[list[str], list[Report]]:
 
 def _document(path: Path, compared: VariantsCompared, found: Comparison, is_of_variants: bool) -> str:
     if path.suffix.lower() == ".html":
+        from runner.reporters.change_lines import variants_record
         from runner.reporters.html import render
-        from runner.reporters.html.compared import variants_record
 
         before, after, *_ = compared.parts
         variants = variants_record(compared) if is_of_variants else None

@@ -1,17 +1,18 @@
 """What changed from one run to another, and between the variants of one run, in words: the same on the console, in
-Markdown and on the HTML page; and as lists and tables for the console."""
+Markdown and on the HTML page; as lists and tables for the console; and as data of the page, which decides nothing."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from runner.cells import in_cell, width
 from runner.compare.change_report import BeforeAfter, ChangeReport
-from runner.compare.comparison import KINDS, Comparison, ResultChange
-from runner.compare.variants import DiffSegment, MatrixRow, marked, matrix, verdicts_on
+from runner.compare.comparison import KINDS, Comparison, ResultChange, output_difference
+from runner.compare.variants import DiffSegment, MatrixRow, VariantsCompared, marked, matrix, verdicts_on
 from runner.errors import ConfigurationError
 from runner.parts import described
+from runner.record.model import ResultKey, key_of
 from runner.record.outcomes import shown
 from runner.record.report import Report
 from runner.record.votes import SCORE
@@ -20,6 +21,9 @@ from runner.reporters.console.style import DOUBLE, Style, count, in_milliseconds
 from runner.reporters.console.table import grouped, table
 from runner.reporters.document import Collector
 from runner.security.terminal import in_line
+from runner.statistics.change import MeanDifference
+from runner.statistics.intervals import Estimate, Interval
+from scripttest.typing_names import Record
 
 ERROR_LIMIT = 500
 """Characters of an error that are shown."""
@@ -89,11 +93,6 @@ def runs_of(change: ResultChange) -> str:
     return " → ".join(f"{side.passed} of {side.judged}" for side in sides)
 
 
-def error_of(change: ResultChange) -> str:
-    """Why a result does not pass now, in one line; empty when it passes."""
-    return " ".join((change.error or "").split())[:ERROR_LIMIT]
-
-
 def changes_text(found: Comparison, style: Style) -> str:
     """The changes for the console, and which parts of the application have changed."""
     text = ""
@@ -106,11 +105,7 @@ def changes_text(found: Comparison, style: Style) -> str:
 
 
 def verdicts_text(
-    verdicts: Sequence[ChangeReport],
-    names: Sequence[str],
-    style: Style,
-    room: int | None = None,
-    detailed: bool = False,
+    verdicts: Sequence[ChangeReport], names: Sequence[str], style: Style, room: int | None, detailed: bool
 ) -> str:
     """The verdicts for the console: what each means, the cases that got worse, and a row for each figure.
 
@@ -122,9 +117,10 @@ def verdicts_text(
         detailed: with intervals, and what the runs could have shown."""
     text = ""
     for verdict, name in zip(verdicts, names[1:], strict=True):
-        said = verdict_lines.sentences(verdict, detailed=detailed)
-        told = [*said, f"A: {names[0]}, B: {name}"]
-        text += _told(told, verdict, style, name if len(verdicts) > 1 else "") + "\n"
+        told = [*verdict_lines.sentences(verdict, detailed=detailed), f"A: {names[0]}, B: {name}"]
+        if len(verdicts) > 1:
+            told[0] = f"{name}: {told[0]}"
+        text += _told(told, verdict, style) + "\n"
         if cases := verdict_lines.case_rows(verdict, detailed):
             text += table([verdict_lines.CASE_HEAD, *cases], room, least=("p",)) + "\n"
         rows = [verdict_lines.HEAD, *verdict_lines.measure_rows(verdict, detailed)]
@@ -132,18 +128,17 @@ def verdicts_text(
     return text
 
 
-def _told(said: Sequence[str], verdict: ChangeReport, style: Style, name: str) -> str:
-    """A verdict in sentences, the first with the name of what it is about, if there are several."""
-    first, *rest = said
-    head = style.paint(f"{name}: {first}" if name else first, VERDICT_COLORS[verdict.verdict])
-    return "".join(f"{line}\n" for line in (head, *(f"  {line}" for line in rest)))
+def _told(said: Sequence[str], verdict: ChangeReport, style: Style) -> str:
+    head, *rest = said
+    lines = [style.paint(head, VERDICT_COLORS[verdict.verdict]), *(f"  {line}" for line in rest)]
+    return "\n".join(lines) + "\n"
 
 
 def _lines_of(kind: str, change: ResultChange) -> str:
     fact = fact_of(kind, change)
     text = f"  {in_line(f'{change.suite} › {change.id}')}{': ' if fact else ''}{fact}\n"
-    if kind in WITH_ERROR and (error := error_of(change)):
-        text += f"    {error}\n"
+    error = " ".join((change.error or "").split()) if kind in WITH_ERROR else ""
+    text += f"    {error[:ERROR_LIMIT]}\n" if error else ""
     if change.parts:
         text += f"    changed: {described(change.parts)}\n"
     if kind == "changed":
@@ -164,24 +159,20 @@ def overview(
     first = verdicts[0]
     took = (verdict_lines.MEASURES[name][0] for name in verdict_lines.RESOURCES)
     head = (title, verdict_lines.measure_name(first.measure), "Score", *took, "Difference", "Verdict")
-    rows = [head, (names[0], *_cells(first, detailed).a, "", "")]
+    rows = [head, (names[0], *_figures_of(first, "a", detailed), "", "")]
     for found, name in zip(verdicts, names[1:], strict=True):
-        rows.append(
-            (name, *_cells(found, detailed).b, verdict_lines.difference_of(found.change, detailed), str(found.verdict))
-        )
+        difference = verdict_lines.difference_of(found.change, detailed)
+        rows.append((name, *_figures_of(found, "b", detailed), difference, str(found.verdict)))
     known = [at for at in range(len(head)) if any(row[at] for row in rows[1:])]
     return [tuple(row[at] for at in known) for row in rows]
 
 
-def _cells(found: ChangeReport, detailed: bool) -> BeforeAfter[list[str]]:
-    """The measure, the score and what it took, of both sides of a comparison."""
-    rated = partial(verdict_lines.rate_of, detailed=detailed)
-    empty = BeforeAfter(a="", b="")
-    scores = [part.rates.each(rated) for part in found.parts if part.kind == SCORE]
-    took = {beside.name: beside.means.each(verdict_lines.MEASURES[beside.name][1]) for beside in found.beside}
-    known = (took.get(name, empty) for name in verdict_lines.RESOURCES)
-    columns = [found.rates.each(rated), *(scores or [empty]), *known]
-    return BeforeAfter(a=[column.a for column in columns], b=[column.b for column in columns])
+def _figures_of(found: ChangeReport, side: str, detailed: bool) -> list[str]:
+    """The measure, the score and what it took, of one side of a comparison."""
+    score = next((part.rates for part in found.parts if part.kind == SCORE), None)
+    rates = (verdict_lines.rate_of(getattr(one, side), detailed) if one else "" for one in (found.rates, score))
+    took = {one.name: verdict_lines.MEASURES[one.name][1](getattr(one.means, side)) for one in found.beside}
+    return [*rates, *(took.get(name, "") for name in verdict_lines.RESOURCES)]
 
 
 ROWS = 50
@@ -215,45 +206,47 @@ class VariantReporter(Collector):
         names, verdicts, style = compared.names, compared.verdicts, self._style
         rows = matrix(compared.parts)
         text = f"{DOUBLE}\n  {style.paint('Variants', 'bold')}\n{DOUBLE}\n"
-        for verdict, name in zip(verdicts, names[1:], strict=True):
-            said = verdict_lines.sentences(verdict, BeforeAfter(a=names[0], b=name), self._detailed)
-            text += _told(said, verdict, style, name)
-        text += "\n" + matrix_text(rows, names, self._room) + answers_text(rows, names, style)
+        for verdict, said in zip(verdicts, _said_of(compared, self._detailed), strict=True):
+            text += _told(said, verdict, style)
+        text += "\n" + matrix_text(rows, names, style, self._room)
         overall = overview(verdicts, names, "Variant", self._detailed)
         self._write(f"{text}\n{table(overall, self._room, least=LEAST)}")
 
 
-def matrix_text(rows: Sequence[MatrixRow], names: Sequence[str], room: int | None) -> str:
-    """How often each case passes in each variant, suite by suite."""
-    shown = ((row.key.suite, (row.key.name, *cells_of(row))) for row in rows[:ROWS])
-    text = table(grouped(("Case", *names), shown), room)
+def matrix_text(rows: Sequence[MatrixRow], names: Sequence[str], style: Style, room: int | None) -> str:
+    """How often each case passes in each variant, suite by suite; then the answers of those that differ, below each
+    other."""
+    cells = ((row.key.suite, (row.key.name, *_cells_of(row))) for row in rows[:ROWS])
+    text = table(grouped(("Case", *names), cells), room)
     if len(rows) > ROWS:
         text += f"  ... and {len(rows) - ROWS} more, {sum(row.differs for row in rows)} of all differ\n"
+    shown_names = [in_cell(name) for name in names]
+    longest = max(map(width, shown_names))
+    for row in [row for row in rows if row.differs and len(set(row.answers)) > 1][:ANSWERS]:
+        text += f"\n  {row.key.name}\n"
+        for at, (name, pieces) in enumerate(zip(shown_names, _pieces_of(row.answers), strict=True)):
+            shown = _painted(pieces, style, "green" if at else "red") if pieces else style.paint("no answer", "dim")
+            text += f"    {name}{' ' * (longest - width(name))}  {shown.rstrip()}\n"
     return text
 
 
-def cells_of(row: MatrixRow) -> list[str]:
-    """How often a case passes in each variant."""
+def _said_of(compared: VariantsCompared, detailed: bool = True) -> list[list[str]]:
+    """What is said of each variant but the first; its name comes first."""
+    names, said = compared.names, []
+    for verdict, name in zip(compared.verdicts, names[1:], strict=True):
+        first, *rest = verdict_lines.sentences(verdict, BeforeAfter(a=names[0], b=name), detailed)
+        said.append([f"{name}: {first}", *rest])
+    return said
+
+
+def _cells_of(row: MatrixRow) -> list[str]:
     return [f"{rate.passed}/{rate.judged}" if rate.judged else "none" for rate in row.rates]
 
 
-def answers_text(rows: Sequence[MatrixRow], names: Sequence[str], style: Style) -> str:
-    """The answers of cases that do not pass as often in each variant, below each other."""
-    shown = [row for row in rows if row.differs and len(set(row.answers)) > 1][:ANSWERS]
-    return "".join(f"\n  {row.key.name}\n{_answers(row, names, style)}" for row in shown)
-
-
-def _answers(row: MatrixRow, names: Sequence[str], style: Style) -> str:
-    """The answers below each other, the words marked that the first one does not have, or that only it has."""
-    text = ""
-    shown_names = [in_cell(name) for name in names]
-    longest = max(map(width, shown_names))
-    for at, (name, answer) in enumerate(zip(shown_names, row.answers, strict=True)):
-        both = marked(row.answers[0], row.answers[at or 1])
-        pieces = both.b if at else both.a
-        shown = _painted(pieces, style, "green" if at else "red") if answer else style.paint("no answer", "dim")
-        text += f"    {name}{' ' * (longest - width(name))}  {shown.rstrip()}\n"
-    return text
+def _pieces_of(answers: Sequence[str]) -> list[Sequence[DiffSegment]]:
+    """Each answer in pieces: those marked that the first one does not have, or, of the first, that the second lacks."""
+    both = [marked(answers[0], other) for other in answers[1:]]
+    return [both[0].a, *(one.b for one in both)]
 
 
 def _painted(pieces: Sequence[DiffSegment], style: Style, color: str) -> str:
@@ -268,3 +261,139 @@ def _painted(pieces: Sequence[DiffSegment], style: Style, color: str) -> str:
             plain = style.paint(plain, color) if style.colors else f"[{plain}]"
         text += plain
     return text
+
+
+BADGES = 2
+"""Those that a page shows of one result."""
+MOST_ROWS = 2000
+"""Cases of the matrix on a page."""
+
+
+def comparison_record(
+    found: Comparison, report: Report, baseline: Report, verdicts: Sequence[tuple[str, ChangeReport]] = ()
+) -> Record:
+    """`{changes: [change, ...], overview: [[text, ...], ...], verdict, worse, compared, measures: [[name, before,
+    after], ...], parts, kinds: [{key, title, tone, count}, ...], rows: {position: {kinds: [[key, fact], ...], badges:
+    [[text, tone], ...], made_of?}}, was: [position, ...], outputs: {position: diff}, removed: [id, ...]}`. `_change`
+    makes a change from one of the `verdicts`, `(name of the report, verdict)`.
+
+    Positions are those of rows in the index of a report. `rows` has only rows with a change; `was` has, for each row of
+    the report, the row of the baseline, or -1; `outputs` how outputs differ from the earlier ones. `fact` is the change
+    in a few words. `parts` and `made_of` say which parts of the application have changed, for all results and for one.
+    """
+    changes = {(change.suite, change.id): change for change in found.changes}
+    rows: dict[int, Record] = {}
+    for at, result in enumerate(report.results):
+        change = changes[result.suite, result.name]
+        if change.kinds or change.regression:
+            kinds = [[kind, fact_of(kind, change)] for kind in change.kinds]
+            made_of = {"made_of": f"changed: {described(change.parts)}"} if change.parts else {}
+            rows[at] = {"kinds": kinds, "badges": _badges(change), **made_of}
+    return {
+        "changes": [_change(name, verdict) for name, verdict in verdicts],
+        "overview": overview([verdict for _, verdict in verdicts], ["A", *(name for name, _ in verdicts)])
+        if len(verdicts) > 1
+        else [],
+        "verdict": verdict_line(found),
+        "worse": found.is_worse,
+        "compared": found.compared,
+        "measures": [
+            (name, written(measure.before), written(measure.after))
+            for measure in found.measures
+            for name, written in [verdict_lines.MEASURES[measure.key]]
+        ],
+        "parts": changed_parts(found),
+        "kinds": [
+            {"key": kind.key, "title": kind.title, "tone": kind.tone, "count": number}
+            for kind in KINDS
+            if kind.key != "removed" and (number := len(found.of(kind.key)))
+        ],
+        "rows": rows,
+        "was": (was := _places(report, baseline)),
+        "outputs": {
+            at: diff
+            for at, place in enumerate(was)
+            if place >= 0 and (diff := output_difference(baseline.results[place], report.results[at]))
+        },
+        "removed": [change.id for change in found.of("removed")],
+    }
+
+
+def _change(name: str, found: ChangeReport) -> Record:
+    """`{name, word, said: [sentence, ...], rows: [{cells: [text, ...], a?, b?, difference?}, ...], cases: [[text, ...],
+    ...]}`. `a`, `b` and `difference` are `[low, value, high]` for whiskers, as shares, where there is an interval; of a
+    ratio, how much more than 1 it is."""
+    ratios = [beside.ratio for beside in found.beside]
+    figures = [
+        _figure(found.rates, found.change),
+        *(_figure(part.rates, part.change) for part in verdict_lines.parts_shown(found)),
+        *({"difference": _whiskers(ratio.interval, ratio.ratio, 1)} if ratio else {} for ratio in ratios),
+    ]
+    return {
+        "name": name,
+        "word": str(found.verdict),
+        "said": verdict_lines.sentences(found),
+        "rows": [
+            {"cells": cells, **{key: ends for key, ends in of.items() if ends}}
+            for cells, of in zip(verdict_lines.measure_rows(found), figures, strict=True)
+        ],
+        "cases": verdict_lines.case_rows(found),
+    }
+
+
+def _figure(rates: BeforeAfter[Estimate], change: MeanDifference) -> Record:
+    ends = {side: _whiskers(getattr(rates, side).interval, getattr(rates, side).value) for side in ("a", "b")}
+    return {**ends, "difference": _whiskers(change.interval, change.difference)}
+
+
+def _whiskers(interval: Interval | None, value: float | None, zero: int = 0) -> list[float] | None:
+    if interval is None or value is None:
+        return None
+    return [interval.low - zero, value - zero, interval.high - zero]
+
+
+def _badges(change: ResultChange) -> list[list[str]]:
+    """What the list shows of a change: no more than there is room for."""
+    found = [[kind.badge, kind.tone] for kind in KINDS if kind.key in change.kinds]
+    is_said = not change.regression or "new_failures" in change.kinds
+    return (found if is_said else [["looks worse", "bad"], *found])[:BADGES]
+
+
+def _places(report: Report, baseline: Report) -> list[int]:
+    """For each result the place of the one in the baseline with its name, or -1; the second of a name goes with the
+    second."""
+    known: dict[ResultKey, list[int]] = defaultdict(list)
+    for at, result in reversed([*enumerate(baseline.results)]):
+        known[key_of(result)].append(at)
+    return [known[key].pop() if known[key] else -1 for key in map(key_of, report.results)]
+
+
+def variants_of(report: Report) -> Record | None:
+    """What the page says of the variants of a run; None when they cannot be compared."""
+    try:
+        return variants_record(verdicts_on(report))
+    except ConfigurationError:
+        return None
+
+
+def variants_record(compared: VariantsCompared) -> Record:
+    """`{overview: [[text, ...], ...], said: [[sentence, ...], ...], head: [text, ...], rows: [{cells: [text, ...],
+    differs, answers: [[[text, differs], ...], ...], answers_differ}, ...], left_out}`; `said` has a list for each
+    variant but the first, `answers` the pieces of each answer, those marked that the first answer does not have."""
+    names, verdicts, found = compared.names, compared.verdicts, matrix(compared.parts)
+    several = len({row.key.suite for row in found}) > 1
+    return {
+        "overview": overview(verdicts, names, "Variant"),
+        "said": _said_of(compared),
+        "head": ("Case", *names),
+        "rows": [
+            {
+                "cells": (f"{row.key.suite} › {row.key.id}" if several else row.key.name, *_cells_of(row)),
+                "differs": row.differs,
+                "answers": [[[piece.text, piece.differs] for piece in pieces] for pieces in _pieces_of(row.answers)],
+                "answers_differ": len(set(row.answers)) > 1,
+            }
+            for row in found[:MOST_ROWS]
+        ],
+        "left_out": max(0, len(found) - MOST_ROWS),
+    }

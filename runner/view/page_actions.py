@@ -14,7 +14,7 @@ from runner.parts import described
 from runner.record.lines import result_of
 from runner.record.outcomes import error_text
 from runner.record.result_texts import as_text, message_text
-from runner.reporters.html.compared import comparison_record, variants_record
+from runner.reporters.change_lines import comparison_record, variants_record
 from runner.security.files import application_of, read_named
 from runner.store.history import Since, TestHistory, histories, history_of
 from runner.store.store import Store

@@ -55,7 +55,7 @@ class HtmlReporter(DocumentReporter):
         """The page."""
         if not any(suite.variant for suite in report.suites):
             return render(report)
-        from runner.reporters.html.compared import variants_of
+        from runner.reporters.change_lines import variants_of
 
         return render(report, variants=variants_of(report))
 
@@ -94,7 +94,7 @@ def render(
     blocks = list(blocks_of(report, ""))
     if baseline is not None:
         from runner.compare.comparison import compare
-        from runner.reporters.html.compared import comparison_record
+        from runner.reporters.change_lines import comparison_record
 
         blocks += blocks_of(baseline, "baseline-")
         record = comparison_record(found or compare(baseline, report), report, baseline, verdicts)

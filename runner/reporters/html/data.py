@@ -5,7 +5,7 @@ it reads when somebody looks at them or searches.
 | --- | --- |
 | `index` | `{start, blameless, summary, errors, warnings, rows, blocks}`; `blocks` has the first row of each block |
 | `block-0`, ... | `[[record, extra], ...]`; `extra` is `{command, frames?, diffs?}`, `diffs` by paths of checks |
-| `comparison` | the changes since the baseline, if there is one, which has its own blocks: see `compared` |
+| `comparison` | the changes since the baseline, if there is one, which has its own blocks: `comparison_record` |
 
 A row is `{key, id, status, ms, suite, mode, name?, cause?, tags?, error?, input?, not_judged?, checks_nothing?, score?,
 tokens?, cost?, runs?, warnings?, expected?}`; `suite` is a position in `start.suites`. `blameless` has the causes of

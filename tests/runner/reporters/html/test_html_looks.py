@@ -17,8 +17,8 @@ from table_tests import each
 
 from runner.compare.variants import verdicts_on
 from runner.record.report import Report
+from runner.reporters.change_lines import variants_record
 from runner.reporters.html import render
-from runner.reporters.html.compared import variants_record
 
 LIGHT, DARK = "rgb(246, 247, 249)", "rgb(14, 17, 22)"
 

@@ -14,8 +14,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from runner.compare.change_verdict import change_between
 from runner.compare.comparison import Thresholds, compare
+from runner.reporters.change_lines import variants_of
 from runner.reporters.html import render
-from runner.reporters.html.compared import variants_of
 
 DRAWN = """canvas => {
   const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;

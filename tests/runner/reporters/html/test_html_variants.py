@@ -9,8 +9,8 @@ from html_reports import report, result, suite, summed
 from playwright.sync_api import expect
 
 from runner.compare.variants import verdicts_on
+from runner.reporters.change_lines import variants_record
 from runner.reporters.html import render
-from runner.reporters.html.compared import variants_record
 
 FILE = "t.jsonl"
 
