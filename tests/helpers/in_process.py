@@ -14,6 +14,7 @@ from types import FrameType
 from typing import TextIO
 
 import pytest
+from kept_compilers import kept_compilers
 from worker_forks import forked_workers
 
 from runner.commands.main import run_command
@@ -72,7 +73,7 @@ def _code(
     inherited = [name for name in variables if name.startswith(INHERITED)]
     assert not inherited, f"{inherited} are read when a process starts: use Application.fork or spawn"
     environment = environment_of(directory, dict(variables), stdout, stderr)
-    with _bounded(patience, f"{arguments} did not end within {patience} s"), forked_workers():
+    with _bounded(patience, f"{arguments} did not end within {patience} s"), forked_workers(), kept_compilers():
         return run_command(arguments, environment)
 
 

@@ -19,6 +19,7 @@ def serve() -> NoReturn:
     import _socket
     from array import array
     from ast import literal_eval
+    from select import POLLIN, poll
 
     import scripttest.realm.counting
     import scripttest.realm.worker
@@ -42,45 +43,51 @@ def serve() -> NoReturn:
             return self
 
     made: dict[str, Compiled] = {}
+    running: dict[int, tuple[int, int]] = {}  # pidfd → process ID, pipe for its exit code
     requests = _socket.socket(fileno=0)
+    ready = poll()
+    ready.register(0, POLLIN)
     while True:
-        request, extra, _, _ = requests.recvmsg(REQUEST_SIZE, _socket.CMSG_SPACE(DESCRIPTORS * 4))
-        if not request:
-            os._exit(0)
-        descriptors = array("i", extra[0][2])
-        arguments, code = literal_eval(request.decode())
-        folder = arguments[0]
-        made[folder] = parts = made.get(folder) or Compiled(folder)
-        vars(scripttest.realm.worker)["ScriptParts"] = parts.with_counters
-        if not os.fork():
-            watch(arguments, code, *descriptors)
-        for descriptor in descriptors:
-            os.close(descriptor)
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:  # those that have ended
-                pass
-        except ChildProcessError:
-            continue
+        for descriptor, _ in ready.poll():
+            if descriptor:
+                ready.unregister(descriptor)
+                tell_end(descriptor, *running.pop(descriptor))
+                continue
+            request, extra, _, _ = requests.recvmsg(REQUEST_SIZE, _socket.CMSG_SPACE(DESCRIPTORS * 4))
+            if not request:
+                os._exit(0)
+            *streams, status = array("i", extra[0][2])
+            arguments, code = literal_eval(request.decode())
+            folder = arguments[0]
+            made[folder] = parts = made.get(folder) or Compiled(folder)
+            vars(scripttest.realm.worker)["ScriptParts"] = parts.with_counters
+            if not (pid := os.fork()):
+                become(arguments, code, streams)
+            for stream in streams:
+                os.close(stream)
+            os.write(status, b"%-16d" % pid)
+            ended = os.pidfd_open(pid)
+            running[ended] = (pid, status)
+            ready.register(ended, POLLIN)
 
 
-def watch(arguments: list[str], code: str, *descriptors: int) -> NoReturn:
-    """Forks the worker. Sends its process ID, and later its exit code."""
-    *streams, status = descriptors
-    pid = os.fork()
-    if not pid:
-        os.setsid()
-        for number, stream in enumerate(streams):
-            os.dup2(stream, number)
-        become(arguments, code)
-    for stream in streams:
-        os.close(stream)
-    os.write(status, b"%-16d" % pid)
-    os.write(status, b"%-16d" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-    os._exit(0)
+def tell_end(ended: int, pid: int, status: int) -> None:
+    """Sends the exit code of a worker that has ended."""
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    try:
+        os.write(status, b"%-16d" % code)
+    except BrokenPipeError:
+        return  # nobody waits for it any more
+    finally:
+        os.close(ended)
+        os.close(status)
 
 
-def become(arguments: list[str], code: str) -> NoReturn:
-    """Runs the worker in this process."""
+def become(arguments: list[str], code: str, streams: list[int]) -> NoReturn:
+    """Runs the worker in this process, in a session of its own."""
+    os.setsid()
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
     sys.argv[:] = ["-c", *arguments]
     try:
         exec(code, {"__name__": "__main__"})
