@@ -14,11 +14,9 @@ from runner.cluster.messages import (
     EVENT,
     FAILED,
     TELL,
-    FrameBuffer,
     Instruction,
     Job,
     RunnerMessage,
-    frame,
     packed,
     unpacked,
 )
@@ -57,7 +55,6 @@ class RunningUnit:
     def __init__(self, work: Work, worker: DaskWorker) -> None:
         self.work, self.worker = work, worker
         self.future: Any = None
-        self.buffer = FrameBuffer()
         self.number = 0
         """The number of the next message."""
         self.begun: float | None = None
@@ -136,7 +133,7 @@ class Dispatch:
         self._queue = WorkQueue(plan, modules, self._ledger.begin_source, round)
         self._go_on()
         while self._passes.wait():
-            for work in self._ledger.begin_pass(round):
+            for work in self._ledger.begin_pass():
                 self._queue.give_back(work)
             self._go_on()
 
@@ -244,14 +241,15 @@ class Dispatch:
             self._lose(attempt, "some of its messages were lost")
             return
         running.number, running.begun = running.number + 1, running.begun or time.monotonic()
-        for kind, payload in running.buffer.take(message["data"]):
+        for one in message["messages"]:
+            kind = one[:1]
             if kind == EVENT:
-                for said in unpacked(payload):
+                for said in unpacked(one[1:]):
                     self._take_said(attempt, running, said)
                     if self._repetition.has_failed_enough:
                         return
             elif kind == FAILED:
-                text, hint = unpacked(payload)
+                text, hint = unpacked(one[1:])
                 raise RunnerError(f"Cannot run on the worker {running.worker.address}: {text}", hint)
         if message["end"] == "done":
             self._end(attempt)
@@ -377,7 +375,7 @@ class Dispatch:
     def _tell(self, attempt: str, told: Instruction) -> None:
         running = self._running.get(attempt)
         if running is not None:
-            message = frame(TELL, packed(told))
+            message = TELL + packed(told)
             self._connection.tell(worker_side.tell, attempt, message, attempt=attempt, worker=running.worker.address)
 
     def _warn(self, message: str) -> None:

@@ -1,15 +1,14 @@
 """Messages between the command, a Dask worker and a runner process: work units, and what is said of them.
 
-A message is a kind, a length, and a pickled value. Both ends are of the same version, and trust each other as
-everything in a Dask cluster does: whoever reaches its scheduler runs any code."""
+A message is a kind and a pickled value, and goes through pipes by `multiprocessing.connection`. Both ends are of the
+same version, and trust each other as everything in a Dask cluster does: whoever reaches its scheduler runs any code."""
 
 from __future__ import annotations
 
 import pickle
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from runner.application.application import TestModule
 from runner.options.options import RunOptions, RunSettings
@@ -20,14 +19,8 @@ if TYPE_CHECKING:
     from runner.planning.plan import CaseSource
 
 
-_HEAD = struct.Struct(">cI")
 EVENT, DONE, FAILED, SETUP, UNIT, TELL = b"E", b"D", b"F", b"S", b"P", b"T"
 _PROTOCOL = 5
-
-
-def frame(kind: bytes, payload: bytes) -> bytes:
-    """A message."""
-    return _HEAD.pack(kind, len(payload)) + payload
 
 
 def packed(value: Any) -> bytes:
@@ -38,41 +31,6 @@ def packed(value: Any) -> bytes:
 def unpacked(data: bytes) -> Any:
     """The value of `packed`."""
     return pickle.loads(data)
-
-
-def read_frame(stream: IO[bytes]) -> tuple[bytes, bytes] | None:
-    """The next message of a stream; blocks. None at its end, also within a message."""
-    head = stream.read(_HEAD.size)
-    if len(head) < _HEAD.size:
-        return None
-    kind, length = _HEAD.unpack(head)
-    payload = stream.read(length)
-    return (kind, payload) if len(payload) == length else None
-
-
-class FrameBuffer:
-    """Puts messages together that come in parts."""
-
-    def __init__(self) -> None:
-        self._data = bytearray()
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no message has begun to come."""
-        return not self._data
-
-    def take(self, data: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """The messages that are whole now."""
-        self._data += data
-        start = 0
-        while len(self._data) - start >= _HEAD.size:
-            kind, length = _HEAD.unpack_from(self._data, start)
-            end = start + _HEAD.size + length
-            if len(self._data) < end:
-                break
-            yield kind, bytes(self._data[start + _HEAD.size : end])
-            start = end
-        del self._data[:start]
 
 
 class PathTranslation:

@@ -47,6 +47,11 @@ class Work(Value):
     begins_pass: bool = False
     """Whether it runs again because it broke."""
 
+    def of(self, place: TestPlace) -> Work:
+        """The case at a place alone."""
+        (one,) = (one for one in self.cases if one.source.suite.id == place.suite)
+        return self.replace(cases=(one.replace(cases=[case for case in one.cases if case.position == place.position]),))
+
 
 class WorkQueue:
     """The part of a plan that no worker has been given yet. Cases are read as they are needed."""
@@ -168,21 +173,13 @@ class Ledger:
         self._modules = {module.id: module for module in plan.modules}
         self._sources: dict[str, CaseSource] = {}
         """Those that have begun."""
-        self._selected: dict[str, int] = {}
-        """Suite → how many of its tests run."""
+        self._left: dict[str, int] = {}
+        """Suite → how many of its tests have no result."""
         self._began: set[TestPlace] = set()
-        self._runs: dict[TestPlace, dict[int, Status]] = {}
-        """Test of which some runs have ended → how."""
         self._ended: dict[str, dict[int, str]] = {}
         """Suite → position → name of each test that has its result."""
         self._statuses: dict[str, dict[str, Status]] = {}
         """Suite of cases → how those ended that others depend on; in rounds, in the first one."""
-        self._over: set[str] = set()
-        """Suites of which all tests have ended."""
-        self._held: dict[TestPlace, str] = {}
-        """Results that are held back for the next pass → the name of the test."""
-        self._broken: dict[TestPlace, LocatedCase] = {}
-        """The cases among them."""
         self._losses: dict[TestPlace, int] = {}
         self.repeated = 0
         """Results that came twice."""
@@ -190,7 +187,7 @@ class Ledger:
     @property
     def listed(self) -> set[str]:
         """The suites whose tests are known."""
-        return set(self._selected)
+        return set(self._left)
 
     def begin_source(self, source: CaseSource) -> None:
         """Begins a suite of cases."""
@@ -200,10 +197,14 @@ class Ledger:
         self._sources[suite] = source
         first = {id: runs[1] for id, runs in source.done.items() if 1 in runs} if self._in_rounds else {}
         self._statuses[suite] = {**source.ended, **first}
-        self._ended.setdefault(suite, {})
-        self._send(SuiteStart(suite=suite, selected=source.selected, total=source.total))
-        self._selected[suite] = source.selected - len(source.ended)
-        self._end_suite(suite)
+        event = SuiteStart(suite=suite, selected=source.selected, total=source.total)
+        self._begin_suite(event, source.selected - len(source.ended))
+
+    def _begin_suite(self, event: SuiteStart, left: int) -> None:
+        self._ended[event.suite], self._left[event.suite] = {}, left
+        self._send(event)
+        if not left:
+            self._send(SuiteEnd(suite=event.suite))
 
     @property
     def _in_rounds(self) -> bool:
@@ -212,17 +213,14 @@ class Ledger:
     def end_sources(self) -> None:
         """Ends the suites of cases that have begun, also those of which cases are left."""
         for suite in self._sources:
-            if suite not in self._over:
+            if self._left[suite]:
                 self._send(SuiteEnd(suite=suite))
 
     def take(self, event: Event, work: Work) -> None:
         """Sends what is new; `work` is what the event is about."""
         if isinstance(event, SuiteStart):
-            if event.suite not in self._selected:
-                self._ended[event.suite] = {}
-                self._selected[event.suite] = event.selected - len(self._plan.retained_tests(event.suite))
-                self._send(event)
-                self._end_suite(event.suite)
+            if event.suite not in self._left:
+                self._begin_suite(event, event.selected - len(self._plan.retained_tests(event.suite)))
         elif isinstance(event, TestStart):
             if event.place not in self._began and not self._is_over(event.place):
                 self._began.add(event.place)
@@ -236,7 +234,7 @@ class Ledger:
     def rest(self, work: Work) -> Work | None:
         """The tests of some work that have no result; None when all have one."""
         modules = tuple(module for module in work.modules if self._is_left(module.id))
-        held = {(place.suite, place.position) for place in self._held}
+        held = {(place.suite, place.position) for place in self._passes.held}
         cases = []
         for one in work.cases:
             suite = one.source.suite.id
@@ -266,86 +264,73 @@ class Ledger:
                 said = f"its worker was lost {MOST_LOSSES} times while it ran; it may need too much memory"
                 failure = Failure(cause=Cause.INFRASTRUCTURE, message=said)
                 outcome = Outcome(name=name, status=Status.FAILED, milliseconds=0, failures=(failure,))
-                self._finish(TestResult(suite=place.suite, name=name, position=place.position, outcome=outcome))
+                lost = TestResult(suite=place.suite, name=name, position=place.position, outcome=outcome)
+                self._finish(self._passes.with_earlier_errors(lost))
 
-    def begin_pass(self, round: int | None) -> Iterator[Work]:
-        """Begins the next pass; what runs in it."""
-        held = {result.place.of_test: self._broken.pop(result.place, None) for result in self._passes.begin()}
-        self._held.clear()
-        for suite in dict.fromkeys(place.suite for place in held if place.suite in self._modules):
-            yield Work(modules=(self._modules[suite],), begins_pass=True)
-        for place, placed in held.items():
-            if placed is not None:
-                one = SourceCases(source=self._sources[place.suite], cases=[placed])
-                yield Work(cases=(one,), round=round, begins_pass=True)
+    def begin_pass(self) -> Iterable[Work]:
+        """Begins the next pass; what runs in it: a module once, however many of its tests broke."""
+        again: dict[object, Work] = {}
+        for result, work in self._passes.begin():
+            place = result.place
+            if place.suite in self._modules:
+                again[place.suite] = Work(modules=(self._modules[place.suite],), begins_pass=True)
+            else:
+                again[place.of_test] = work.of(place).replace(begins_pass=True)
+        return again.values()
 
     def give_up_postponed(self) -> None:
         """Ends what was to run again, but does not, with the results that it had."""
         for result in self._passes.take():
-            del self._held[result.place]
             self._finish(result)
 
     def _end(self, result: TestResult, work: Work) -> None:
         place = result.place
         if result.attempts:  # of its runs, each of which was sent
             return
-        if place in self._held or self._is_over(place):
+        if place in self._passes.held or self._is_over(place):
             self.repeated += 1
             return
         if place in self._began:
             self._began.remove(place)
         else:  # a test that ends at once has no start of its own
             self._send(TestStart(suite=result.suite, name=result.name, position=result.position, run=result.run))
-        is_module = result.suite in self._modules
-        if not (is_module and not kind_of(result.name)) and self._passes.holds(result):
-            self._held[place] = result.name
-            if not is_module:
-                cases = (placed for one in work.cases if one.source.suite.id == place.suite for placed in one.cases)
-                self._broken[place] = next(placed for placed in cases if placed.position == place.position)
+        could_load = result.suite not in self._modules or kind_of(result.name)
+        if could_load and self._passes.holds(result, work):
             return
-        self._finish(result)
+        self._finish(self._passes.with_earlier_errors(result))
 
     def _finish(self, result: TestResult) -> None:
-        suite, test = result.suite, result.place.of_test
-        ended = self._repetition.end(self._passes.with_earlier_errors(result))
-        if result.run:
-            self._runs.setdefault(test, {})[result.run] = result.outcome.status
+        suite = result.suite
+        ended = self._repetition.end(result)
         self._answers.end(result)
         source = self._sources.get(suite)
         if source is not None and result.name in source.waited and (ended is not None or self._in_rounds):
             self._statuses[suite].setdefault(result.name, (result if ended is None else ended).outcome.status)
         if ended is not None:
-            self._ended.setdefault(suite, {})[result.position] = result.name
-            self._runs.pop(test, None)
-            self._end_suite(suite)
-
-    def _end_suite(self, suite: str) -> None:
-        if len(self._ended[suite]) == self._selected.get(suite, -1):
-            self._over.add(suite)
-            self._send(SuiteEnd(suite=suite))
+            self._ended[suite][result.position] = result.name
+            self._left[suite] -= 1
+            if not self._left[suite]:
+                self._send(SuiteEnd(suite=suite))
 
     def _is_over(self, place: TestPlace) -> bool:
-        if place.position in self._ended.get(place.suite, ()):
-            return True
-        return bool(self._runs) and place.run in self._runs.get(place.of_test, ())
+        has_ended = place.position in self._ended.get(place.suite, ())
+        return has_ended or place.run in self._repetition.runs_of(place.of_test)
 
     def _has_its_run(self, suite: str, placed: LocatedCase, round: int | None) -> bool:
         """Whether a case has its result, or the run of a round."""
         return placed.position in self._ended.get(suite, ()) or round in self._runs_of(suite, placed)
 
     def _runs_of(self, suite: str, placed: LocatedCase) -> Mapping[int, Status]:
-        """How those runs of a case ended that have, while others have not."""
-        return self._runs.get(TestPlace(suite=suite, position=placed.position), {})
+        return self._repetition.runs_of(TestPlace(suite=suite, position=placed.position))
 
     def _is_left(self, module: str) -> bool:
-        if module not in self._selected:
-            return True
-        return len(self._elsewhere(module)) < self._selected[module] + len(self._plan.retained_tests(module))
+        held = {place.position for place in self._passes.held if place.suite == module}
+        return self._left.get(module, 1) > len(held)
 
     def _elsewhere(self, module: str) -> dict[str, int]:
         """The tests of a module that have a result, or wait for the next pass, and their positions."""
         ended = {name: position for position, name in self._ended.get(module, {}).items()}
-        held = {name: place.position for place, name in self._held.items() if place.suite == module}
+        held = {one.name: place.position for place, (one, _) in self._passes.held.items() if place.suite == module}
         return {**self._plan.retained_tests(module), **ended, **held}
 
     def _source(self, one: SourceCases, work: Work) -> CaseSource:

@@ -12,10 +12,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
+from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from bindings import SCRIPT_PARTS
 from runner.application.application import Application
@@ -30,9 +32,7 @@ from runner.cluster.messages import (
     RunnerMessage,
     Setup,
     WorkUnit,
-    frame,
     packed,
-    read_frame,
     unpacked,
 )
 from runner.environment import CONTENT_IN_SPANS, Environment, from_process
@@ -155,7 +155,7 @@ class Runner:
         self._here = PathTranslation(setup.root, root)
         self._setup = setup = self._here.value(setup)
         self._root = root
-        self._sender = Sender(lambda values: write(frame(EVENT, self._there.packed(values))))
+        self._sender = Sender(lambda values: write(EVENT + self._there.packed(values)))
         said = {"CI": "1", CONTENT_IN_SPANS: str(setup.content_in_spans)}
         variables = {**environment.variables, **said}
         self._environment = environment.replace(directory=setup.directory, variables=variables, named=setup.named)
@@ -282,7 +282,7 @@ class Runner:
 
 def main(modules: ModuleFile | None) -> None:
     """Runs units until standard input ends, and ends the process. `modules` is where modules are imported from."""
-    incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.dup(1)
+    incoming, outgoing = Connection(os.dup(0), writable=False), Connection(os.dup(1), readable=False)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -291,42 +291,44 @@ def main(modules: ModuleFile | None) -> None:
     lock = threading.Lock()
 
     def write(message: bytes) -> None:
-        view = memoryview(message)
-        with lock:
-            try:
-                while view:
-                    view = view[os.write(outgoing, view) :]
-            except OSError:  # the reader has ended, which `_listen` notices too
-                return
+        with lock, suppress(OSError):  # where the reader has ended, which `_listen` notices too
+            outgoing.send_bytes(message)
 
-    setup = read_frame(incoming)
-    if setup is None or setup[0] != SETUP:
+    setup = _received(incoming)
+    if setup[:1] != SETUP:
         os._exit(1)
     try:
-        folder, common = unpacked(setup[1])
+        folder, common = unpacked(setup[1:])
         os.chdir(folder)
         runner = Runner(unpacked(common), Path(folder), environment, write)
     except Exception as error:
-        write(frame(FAILED, packed(_problem(error))))
+        write(FAILED + packed(_problem(error)))
         os._exit(1)
     units: SimpleQueue[WorkUnit] = SimpleQueue()
     threading.Thread(target=_listen, args=(incoming, runner, units), daemon=True).start()
     while True:
         runner.run(units.get())
         runner.stop = Stop()
-        write(frame(DONE, b""))
+        write(DONE)
         if modules is not None:
             modules.save()
 
 
-def _listen(incoming: IO[bytes], runner: Runner, units: SimpleQueue[WorkUnit]) -> None:
+def _received(incoming: Connection) -> bytes:
+    """The next message; blocks. Empty when nobody is there any more."""
+    try:
+        return incoming.recv_bytes()
+    except (EOFError, OSError):
+        return b""
+
+
+def _listen(incoming: Connection, runner: Runner, units: SimpleQueue[WorkUnit]) -> None:
     """Takes units and what is said of them; ends the process when nobody is there any more."""
-    while (message := read_frame(incoming)) is not None:
-        kind, payload = message
-        if kind == UNIT:
-            units.put(unpacked(payload))
+    while message := _received(incoming):
+        if message[:1] == UNIT:
+            units.put(unpacked(message[1:]))
             continue
-        told: Instruction = unpacked(payload)
+        told: Instruction = unpacked(message[1:])
         if told.stop is not None:
             reason, seconds, closes_models = told.stop
             runner.stop.request(reason, seconds, closes_models=closes_models)

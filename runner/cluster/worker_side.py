@@ -6,21 +6,22 @@ Events go through the scheduler (`Worker.log_event`), since workers need not be 
 from __future__ import annotations
 
 import os
-import select
 import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.util import find_spec
+from multiprocessing.connection import Pipe
 from pathlib import Path
 from typing import Any
 
 from distributed import Status, get_worker
 
 from runner.cluster.archive import unpack
-from runner.cluster.messages import DONE, FAILED, SETUP, UNIT, FrameBuffer, Job, frame, packed
+from runner.cluster.messages import DONE, FAILED, SETUP, UNIT, Job, packed
 from runner.version import VERSION
 from scripttest import hide_environment, missing_walls
 
@@ -32,7 +33,8 @@ IDLE = 20.0
 """Seconds that a runner process is kept for the next unit of its run."""
 DYING = 3.0
 """Seconds that it gets to end what it has started."""
-_READ = 1 << 18
+AT_ONCE = 100
+"""Messages of a runner process that are sent on together, at the most."""
 _RUNNER = """
 import gc
 from scripttest import import_quickly
@@ -113,32 +115,28 @@ def work(job: Job) -> str:
         _busy[job.attempt] = process
     number, kept = 0, False
 
-    def send(data: bytes, end: str = "") -> None:
+    def send(messages: list[bytes], end: str = "") -> None:
         nonlocal number
-        worker.log_event(job.topic, {"attempt": job.attempt, "number": number, "data": data, "end": end})
+        worker.log_event(job.topic, {"attempt": job.attempt, "number": number, "messages": messages, "end": end})
         number += 1
 
     try:
-        send(b"")
+        send([])
         process.set_up(str(_place(worker, job.application)), job.setup)
-        process.write(frame(UNIT, job.unit))
-        buffer, read, kinds = FrameBuffer(), bytearray(), set[bytes]()
+        process.write(UNIT + job.unit)
         while True:
-            data = process.read(LOOK)
-            if data is None:
-                send(b"", "died")
+            messages = process.read(LOOK)
+            if messages is None:
+                send([], "died")
                 return "died"
-            if data:
-                read += data
-                kinds.update(kind for kind, _ in buffer.take(data))
-            if read and buffer.is_empty:  # else the rest is about to come
+            if messages:
+                kinds = {message[:1] for message in messages}
                 kept = DONE in kinds
-                send(bytes(read), "done" if kept else "")
+                send(messages, "done" if kept else "")
                 if kept:
                     return "done"
                 if FAILED in kinds:
                     return "failed"
-                read.clear()
             task = worker.state.tasks.get(key)
             if task is None or task.state != "executing" or worker.status in _ENDED:
                 return "given up"  # by the command, or the command or the scheduler has ended
@@ -249,14 +247,16 @@ class _Process:
     """A runner process. It ends with this one: its standard input does."""
 
     def __init__(self) -> None:
-        self._child = subprocess.Popen(
-            [sys.executable, "-P", "-c", _RUNNER],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-            bufsize=0,
-        )
+        heard, self._input = Pipe(duplex=False)
+        self._output, said = Pipe(duplex=False)
+        with heard, said:
+            self._child = subprocess.Popen(
+                [sys.executable, "-P", "-c", _RUNNER],
+                stdin=heard.fileno(),
+                stdout=said.fileno(),
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
         self._write_lock = threading.Lock()
         self.since = 0.0
         """When it had nothing to do any more."""
@@ -267,43 +267,30 @@ class _Process:
         with self._set_up_lock:
             if not self._is_set_up:
                 self._is_set_up = True
-                self.write(frame(SETUP, packed((folder, setup))))
+                self.write(SETUP + packed((folder, setup)))
 
-    def write(self, data: bytes) -> None:
-        """Sends messages. That the process has ended is noticed when its output ends."""
-        assert self._child.stdin is not None
-        view = memoryview(data)
-        with self._write_lock:
-            try:
-                while view:
-                    view = view[self._child.stdin.write(view) :]
-            except (OSError, ValueError):
-                return
+    def write(self, message: bytes) -> None:
+        """Sends a message. That the process has ended is noticed when its output ends."""
+        with self._write_lock, suppress(OSError):
+            self._input.send_bytes(message)
 
-    def read(self, seconds: float) -> bytes | None:
-        """Its next messages, collected for some seconds; None if it has ended."""
-        assert self._child.stdout is not None
-        descriptor = self._child.stdout.fileno()
-        if not select.select([descriptor], [], [], seconds)[0]:
-            return b""
-        data = os.read(descriptor, _READ)
-        if not data:
-            return None
-        while len(data) < _READ and select.select([descriptor], [], [], 0)[0]:
-            more = os.read(descriptor, _READ)
-            if not more:
-                break
-            data += more
-        return data
+    def read(self, seconds: float) -> list[bytes] | None:
+        """Its next messages, of which the first one may take some seconds; None if it has ended."""
+        messages: list[bytes] = []
+        try:
+            while len(messages) < AT_ONCE and self._output.poll(0 if messages else seconds):
+                messages.append(self._output.recv_bytes())
+        except (EOFError, OSError):
+            return messages or None
+        return messages
 
     def end(self) -> None:
         """Ends it, and what it has started."""
-        assert self._child.stdin is not None and self._child.stdout is not None
         with self._write_lock:
-            self._child.stdin.close()
+            self._input.close()
         try:
             self._child.wait(DYING)
         except subprocess.TimeoutExpired:
             self._child.kill()
             self._child.wait()
-        self._child.stdout.close()
+        self._output.close()

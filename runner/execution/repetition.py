@@ -100,6 +100,11 @@ class Repetition:
             self._open[test] = Tally(numbers or (() if policy is not None else all_runs), policy)
         return self._open[test]
 
+    def runs_of(self, test: TestPlace) -> dict[int, Status]:
+        """How those runs of a test ended that have, while others have not."""
+        tally = self._open.get(test)
+        return {result.run: result.status for result in tally.results} if tally is not None else {}
+
     def open_results(self) -> list[TestResult]:
         """The runs that have ended of tests that may make more runs."""
         return [result for tally in self._open.values() for result in tally.results]
@@ -139,20 +144,21 @@ class RetryPasses:
         self._last = more + 1
         self._send = send
         self._stop = stop
-        self._held: dict[TestPlace, TestResult] = {}
-        """Tests, or runs of them, that broke → the result that they have in the end, if they do not run again."""
+        self.held: dict[TestPlace, tuple[TestResult, Any]] = {}
+        """Tests, or runs of them, that broke → the result that they have in the end, if they do not run again, and what
+        their scheduler runs again."""
         self._errors: dict[TestPlace, tuple[str, ...]] = {}
 
     @property
     def is_waiting(self) -> bool:
         """Whether tests wait to run again."""
-        return bool(self._held)
+        return bool(self.held)
 
-    def holds(self, result: TestResult) -> bool:
-        """Holds back a result if its test will run again, and says whether it does."""
+    def holds(self, result: TestResult, again: Any = None) -> bool:
+        """Holds back a result if its test will run again, and says whether it does; `again` is what runs then."""
         if self.number == self._last or self._stop.reason is not None or result.verdict is not Verdict.BROKEN:
             return False
-        self._held[result.place] = result
+        self.held[result.place] = result, again
         return True
 
     def is_again(self, place: TestPlace) -> bool:
@@ -170,22 +176,23 @@ class RetryPasses:
         return result.replace(earlier_errors=errors, outcome=outcome.replace(warnings=(*outcome.warnings, warning)))
 
     def take(self) -> list[TestResult]:
-        """Removes and returns everything that is held back."""
-        held, self._held = list(self._held.values()), {}
-        return held
+        """The results that are held back, for tests that do not run again."""
+        held, self.held = self.held, {}
+        return [self.with_earlier_errors(result) for result, _ in held.values()]
 
-    def begin(self) -> list[TestResult]:
-        """Begins the next pass, and returns the results of what runs in it."""
+    def begin(self) -> list[tuple[TestResult, Any]]:
+        """Begins the next pass: what was held back, see `holds`."""
         self.number += 1
-        for result in self._held.values():
+        held, self.held = self.held, {}
+        for place, (result, _) in held.items():
             error = result.outcome.failures[0].message.partition("\n")[0]
-            self._errors[result.place] = (*self._errors.get(result.place, ()), error)
-        return self.take()
+            self._errors[place] = (*self._errors.get(place, ()), error)
+        return list(held.values())
 
     def pauses(self) -> Iterable[float]:
         """Announces a further pass, and yields the waits in seconds until it may begin or the run has to stop."""
         pause = min(FIRST_PAUSE * GROWTH ** (self.number - 1), LONGEST_PAUSE)
-        count = len(self._held)
+        count = len(self.held)
         which = "1 test with an error runs" if count == 1 else f"{count} tests with errors run"
         self._send(Warned(message=f"Pass {self.number + 1} of {self._last}, after {in_words(pause)}: {which} again"))
         end = time.monotonic() + pause

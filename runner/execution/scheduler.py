@@ -97,7 +97,6 @@ class _Schedule:
         """Items that may begin now: cases that no longer have to wait, and further runs of cases that have begun."""
         self._aside: list[_Item] = []
         self._passes = RetryPasses(run.options.retry_errors, self._send, run.stop)
-        self._broken: dict[TestPlace, _Item] = {}
         self._running = 0
         self._shared: set[JudgeUse] = set()
         """Judges that use the connector of the agent that they judge, and for which that was said."""
@@ -143,7 +142,7 @@ class _Schedule:
         if self._stories is not None:
             await self._stories.close()
         for result in self._passes.take():
-            self._repetition.end(self._passes.with_earlier_errors(result))
+            self._repetition.end(result)
         for source in self._run.plan.sources:
             self._repetition.cut(source.suite.id)
 
@@ -177,8 +176,7 @@ class _Schedule:
 
     def _begin_pass(self) -> None:
         self._runtime.begin_pass()
-        for result in self._passes.begin():
-            item = self._broken.pop(result.place)
+        for _, item in self._passes.begin():
             item.suite.begin_again()
             self._runtime.begin_again(item.key)
             self._ready.append(item)
@@ -278,7 +276,7 @@ class _Schedule:
 
     async def _case(self, item: _Item) -> None:
         suite, case = item.suite, item.case
-        if self._passes.number == 1 or not self._passes.is_again(item.place):
+        if not self._passes.is_again(item.place):
             of = suite.source.suite.id
             self._send(TestStart(suite=of, name=case.id, position=item.placed.position, run=item.run))
         run = CaseRun(lambda: self._attempt(item))
@@ -303,8 +301,7 @@ class _Schedule:
         self._warn_of_judges(run)
         if item.run:
             result = result.replace(run=item.run)
-        if not suite.source.broken and self._passes.holds(result):
-            self._broken[item.place] = item
+        if not suite.source.broken and self._passes.holds(result, item):
             return
         if run.functions and result.status == Status.FAILED:
             result = await self._with_story(result, run)

@@ -168,7 +168,7 @@ class ScriptModules:
         finally:
             self._send_told(all=True)
             for result in self._passes.take():
-                self._finish(self._passes.with_earlier_errors(result))
+                self._finish(result)
             if self._stories is not None:
                 self._stories.close()
             for module in self._modules:
@@ -196,7 +196,7 @@ class ScriptModules:
         tests: dict[str, set[str] | None] = {}
         """Module → its tests that run again, None for all of them."""
         self._again = {}
-        for result in self._passes.begin():
+        for result, _ in self._passes.begin():
             if result.position == _NO_PLACE:
                 tests[result.suite] = None
                 continue
@@ -246,9 +246,7 @@ class ScriptModules:
             self._began[self._place(record)] = time.time() * 1000
         if record.again:
             self._logs.pop(self._place(record), None)
-        elif self._passes.number == 1 or not (
-            self._passes.is_again(self._place(record)) or self._is_over(self._place(record))
-        ):
+        elif not (self._passes.is_again(self._place(record)) or self._is_over(self._place(record))):
             name, position, run = self._at(record)
             self._send(TestStart(suite=record.module, name=name, position=position, run=run))
 

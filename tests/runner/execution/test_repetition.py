@@ -106,10 +106,10 @@ def test_what_broke_is_postponed_until_the_last_pass_and_says_so(monkeypatch: py
     assert not passes.holds(result())
     assert not passes.holds(result(status=Status.FAILED))
     assert not passes.continues
-    assert passes.holds(broken())
+    assert passes.holds(broken(), "the case")
     assert passes.continues
     assert list(passes.pauses()) == []
-    assert passes.begin() == [broken()]
+    assert passes.begin() == [(broken(), "the case")]
     assert passes.number == 2
     assert not passes.holds(broken())
     again = passes.with_earlier_errors(result())
