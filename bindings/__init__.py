@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from bindings.inline_snapshots import InlineSnapshots
     from bindings.ledger import SCRIPT_GLOBALS, SCRIPT_PARTS, AnsweredBy, OutsideCall, agent_id, called
     from bindings.models.database import APPLICATION_ID
-    from bindings.models.databases import Contents, Databases, Fixture, ModelFiles
+    from bindings.models.databases import Contents, Databases, Fixture, ModelFiles, OwnDatabase
     from bindings.models.definition import Model, ModelFileError, read_definition
-    from bindings.models.own_database import OwnDatabase
     from bindings.models.store import built_in_models
     from bindings.patterns import Pattern, PatternError, compile
     from bindings.policy import HostCall, HostFunction, Policy, host_problem
@@ -40,9 +39,8 @@ _HOMES = {
     "inline_snapshots": "InlineSnapshots",
     "ledger": "AnsweredBy OutsideCall SCRIPT_GLOBALS SCRIPT_PARTS agent_id called",
     "models.database": "APPLICATION_ID",
-    "models.databases": "Contents Databases Fixture ModelFiles",
+    "models.databases": "Contents Databases Fixture ModelFiles OwnDatabase",
     "models.definition": "Model ModelFileError read_definition",
-    "models.own_database": "OwnDatabase",
     "models.store": "built_in_models",
     "patterns": "Pattern PatternError compile",
     "policy": "HostCall HostFunction Policy host_problem",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from bindings.errors import ProcessError
-    from bindings.models.own_database import OwnDatabase
+    from bindings.models.databases import OwnDatabase
     from bindings.policy import Policy
     from bindings.workspace import Scratch
     from bindings.world import World

@@ -155,7 +155,7 @@ DOORS = {
     "scripttest/__init__": "__init__",
     "bindings": "errors inline_snapshots ledger patterns policy rooted snapshots workspace world",
     "bindings/processes": "__init__ formats http schemas text",
-    "bindings/models": "answers database databases definition own_database store",
+    "bindings/models": "answers database databases definition store",
     "bindings/router": "__init__",
     "runner": "amounts cells environment errors exit_codes filters look_alikes parts version",
     "runner/security": "files keys secrets terminal",

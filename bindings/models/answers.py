@@ -8,7 +8,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from bindings.errors import ErrorValue, ProcessError, bad, failed
 from bindings.models import query, reads, schemas, writes
-from bindings.models.databases import migrate
 from bindings.models.definition import Model, ModelFileError, mapping, read_definition
 from bindings.models.reads import all_rows
 from bindings.models.store import Method, Store, UnknownColumnsError, arguments, method_of, needs, no_method
@@ -214,7 +213,7 @@ def load(store: Store, id: str, values: list[Json]) -> Json:
 
 def _migrate(store: Store, model: Model, force: Json) -> Json:
     try:
-        migrate(store, model, force=force is True)
+        writes.migrate(store, model, force=force is True)
     except ProcessError as error:  # upstream answers with the error, and does not raise it
         return ErrorValue(message=error.message)
     return None

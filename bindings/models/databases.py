@@ -1,26 +1,27 @@
-"""The databases of a run: all tables are made once, with their first rows, and each test gets a copy
-when it first asks for a row."""
+"""The databases of a run: all tables are made once, with their first rows, and each test gets a copy when it first asks
+for a row, from which its processes of models, and `t.db`, are answered.
+
+Every run of cases loads this module, and few of them need what is imported in its functions."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping
-from contextlib import closing
+import _thread
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Protocol
 
-from bindings.errors import ProcessError, bad, failed
-from bindings.models import tables
-from bindings.models.database import Database
-from bindings.models.definition import Model
-from bindings.models.store import Catalog, Store
-from bindings.models.writes import create
-from scripttest.typing_names import Json
+from bindings.errors import ProcessError, failed
+from scripttest.typing_names import Json, Protocol
 from scripttest.values import Value
 
-_INDEX_TYPES = ("index", "unique", "primary", "fulltext")
-"""Types of indexes; the last two make nothing here."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from bindings.models.definition import Model
+    from bindings.models.store import Catalog, Store
+
+_OVER = "the test has ended"
 
 
 class ModelFiles(Value):
@@ -72,7 +73,7 @@ class Databases:
         self.fixture = cache(files.fixture)
         """That of `Files`, which is read once."""
         self._warn = warn
-        self._lock = threading.Lock()
+        self._lock = _thread.allocate_lock()
         self._first: Contents | ProcessError | None = None
 
     def contents(self) -> Contents:
@@ -85,6 +86,12 @@ class Databases:
         return self._first
 
     def _made(self) -> Contents | ProcessError:
+        from contextlib import closing
+
+        from bindings.models.database import Database
+        from bindings.models.store import Catalog, Store
+        from bindings.models.writes import migrate_all
+
         files = self.files.models()
         for problem in files.broken or files.refused.values():
             self._warn(problem)
@@ -96,41 +103,118 @@ class Databases:
             return Contents(catalog=catalog, dump=database.dump())
 
 
-def migrate_all(store: Store) -> None:
-    """Makes the tables of all models, with their first rows. A table that cannot be made is a warning."""
-    for model in store.catalog.all():
-        if not model.table or not model.has_columns:
-            continue
+class OwnDatabase:
+    """Opened when it is first used. Threads may share it; their calls follow one another. To be closed."""
+
+    def __init__(
+        self,
+        databases: Callable[[], Databases],
+        *,
+        folder: Path,
+        warn: Callable[[str], None],
+        now: Callable[[], datetime],
+        salt: Callable[[], bytes],
+        strict: bool = False,
+        keep: Callable[[bytes], None] | None = None,
+    ) -> None:
+        """Opens nothing yet.
+
+        Args:
+            databases: the databases of the run.
+            folder: folder of the test. Fixtures are searched in it and in the folders above.
+            warn: called with warnings about things that do not work as they are written.
+            now: the time, in UTC.
+            salt: returns 16 random bytes for the hash of a password.
+            strict: whether to refuse what MySQL would refuse.
+            keep: called when the test ends, with the database as the content of an SQLite file."""
+        self._databases = databases
+        self._folder = folder
+        self._warn, self._now, self._salt, self._strict = warn, now, salt, strict
+        self._keep = keep
+        self._lock = _thread.RLock()
+        self._store: Store | None = None
+        self._first: Contents | None = None
+        self._closed = False
+        self.is_used = False
+        """Whether anything has asked for models."""
+        self.fixtures: set[str] = set()
+        """Files of fixtures that were loaded, below the application."""
+
+    def call(self, process: str, values: list[Json]) -> Json:
+        """Answers a process of models, schemas, queries, or of `t.db`; may block. Raises ProcessError."""
+        from bindings.models.answers import answer
+
+        with self._lock:
+            if self._closed:
+                raise failed(_OVER)
+            self.is_used = True
+            if self._store is None:
+                self._store = self._opened()
+                if self._closed:  # meanwhile, by a thread that saw nothing to give up
+                    raise failed(_OVER)
+            return answer(self._store, process, values, self._lines)
+
+    def _opened(self) -> Store:
+        from bindings.models.database import Database
+        from bindings.models.store import Store
+
+        databases = self._databases()
+        first = self._first or databases.contents()
+        database = Database(self._now)
+        database.load(first.dump)
+        load = databases.files.document
+        return Store(first.catalog.copy(), database, self._warn, load=load, strict=self._strict, salt=self._salt)
+
+    def begin_with(self, contents: Contents | None) -> None:
+        """Has these contents when it is opened, instead of the first rows of all models; None: those."""
+        self._first = contents
+
+    def contents(self) -> Contents | None:
+        """What it has now; None while it is not opened."""
+        with self._lock:
+            store = self._store
+            return None if store is None else Contents(catalog=store.catalog.copy(), dump=store.database.dump())
+
+    @property
+    def changes(self) -> int:
+        """How many rows were written since it was opened."""
+        return self._store.database.changes if self._store is not None else 0
+
+    @property
+    def has_own_models(self) -> bool:
+        """Whether the application or one of its agents has models of its own."""
+        return self._store is not None and any(not model.id.startswith("__yao.") for model in self._store.catalog.all())
+
+    def _lines(self, name: str) -> Sequence[tuple[str, Json]]:
+        fixture = self._databases().fixture(name, self._folder)
+        self.fixtures.add(fixture.file)
+        return fixture.lines
+
+    def fixture(self, name: str) -> list[Json] | None:
+        """The values in a file of fixtures; None if there is no such file. Raises ProcessError for a broken one."""
         try:
-            migrate(store, model)
+            return [value for _, value in self._lines(name)]
         except ProcessError as error:
-            if not model.values or not tables.exists(store.database, model.table):
-                store.warn(f"{model.file}: the table {model.table} cannot be created: {error.message}")
+            if error.code == 404:
+                return None
+            raise
 
+    def load(self, fixtures: Sequence[str]) -> None:
+        """Loads fixtures by name. Raises ProcessError."""
+        for name in fixtures:
+            self.call("db.Seed", [name])
 
-def migrate(store: Store, model: Model, *, force: bool = False) -> None:
-    """Makes the table of a model with its first rows, or changes it as the model says. A model of which only the
-    name is known has none. Raises ProcessError."""
-    if not model.table:
-        raise bad("missing table name")
-    if not model.has_columns:
-        return
-    if force:
-        tables.drop(store.database, model.table)
-    if tables.exists(store.database, model.table):
-        tables.adapt(store.database, model.table, model.columns, model.indexes)
-        return
-    tables.make(store.database, model.table, model.columns, model.indexes)
-    for index in model.indexes:
-        if index.type not in _INDEX_TYPES:
-            said = f"its type is {index.type}, and must be" if index.type else "it has no type, which must be"
-            store.warn(f"{model.file}: the index {index.name} is left out: {said} index, unique, primary or fulltext")
-    problems = 0
-    for row in model.values:
-        try:
-            create(store, model, row)
-        except Exception as error:
-            problems += 1
-            store.warn(f"{model.file}: a row of values is left out: {error}")
-    if problems:
-        raise bad(f"{problems} values error, please check the logs")
+    def close(self) -> None:
+        """Closes the database. A running statement is aborted, and no further call is answered."""
+        self._closed = True
+        if (store := self._store) is not None:
+            store.database.give_up(_OVER)
+        with self._lock:
+            if self._store is None:
+                return
+            try:
+                if self._keep is not None:
+                    self._keep(self._store.database.dump())
+            finally:
+                self._store.database.close()
+                self._store = None

@@ -1,4 +1,5 @@
-"""Writing rows of models: `Create`, `Save`, `Insert`, `Update`, `Delete` and their relatives."""
+"""Writing rows of models: `Create`, `Save`, `Insert`, `Update`, `Delete` and their relatives; and the tables of
+models, with their first rows."""
 
 from __future__ import annotations
 
@@ -8,9 +9,23 @@ from bindings.errors import ProcessError, bad, failed
 from bindings.models.definition import CREATED_AT, DELETED_AT, UPDATED_AT, Model, bound
 from bindings.models.reads import find, limit_of
 from bindings.models.store import Store
-from bindings.models.tables import Condition, Row, conditions, plain_place, quoted, stored_value
+from bindings.models.tables import (
+    Condition,
+    Row,
+    adapt,
+    conditions,
+    drop,
+    exists,
+    make,
+    plain_place,
+    quoted,
+    stored_value,
+)
 from bindings.models.validation import check, check_all, dead_rules, strict_problem
 from scripttest.typing_names import Json
+
+_INDEX_TYPES = ("index", "unique", "primary", "fulltext")
+"""Types of indexes; the last two make nothing here."""
 
 
 def create(store: Store, model: Model, row: Mapping[str, Json]) -> int:
@@ -255,3 +270,43 @@ def _where(model: Model, where: Condition, limit: int = 0) -> str:
     if not limit:
         return chosen
     return f" WHERE rowid IN (SELECT rowid FROM {quoted(model.table)}{chosen} LIMIT {limit})"
+
+
+def migrate_all(store: Store) -> None:
+    """Makes the tables of all models, with their first rows. A table that cannot be made is a warning."""
+    for model in store.catalog.all():
+        if not model.table or not model.has_columns:
+            continue
+        try:
+            migrate(store, model)
+        except ProcessError as error:
+            if not model.values or not exists(store.database, model.table):
+                store.warn(f"{model.file}: the table {model.table} cannot be created: {error.message}")
+
+
+def migrate(store: Store, model: Model, *, force: bool = False) -> None:
+    """Makes the table of a model with its first rows, or changes it as the model says. A model of which only the
+    name is known has none. Raises ProcessError."""
+    if not model.table:
+        raise bad("missing table name")
+    if not model.has_columns:
+        return
+    if force:
+        drop(store.database, model.table)
+    if exists(store.database, model.table):
+        adapt(store.database, model.table, model.columns, model.indexes)
+        return
+    make(store.database, model.table, model.columns, model.indexes)
+    for index in model.indexes:
+        if index.type not in _INDEX_TYPES:
+            said = f"its type is {index.type}, and must be" if index.type else "it has no type, which must be"
+            store.warn(f"{model.file}: the index {index.name} is left out: {said} index, unique, primary or fulltext")
+    problems = 0
+    for row in model.values:
+        try:
+            create(store, model, row)
+        except Exception as error:
+            problems += 1
+            store.warn(f"{model.file}: a row of values is left out: {error}")
+    if problems:
+        raise bad(f"{problems} values error, please check the logs")

@@ -9,9 +9,9 @@ from bindings.errors import ProcessError
 from bindings.models import query, schemas
 from bindings.models.answers import call_listing, call_model
 from bindings.models.database import Database
-from bindings.models.databases import migrate_all
 from bindings.models.definition import Model, read_definition
 from bindings.models.store import Catalog, Store, built_in_models
+from bindings.models.writes import migrate_all
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, tzinfo=UTC)
 STAMP = "2026-05-01 12:00:00"

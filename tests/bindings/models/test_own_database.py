@@ -14,8 +14,7 @@ from pet_shop import DOCUMENTS, NOW, definition
 
 from bindings.errors import ProcessError
 from bindings.models.database import Database
-from bindings.models.databases import Databases, Fixture, ModelFiles
-from bindings.models.own_database import OwnDatabase
+from bindings.models.databases import Databases, Fixture, ModelFiles, OwnDatabase
 
 
 class Files:
