@@ -81,7 +81,6 @@ if TYPE_CHECKING:
     from scripttest.workers.functions import FunctionPool, FunctionServices, Switches
     from scripttest.workers.host import ScriptHost
     from scripttest.workers.launch import end_ahead, launch_ahead, worker_command
-    from scripttest.workers.module_run import Module
     from scripttest.workers.mutant_host import CalledFunctions, MutantHost, Trial, Tried, Walked
     from scripttest.workers.repl_host import ReplHost, Said
     from scripttest.workers.services import (
@@ -94,6 +93,7 @@ if TYPE_CHECKING:
         Services,
     )
     from scripttest.workers.stories import StoryFunctions, StoryHost, ToldLine, ToldStory
+    from scripttest.workers.work import Module
     from scripttest.workers.worker import Processes, start_processes
 
 
@@ -141,11 +141,11 @@ _HOMES = {
     "workers.functions": "FunctionPool FunctionServices Switches",
     "workers.host": "ScriptHost",
     "workers.launch": "end_ahead launch_ahead worker_command",
-    "workers.module_run": "Module",
     "workers.mutant_host": "CalledFunctions MutantHost Trial Tried Walked",
     "workers.repl_host": "ReplHost Said",
     "workers.services": "AskBack FunctionCall FunctionError MissingFunctionError Returned Selected Services",
     "workers.stories": "StoryFunctions StoryHost ToldLine ToldStory",
+    "workers.work": "Module",
     "workers.worker": "Processes start_processes",
 }
 __all__ = sorted(" ".join(("lazy_names", *_HOMES.values())).split())

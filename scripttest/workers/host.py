@@ -36,10 +36,9 @@ from scripttest.shortcuts import is_off
 from scripttest.shortcuts.slicing import BootConfig
 from scripttest.workers import answers
 from scripttest.workers.calls import HostCalls, WakeUp
-from scripttest.workers.module_run import Module, ModuleRun
 from scripttest.workers.pool import Libraries, WorkerPool
 from scripttest.workers.services import Services
-from scripttest.workers.work import Assignment, Job, Slot, WorkQueue, start_clock
+from scripttest.workers.work import Assignment, Job, Module, ModuleRun, Slot, WorkQueue, start_clock
 from scripttest.workers.worker import Processes, Worker
 
 TYPE_CHECKING = False

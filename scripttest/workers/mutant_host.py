@@ -11,9 +11,8 @@ from scripttest.results import Failure, Status, TestKey
 from scripttest.values import Value
 from scripttest.workers import answers
 from scripttest.workers.host import ScriptHost
-from scripttest.workers.module_run import ModuleRun
 from scripttest.workers.outcomes import failures_of
-from scripttest.workers.work import Assignment, Job, Slot, start_clock
+from scripttest.workers.work import Assignment, Job, ModuleRun, Slot, start_clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

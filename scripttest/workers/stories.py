@@ -12,9 +12,8 @@ from scripttest.values import Value
 from scripttest.workers import answers
 from scripttest.workers.functions import FunctionPool, Owner
 from scripttest.workers.host import ScriptHost
-from scripttest.workers.module_run import Module
 from scripttest.workers.services import FunctionCall, Returned
-from scripttest.workers.work import Slot
+from scripttest.workers.work import Module, Slot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from scripttest.compile.linking import Script
 from scripttest.protocol import MessageError
 from scripttest.shortcuts.slicing import slice_module
 from scripttest.workers.answers import EarlyFailure, Functions, Result, read_message
-from scripttest.workers.module_run import Module, ModuleRun
+from scripttest.workers.work import Module, ModuleRun
 
 CODE = """\
 function helper() { for (;;) { if (later()) break; } }
