@@ -9,16 +9,18 @@ from scripttest import lazy_names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from bindings.calls import (
+        DATABASE,
+        HostProcesses,
         KeptCall,
         Worlds,
         answered_value,
         arguments_text,
         envelope,
         failure_envelope,
+        is_served,
         revived,
     )
     from bindings.errors import ProcessError
-    from bindings.host_processes import DATABASE, HostProcesses, is_served
     from bindings.inline_snapshots import InlineSnapshots
     from bindings.ledger import SCRIPT_GLOBALS, SCRIPT_PARTS, AnsweredBy, OutsideCall, agent_id, called
     from bindings.models.database import APPLICATION_ID
@@ -33,9 +35,9 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
-    "calls": "KeptCall Worlds answered_value arguments_text envelope failure_envelope revived",
+    "calls": "DATABASE HostProcesses KeptCall Worlds answered_value arguments_text envelope"
+    " failure_envelope is_served revived",
     "errors": "ProcessError",
-    "host_processes": "DATABASE HostProcesses is_served",
     "inline_snapshots": "InlineSnapshots",
     "ledger": "AnsweredBy OutsideCall SCRIPT_GLOBALS SCRIPT_PARTS agent_id called",
     "models.database": "APPLICATION_ID",

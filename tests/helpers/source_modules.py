@@ -17,7 +17,6 @@ PACKAGES = {
 FLOORS = {
     "scripttest/__init__.py": "scripttest/__init__",
     "bindings/__init__.py": "bindings/router",
-    "bindings/host_processes.py": "bindings/router",
     "bindings/calls.py": "bindings/router",
     "runner/__main__.py": "runner/__main__",
 }
