@@ -107,7 +107,7 @@ class Config(CommandTable, act="settings:config", page="configuration"):
     as_json: bool = _json
 
 
-class Convert(CommandTable, act="convert:convert", page="data"):
+class Convert(CommandTable, act="init:convert", page="data"):
     """Converts a promptfoo configuration, or a dataset of Inspect, DeepEval or OpenAI evals, to a case file, and lists
     what cannot be converted."""
 
