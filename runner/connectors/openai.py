@@ -1,4 +1,5 @@
-"""Any host that speaks OpenAI's chat API (platform.openai.com/docs/api-reference/chat).
+"""Any host that speaks OpenAI's API: its chat (platform.openai.com/docs/api-reference/chat), and its embeddings
+(.../api-reference/embeddings), whose answer has as its content a list of vectors as JSON, in the order of the texts.
 
 Requests are streamed. Token limits go out as `max_completion_tokens`; a host that knows `max_tokens` only gets it by
 `extra_body`. Options of the file stand behind those of the request, `extra_body` before both."""
@@ -19,6 +20,8 @@ from runner.connectors.usage import UsageReader, merged
 _MESSAGE_FIELDS = ("role", "content", "name", "tool_call_id", "tool_calls", "refusal", "reasoning_content")
 _OWN_PARAMETERS = ("model", "stream", "tools", "max_tokens")
 _NO_TEMPERATURE = ("temperature", "top_p")
+DIGITS = 6
+"""Significant digits of a number that are kept: a recording has some 1 500 of them for each text."""
 
 
 class OpenAIAnswer(Answer):
@@ -255,6 +258,53 @@ class _Call:
         return True
 
 
+class EmbeddingsAnswer(Answer):
+    """Takes a list of embeddings, which comes whole."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reason = "stop"
+        self._content = ""
+
+    def feed(self, event: dict[str, Any]) -> str:
+        """Takes an answer that is called a stream."""
+        self.whole(event)
+        return self._content
+
+    def whole(self, value: dict[str, Any]) -> None:
+        """Takes an answer. Raises ProviderError, and KeyError, TypeError or ValueError for one of another shape."""
+        if error := value.get("error") or (value if value.get("object") == "error" else None):
+            raise reported(error)
+        items = value.get("data")
+        if not isinstance(items, list) or not items:
+            raise ProviderError("the response has no embedding", None)
+        ordered = sorted(enumerate(items), key=lambda item: item[1].get("index", item[0]))
+        vectors = [[float(f"{number:.{DIGITS}g}") for number in item["embedding"]] for _, item in ordered]
+        self._content = json.dumps(vectors, separators=(",", ":"), allow_nan=False)
+        model = value.get("model")
+        self._model, self._said_usage = model if isinstance(model, str) else "", value.get("usage")
+
+    def _said(self) -> dict[str, Any]:
+        return {"content": self._content}
+
+    def _usage(self, figures: UsageReader) -> Usage:
+        return figures.usage(input_tokens=figures.count("prompt_tokens", "total_tokens"), cost=figures.amount("cost"))
+
+
+class OpenAIEmbeddings(HttpConnector):
+    """What a connector of `type: openai` asks for embeddings."""
+
+    default_host = "https://api.openai.com"
+    path = "embeddings"
+    answer = EmbeddingsAnswer
+
+    def write(self, request: ModelRequest) -> dict[str, Any]:
+        """The body of a request for the embeddings of the texts of its messages."""
+        texts = [message["content"] for message in request.messages]
+        body = {"model": self.model, "input": texts, "encoding_format": "float"}
+        return {**body, **self.options.get("extra_body", {})}
+
+
 class OpenAIConnector(HttpConnector):
     """`type: openai`."""
 
@@ -273,8 +323,6 @@ class OpenAIConnector(HttpConnector):
 
     @cached_property
     def _embeddings(self) -> HttpConnector:
-        from runner.connectors.embeddings import OpenAIEmbeddings
-
         return OpenAIEmbeddings(self.definition, self._client, self._timing, self._global_limit)
 
     @cached_property
