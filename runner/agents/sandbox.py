@@ -2,7 +2,7 @@
 whose files go to the workspace.
 
 The connector follows the rules in `runner.yml` beside `package.yao`, which `docs/sandbox.md` describes. Its answer
-is the JSON of a `Product`, so that recordings keep it as they keep those of models:
+is what the runner does, as JSON, so that recordings keep it as they keep those of models:
 
 - when: { message: add a readme } files: { README.md: "# Hello", old.txt: null } events: [{ type: text, text: Done }]"""
 
@@ -25,7 +25,6 @@ from runner.connectors.load import RUNNER
 from runner.errors import ConfigurationError, did_you_mean
 from runner.security.files import read_named
 from scripttest import RefusedFileError
-from scripttest.values import Value, fields_of
 
 if TYPE_CHECKING:
     from runner.agents.chat import Scope
@@ -38,45 +37,12 @@ _EVENTS: dict[str, tuple[str, ...]] = {"text": ("type", "text"), "tool": ("type"
 """Type of an event → its fields."""
 
 
-class Product(Value):
-    """The result of a runner: its output, and the files that it wrote or removed."""
-
-    files: Mapping[str, str | None]
-    """Path in the workspace → its text; None: it is removed."""
-    events: tuple[Mapping[str, Any], ...]
-    """Texts and tools, in their order."""
-    exit: int
-    error: str
-    delay: float
-    """Seconds that it takes."""
-
-    @property
-    def text(self) -> str:
-        """All texts, one behind the other."""
-        return "".join(event["text"] for event in self.events if event["type"] == "text")
-
-
 class RunnerRule(rules.Rule):
     """One entry of the file."""
 
-    files: Any
-    events: Any
-    """Both may have templates."""
-    exit: int
-    error: str
-    delay: float
-
-    def product(self, situation: templates.Situation) -> Product:
-        """The result of the rule. Raises TemplateError."""
-        lookup = self.lookup(situation)
-        files = {templates.as_text(path): content for path, content in templates.render(self.files, lookup).items()}
-        return Product(
-            files={path: None if content is None else templates.as_text(content) for path, content in files.items()},
-            events=tuple(templates.render(self.events, lookup)),
-            exit=self.exit,
-            error=self.error,
-            delay=self.delay,
-        )
+    product: Mapping[str, Any]
+    """What the runner does, `{files, events, exit, error, delay}`: the files that it writes, null for one that it
+    removes; texts and tools, in their order; how many seconds it takes. Files and events may have templates."""
 
 
 class ScriptedRunner(rules.RuleConnector[RunnerRule]):
@@ -99,14 +65,21 @@ class ScriptedRunner(rules.RuleConnector[RunnerRule]):
                 hint=f"Add a rule whose conditions match, or end {label} with one without conditions",
             )
         try:
-            product = rule.product(situation)
+            product = templates.render(rule.product, rule.lookup(situation))
         except templates.TemplateError as error:
             raise ConnectorError(f"Cannot answer with rule {rule.number} of {label}: {error}") from error
+        written = {
+            path: content if content is None else templates.as_text(content)
+            for path, content in product["files"].items()
+        }
         if request.on_chunk is not None:
-            for event in product.events:
-                if event["type"] == "text":
-                    request.on_chunk(event["text"])
-        return Completion(content=json.dumps(fields_of(product), ensure_ascii=False), usage=Usage())
+            for text in _texts(product):
+                request.on_chunk(text)
+        return Completion(content=json.dumps({**product, "files": written}, ensure_ascii=False), usage=Usage())
+
+
+def _texts(product: Mapping[str, Any]) -> list[str]:
+    return [templates.as_text(event["text"]) for event in product["events"] if event["type"] == "text"]
 
 
 def _missing(label: str, agent: str) -> ConnectorError:
@@ -133,15 +106,9 @@ def _rule(number: int, entry: Any, _: bool) -> RunnerRule:
         raise ConfigurationError('"error" must be text', "Put it in quotes")
     files = templates.compile_templates(_files(fields.get("files") or {}))
     events = templates.compile_templates([_event(event) for event in _list(fields.get("events") or [])])
-    return RunnerRule(
-        number=number,
-        **rules.conditions_in(fields, templates.names_in([*files.values(), *events])),
-        files=files,
-        events=events,
-        exit=code,
-        error=error or "",
-        delay=rules.duration_in(fields, "delay") or 0,
-    )
+    delay = rules.duration_in(fields, "delay") or 0
+    product = {"files": files, "events": events, "exit": code, "error": error or "", "delay": delay}
+    return RunnerRule(number=number, product=product, **rules.conditions_in(fields, templates.names_in(product)))
 
 
 def _files(given: Any) -> dict[str, str | None]:
@@ -239,24 +206,24 @@ async def _exec(step: Step, scope: Scope) -> None:
 async def run(runtime: Runtime, request: ModelRequest, scope: Scope) -> Completion:
     """Calls the runner of an agent, writes its files, and returns its answer. Raises AgentError."""
     completion = await runtime.ask(RUNNER, request, scope)
-    product = Product(**json.loads(completion.content))
-    if product.delay:
-        await asyncio.sleep(product.delay)
-    _write(product, _workspace(runtime, scope))
+    product = json.loads(completion.content)
+    if product["delay"]:
+        await asyncio.sleep(product["delay"])
+    _write(product["files"], _workspace(runtime, scope))
     scope.chat.uses += [
         ToolUse(name=event["name"], server="", arguments=event["input"])
-        for event in product.events
+        for event in product["events"]
         if event["type"] == "tool"
     ]
-    if product.error:
-        raise AgentError(f"runner.Stream: {product.error}")
-    if product.exit:
-        raise AgentError(f"runner.Stream: exit {product.exit}")
-    return Completion(content=product.text, finish_reason="stop", usage=completion.usage)
+    if product["error"]:
+        raise AgentError(f"runner.Stream: {product['error']}")
+    if product["exit"]:
+        raise AgentError(f"runner.Stream: exit {product['exit']}")
+    return Completion(content="".join(_texts(product)), finish_reason="stop", usage=completion.usage)
 
 
-def _write(product: Product, workspace: Workspace) -> None:
-    for path, content in product.files.items():
+def _write(files: Mapping[str, str | None], workspace: Workspace) -> None:
+    for path, content in files.items():
         try:
             if content is None:
                 workspace.remove_all(path)

@@ -8,22 +8,26 @@ script asks a model directly). `docs/scripted.md` describes the file:
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from runner.connectors import scripted_rules as rules
 from runner.connectors import scripted_templates as templates
 from runner.connectors.base import ENDINGS, Completion, ConnectorError, ModelRequest, ToolCall, Usage, message_text, say
 from runner.errors import ConfigurationError, did_you_mean
-from scripttest.values import Value
 
 FILE = "replies.yml"
-FINISH_REASONS = tuple(ENDINGS)
 _RULE = ("when", "times", "reply")
 _TEXTS = ("text", "reasoning", "refusal", "input_hint")
 _REPLY = (*_TEXTS, "json", "tool_calls", "finish_reason", "awaiting_input", "usage", "delay", "error")
 _USAGE = ("input_tokens", "output_tokens", "cached_tokens", "cost")
 _ERROR = ("status", "message", "retry_after")
+_KINDS: Mapping[str, tuple[Any, str, str | None]] = {
+    **dict.fromkeys(_TEXTS, (str, "text", "Put it in quotes")),
+    "awaiting_input": (bool | None, "true or false", None),
+    "tool_calls": (list, "a list", "Each item is a name, or {  name, arguments }"),
+}
+"""Field of a reply → what it has to be, for messages too, and what to do about another value."""
 _RETRIES = 3
 """As for real models; only what `retry_after` says is waited."""
 _PIECES = 4
@@ -44,46 +48,12 @@ _REASONS = {
 }
 
 
-class ScriptedError(Value):
-    """A model call that fails."""
-
-    message: str
-    status: int | None = None
-    retry_after: float | None = None
-    """Seconds to wait before the next attempt."""
-
-
-class ScriptedCall(Value):
-    """A tool call; `arguments` may have templates; a string is used as it is."""
-
-    name: str
-    arguments: Any
-
-
-class Reply(Value):
-    """The answer of a rule; texts and JSON may contain templates."""
-
-    text: Any = ""
-    json: Any = None
-    has_json: bool = False
-    tool_calls: tuple[ScriptedCall, ...] = ()
-    reasoning: Any = ""
-    refusal: Any = None
-    finish_reason: str | None = None
-    awaiting_input: bool | None = None
-    input_hint: Any = None
-    usage: Mapping[str, Any] | None = None
-    delay: float = 0
-    """Seconds."""
-    error: ScriptedError | None = None
-    says: bool = True
-    """Whether there is a text, JSON or a tool call in it."""
-
-
 class ReplyRule(rules.Rule):
     """One entry of the file."""
 
-    reply: Reply
+    reply: Mapping[str, Any]
+    """Its fields, as in the file, with the templates in them compiled; durations in seconds, `tool_calls` a list of
+    `{name, arguments}`, `error` an object."""
 
 
 class ScriptedConnector(rules.RuleConnector[ReplyRule]):
@@ -103,15 +73,16 @@ class ScriptedConnector(rules.RuleConnector[ReplyRule]):
             rule = rules.first_rule(found, situation, used)
             if rule is None:
                 raise _no_rule(found, situation, label)
-            if rule.reply.delay:
-                await asyncio.sleep(rule.reply.delay)
-            if rule.reply.error is None:
+            if delay := rule.reply.get("delay"):
+                await asyncio.sleep(delay)
+            error = rule.reply.get("error")
+            if error is None:
                 return _answer(rule, situation, request, label)
-            failure = _failure(rule.reply.error, rule, label, attempt)
+            failure = _failure(error, rule, label, attempt)
             if not failure.retryable or attempt == _RETRIES:
                 raise failure
-            if rule.reply.error.retry_after:
-                await asyncio.sleep(rule.reply.error.retry_after)
+            if wait := error.get("retry_after"):
+                await asyncio.sleep(wait)
             used[rule.number] = used.get(rule.number, 0) + 1
         raise AssertionError("unreachable")
 
@@ -133,7 +104,7 @@ def _answer(rule: ReplyRule, situation: templates.Situation, request: ModelReque
     except templates.TemplateError as error:
         hint = "The template needs a value; add a condition to the rule that requires it"
         raise ConnectorError(f"Cannot answer with rule {rule.number} of {label}: {error}", hint=hint) from error
-    if not (rule.reply.says or completion.refusal):
+    if not (rule.reply.keys() & {"text", "json"} or completion.tool_calls or completion.refusal):
         hint = f'Rule {rule.number} of {label} returns it; for an empty answer, use text: ""'
         raise ConnectorError(
             "The model scripted returned an empty message: no content, no refusal and no tool call", hint=hint
@@ -143,33 +114,28 @@ def _answer(rule: ReplyRule, situation: templates.Situation, request: ModelReque
 
 
 def _completion(rule: ReplyRule, situation: templates.Situation, request: ModelRequest) -> Completion:
-    lookup = rule.lookup(situation)
+    reply, lookup, number = rule.reply, rule.lookup(situation), situation.answers + 1
 
     def text(value: Any) -> str:
-        return value if isinstance(value, str) else templates.as_text(templates.render(value, lookup))
+        return templates.as_text(templates.render(value, lookup))
 
-    reply = rule.reply
-    content = templates.as_json(templates.render(reply.json, lookup)) if reply.has_json else text(reply.text)
-    number = situation.answers + 1
+    texts: dict[str, Any] = {name: text(reply[name]) for name in _TEXTS if name in reply}
+    content = texts.pop("text", "")
+    if "json" in reply:
+        content = templates.as_json(templates.render(reply["json"], lookup))
     calls = tuple(
-        ToolCall(
-            id=f"call_{number}_{index}",
-            name=_offered(call.name, request),
-            arguments=text(call.arguments),
-        )
-        for index, call in enumerate(reply.tool_calls, 1)
+        ToolCall(id=f"call_{number}_{at}", name=_offered(call["name"], request), arguments=text(call["arguments"]))
+        for at, call in enumerate(reply.get("tool_calls", ()), 1)
     )
     return Completion(
         content=content,
         tool_calls=calls,
-        finish_reason=reply.finish_reason or ("tool_calls" if calls else "stop"),
+        finish_reason=reply.get("finish_reason") or ("tool_calls" if calls else "stop"),
         usage=_used_tokens(reply, request, content, calls),
         model="scripted",
         id=f"scripted_{number}",
-        reasoning=text(reply.reasoning),
-        refusal=None if reply.refusal is None else text(reply.refusal),
-        awaiting_input=reply.awaiting_input,
-        input_hint=None if reply.input_hint is None else text(reply.input_hint),
+        awaiting_input=reply.get("awaiting_input"),
+        **texts,
     )
 
 
@@ -179,13 +145,13 @@ def _offered(name: str, request: ModelRequest) -> str:
     return name if name in names else next((full for full in names if full.endswith(f"__{name}")), name)
 
 
-def _used_tokens(reply: Reply, request: ModelRequest, content: str, calls: tuple[ToolCall, ...]) -> Usage:
+def _used_tokens(reply: Mapping[str, Any], request: ModelRequest, content: str, calls: tuple[ToolCall, ...]) -> Usage:
     """As the rule says; what it does not say is the number of words."""
     usage = Usage(
         input_tokens=sum(len(message_text(message).split()) for message in request.messages),
         output_tokens=sum(len(text.split()) for text in (content, *(call.arguments for call in calls))),
     )
-    return usage.replace(**reply.usage) if reply.usage else usage
+    return usage.replace(**reply.get("usage", {}))
 
 
 def _pieces(text: str) -> list[str]:
@@ -193,13 +159,14 @@ def _pieces(text: str) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
-def _failure(error: ScriptedError, rule: ReplyRule, label: str, attempt: int) -> ConnectorError:
-    words = " ".join(str(word) for word in (error.status, _REASONS.get(error.status or 0)) if word)
-    said = ": ".join(part for part in (words, error.message) if part)
+def _failure(error: Mapping[str, Any], rule: ReplyRule, label: str, attempt: int) -> ConnectorError:
+    status = error.get("status")
+    words = " ".join(str(word) for word in (status, _REASONS.get(status or 0)) if word)
+    said = ": ".join(part for part in (words, error.get("message")) if part)
     tried = f" (tried {attempt + 1} times)" if attempt else ""
-    retryable = error.status is None or error.status in (408, 429) or error.status >= 500
+    retryable = status is None or status in (408, 429) or status >= 500
     hint = f"Rule {rule.number} of {label} sets this error"
-    return ConnectorError(f"The model scripted failed: {said}{tried}", error.status, retryable, hint)
+    return ConnectorError(f"The model scripted failed: {said}{tried}", status, retryable, hint)
 
 
 def _no_rule(found: tuple[ReplyRule, ...], situation: templates.Situation, label: str) -> ConnectorError:
@@ -221,67 +188,46 @@ def _rule(number: int, entry: Any, last: bool) -> ReplyRule:
     if "reply" not in fields:
         raise ConfigurationError('"reply" is missing', "It sets the answer of the model")
     reply = _reply(fields["reply"])
-    texts = [reply.text, reply.json, reply.reasoning, reply.refusal, reply.input_hint]
-    used = templates.names_in(texts + [call.arguments for call in reply.tool_calls])
-    rule = ReplyRule(number=number, reply=reply, **rules.conditions_in(fields, used))
+    rule = ReplyRule(number=number, reply=reply, **rules.conditions_in(fields, templates.names_in(reply)))
     if not rule.conditions and rule.times is None and not last:
         raise ConfigurationError("it always matches, so later rules are never used", "Make it the last one")
     return rule
 
 
-def _reply(value: Any) -> Reply:
+def _reply(value: Any) -> dict[str, Any]:
     if isinstance(value, str):
-        return Reply(text=templates.compile_templates(value))
-    fields = rules.fields_in(value, '"reply"', _REPLY)
+        return {"text": templates.compile_templates(value)}
+    fields = {**rules.fields_in(value, '"reply"', _REPLY)}
     if not fields:
         raise ConfigurationError('"reply" is empty', 'An empty answer is reply: ""')
-    for name in _TEXTS:
-        if name in fields and not isinstance(fields[name], str):
-            raise ConfigurationError(f'"{name}" must be text', "Put it in quotes")
+    for name, (kind, needed, hint) in _KINDS.items():
+        if name in fields and not isinstance(fields[name], kind):
+            raise ConfigurationError(f'"{name}" must be {needed}', hint)
     if "text" in fields and "json" in fields:
         raise ConfigurationError('"text" and "json" cannot be used together')
     others = [name for name in fields if name not in ("error", "delay")]
     if "error" in fields and others:
         raise ConfigurationError(f'"error" and "{others[0]}" cannot be used together')
-    awaiting = fields.get("awaiting_input")
-    if awaiting is not None and not isinstance(awaiting, bool):
-        raise ConfigurationError('"awaiting_input" must be true or false')
     finish = fields.get("finish_reason")
-    if finish is not None and finish not in FINISH_REASONS:
-        hint = did_you_mean(str(finish), FINISH_REASONS) or f"There are {', '.join(FINISH_REASONS)}"
+    if finish is not None and str(finish) not in ENDINGS:
+        hint = did_you_mean(str(finish), ENDINGS) or f"There are {', '.join(ENDINGS)}"
         raise ConfigurationError(f'unknown finish_reason "{finish}"', hint)
+    fields["delay"] = rules.duration_in(fields, "delay")
     if finish == "error":  # what was said before it counts for nothing, as from a real host
-        delay = {"delay": fields["delay"]} if "delay" in fields else {}
-        fields = {"error": {"status": 502, "message": "finish_reason error"}, **delay}
-    return Reply(
-        **{name: templates.compile_templates(fields[name]) for name in (*_TEXTS, "json") if name in fields},
-        has_json="json" in fields,
-        tool_calls=_tool_calls(fields.get("tool_calls", [])),
-        finish_reason=finish,
-        awaiting_input=awaiting,
-        usage=_usage(fields["usage"]) if "usage" in fields else None,
-        delay=rules.duration_in(fields, "delay") or 0,
-        error=_error(fields["error"]) if "error" in fields else None,
-        says=not fields.keys().isdisjoint(("text", "json")) or bool(fields.get("tool_calls")),
+        return {"error": {"status": 502, "message": "finish_reason error"}, "delay": fields["delay"]}
+    return {name: _READERS[name](value) if name in _READERS else value for name, value in fields.items()}
+
+
+def _tool_call(item: Any) -> dict[str, Any]:
+    call: dict[str, Any] = (
+        {"name": item} if isinstance(item, str) else rules.fields_in(item, "a tool call", ("name", "arguments"))
     )
-
-
-def _tool_calls(value: Any) -> tuple[ScriptedCall, ...]:
-    if not isinstance(value, list):
-        raise ConfigurationError('"tool_calls" must be a list', "Each item is a name, or {  name, arguments }")
-    calls = []
-    for item in value:
-        fields = (
-            {"name": item} if isinstance(item, str) else rules.fields_in(item, "a tool call", ("name", "arguments"))
-        )
-        name: Any = fields.get("name")
-        arguments: Any = fields.get("arguments", {})
-        if not isinstance(name, str) or not name:
-            raise ConfigurationError('the "name" of a tool call is missing')
-        if not isinstance(arguments, dict | str):
-            raise ConfigurationError(f'"arguments" of {name} must be an object, or text that is sent unchanged')
-        calls.append(ScriptedCall(name=name, arguments=templates.compile_templates(arguments)))
-    return tuple(calls)
+    name, arguments = call.get("name"), call.get("arguments", {})
+    if not isinstance(name, str) or not name:
+        raise ConfigurationError('the "name" of a tool call is missing')
+    if not isinstance(arguments, dict | str):
+        raise ConfigurationError(f'"arguments" of {name} must be an object, or text that is sent unchanged')
+    return {"name": name, "arguments": templates.compile_templates(arguments)}
 
 
 def _usage(value: Any) -> Mapping[str, Any]:
@@ -293,9 +239,9 @@ def _usage(value: Any) -> Mapping[str, Any]:
     return fields
 
 
-def _error(value: Any) -> ScriptedError:
+def _error(value: Any) -> Mapping[str, Any]:
     if isinstance(value, str):
-        return ScriptedError(message=value)
+        return {"message": value}
     fields = rules.fields_in(value, '"error"', _ERROR)
     status, message = fields.get("status"), fields.get("message")
     if status is not None and (not isinstance(status, int) or isinstance(status, bool) or not 400 <= status <= 599):
@@ -304,4 +250,13 @@ def _error(value: Any) -> ScriptedError:
         raise ConfigurationError('"message" of "error" must be text', "Put it in quotes")
     if status is None and message is None:
         raise ConfigurationError('"error" is empty', "Write it as { status: 429, message: text }")
-    return ScriptedError(message=message or "", status=status, retry_after=rules.duration_in(fields, "retry_after"))
+    return {**fields, "retry_after": rules.duration_in(fields, "retry_after")}
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    **dict.fromkeys((*_TEXTS, "json"), templates.compile_templates),
+    "tool_calls": lambda calls: [_tool_call(item) for item in calls],
+    "usage": _usage,
+    "error": _error,
+}
+"""Field of a reply → what reads it. Raises ConfigurationError, whose message is the detail only."""

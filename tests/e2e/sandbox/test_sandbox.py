@@ -54,6 +54,12 @@ def sandbox(cases: list[dict[str, object]] | None = None, **more: object) -> Fil
 UNZIP = {"unzip": {"stdout": "ok"}}
 
 
+def test_a_text_of_a_runner_that_is_one_template_is_said_as_text(app: MakeApplication) -> None:
+    files = sandbox([{"id": "turn", "input": "which turn?", "mocks": {"exec": UNZIP}}])
+    files["/assistants/demo/runner.yml"] = '- events: [{ type: text, text: "{{ turn }}" }]\n'
+    assert run_cases(app(files), code=0)["turn"]["output"]["completion"]["content"] == "1"
+
+
 def test_a_scripted_runner_answers_and_writes_files(app: MakeApplication) -> None:
     readme = {"type": "file_contains", "path": "README.md", "value": "# Hello Ada"}
     cases = [
