@@ -159,7 +159,7 @@ DOORS = {
     "bindings/router": "__init__",
     "runner": "amounts cells environment errors exit_codes filters look_alikes parts version",
     "runner/security": "files keys secrets terminal",
-    "runner/options": "flags options readers values",
+    "runner/options": "flags options values",
     "runner/statistics": "__init__ agreement change exact_tests intervals policies",
     "runner/test_kinds": "benchmark_tests fuzz_tests",
     "runner/commands": "__init__ main",

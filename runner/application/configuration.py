@@ -27,9 +27,8 @@ from typing import Any
 from runner.amounts import PRICES
 from runner.application.application import Application
 from runner.errors import ConfigurationError, did_you_mean
-from runner.options.flags import Carried, File
+from runner.options.flags import Carried, File, share_or_percent
 from runner.options.options import FLAG_OF, FLAGS, ConfiguredOptions, RunOptions, RunSettings, lacking, with_rounds
-from runner.options.readers import share_or_percent
 from runner.security.files import read_text
 from scripttest import holds_secrets, is_never_readable, parts_below
 from scripttest.values import Value

@@ -15,8 +15,8 @@ from runner import exit_codes
 from runner.commands import COMMANDS, COMPLETING
 from runner.environment import Environment, from_process
 from runner.errors import ConfigurationError, RunnerError
+from runner.options.flags import LINES
 from runner.options.options import ConfiguredOptions, absolute, check_needs, options_from, texts_in
-from runner.options.readers import LINES
 from runner.security.files import CASE_FILES
 from runner.security.terminal import UnwrittenError
 from scripttest import hide_environment

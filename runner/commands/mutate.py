@@ -28,8 +28,8 @@ from runner.mutation.session import MutationOptions, Progress, keeping, run_muta
 from runner.mutation.trials import mutators_of
 from runner.mutation.verdicts import Status, is_below, score_of
 from runner.mutation.weak_cases import Asked, find_weak_cases
+from runner.options.flags import LINES, share_or_percent
 from runner.options.options import absolute, texts_in
-from runner.options.readers import LINES, share_or_percent
 from runner.planning.inputs import resolve_inputs, with_inputs
 from runner.planning.last_failed import store_of
 from runner.planning.plan import RunRequest

@@ -6,9 +6,19 @@ from functools import partial
 
 from runner.errors import ConfigurationError
 from runner.options import flags
-from runner.options.flags import Flag, FlagTable, flag
+from runner.options.flags import (
+    Flag,
+    FlagTable,
+    amount,
+    count,
+    duration,
+    flag,
+    number,
+    one_of,
+    share_or_percent,
+    value_read_by,
+)
 from runner.options.options import FLAGS
-from runner.options.readers import amount, count, duration, number, one_of, share_or_percent, value_read_by
 from runner.reporters import EXTENSIONS
 
 TYPE_CHECKING = False

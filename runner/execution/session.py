@@ -10,7 +10,7 @@ from runner.errors import shown_path
 from runner.execution.ending import ending_of, exit_code_of, goes_well, name_written, write_comparison
 from runner.execution.listeners import open_stream
 from runner.execution.repetition import Repetition
-from runner.options.readers import LINES
+from runner.options.flags import LINES
 from runner.planning.last_failed import memory_of
 from runner.record.events import ONCE, HookOutput, InterimLooks, RunEnd, RunStart, RunStatus, TestEnd, Warned
 from runner.reporters.console.style import flags_of

@@ -272,3 +272,40 @@ def check_variants(variants: tuple[Variant, ...]) -> None:
         raise ConfigurationError("There is only one --variant, so there is nothing to compare", hint)
     if len(names) > _MOST_VARIANTS:
         raise ConfigurationError(f"There are {len(names)} variants, and {_MOST_VARIANTS} is the most")
+
+
+def collector(text: str, where: str) -> str:
+    """The address of a collector; empty for `*`: environment variables name it."""
+    if text == "*":
+        return ""
+    from urllib.parse import urlsplit
+
+    try:
+        address = urlsplit(text)
+        known = address.scheme in ("http", "https") and bool(address.hostname) and (address.port or 1) > 0
+        known = known and text.isprintable() and " " not in text and not address.fragment
+    except ValueError:
+        known = False
+    if not known:
+        raise ConfigurationError(
+            f'Cannot use {where} "{text}": it must be the URL of a collector', "For example: http://localhost:4318"
+        )
+    if address.username is not None or address.password is not None or address.query:
+        raise ConfigurationError(
+            f"Cannot use {where}: the URL appears in logs, so it must not contain a key",
+            "Put it in OTEL_EXPORTER_OTLP_HEADERS, such as authorization=Bearer%20...",
+        )
+    return text
+
+
+def growth(text: str, where: str) -> float:
+    """A percentage from 0 up, with or without its sign."""
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise ConfigurationError(
+            f'Cannot use {where} "{text}": it must be a percentage of at least 0', "Write it as 10%"
+        )
+    return value

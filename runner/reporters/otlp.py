@@ -27,7 +27,7 @@ from opentelemetry.util.re import parse_env_headers
 
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.options.readers import collector
+from runner.options.values import collector
 from runner.record import events
 from runner.record.fold import Execution
 from runner.record.model import TestResult
