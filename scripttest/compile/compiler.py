@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from scripttest.compile.boundary import Boundary
-from scripttest.compile.builds import Build, Compiled, Source
+from scripttest.compile.builds import Build, Compiled, KeptModules, Source
 from scripttest.compile.configuration import Configuration, maps_scripts, readable
 from scripttest.compile.esbuild import (
     BUNDLE_FLAGS,
@@ -55,7 +55,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from scripttest.compile.kept import KeptModules
 
 FIRST_BATCH = 4
 """Modules in the first batch: small, so that the first tests start early."""
@@ -129,11 +128,7 @@ class Compiler:
         self._boundary = Boundary(root)
         self._configuration = Configuration(self._boundary)
         self._linker = Linker(root)
-        self._kept: KeptModules | None = None
-        if kept is not None and instrument is None:
-            from scripttest.compile.kept import KeptModules
-
-            self._kept = KeptModules(kept, root, self._boundary)
+        self._kept = KeptModules(kept, root, self._boundary) if kept is not None and instrument is None else None
         self._spelling = Spelling(root)
         self._service = service
         self._unseen: list[Source] = []
