@@ -10,6 +10,7 @@ import itertools
 import math
 import random
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from operator import add
@@ -25,7 +26,7 @@ STEPS = 5_000_000
 _KEYS = 50_000
 """Sums of the exact distribution, likewise."""
 _NOTHING = 1e-40
-"""Sums at the ends of the distribution are dropped if they are less probable than this."""
+"""Sums that are less probable than this are dropped."""
 _SPLITS = 1000
 """Ways to split the runs of a case that are listed, and drawn when there are more."""
 _SUMS = 100_000
@@ -93,27 +94,6 @@ class ScoredCase(Value):
         return 1 / len(self.a) + 1 / len(self.b)
 
 
-class _Moves(Value):
-    """How the runs of a case may fall, on the lattice of all cases."""
-
-    cases: int
-    """Cases like it."""
-    ways: list[float]
-    """The probability of the fewest passes of B that there can be, of one more, and so on."""
-    step: int
-    """What one pass more of B adds to the sum."""
-    least: int
-    """What the fewest passes of B add."""
-    seen: int
-
-
-class _Sums(Value):
-    """Neighbouring sums: how many are left out before them, and the probability of each."""
-
-    first: int
-    weights: list[float]
-
-
 class SingleCase(Value):
     """The test of one case."""
 
@@ -127,10 +107,7 @@ def tails_of(kinds: Mapping[CaseRuns, int], most: int = STEPS) -> Tails:
     """Of the passes of cases: each different one, and how often it occurs. `most` are the additions that the exact
     distribution may take; past them it is the normal one."""
     moving = [(case, count) for case, count in kinds.items() if 0 < case.passed < case.runs]
-    moves = _moves(moving)
-    unit = math.gcd(*(move.step for move in moves)) or 1
-    is_long = sum(move.cases * (len(move.ways) - 1) * move.step for move in moves) > _KEYS * unit
-    found = _of_dictionary(moves, most) if is_long else _of_list(moves, unit, most)
+    found = _exact_tails(moving, most)
     if found is not None:
         return found
     total = math.fsum(-case.fall * count for case, count in kinds.items())
@@ -195,86 +172,36 @@ def suspects_of(cases: Sequence[CaseRuns]) -> list[int]:
     return [place for place, case in enumerate(cases) if case.fall >= FALL - SLACK]
 
 
-def _moves(moving: Sequence[tuple[CaseRuns, int]]) -> list[_Moves]:
-    lattice = math.lcm(*(runs for case, _ in moving for runs in (case.runs_a, case.runs_b)))
-    found = []
+def _exact_tails(moving: Sequence[tuple[CaseRuns, int]], most: int) -> Tails | None:
+    """By all sums that there can be, in whole numbers; None where these are too many, or take too many additions."""
+    whole = math.lcm(*(runs for case, _ in moving for runs in (case.runs_a, case.runs_b)))
+    sums, seen = {0: 1.0}, 0
     for case, count in moving:
+        of_a, of_b = whole // case.runs_a, whole // case.runs_b
         ways = hypergeometric(case.passed, case.runs_a, case.runs_b)
-        of_a, of_b = lattice // case.runs_a, lattice // case.runs_b
-        least = ways[0][0]
-        found.append(
-            _Moves(
-                cases=count,
-                ways=[chance for _, chance in ways],
-                step=of_a + of_b,
-                least=least * of_b - (case.passed - least) * of_a,
-                seen=case.passed_b * of_b - case.passed_a * of_a,
-            )
-        )
-    return found
-
-
-def _of_list(moves: Sequence[_Moves], unit: int, most: int) -> Tails | None:
-    """By a list of all sums between the lowest and the highest, a unit apart; None where it takes too long."""
-    sums, left = _Sums(first=0, weights=[1.0]), most
-    for move in moves:
-        power, left = _power(_Sums(first=0, weights=move.ways), move.cases, left)
-        sums, left = _joined(sums, power, move.step // unit, left)
-        if left < 0:
-            return None
-    place = sum((move.seen - move.least) * move.cases for move in moves) // unit - sums.first
-    at = min(max(place, 0), len(sums.weights))
-    tie = sums.weights[place] if 0 <= place < len(sums.weights) else 0.0
-    return _tails(math.fsum(sums.weights[:at]), tie, math.fsum(sums.weights[at + 1 :]))
-
-
-def _power(sums: _Sums, count: int, left: int) -> tuple[_Sums, int]:
-    """The sums of so many like these, and how many of the additions are left."""
-    found = _Sums(first=0, weights=[1.0])
-    while count and left >= 0:
-        if count & 1:
-            found, left = _joined(found, sums, 1, left)
-        count >>= 1
-        if count:
-            sums, left = _joined(sums, sums, 1, left)
-    return found, left
-
-
-def _joined(one: _Sums, other: _Sums, step: int, left: int) -> tuple[_Sums, int]:
-    """The sums of one of each, of which those of the `other` are this many places apart; and what is left."""
-    left -= len(one.weights) * len(other.weights)
-    if left < 0:
-        return one, left
-    size = len(one.weights)
-    weights = [0.0] * (size + step * (len(other.weights) - 1))
-    for at, chance in zip(range(0, len(weights), step), other.weights, strict=False):
-        weights[at : at + size] = map(add, weights[at : at + size], map(chance.__mul__, one.weights))
-    begin, end = 0, len(weights)
-    while end - begin > 1 and weights[begin] < _NOTHING:
-        begin += 1
-    while end - begin > 1 and weights[end - 1] < _NOTHING:
-        end -= 1
-    return _Sums(first=one.first + step * other.first + begin, weights=weights[begin:end]), left
-
-
-def _of_dictionary(moves: Sequence[_Moves], most: int) -> Tails | None:
-    """By the sums that there are, which are far apart; None where they are too many."""
-    sums = {0: 1.0}
-    steps = 0
-    for move in [one for one in moves for _ in range(one.cases)]:
-        steps += len(sums) * len(move.ways)
-        if len(sums) > _KEYS or steps > most:
-            return None
-        added: dict[int, float] = {}
-        for number, chance in enumerate(move.ways):
-            moved = move.least + number * move.step
-            for place, weight in sums.items():
-                added[place + moved] = added.get(place + moved, 0.0) + weight * chance
-        sums = added
-    seen = sum(move.seen * move.cases for move in moves)
+        of_cases = {passed * of_b - (case.passed - passed) * of_a: chance for passed, chance in ways}
+        seen += count * (case.passed_b * of_b - case.passed_a * of_a)
+        for bit in range(count.bit_length()):
+            if bit:
+                most -= len(of_cases) ** 2
+                of_cases = _joined(of_cases, of_cases) if most >= 0 else {}
+            if count >> bit & 1:
+                most -= len(sums) * len(of_cases)
+                sums = _joined(sums, of_cases) if most >= 0 else {}
+            if most < 0 or len(sums) > _KEYS:
+                return None
     below = math.fsum(weight for place, weight in sums.items() if place < seen)
     above = math.fsum(weight for place, weight in sums.items() if place > seen)
     return _tails(below, sums.get(seen, 0.0), above)
+
+
+def _joined(one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
+    """The sums of one of each, with their probabilities."""
+    found: defaultdict[int, float] = defaultdict(float)
+    for moved, chance in other.items():
+        for place, weight in one.items():
+            found[place + moved] += weight * chance
+    return {place: weight for place, weight in found.items() if weight >= _NOTHING}
 
 
 def _tails(below: float, tie: float, above: float) -> Tails:
