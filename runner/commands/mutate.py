@@ -67,18 +67,16 @@ def mutate(environment: Environment, given: tables.Mutate, values: dict[str, Any
         raise ConfigurationError(
             "Cannot write one document about script tests and cases", "Pass either test modules or case files with -i"
         )
+    own = _options_of(request, given, said, values=not options.quiet or bool(paths))
     code = mutate_answers(request, least, paths, given) if has_cases else exit_codes.PASSED
-    return (_mutate_handlers(request, least, paths, given, said) or code) if modules else code
+    return (_mutate_handlers(request, least, paths, own) or code) if modules else code
 
 
-def _mutate_handlers(
-    request: RunRequest, least: float | None, paths: Sequence[Path], given: tables.Mutate, said: Mapping[str, Any]
-) -> int:
-    """Runs script tests with mutants. `least`: the lowest good score. `said`: `[mutate]` of the configuration file."""
-    options, environment, application = request.options, request.environment, request.application
+def _options_of(request: RunRequest, given: tables.Mutate, said: Mapping[str, Any], *, values: bool) -> MutationOptions:
+    """What is asked of mutants of handlers. `said`: `[mutate]` of the configuration file. Raises ConfigurationError."""
     patterns = given.files or tuple(said.get("files", ()))
-    is_whole = not (options.inputs or options.run or options.tags)
-    own = MutationOptions(
+    is_whole = not (request.options.inputs or request.options.run or request.options.tags)
+    return MutationOptions(
         files=patterns,
         adds=bool(given.files or is_whole) and not all(pattern.startswith("!") for pattern in patterns),
         ignore_calls=tuple(said.get("ignore-calls", ())),
@@ -87,8 +85,13 @@ def _mutate_handlers(
         sample=given.sample,
         shard=given.shard,
         fresh=given.fresh,
-        values=not options.quiet or bool(paths),
+        values=values,
     )
+
+
+def _mutate_handlers(request: RunRequest, least: float | None, paths: Sequence[Path], own: MutationOptions) -> int:
+    """Runs script tests with mutants. `least`: the lowest good score."""
+    options, environment, application = request.options, request.environment, request.application
     bar, way = Bar(environment.stderr), run_mutants
     if options.cluster is not None:
         from runner.mutation.on_cluster import run_on_cluster

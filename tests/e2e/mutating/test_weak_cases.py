@@ -70,18 +70,27 @@ def test_the_weakest_come_first_and_the_threshold_decides(desk: Application) -> 
     assert ' contains "Order 52" notices numbers, language, empty' in desk.run("mutate", FILE, "-v").stdout
 
 
+SUM = {
+    "sum.ts": "export const sum = (a: number, b: number) => a + b;",
+    "sum_test.ts": 'import { sum } from "./sum";\nfunction TestSum(t: testing.T) { t.assert.Equal(sum(1, 2), 3); }',
+}
+
+
 @pytest.mark.parametrize("chosen", [("--tag", "T"), ("--run", "^number$")], ids=" ".join)
 def test_script_tests_without_the_chosen_ones_have_no_mutants(app: MakeApplication, chosen: tuple[str, str]) -> None:
     cases = "\n".join(json.dumps({**case, "tags": ["T"] * (case["id"] == "number")}) for case in CASES)
-    sum_files = {
-        "sum.ts": "export const sum = (a: number, b: number) => a + b;",
-        "sum_test.ts": 'import { sum } from "./sum";\nfunction TestSum(t: testing.T) { t.assert.Equal(sum(1, 2), 3); }',
-    }
-    run = app({**DESK, **sum_files, f"/{FILE}": cases}).run("mutate", "-i", "assistants", *chosen)
+    run = app({**DESK, **SUM, f"/{FILE}": cases}).run("mutate", "-i", "assistants", *chosen)
 
     assert run.code == 0, run.stderr
     assert "  number  4 of 8 " in run.stdout
     assert run.stdout.endswith("\n0 mutants: none. Score -\n")
+
+
+def test_an_unknown_mutator_is_refused_before_answers_are_changed(app: MakeApplication) -> None:
+    run = app({**DESK, **SUM}).run("mutate", "-i", "assistants", "--mutators", "Letters")
+
+    assert (run.code, run.stdout) == (2, "")
+    assert "Cannot use --mutators Letters: unknown mutator" in run.stderr
 
 
 def test_what_cases_notice_is_written_as_json_only(desk: Application) -> None:
