@@ -1,5 +1,6 @@
 """A configuration of promptfoo: https://www.promptfoo.dev/docs/configuration/reference/. Each prompt with each test is
-a case, whose input is the prompt with the variables in it."""
+a case, whose input is the prompt with the variables in it; its assertions as ours:
+https://www.promptfoo.dev/docs/configuration/expected-outputs/."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from runner.conversion.promptfoo_assertions import Assertions, expected_in
-from runner.conversion.sources import CODE, Converted, parsed, value_of
+from runner.assertions import TYPES
+from runner.conversion.sources import CODE, Converted, judged, parsed, pattern_problem, value_of
 from runner.errors import ConfigurationError
 from runner.security.files import TABLES, read_text
 from runner.shapes.fields import is_parameter
@@ -56,7 +57,7 @@ class Promptfoo:
 
     def __init__(self, path: Path, config: Record, converted: Converted) -> None:
         self._folder = path.parent
-        self._config = self._resolved(config, config)
+        self._config = _resolved(config, config)
         self.converted = converted
         self._parameters: Record = {}
         """Those of the model, where there is one provider."""
@@ -96,10 +97,7 @@ class Promptfoo:
             lacks(f"`options.{name}` of a test")
         if test.get("provider") or test.get("providers"):
             lacks("`provider` of a test: `options.connector`")
-
-        def render(value: Any) -> Any:
-            return self._rendered(value, variables, lacks)
-
+        render = partial(self._rendered, variables=variables, lacks=lacks)
         given = [] if options.get("disableDefaultAsserts") else list(default.get("assert") or [])
         checks = Assertions(render, lacks)
         found = [check for one in (*given, *(test.get("assert") or [])) for check in checks.of(self._read_value(one))]
@@ -147,15 +145,14 @@ class Promptfoo:
                 self.converted.lacks(f"tests {source}: {instead}")
                 continue
             for path in self._files(name):
-                found = self._resolved(value_of(path, name), self._config)
+                found = _resolved(value_of(path, name), self._config)
                 for number, row in enumerate(found if isinstance(found, list) else [found], 1):
                     self.converted.at = f"test {number} of {name}"
                     yield _row(row) if path.suffix in TABLES else row
 
     def _scenarios(self) -> Iterator[Record]:
         """The tests of scenarios, each with each of their configurations."""
-        for scenario in self._config.get("scenarios") or []:
-            scenario = self._read_value(scenario)
+        for scenario in map(self._read_value, self._config.get("scenarios") or []):
             tests = list(self._tests(scenario.get("tests") or [{}]))
             for given, test in product(self._tests(scenario.get("config") or [{}]), tests):
                 joined = [*(given.get("assert") or []), *(test.get("assert") or [])]
@@ -165,8 +162,7 @@ class Promptfoo:
         """The variables of a test; lists give one test for each of their elements."""
         variables = {**self._read(default.get("vars") or {}), **self._read(test.get("vars") or {})}
         variables = {name: self._content(value) for name, value in variables.items()}
-        options = _joined(default, test, "options")
-        if options.get("disableVarExpansion"):
+        if _joined(default, test, "options").get("disableVarExpansion"):
             yield variables
             return
         each = [value if isinstance(value, list) and value else [value] for value in variables.values()]
@@ -185,17 +181,11 @@ class Promptfoo:
 
     def _rendered(self, value: Any, variables: Record, lacks: Any, depth: int = 0) -> Any:
         """A value with the variables in its texts."""
-        if isinstance(value, list):
-            return [self._rendered(one, variables, lacks, depth) for one in value]
-        if isinstance(value, dict):
-            return {name: self._rendered(one, variables, lacks, depth) for name, one in value.items()}
-        if not isinstance(value, str) or "{" not in value:
-            return value
+        if not isinstance(value, str):
+            return _each_of(value, lambda one: self._rendered(one, variables, lacks, depth))
 
         def said(match: re.Match[str]) -> str:
-            found: Any = variables
-            for name in match[1].split("."):
-                found = found.get(name) if isinstance(found, dict) else None
+            found = _at(variables, match[1].split("."))
             if isinstance(found, str) and depth < 5:
                 found = self._rendered(found, variables, lacks, depth + 1)
             for name in re.findall(r"\w+", match[2]):
@@ -217,23 +207,8 @@ class Promptfoo:
     def _read_value(self, given: Any) -> Any:
         if isinstance(given, str) and given.startswith("file://"):
             name = given.removeprefix("file://")
-            return self._resolved(value_of(self._folder / name, name), self._config)
+            return _resolved(value_of(self._folder / name, name), self._config)
         return given
-
-    def _resolved(self, value: Any, whole: Record, depth: int = 0) -> Any:
-        """A value with what its `$ref: '#/...'` name in the configuration."""
-        if isinstance(value, list):
-            return [self._resolved(one, whole, depth) for one in value]
-        if not isinstance(value, dict):
-            return value
-        reference = value.get("$ref")
-        if isinstance(reference, str) and reference.startswith("#/") and depth < 20:
-            found: Any = whole
-            for name in reference[2:].split("/"):
-                found = found.get(name) if isinstance(found, dict) else None
-            if found is not None:
-                return self._resolved(found, whole, depth + 1)
-        return {name: self._resolved(one, whole, depth) for name, one in value.items()}
 
     def _files(self, name: str) -> Iterable[Path]:
         """The files of a path that may have `*`; one that is not there stays, for the error."""
@@ -247,6 +222,30 @@ class Promptfoo:
             raise ConfigurationError(f"Cannot convert {name}: {error.strerror}") from error
         except UnicodeDecodeError as error:
             raise ConfigurationError(f"Cannot convert {name}: it is not UTF-8 text") from error
+
+
+def _at(value: Any, names: Iterable[str]) -> Any:
+    """What is below these names in an object; None: nothing."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _each_of(value: Any, made: Callable[[Any], Any]) -> Any:
+    """A list or an object with what is made of each of its values; any other value as it is."""
+    if isinstance(value, list):
+        return [made(one) for one in value]
+    return {name: made(one) for name, one in value.items()} if isinstance(value, dict) else value
+
+
+def _resolved(value: Any, config: Record, depth: int = 0) -> Any:
+    """A value with what its `$ref: '#/...'` name in the configuration."""
+    reference = value.get("$ref") if isinstance(value, dict) else None
+    if isinstance(reference, str) and reference.startswith("#/") and depth < 20:
+        found = _at(config, reference[2:].split("/"))
+        if found is not None:
+            return _resolved(found, config, depth + 1)
+    return _each_of(value, lambda one: _resolved(one, config, depth))
 
 
 def _joined(default: Record, test: Record, field: str) -> Record:
@@ -286,3 +285,115 @@ def _said(text: str) -> Record:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+PLAIN = {name: name.replace("-", "_") for name in ("equals", "contains", "icontains", "starts-with", "regex")}
+_LISTED = re.compile(r"(?P<each>i?contains)-(?P<of>any|all)\Z")
+"""Its type for a list of values."""
+JUDGED = {
+    **dict.fromkeys(("llm-rubric", "model-graded-closedqa", "g-eval"), "{}"),
+    **dict.fromkeys(("factuality", "model-graded-factuality"), "States the same facts as: {}"),
+}
+"""Its type → the criterion of a judge."""
+LIMITS = {"latency": "latency_ms", "cost": "cost"}
+INSTEAD = {
+    **dict.fromkeys(
+        ("javascript", "python", "ruby", "webhook"), "write it as a TypeScript function, for a `script` assertion"
+    ),
+    "select-best": "a `preference` assertion",
+    "is-refusal": "a criterion in words, for an `agent` assertion",
+    **dict.fromkeys(("is-valid-openai-tools-call", "is-valid-function-call"), "an assertion `tool_called`"),
+}
+"""Its type → what to do instead."""
+_OF_ASSERTION = ("type", "value", "threshold", "assert", "weight", "description")
+"""Fields of an assertion that are read here, or say nothing about verdicts."""
+SIMILARITY = 0.75
+_CELL = re.compile(r"(?P<type>(?:not-)?[a-z-]+)(?:\((?P<threshold>[\d.]+)\))?(?:\s*:\s*(?P<value>.*))?\Z", re.S)
+_ALIASES = {"eval": "javascript", "fn": "javascript", "grade": "llm-rubric"}
+
+
+class Assertions:
+    """Converts assertions, and tells what has no counterpart."""
+
+    def __init__(self, render: Callable[[Any], Any], lacks: Callable[[str], None]) -> None:
+        """`render` puts variables into a value."""
+        self._render = render
+        self._lacks = lacks
+        self.lost: list[Record] = []
+        """Assertions that have no counterpart."""
+
+    def of(self, given: Record) -> Iterator[Record]:
+        """An assertion; nothing when it has no counterpart."""
+        said = str(given.get("type", ""))
+        negated, type = said.startswith("not-"), said.removeprefix("not-")
+        value, threshold = self._render(given.get("value")), given.get("threshold")
+        for name in sorted(given.keys() - _OF_ASSERTION):
+            self._lacks(f"`{name}` of an assertion")
+        if given.get("weight", 1) != 1:
+            self._lacks("`weight` of an assertion: every assertion must pass; `rubrics` have weights")
+        found = list(self._found(type, value, threshold, given))
+        if not found:
+            hint = pattern_problem(value) if type == "regex" else INSTEAD.get(type)
+            self._lacks(f"assertion `{said}`: {hint}" if hint else f"assertion `{said}`")
+            self.lost.append(given)
+        for check in found:
+            negative = {"type": "not_contains"} if check["type"] == "contains" else {"negate": True}
+            yield {**check, **negative} if negated else check
+
+    def _found(self, type: str, value: Any, threshold: Any, given: Record) -> Iterator[Record]:
+        is_file = isinstance(value, str) and value.startswith("file://")
+        if is_file or (type == "regex" and pattern_problem(value)):
+            return
+        if type in PLAIN:
+            yield {"type": PLAIN[type], "value": _parsed(value) if type == "equals" else value}
+        elif listed := _LISTED.match(type):
+            values = value if isinstance(value, list) else [part.strip() for part in str(value).split(",")]
+            yield {"type": f"{listed['of']}_of", "value": [{"type": listed["each"], "value": one} for one in values]}
+        elif type in ("is-json", "contains-json"):
+            schema = _parsed(value)
+            if value is None or isinstance(schema, dict):
+                yield {"type": "json_schema", "value": schema or {}}
+        elif type in JUDGED and value:
+            for one in value if isinstance(value, list) else [value]:
+                yield judged(JUDGED[type].format(one))
+            if threshold is not None:
+                self._lacks("`threshold` of a judged assertion: it passes or fails")
+        elif type in LIMITS and threshold is not None:
+            yield {"type": LIMITS[type], "value": threshold}
+        elif type == "similar" and isinstance(value, str):
+            yield {"type": "similar", "value": value, "threshold": SIMILARITY if threshold is None else threshold}
+        elif type == "assert-set":
+            parts = given.get("assert") or []
+            inner = [check for one in parts for check in self.of(one)]
+            share = 1 if threshold is None else threshold
+            of_any = share < 1 and share * len(parts) <= 1
+            if inner and share < 1 and not of_any:
+                self._lacks("`threshold` of an assert-set: all of its assertions must pass")
+            if inner:
+                yield {"type": "any_of" if of_any else "all_of", "value": inner}
+        elif type.startswith("trajectory:") and type in TYPES:
+            yield {"type": type, "value": value}
+
+
+def expected_in(cell: str) -> Record:
+    """The assertion of a cell `__expected`: `contains: Oslo`, `similar(0.8): Oslo`; any other text equals the
+    answer."""
+    found = _CELL.match(cell.strip())
+    type = found["type"] if found else ""
+    bare = _ALIASES.get(type, type).removeprefix("not-")
+    known = _LISTED.match(bare) or bare in (*PLAIN, *JUDGED, *LIMITS, *INSTEAD, "is-json", "contains-json", "similar")
+    needs_value = bare not in ("is-json", "contains-json")
+    if found is None or not (known or ":" in type) or (needs_value and found["value"] is None):
+        return {"type": "equals", "value": cell.strip()}
+    value: Any = found["value"]
+    threshold = float(found["threshold"]) if found["threshold"] else None
+    if bare in LIMITS and value and threshold is None:
+        threshold, value = float(value), None
+    more = {} if threshold is None else {"threshold": threshold}
+    return {"type": _ALIASES.get(type, type), **({} if value is None else {"value": value.strip()}), **more}
+
+
+def _parsed(value: Any) -> Any:
+    """A text that is a JSON object or list, as that."""
+    is_json = isinstance(value, str) and value.strip()[:1] in ("{", "[")
+    return parsed(value, otherwise=value) if is_json else value

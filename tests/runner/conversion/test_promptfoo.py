@@ -6,7 +6,7 @@ from typing import Any
 
 from table_tests import each
 
-from runner.conversion.promptfoo_assertions import Assertions, expected_in
+from runner.conversion.promptfoo import Assertions, expected_in
 
 FOUND: list[tuple[dict[str, Any], dict[str, Any] | None]] = [
     ({"type": "equals", "value": '{"a": 1}'}, {"type": "equals", "value": {"a": 1}}),
