@@ -20,7 +20,7 @@ from runner.record.model import key_of as result_key
 from runner.record.outcomes import Verdict
 from runner.record.report import Report
 from runner.reporters.change_lines import variants_of
-from runner.reporters.html.data import Rows, index_of
+from runner.reporters.html import Rows, index_of
 from runner.store.store import Store
 from runner.store.stored import UNDER_WAY, StoredRun, key_of
 from runner.version import VERSION

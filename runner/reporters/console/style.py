@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from runner.assertions.base import AssertionResult
     from runner.options.options import RunOptions
+    from runner.record.events import RunStart
     from runner.record.fold import Execution
     from runner.record.model import Suite
 
@@ -135,6 +136,8 @@ def usage_line(run: Execution) -> str:
     return f"  Tokens:  {run.counts.tokens}{cost}\n"
 
 
+DEFAULTS = {"--user": "test-user", "--team": "test-team"}
+"""Flags that need not be said."""
 SEARCH = "--fuzz-time"
 """Among the flags of a run that searches with `--fuzz`."""
 
@@ -142,6 +145,15 @@ SEARCH = "--fuzz-time"
 def flags_of(options: RunOptions) -> tuple[str, ...]:
     """The flags of a run that a result may depend on, as words of its command."""
     return tuple(options.words(lambda flag: flag.of_test and (flag.field != "fuzz_time" or bool(options.fuzz))))
+
+
+def flags_in(suite: Suite, start: RunStart) -> Sequence[str]:
+    """The flags that results of a suite of a report may depend on; where it does not say, those that they show."""
+    if start.flags:
+        return start.flags
+    who = start.environment
+    shown = {"--connector": suite.connector, "--user": who.get("user_id"), "--team": who.get("team_id")}
+    return [word for flag, value in shown.items() if value and value != DEFAULTS.get(flag) for word in (flag, value)]
 
 
 def command_of(suite: Suite, flags: Sequence[str]) -> Callable[..., str]:

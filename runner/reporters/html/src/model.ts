@@ -1,4 +1,4 @@
-/** The types of the data in the page. `html/data.py` writes them, `docs/html-report.md` describes them. */
+/** The types of the data in the page. `html/__init__.py` writes them, `docs/html-report.md` describes them. */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Status = "passed" | "failed" | "skipped";

@@ -23,7 +23,7 @@ from runner.record.outcomes import verdict_in
 from runner.record.report import Report
 from runner.record.saved import load
 from runner.record.summary import counts_record
-from runner.reporters.html.data import blocks_of
+from runner.reporters.html import blocks_of
 
 
 def test_a_link_leads_to_a_result_and_to_the_same_filters(open_report: Any, tmp_path: Path) -> None:
