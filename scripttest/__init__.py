@@ -80,8 +80,18 @@ if TYPE_CHECKING:
     from scripttest.walls.machine import Wall, hide_environment, missing_walls, sandbox_of, system_walls
     from scripttest.workers.functions import FunctionPool, FunctionServices, Switches
     from scripttest.workers.host import ScriptHost
+    from scripttest.workers.instrumented import (
+        CalledFunctions,
+        MutantHost,
+        StoryFunctions,
+        StoryHost,
+        ToldLine,
+        ToldStory,
+        Trial,
+        Tried,
+        Walked,
+    )
     from scripttest.workers.launch import end_ahead, launch_ahead, worker_command
-    from scripttest.workers.mutant_host import CalledFunctions, MutantHost, Trial, Tried, Walked
     from scripttest.workers.repl_host import ReplHost, Said
     from scripttest.workers.services import (
         AskBack,
@@ -92,7 +102,6 @@ if TYPE_CHECKING:
         Selected,
         Services,
     )
-    from scripttest.workers.stories import StoryFunctions, StoryHost, ToldLine, ToldStory
     from scripttest.workers.work import Module
     from scripttest.workers.worker import Processes, start_processes
 
@@ -140,11 +149,10 @@ _HOMES = {
     "walls.machine": "Wall hide_environment missing_walls sandbox_of system_walls",
     "workers.functions": "FunctionPool FunctionServices Switches",
     "workers.host": "ScriptHost",
+    "workers.instrumented": "CalledFunctions MutantHost StoryFunctions StoryHost ToldLine ToldStory Trial Tried Walked",
     "workers.launch": "end_ahead launch_ahead worker_command",
-    "workers.mutant_host": "CalledFunctions MutantHost Trial Tried Walked",
     "workers.repl_host": "ReplHost Said",
     "workers.services": "AskBack FunctionCall FunctionError MissingFunctionError Returned Selected Services",
-    "workers.stories": "StoryFunctions StoryHost ToldLine ToldStory",
     "workers.work": "Module",
     "workers.worker": "Processes start_processes",
 }

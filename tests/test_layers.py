@@ -149,7 +149,7 @@ DOORS = {
     "scripttest/compile": "at_once boundary builds compiler configuration esbuild linking",
     "scripttest/shortcuts": "__init__ imports slicing",
     "scripttest/diagnostics": "foreign_calls printed sources stack",
-    "scripttest/workers": "functions host launch mutant_host repl_host services stories work worker",
+    "scripttest/workers": "functions host instrumented launch repl_host services work worker",
     "scripttest/realm": "engine",
     "scripttest/syntax": "instruments mutants parser",
     "scripttest/__init__": "__init__",

@@ -124,7 +124,7 @@ class Told(Value):
 
     kind = "story"
     text: str
-    """JSON, see `stories`."""
+    """JSON, see `instrumented`."""
 
 
 class Result(Value):
