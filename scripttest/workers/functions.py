@@ -376,7 +376,7 @@ class LoadedScript:
 def _hint(message: str, place: Location | None) -> str | None:
     if not message.startswith("ReferenceError: "):
         return None
-    from scripttest.diagnostics.foreign_calls import what_to_write
+    from scripttest.diagnostics.sources import what_to_write
 
     return what_to_write(message, place)
 

@@ -57,7 +57,7 @@ class Outcomes:
 
     def watched(self, stack: str, name: str, value: str) -> str:
         """The line of a call of `t.watch`, which is named by its first argument in the source if it has no name."""
-        from scripttest.diagnostics.foreign_calls import first_argument
+        from scripttest.diagnostics.sources import first_argument
 
         frames = self.mapper.frames(stack)
         if not frames:
@@ -212,7 +212,7 @@ def _hint(message: str, record: dict[str, Any], frames: Sequence[StackFrame]) ->
     """What to write instead of what a test wrote, as a line of details; empty where nobody knows."""
     if not message.startswith(("ReferenceError: ", "TypeError: ")):
         return ""
-    from scripttest.diagnostics.foreign_calls import what_to_write
+    from scripttest.diagnostics.sources import what_to_write
 
     hint = what_to_write(message, frames[0].location if frames else None)
     if hint is None and record.get("meant"):
