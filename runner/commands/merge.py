@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -22,7 +22,7 @@ from runner.record import coverage
 from runner.record.events import RunEnd, RunStatus
 from runner.record.fold import counted, status_of
 from runner.record.model import Suite, TestResult
-from runner.record.report import PartialSuite, Report, in_order
+from runner.record.report import Report, in_order
 from runner.record.result_texts import counts_text, name_of
 from runner.record.summary import remarks, snapshots_together
 from runner.reporters.console.style import count
@@ -55,7 +55,7 @@ def merge(environment: Environment, given: tables.Merge) -> int:
     if misses:
         status = RunStatus.FAILED if whole.end.status == RunStatus.PASSED else whole.end.status
         whole = whole.replace(warnings=[*whole.warnings, *misses], end=whole.end.replace(status=status))
-    missing = [] if given.as_runs else lacking(reports, parts, whole)
+    missing = [] if given.as_runs else [*lacking(reports, parts, whole)]
     said = [*map(in_line, (*joined.said, *misses))]
     _warn(environment, "Warning: ", said, "Warning: ")
     write_reports(environment, whole, given.outputs)
@@ -178,19 +178,25 @@ MOST_RUNS = 1_000_000
 """A larger number of runs is not believed."""
 
 
-def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> list[str]:
-    """What is missing, one sentence for each. `names`: of the parts. `whole`: the parts together."""
-    return [*_shards(parts), *_tests(parts, names, whole)]
-
-
-def _shards(parts: Sequence[Report]) -> Iterator[str]:
-    """Names the shards without a report. A report that is not of a shard has all tests."""
+def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iterator[str]:
+    """What is missing, one sentence for each: shards without a report, then what each suite lacks. `names`: of the
+    parts. `whole`: the parts together."""
     shards = [shard for part in parts if (shard := _shard(part)) is not None]
-    for of in sorted({shard.of for shard in shards}) if len(shards) == len(parts) else ():
+    for of in sorted({shard.of for shard in shards}) if len(shards) == len(parts) else ():  # else one has all tests
         there = {shard.number for shard in shards if shard.of == of}
         absent = [f"{number}/{of}" for number in range(1, of + 1) if number not in there]
         if absent:
             yield f"{'shard' if len(absent) == 1 else 'shards'} without a report: {listed(absent)}"
+    runs = max((int(part.start.runs) for part in parts if part.start.runs < MOST_RUNS), default=1)
+    for suite, results in whole.by_suite():
+        having = [pair for pair in zip(parts, names, strict=True) if any(one.id == suite.id for one in pair[0].suites)]
+        if said := _lacking_tests(suite, having, {result.name for result in results}):
+            yield f"{suite.label}: {said}"
+        left = {result.name: numbers for result in results if (numbers := _runs_left(result, runs))}
+        if left:
+            number, of_tests = count(sum(map(len, left.values())), "run"), count(len(left), "test")
+            each = [f"{id} ({'run' if len(of) == 1 else 'runs'} {listed([*map(str, of)])})" for id, of in left.items()]
+            yield f"{suite.label}: no result for {number} of {of_tests}: {listed(each)}"
 
 
 def _shard(part: Report) -> Shard | None:
@@ -199,31 +205,6 @@ def _shard(part: Report) -> Shard | None:
         return read_shard(text, "--shard") if isinstance(text, str) else None
     except ConfigurationError:
         return None
-
-
-def _tests(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iterator[str]:
-    there: dict[str, set[str]] = {suite.id: set() for suite in whole.suites}
-    runs = max((part.start.runs for part in parts if part.start.runs < MOST_RUNS), default=1)
-    absent: dict[str, dict[str, list[int]]] = {}
-    for result in whole.results:
-        there[result.suite].add(result.name)
-        if left := _runs_left(result, int(runs)):
-            absent.setdefault(result.suite, {})[result.name] = left
-    for suite in whole.suites:
-        found = zip(parts, names, strict=True)
-        having = [(part, name) for part, name in found if any(one.id == suite.id for one in part.suites)]
-        plans = [*{str(_shard(part)): _planned(part, suite.id) for part, _ in having}.values()]
-        if plans and all(plans):
-            yield from _of_cases(suite, filter(None, plans), there[suite.id])
-        elif not any(_is_complete(part, suite.id) for part, _ in having):
-            yield _of_unknown(suite, having, there[suite.id])
-        if of_suite := absent.get(suite.id):
-            number = count(sum(map(len, of_suite.values())), "run")
-            named = [
-                f"{id} ({'run' if len(left) == 1 else 'runs'} {listed([*map(str, left)])})"
-                for id, left in of_suite.items()
-            ]
-            yield f"{suite.label}: no result for {number} of {count(len(of_suite), 'test')}: {listed(named)}"
 
 
 def _runs_left(result: TestResult, runs: int) -> list[int]:
@@ -239,43 +220,31 @@ def _runs_left(result: TestResult, runs: int) -> list[int]:
     return needs_more(repeat.policy, made)
 
 
+def _lacking_tests(suite: Suite, having: Sequence[tuple[Report, str]], there: set[str]) -> str | None:
+    """The tests of a suite without a result, named by their ids where these are known; None where there are none.
+    `having`: the parts that have the suite. `there`: the tests that have a result."""
+    plans = [*{str(_shard(part)): _planned(part, suite.id) for part, _ in having}.values()]
+    if plans and None not in plans:
+        wanted = sum(plan["cases"] for plan in plans if plan)
+        ids = [str(id) for plan in plans if plan for id in plan.get("ids") or ()]
+        absent = [id for id in ids if id not in there]
+        number = len(absent) if len(ids) == wanted else wanted - len(there)
+        named = f": {listed(absent)}" if absent else ""
+        return f"no result for {number} of {count(wanted, 'case')}{named}" if number > 0 else None
+    partial = [next((one for one in part.partial if one.id == suite.id), None) for part, _ in having]
+    for (part, _), said in zip(having, partial, strict=True):
+        own = sum(result.suite == suite.id for result in part.results)
+        if not part.damage and (said is None or (said.ended and said.selected is not None and own >= said.selected)):
+            return None
+    if not there:
+        return "no results"
+    known = max((said.selected for said in partial if said is not None and said.selected is not None), default=0)
+    if known > len(there):
+        return f"no result for {known - len(there)} of {count(known, 'test')}"
+    return f"it may have more tests, because {', '.join(name for _, name in having)} did not end"
+
+
 def _planned(part: Report, suite: str) -> Record | None:
     """What the start record of a report has for a suite of cases: `{cases, ids?}`."""
     plan = ((part.start.resume or {}).get("planned") or {}).get(suite)
     return plan if isinstance(plan, dict) and isinstance(plan.get("cases"), int) else None
-
-
-def _of_cases(suite: Suite, plans: Iterable[Record], there: set[str]) -> Iterator[str]:
-    """Names the cases without a result by their ids, or, if there are very many, gives their number."""
-    plans = [*plans]
-    wanted = sum(plan["cases"] for plan in plans)
-    ids = [str(id) for plan in plans for id in plan.get("ids") or ()]
-    absent = [id for id in ids if id not in there]
-    number = len(absent) if len(ids) == wanted else wanted - len(there)
-    if number > 0:
-        named = f": {listed(absent)}" if absent else ""
-        yield f"{suite.label}: no result for {number} of {count(wanted, 'case')}{named}"
-
-
-def _is_complete(part: Report, suite: str) -> bool:
-    """Whether a part ended and has the results of all tests of a suite."""
-    said = _partial(part, suite)
-    if part.damage or said is None:
-        return not part.damage
-    own = sum(result.suite == suite for result in part.results)
-    return said.selected is not None and said.ended and own >= said.selected
-
-
-def _partial(part: Report, suite: str) -> PartialSuite | None:
-    return next((one for one in part.partial if one.id == suite), None)
-
-
-def _of_unknown(suite: Suite, having: list[tuple[Report, str]], there: set[str]) -> str:
-    """Says that a suite has no result, or that not all of its tests are known."""
-    if not there:
-        return f"{suite.label}: no results"
-    partial = [_partial(part, suite.id) for part, _ in having]
-    known = [one.selected for one in partial if one is not None and one.selected is not None]
-    if known and max(known) > len(there):
-        return f"{suite.label}: no result for {max(known) - len(there)} of {count(max(known), 'test')}"
-    return f"{suite.label}: it may have more tests, because {', '.join(name for _, name in having)} did not end"
