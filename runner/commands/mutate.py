@@ -26,7 +26,7 @@ from runner.mutation.documents import Bar, below_text, failed_text, summary_text
 from runner.mutation.prompt_rules import Planned, find_rules
 from runner.mutation.session import MutationOptions, Progress, keeping, run_mutants
 from runner.mutation.trials import mutators_of
-from runner.mutation.verdicts import Status, is_below, score_of
+from runner.mutation.verdicts import Score, Status, is_below, score_of
 from runner.mutation.weak_cases import Asked, find_weak_cases
 from runner.options.flags import LINES, share_or_percent
 from runner.options.options import absolute, texts_in
@@ -118,8 +118,7 @@ def _mutate_handlers(request: RunRequest, least: float | None, paths: Sequence[P
         return exit_codes.FAILED
     warnings = outcome.warnings if is_in_lines else ()
     score = score_of(outcome.verdicts)
-    is_cut = outcome.stopped is not None and (not outcome.verdicts or score.counts.get(Status.UNDECIDED, 0) > 0)
-    code = _exit_code(outcome.code, is_below(score.share, least) or (is_cut and least is not None))
+    code = _exit_code(outcome.code, is_below(score.share, least) or _is_open(outcome.stopped, score, least))
     text = "" if options.quiet else survivors_text(outcome, printer.style)
     text += summary_text(outcome, columns_of(environment)) + below_text(score.share, least)
     results = map(documents.mutant_record, outcome.verdicts)
@@ -145,6 +144,12 @@ def _named(words: Sequence[str], values: dict[str, Any], environment: Environmen
 def _exit_code(code: int | None, has_failed: bool) -> int:
     """The exit code: that of a signal which ended the run, else whether it has failed."""
     return code if code is not None else exit_codes.FAILED if has_failed else exit_codes.PASSED
+
+
+def _is_open(stopped: str | None, score: Score, least: float | None) -> bool:
+    """Whether a run has ended before it could tell that its score reaches the least good one."""
+    is_whole = stopped is None or (score.counts and not score.counts[Status.UNDECIDED])
+    return least is not None and not is_whole
 
 
 class _Printer:
@@ -211,7 +216,8 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
         told=told,
         judged=lambda file, case, left: printer.show(changes_of(file, case), left),
     )
-    code = _exit_code(found.code, any(is_below(file.total.share, least) for file in found.files))
+    is_low = any(is_below(file.total.share, least) for file in found.files)
+    code = _exit_code(found.code, is_low or _is_open(found.stopped, found.total, least))
     document = cases_record(found, code)
     for path in paths:
         text_of_document = json.dumps(document, indent=2, ensure_ascii=False)

@@ -9,6 +9,8 @@ import pytest
 from command import Application, MakeApplication
 from model_server import ModelServer, says
 
+from runner.execution import stopping
+
 ANSWER = "Order 52 costs 18 euros and comes on 2031-06-03. It is not gift-wrapped."
 CASES = [
     {"id": "anything", "input": "Where?"},
@@ -91,6 +93,17 @@ def test_an_unknown_mutator_is_refused_before_answers_are_changed(app: MakeAppli
 
     assert (run.code, run.stdout) == (2, "")
     assert "Cannot use --mutators Letters: unknown mutator" in run.stderr
+
+
+def test_a_run_that_ends_early_has_not_reached_the_threshold(
+    desk: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stopping, "BUDGET_GRACE", 0.0)
+    ended = ["--max-duration", "1ms"]
+    run = desk.run("mutate", "-i", FILE, "--threshold", "0.1", *ended)
+
+    assert (run.code, "Stopped: --max-duration 1ms has passed\n" in run.stdout) == (1, True)
+    assert desk.run("mutate", "-i", FILE, *ended).code == 0
 
 
 def test_what_cases_notice_is_written_as_json_only(desk: Application) -> None:
