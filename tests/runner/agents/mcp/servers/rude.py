@@ -21,7 +21,7 @@ BEHAVIOURS = {
     "hostile": "has tools with schemas that ask for endless work, for what they take and for what they answer",
     "careless": "has tools that do not answer what they say",
     "wrong": "answers requests of a method with the line in the arguments, where ID is the id",
-    "asking": "asks for what nobody knows, and answers requests that nobody made, before it answers",
+    "asking": "asks for what nobody knows, and whether the other side lives, and answers requests that nobody made, before it answers",
 }
 
 
@@ -104,6 +104,9 @@ def main(behaviour: str, *arguments: str) -> None:
             send({"id": "mine", "method": "nobody/knows"})
             wrong = json.loads(sys.stdin.readline()) if request["method"] == "tools/call" else None
             while wrong is not None and wrong.get("id") != "mine":
+                wrong = json.loads(sys.stdin.readline())
+            send({"id": "alive?", "method": "ping"})
+            while request["method"] == "tools/call" and wrong != {"jsonrpc": "2.0", "id": "alive?", "result": {}}:
                 wrong = json.loads(sys.stdin.readline())
             send({"id": "yours?", "result": {}})
             send({"id": 4711, "result": {}})
