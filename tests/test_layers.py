@@ -180,7 +180,7 @@ DOORS = {
     "runner/store": "baseline database history places run_writer store stored upkeep",
     "runner/planning": "case_planning generators inputs last_failed names plan planner regrading resume selection still_valid",
     "runner/reporters/console": "console style table terminal verdict_lines",
-    "runner/reporters": "__init__ agent change_lines document github markdown_pieces opening stream",
+    "runner/reporters": "__init__ agent change_lines document github markdown_pieces stream",
     "runner/reporters/html": "__init__",
     "runner/execution": "attempts ending listing outcome repetition run scripts services start stopping suite_run",
     "runner/cluster": "cluster messages worker_side",

@@ -12,8 +12,7 @@ from runner.errors import shown_path
 from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStatus, TestEnd, TestStart, Warned
 from runner.record.model import TestResult
 from runner.record.outcomes import Verdict
-from runner.reporters import BUILT_IN, maker_by_id
-from runner.reporters.opening import Console, open_reporters
+from runner.reporters import BUILT_IN, Console, maker_by_id, open_reporters
 from runner.reporters.stream import Multiplexer, Reporter, describe
 from scripttest import Cause, Failure, Status
 from scripttest.typing_names import Record, TypeVar

@@ -13,8 +13,8 @@ from runner.execution.repetition import Repetition
 from runner.options.flags import LINES
 from runner.planning.last_failed import memory_of
 from runner.record.events import ONCE, HookOutput, InterimLooks, RunEnd, RunStart, RunStatus, TestEnd, Warned
+from runner.reporters import Console
 from runner.reporters.console.style import flags_of
-from runner.reporters.opening import Console
 from runner.reporters.stream import Reporter
 from runner.version import VERSION
 from scripttest import missing_walls, sandbox_of
