@@ -174,7 +174,7 @@ DOORS = {
     "runner/agents/mcp": "base servers toolbox",
     "runner/fingerprints": "fingerprints parts",
     "runner/record": "case_result checks combining coverage events fold lines model outcome_schema outcomes report result_texts saved stability story summary votes writing",
-    "runner/compare": "change_report change_verdict comparison judged_cases variants",
+    "runner/compare": "change_report change_verdict comparison variants",
     "runner/judging": "calibration judgements",
     "runner/modes": "base interactive mode tracing transcripts",
     "runner/store": "baseline database history places run_writer store stored upkeep",

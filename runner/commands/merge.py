@@ -11,8 +11,7 @@ import click
 from runner import exit_codes
 from runner.commands import tables
 from runner.commands.inputs import read_report, write_reports
-from runner.compare import judged_cases
-from runner.compare.judged_cases import PooledRuns
+from runner.compare.variants import PooledRuns, as_runs
 from runner.environment import Environment
 from runner.errors import ConfigurationError, listed
 from runner.options.flags import Changes
@@ -45,7 +44,7 @@ def merge(environment: Environment, given: tables.Merge) -> int:
     reports = [read_report(environment, part) for part in parts]
     if given.as_runs and given.partial:
         raise click.UsageError("--as-runs combines complete runs, --partial is for the parts of one run")
-    joined = judged_cases.as_runs(reports, parts) if given.as_runs else merged(reports, parts)
+    joined = as_runs(reports, parts) if given.as_runs else merged(reports, parts)
     whole, misses = joined.report, []
     if given.thresholds:
         if whole.end.coverage is None:

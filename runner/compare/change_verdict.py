@@ -17,11 +17,15 @@ from runner.compare.change_report import (
     ChangeVerdict,
     ComparedCase,
     Figures,
+    JudgedCase,
     LeftOut,
     Noise,
     ResourceChange,
+    figures_of,
+    judged_cases,
+    measured,
+    says_the_same,
 )
-from runner.compare.judged_cases import JudgedCase, figures_of, judged_cases, measured, says_the_same
 from runner.errors import ConfigurationError
 from runner.record.events import ONCE, InterimLooks
 from runner.record.model import ResultKey

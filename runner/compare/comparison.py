@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from runner.amounts import mean, mean_known
 from runner.assertions.values import difference, equal, line_difference
-from runner.compare.judged_cases import changed_in
+from runner.compare.change_report import changed_in
 from runner.record.model import ResultKey, TestResult, by_key
 from runner.record.outcomes import Verdict
 from runner.record.report import Report

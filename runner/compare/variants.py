@@ -1,4 +1,5 @@
-"""Splits a run with variants into one report for each variant, so that they are compared like any two reports."""
+"""A run with variants as one report for each, so that they are compared like any two reports; and several reports of
+the same cases as one, in which each case has the runs of all."""
 
 from __future__ import annotations
 
@@ -7,14 +8,17 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.compare.change_report import BeforeAfter, ChangeReport
+from runner.compare.change_report import BeforeAfter, ChangeReport, JudgedCase, judged_cases, says_the_same
 from runner.compare.change_verdict import adjusted, change_between, change_of
-from runner.compare.judged_cases import JudgedCase, judged_cases
-from runner.record.events import InterimLooks
-from runner.record.lines import with_members
-from runner.record.model import ResultKey
-from runner.record.report import Report
+from runner.errors import ConfigurationError
+from runner.record.combining import usage_of
+from runner.record.events import InterimLooks, RunEnd
+from runner.record.fold import counted, status_of
+from runner.record.lines import as_read, result_of, with_members
+from runner.record.model import ResultKey, TestResult
+from runner.record.report import Report, in_order
 from runner.record.result_texts import as_text
+from runner.record.stability import Attempt, answer_of_run, normalised, shown_of, stability_of
 from runner.statistics import PassCount
 from scripttest.values import Value
 
@@ -124,3 +128,103 @@ def marked(first: str, other: str) -> BeforeAfter[tuple[DiffSegment, ...]]:
             if words:
                 pieces.append(DiffSegment(text="".join(words), differs=kind != "equal"))
     return BeforeAfter(a=tuple(left), b=tuple(right))
+
+
+class PooledRuns(Value):
+    """Several reports as one."""
+
+    report: Report
+    said: tuple[str, ...] = ()
+    """Where they disagree, a sentence each."""
+
+
+def as_runs(reports: Sequence[Report], names: Sequence[str]) -> PooledRuns:
+    """One report, the runs of each case numbered in the order of the reports; all else is as the last one with the case
+    has it. Runs of a case that said something else are left out, and that is said. Raises ConfigurationError for a
+    report with a run that an earlier one has."""
+    runs = _distinct(reports, names)
+    cases = [judged_cases(report) for report in reports]
+    last = {key: case for known in cases for key, case in known.items()}
+    suites = {suite.id: suite for report in reports for suite in report.suites}
+    found: dict[ResultKey, list[TestResult]] = {}
+    said = []
+    for name, known in zip(names, cases, strict=True):
+        other = [key.name for key, case in known.items() if not says_the_same(case, last[key])]
+        if other:
+            which = ", ".join(other[:3]) + (f" and {len(other) - 3} more" if len(other) > 3 else "")
+            said.append(f"{name}: cases that were changed in a later report are left out: {which}")
+        for key, case in known.items():
+            if says_the_same(case, last[key]):
+                found.setdefault(key, []).append(case.result)
+    for key, results in found.items():
+        asked = sorted({one.case.connector for one in results if one.case is not None} - {""})
+        if len(asked) > 1:
+            said.append(f"the runs of {key.name} used different connectors: {', '.join(asked)}")
+    newest = reports[-1]
+    least = newest.start.min_pass_rate
+    pooled = [as_read(_pooled(made, least), suites[key.suite], key.suite) for key, made in found.items()]
+    results = in_order(tuple(suites.values()), pooled)
+    errors = list(dict.fromkeys(error for report in reports for error in report.errors))
+    flags = {
+        name: flags if all(getattr(report.start, name) == flags for report in reports) else ()
+        for name, flags in (("flags", newest.start.flags), ("result_flags", newest.start.result_flags))
+    }
+    start = newest.start.replace(
+        suites=tuple(suites.values()),
+        runs=max((len(result.attempts) for result in results), default=1),
+        shard=None,
+        run_id=None,
+        run_ids=tuple(runs),
+        resume=None,
+        **flags,
+    )
+    end = RunEnd(
+        status=status_of(counted(results), bool(errors)),
+        seconds=sum(report.end.seconds for report in reports),
+        completed_at=newest.end.completed_at,
+    )
+    warnings = list(dict.fromkeys(warning for report in reports for warning in report.warnings))
+    whole = newest.replace(start=start, results=results, errors=errors, warnings=warnings, end=end, partial=(), text="")
+    return PooledRuns(report=whole, said=tuple(said))
+
+
+def _distinct(reports: Sequence[Report], names: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, report in zip(names, reports, strict=True):
+        for id in report.start.all_run_ids:
+            if id in found:
+                hint = "Each run counts once: remove the copy"
+                raise ConfigurationError(f"Cannot merge {name}: {found[id]} also has the run {id}", hint)
+        found |= dict.fromkeys(report.start.all_run_ids, name)
+    return found
+
+
+def _pooled(results: Sequence[TestResult], least: float) -> TestResult:
+    owned = [(result, run) for result in results for run in _runs(result)]
+    attempts = tuple(run.replace(run=number) for number, (_, run) in enumerate(owned, 1))
+    stability = stability_of(attempts)
+    at = shown_of(attempts, least)
+    run = attempts[at]
+    verdict = run.verdict
+    shown = next((result for result in reversed(results) if result.verdict is verdict), owned[at][0])
+    outcome = shown.outcome
+    if shown.verdict is not verdict:  # what its own runs came to is not what all come to
+        said = {"name": outcome.name, "status": run.status, "error": run.error, "cause": run.cause}
+        outcome = outcome.replace(status=run.status, failures=result_of(said).outcome.failures, skip_reason=None)
+    milliseconds = stability.avg_duration_ms if stability is not None else outcome.milliseconds
+    return shown.replace(
+        outcome=outcome.replace(milliseconds=milliseconds),
+        case=shown.case and shown.case.replace(**usage_of(results) | {"model_calls": shown.case.model_calls}),
+        run=0,
+        policy=None,
+        repeat=None,
+        attempts=attempts,
+        stability=stability,
+    )
+
+
+def _runs(result: TestResult) -> list[Attempt]:
+    if not result.attempts:
+        return [result.as_run.replace(answer=answer_of_run(result.outcome, result.case))]
+    said = [run.output if result.case is not None else [run.status, run.error] for run in result.attempts]
+    return [run.replace(answer=normalised(each)) for run, each in zip(result.attempts, said, strict=True)]

@@ -313,8 +313,7 @@ class Rounds:
         return True
 
     def _is_decided(self) -> bool:
-        from runner.compare.change_report import ChangeVerdict
-        from runner.compare.judged_cases import cases_of
+        from runner.compare.change_report import ChangeVerdict, cases_of
         from runner.compare.variants import verdicts_between
         from runner.errors import ConfigurationError
         from runner.record.events import InterimLooks

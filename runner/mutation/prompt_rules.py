@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from runner.agents.assistant import AgentVariant
-from runner.compare.change_report import A_AND_B, BeforeAfter, ChangeReport, ChangeVerdict
+from runner.compare.change_report import A_AND_B, BeforeAfter, ChangeReport, ChangeVerdict, cases_of
 from runner.compare.change_verdict import change_of
-from runner.compare.judged_cases import cases_of
 from runner.errors import ConfigurationError
 from runner.execution.run import Run
 from runner.execution.stopping import Budgets

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from runner.compare.judged_cases import as_runs, changed_in
+from runner.compare.change_report import changed_in
+from runner.compare.variants import as_runs
 from runner.errors import ConfigurationError, did_you_mean
 from runner.record.lines import with_members
 from runner.record.model import ResultKey, TestResult

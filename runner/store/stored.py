@@ -15,7 +15,7 @@ from types import NoneType
 from typing import Any, TypeVar
 
 from runner.amounts import Estimate, mean_known
-from runner.compare.judged_cases import judged_case
+from runner.compare.change_report import judged_case
 from runner.record.events import RunStart
 from runner.record.model import Suite, TestResult
 from runner.record.outcomes import Verdict
