@@ -130,6 +130,7 @@ class Dispatch:
 
     def _run_round(self, plan: RunPlan, modules: tuple[TestModule, ...], round: int | None) -> None:
         """Runs some modules, and all cases or one run of each, and again what broke."""
+        self._passes.number = 1  # each round has its own
         self._queue = WorkQueue(plan, modules, self._ledger.begin_source, round)
         self._go_on()
         while self._passes.wait():

@@ -123,6 +123,7 @@ class _Schedule:
         if self._rounds is not None:
             self._rounds.begin()
         while True:
+            self._passes.number = 1  # each round has its own
             await self._work(parallel)
             while self._passes.continues:
                 for pause in self._passes.pauses():

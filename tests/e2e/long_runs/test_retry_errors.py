@@ -65,6 +65,25 @@ def reports(here: Application) -> tuple[str, ...]:
     return ("-o", str(here.home / "r.jsonl"), "-o", str(here.home / "r.xml"), "-o", str(here.home / "r.md"))
 
 
+@pytest.mark.parametrize("flags", [(), ("--cluster", "local:1")], ids=["here", "cluster"])
+def test_each_round_of_variants_runs_again_what_broke_in_it(app: MakeApplication, flags: tuple[str, ...]) -> None:
+    calls = iter(range(1, 100))
+
+    async def behave(exchange: Exchange) -> None:
+        broken = next(calls) in (1, 4)  # the first call of each round
+        await (status(401, "no key") if broken else echo())(exchange)
+
+    with ModelServer(behave) as server:
+        model = with_model(server, retries=0, key="$ENV.MODEL_KEY")
+        here = app({**agent(package={"connector": "local"}, cases=[{"id": "a", "input": "hello"}]), **model})
+        rounds = ("--variant", "x=", "--variant", "y=", "--until-decided", "--runs", "2")
+        variables = {**here.environment, "MODEL_KEY": "key-of-models"}
+        done = here.run("-i", case_file(), *rounds, "--retry-errors", "1", *flags, *reports(here), env=variables)
+
+    assert done.stdout.count("Pass 2 of 2") == 2, done
+    assert done.code == 0, done
+
+
 def test_what_broke_runs_again_and_what_depends_on_it_then(app: MakeApplication) -> None:
     cases = [
         {"id": "good", "input": "good"},
