@@ -15,10 +15,9 @@ from scripttest import belongings_of
 
 if TYPE_CHECKING:
     from runner.application.application import Application
-    from runner.cluster.archive import Content
     from runner.cluster.connection import Connection
     from runner.cluster.messages import Job, Setup
-    from runner.cluster.preflight import Preflight, WorkerCheck
+    from runner.cluster.preflight import Content, Preflight, WorkerCheck
     from runner.environment import Environment
     from runner.execution.repetition import Repetition
     from runner.execution.run import Run
@@ -72,10 +71,17 @@ class Cluster:
         if plan.options.env_files and not self._address.is_local:
             hint = "Variables are not sent: set them where the workers run. -e works with --cluster local"
             raise ConfigurationError("-e and --cluster ADDRESS cannot be used together", hint)
-        from runner.cluster.archive import archive_of, check_definitions, content_of
         from runner.cluster.connection import Connection
         from runner.cluster.messages import Job, packed
-        from runner.cluster.preflight import Preflight, check_paths, named_in, refusal
+        from runner.cluster.preflight import (
+            Preflight,
+            archive_of,
+            check_definitions,
+            check_paths,
+            content_of,
+            named_in,
+            refusal,
+        )
 
         from runner.cluster import worker_side  # isort: skip - `connection` says what is missing
 
@@ -160,7 +166,7 @@ class Cluster:
             picked=plan.picked,
             order=plan.order,
             resumable=plan.resumable,
-            key=plan.resume.origin["key"] if plan.resume is not None and plan.resume.origin is not None else "",
+            key=plan.origin["key"] if plan.origin is not None else "",
             content_in_spans=self._environment.content_in_spans,
             named=self._environment.named,
             has_modules=bool(plan.modules),

@@ -5,12 +5,15 @@ Events go through the scheduler (`Worker.log_event`), since workers need not be 
 
 from __future__ import annotations
 
+import io
 import os
+import shutil
 import socket
 import subprocess
 import sys
 import threading
 import time
+import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -20,7 +23,6 @@ from typing import Any
 
 from distributed import Status, get_worker
 
-from runner.cluster.archive import unpack
 from runner.cluster.messages import DONE, FAILED, SETUP, UNIT, Job, packed
 from runner.version import VERSION
 from scripttest import hide_environment, missing_walls
@@ -98,7 +100,7 @@ def install(data: bytes, digest: str) -> str:
     folder = _place(get_worker(), digest)
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        unpack(data, folder)
+        _unpack(data, folder)
     return str(folder)
 
 
@@ -202,6 +204,25 @@ def finish(run: str) -> None:
         idle = _idle.pop(run, [])
     for process in idle:
         threading.Thread(target=process.end, daemon=True).start()
+
+
+def _unpack(data: bytes, folder: Path) -> None:
+    """Unpacks an archive into a folder, which is there in whole or not at all. Raises OSError, and ValueError for what
+    would lead out of it."""
+    beside = folder.with_name(f"{folder.name}.{os.getpid()}")
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(parents=True)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        for name in archive.namelist():
+            if name.startswith("/") or ".." in name.split("/"):
+                raise ValueError(f"{name} leads outside the application")
+        archive.extractall(beside)
+    try:
+        beside.rename(folder)
+    except OSError:  # another has done it
+        shutil.rmtree(beside, ignore_errors=True)
+        if not folder.is_dir():
+            raise
 
 
 def _place(worker: Any, application: str) -> Path:

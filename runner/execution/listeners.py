@@ -60,7 +60,6 @@ def _reporters(run: Run, console: Console) -> list[Reporter]:
     plan = run.plan
     if plan.is_part:
         return []
-    resumed = plan.resume.resumed_report if plan.resume else None
 
     def chosen(id: str, target: Path | TextIO) -> Maker:
         """The reporter that `--reporter` names: a built-in one, or an agent of the application."""
@@ -70,7 +69,7 @@ def _reporters(run: Run, console: Console) -> list[Reporter]:
             return maker_by_id(id, target)
         return _agent_maker(run, named, target)
 
-    return open_reporters(console, plan.case_folders, plan.options.outputs, resumed, chosen)
+    return open_reporters(console, plan.case_folders, plan.options.outputs, plan.resumed_report, chosen)
 
 
 def _agent_maker(run: Run, agent: str, target: Path | TextIO) -> Maker:
@@ -142,8 +141,8 @@ def _failures(run: Run) -> list[Reporter]:
 def _journal(run: Run, reports: list[Path]) -> list[Reporter]:
     plan, options = run.plan, run.options
     report = reports[0] if reports else None
-    if plan.resume is not None and plan.resume.resumed_report is not None:
-        report = plan.resume.resumed_report.path
+    if plan.resumed_report is not None:
+        report = plan.resumed_report.path
     if report is None or not plan.resumable or not report.is_file():
         return []
 

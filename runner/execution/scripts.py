@@ -101,8 +101,7 @@ class ScriptModules:
         """Module → position in the suite of each test by its name."""
         self._tests: dict[str, tuple[str, ...]] = {}
         self._left: dict[str, int] = {}
-        self._known: set[str] = set()
-        """Modules whose tests were sent."""
+        """Module whose tests were sent → how many of them have no result."""
         self._logs: dict[TestPlace, list[LogLine]] = {}
         self._began: dict[TestPlace, float] = {}
         """When a test began, in milliseconds since 1970, where its story may be told."""
@@ -181,7 +180,7 @@ class ScriptModules:
     def _unlisted(self) -> int:
         """How many tests have sent nothing, as the host lists them; 1 for a module that it cannot list in time."""
         self._host.only_list(LISTING)
-        waiting = self._modules.keys() - self._known
+        waiting = self._modules.keys() - self._left.keys()
         counts = dict.fromkeys(waiting, 1)
         while waiting and (record := next(self._records, None)) is not None:
             if isinstance(record, Listed):
@@ -229,9 +228,8 @@ class ScriptModules:
     def _take_list(self, record: Listed) -> None:
         module, tests = record.module, record.tests
         self._tests[module] = tests
-        if module in self._known:
+        if module in self._left:
             return
-        self._known.add(module)
         self._left[module] = len(tests)
         retained = self._run.plan.retained_tests(module).values()
         selected = len(tests) + len(retained)
@@ -344,7 +342,6 @@ class ScriptModules:
     def _finish(self, result: TestResult) -> None:
         module = result.suite
         if result.position == _NO_PLACE:
-            self._known.add(module)
             self._left[module] = 1
             self._send(SuiteStart(suite=module, selected=1, total=1, tests=(result.name,)))
             self._send(TestStart(suite=module, name=result.name, position=0))

@@ -252,7 +252,7 @@ class Session:
                 total_cases=plan.total_cases,
                 runs=options.runs,
                 min_pass_rate=options.min_pass_rate,
-                resume=plan.resume.origin if plan.resume else None,
+                resume=plan.origin,
                 notes=plan.notes,
                 flags=flags_of(typed),
                 shard=str(options.shard) if options.shard is not None else None,

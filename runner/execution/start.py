@@ -151,8 +151,8 @@ def _open_remote(run: Run, remote: Remote) -> None:
             _check_selection(run)
         remote.open(run)
     except BaseException:
-        if plan.resume is not None and plan.resume.resumed_report is not None:
-            plan.resume.resumed_report.close()
+        if plan.resumed_report is not None:
+            plan.resumed_report.close()
         raise
 
 

@@ -96,6 +96,8 @@ class Retained(Value):
     """Suite id → its cases of which no run is repeated, with their statuses."""
     reruns: tuple[Rerun, ...] = ()
     """As far as they are known before modules are loaded."""
+    report: LineFile | None = None
+    """The open report, where it is continued; it is locked from before it was read."""
 
     def statuses(self, suite: str) -> dict[str, dict[int, Status]]:
         """Test → the status of each of its runs that has a result; 0 is the only run of a test that runs once."""
@@ -117,18 +119,6 @@ class Retained(Value):
     def test_count(self) -> int:
         """How many tests have some."""
         return len({(suite, result.name) for suite, kept in self.results.items() for result in kept})
-
-
-class ResumeState(Value):
-    """What a run takes from an earlier one, and what a later run can take from this one."""
-
-    retained: Retained | None = None
-    """The results that are kept; None: there is no earlier run."""
-    origin: Record | None = None
-    """The content of `resume` in the start line of the report; None when the run writes no report that needs it."""
-    warnings: tuple[str, ...] = ()
-    resumed_report: LineFile | None = None
-    """The open report that is continued; it is locked from before it was read."""
 
 
 class LeftOut(Value):
@@ -173,8 +163,10 @@ class RunPlan(RunRequest):
     """What flags leave out, as far as that is known before modules are loaded."""
     resumable: bool = False
     """Whether the run writes a report that a later run can resume."""
-    resume: ResumeState | None = None
-    """What is taken from an earlier run, and what a later run will need; None when no report can be resumed."""
+    origin: Record | None = None
+    """What a later run needs: the content of `resume` in the start line; None when no report can be resumed."""
+    retained: Retained | None = None
+    """The results of an earlier run that are kept; None: there is no earlier run."""
     store: StorePlace | None = None
     """Where the store keeps the run; None: it does not."""
     run_id: str = ""
@@ -221,9 +213,9 @@ class RunPlan(RunRequest):
         return {source.folder for source in self.sources if source.suite.file}
 
     @property
-    def retained(self) -> Retained | None:
-        """The results of an earlier run that are kept."""
-        return self.resume.retained if self.resume is not None else None
+    def resumed_report(self) -> LineFile | None:
+        """The open report of an earlier run that is continued."""
+        return self.retained.report if self.retained is not None else None
 
     def retained_tests(self, module: str) -> Mapping[str, int]:
         """The tests of a module that have results of an earlier run, or elsewhere, and their positions."""

@@ -14,7 +14,7 @@ from runner.application.context import all_variables, build_context
 from runner.errors import ConfigurationError
 from runner.planning.inputs import Input, Modules, named_agent, not_collected, resolve_inputs, with_inputs
 from runner.planning.last_failed import store_of
-from runner.planning.plan import CaseSource, GeneratorInput, LeftOut, ResumeState, RunPlan, RunRequest, suite_of
+from runner.planning.plan import CaseSource, GeneratorInput, LeftOut, Retained, RunPlan, RunRequest, suite_of
 from runner.record.events import new_run
 from scripttest import kind_of
 from scripttest.values import fields_of
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from runner.planning.regrading import Regrading
     from runner.planning.selection import Choice, Selection
     from runner.record.model import Suite
+    from scripttest.typing_names import Record
 
 
 def make_plan(
@@ -250,14 +251,14 @@ class _Planner:
         suites = tuple(suite.replace(root=root) for suite in chain(listed, *by_id.values()))
         store = self._store()
         resumable = self._is_resumable(store)
-        resume = None
+        origin = retained = None
         if resumable:
-            resume = self._resume(suites, fingerprints())
+            origin, retained = self._resume(suites, fingerprints())
         elif options.dry_run and options.outputs and not self._writes_cases:
             self._warnings.append(f"--dry-run writes no report to {', '.join(options.outputs)}")
-        self._check(resume)
+        self._check(retained)
         choice, run_id, place = self._choice, new_run(), None
-        if resume is not None and self._request.resumed:
+        if origin is not None and self._request.resumed:
             own = self._request.resumed.get("run_id")
             run_id = own if isinstance(own, str) and own.isalnum() else run_id
         if store is not None:
@@ -278,7 +279,8 @@ class _Planner:
             matched=self._matched,
             left_out=tuple(self._left_out),
             resumable=resumable,
-            resume=resume,
+            origin=origin,
+            retained=retained,
             store=place,
             run_id=run_id,
             writes_cases=self._writes_cases,
@@ -313,7 +315,7 @@ class _Planner:
         named = any(output.lower().endswith(".jsonl") for output in options.outputs)
         return bool(options.resume or store or named or writes_own)
 
-    def _resume(self, suites: tuple[Suite, ...], fingerprints: Fingerprints) -> ResumeState:
+    def _resume(self, suites: tuple[Suite, ...], fingerprints: Fingerprints) -> tuple[Record, Retained | None]:
         """What a later run will need, and what is taken from an earlier one with `--resume`."""
         from runner.planning.resume import origin_of, take_up
 
@@ -321,23 +323,23 @@ class _Planner:
         failed = tests.failed_of(item.id for item in self._inputs) if tests is not None else {}
         origin = origin_of(self._named, typed, self._sources, fingerprints.parts.key, failed)
         if self._options.resume is None:
-            return ResumeState(origin=origin)
-        resume = take_up(self._named, origin, self._sources, suites, self._environment.directory, fingerprints)
-        assert resume.retained is not None
-        self._sources = [resume.retained.source(source) for source in self._sources]
-        self._warnings += resume.warnings
-        self._leave_out(f"--resume {self._options.resume}", 0, resume.retained.test_count)
-        return resume
+            return origin, None
+        directory = self._environment.directory
+        retained, warnings = take_up(self._named, origin, self._sources, suites, directory, fingerprints)
+        self._sources = [retained.source(source) for source in self._sources]
+        self._warnings += warnings
+        self._leave_out(f"--resume {self._options.resume}", 0, retained.test_count)
+        return origin, retained
 
-    def _check(self, resume: ResumeState | None) -> None:
+    def _check(self, retained: Retained | None) -> None:
         """Raises ConfigurationError when something that will run names what does not exist or cannot be used."""
         if not self._sources and not self._options.judge_connector:
             return
         try:
             self._cases.check(self._sources, only_cases=not self._modules and self._request.transcripts is None)
         except BaseException:
-            if resume is not None and resume.resumed_report is not None:
-                resume.resumed_report.close()
+            if retained is not None and retained.report is not None:
+                retained.report.close()
             raise
 
 

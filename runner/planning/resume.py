@@ -16,7 +16,7 @@ from runner.application.application import find_root
 from runner.errors import ConfigurationError
 from runner.options.flags import Carried, Flag
 from runner.options.options import FLAGS, TYPED, RunOptions, absolute, saved_values, spelled, taken_over, walls_in
-from runner.planning.plan import CaseSource, ResumeState, Retained
+from runner.planning.plan import CaseSource, Retained
 from runner.record.checks import HINT, SEVERAL, TO_MERGE, is_number, result_problem, start_problem
 from runner.record.lines import result_of
 from runner.record.writing import is_utf8
@@ -75,8 +75,9 @@ def take_up(
     suites: tuple[Suite, ...],
     directory: Path,
     fingerprints: Fingerprints,
-) -> ResumeState:
-    """Reads the report of `--resume`, and cuts all lines that are not kept. Raises ConfigurationError."""
+) -> tuple[Retained, list[str]]:
+    """Reads the report of `--resume`, and cuts all lines that are not kept; what is kept, and warnings. Raises
+    ConfigurationError."""
     from runner.planning.still_valid import retain
     from runner.record.writing import LineFile
 
@@ -94,12 +95,8 @@ def take_up(
     shown = taken_over({name: value for name, value in before.items() if name not in saved.file_options})
     taken = [f"flags taken from {options.resume}: {shown}"] if shown else []
     reruns = [rerun.text for rerun in retained.reruns]
-    return ResumeState(
-        retained=retained,
-        origin=origin,
-        warnings=(f"{retained.count} {kept.format(options.resume)}", *taken, *differences(saved, options), *reruns),
-        resumed_report=file,
-    )
+    warnings = [f"{retained.count} {kept.format(options.resume)}", *taken, *differences(saved, options), *reruns]
+    return retained.replace(report=file), warnings
 
 
 def differences(saved: SavedRun, options: RunOptions) -> Iterator[str]:

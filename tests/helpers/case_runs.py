@@ -77,7 +77,6 @@ def run_here(
         picked={},
         order=None,
         resumable=False,
-        resume=None,
     )
     events: list[Event] = []
     with RunServices(request) as services:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runner.cluster.archive import content_of
+from runner.cluster.preflight import content_of
 
 
 def test_linked_agents_are_sent_by_the_names_of_their_links(tmp_path: Path) -> None:

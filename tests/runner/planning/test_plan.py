@@ -116,7 +116,7 @@ def test_what_run_matches_in_modules_is_left_to_them(tmp_path: Path) -> None:
 def test_a_run_with_a_line_report_can_be_resumed(tmp_path: Path, line: str, resumable: bool) -> None:
     plan = planned(tmp_path, line)
     assert plan.resumable is resumable
-    assert (plan.resume is not None) is resumable
+    assert (plan.origin is not None) is resumable
     assert plan.retained_tests("scripts.demo.a") == {}
 
 
