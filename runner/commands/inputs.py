@@ -102,9 +102,9 @@ def print_json(environment: Environment, value: object) -> None:
 
 
 def write_text(environment: Environment, path: Path, text: str, *, told: bool = True) -> None:
-    """Writes a text file and prints its path, if it shall be `told`. Raises ConfigurationError."""
+    """Writes a text file, without secrets, and prints its path, if it shall be `told`. Raises ConfigurationError."""
     with writing(path):
-        write_whole(path, text)
+        write_whole(path, environment.secrets.text(text))
     environment.stdout.write(f"Wrote {path}\n" if told else "")
 
 

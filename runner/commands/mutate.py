@@ -61,7 +61,7 @@ def mutate(environment: Environment, given: tables.Mutate, values: dict[str, Any
     if given.prompts:
         if len(found) == len(modules):
             raise ConfigurationError("Cannot test rules: the inputs have no cases", "Pass a case file")
-        return mutate_prompts(request, least, given)
+        return mutate_prompts(request, least, paths, given)
     has_cases = len(found) > len(modules)
     if has_cases and modules and (paths or options.json):
         raise ConfigurationError(
@@ -155,9 +155,15 @@ def _is_open(stopped: str | None, score: Score, least: float | None) -> bool:
 class _Printer:
     """Prints the results of one command as they come, and what they are together; keeps that in the store."""
 
-    def __init__(self, request: RunRequest, name: str) -> None:
-        """`name`: the file of the store that has the last results."""
+    def __init__(self, request: RunRequest, name: str, paths: Sequence[Path] = ()) -> None:
+        """`name`: the file of the store that has the last results. `paths`: further files, which have to be `.json`."""
         self._options, self._environment, self._name = request.options, request.environment, name
+        self._paths = paths
+        for path in paths:
+            if path.suffix.lower() != ".json":
+                raise ConfigurationError(
+                    f"Cannot write {path}: the report on cases is a .json file", "Choose a file name that ends in .json"
+                )
         self.store = store_of(request.options, request.environment, request.application)
         self._lines = MutantLines(request.environment) if request.options.json == LINES else None
         self.style = Style(request.environment.colors and not request.options.no_color)
@@ -180,6 +186,9 @@ class _Printer:
         results: Iterable[Record] = (),
     ) -> int:
         """Prints the document, or the text, and returns the exit code; `results` have not been shown yet."""
+        for path in self._paths:
+            written = json.dumps(document, indent=2, ensure_ascii=False)
+            write_text(self._environment, path, f"{written}\n", told=False)
         keep_last(self._environment, self.store, self._name, document)
         if self._lines is not None:
             self._lines.finish(results, warnings, document, code)
@@ -193,12 +202,7 @@ class _Printer:
 
 def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Path], given: tables.Mutate) -> int:
     """Grades changed answers. `least`: the lowest good score. `paths`: `.json` files that are written."""
-    for path in paths:
-        if path.suffix.lower() != ".json":
-            raise ConfigurationError(
-                f"Cannot write {path}: the report on cases is a .json file", "Choose a file name that ends in .json"
-            )
-    printer = _Printer(request, documents.LAST_OF_CASES)
+    printer = _Printer(request, documents.LAST_OF_CASES, paths)
 
     def told(asked: Asked) -> None:
         if asked.calls:
@@ -218,20 +222,16 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
     )
     is_low = any(is_below(file.total.share, least) for file in found.files)
     code = _exit_code(found.code, is_low or _is_open(found.stopped, found.total, least))
-    document = cases_record(found, code)
-    for path in paths:
-        text_of_document = json.dumps(document, indent=2, ensure_ascii=False)
-        write_text(request.environment, path, f"{text_of_document}\n", told=False)
-
     text = cases_text(found, printer.style, request.options.verbose > 0, columns_of(request.environment))
     text += "".join(below_text(file.total.share, least, file.file) for file in found.files)
-    return printer.finish(document, found.warnings, text, code)
+    return printer.finish(cases_record(found, code), found.warnings, text, code)
 
 
-def mutate_prompts(request: RunRequest, least: float | None, given: tables.Mutate) -> int:
-    """Leaves out each rule of the prompts. Raises ConfigurationError where neither `--yes` nor a budget allows it."""
+def mutate_prompts(request: RunRequest, least: float | None, paths: Sequence[Path], given: tables.Mutate) -> int:
+    """Leaves out each rule of the prompts; otherwise as `mutate_answers`. Raises ConfigurationError where neither
+    `--yes` nor a budget allows it."""
     options, environment = request.options, request.environment
-    printer = _Printer(request, documents.LAST_OF_PROMPTS)
+    printer = _Printer(request, documents.LAST_OF_PROMPTS, paths)
 
     def may_ask(planned: Planned) -> None:
         calls = f"{count(planned.rules, 'rule')} to test with at least {count(planned.calls, 'agent answer')}"

@@ -81,6 +81,14 @@ async def lends(exchange: Exchange) -> None:
         await says("Hello Mira!" if "by name" in system else "Hello!")(exchange)
 
 
+def test_the_verdicts_on_rules_are_written_as_json_only(library: Application) -> None:
+    command = ("mutate", "--prompts", "-i", FILE, "--yes")
+    printed = json.loads(library.run(*command, "--json", "-o", "rules.json").stdout)
+    assert json.loads((library.root / "rules.json").read_text()) == printed
+    refused = library.run(*command, "-o", "rules.md")
+    assert (refused.code, "the report on cases is a .json file" in refused.stderr) == (2, True)
+
+
 def test_real_models_are_asked_only_with_yes_or_a_budget(library: Application) -> None:
     with ModelServer(lends) as model:
         library.write(

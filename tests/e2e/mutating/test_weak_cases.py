@@ -95,14 +95,27 @@ def test_an_unknown_mutator_is_refused_before_answers_are_changed(app: MakeAppli
     assert "Cannot use --mutators Letters: unknown mutator" in run.stderr
 
 
+def test_no_secret_is_written_into_a_file(app: MakeApplication) -> None:
+    says_it = {"/assistants/desk/replies.yml": "- reply: The code is plum-4711-tree today. Order 52 is on its way.\n"}
+    sum_test = {"sum_test.ts": 'import { sum } from "./sum";\nfunction TestSum() { sum("plum-4711", "-tree"); }'}
+    here = app({**DESK, **SUM, **sum_test, **says_it})
+    environment = {**here.environment, "DB_PASSWORD": "plum-4711-tree"}
+    for tests, name in ((FILE, "weak.json"), ("scripts.demo", "mutants.md"), ("scripts.demo", "mutants.json")):
+        assert here.run("mutate", "-i", tests, "-o", name, env=environment).code == 0
+        assert "plum-4711-tree" not in (here.root / name).read_text()
+    for name in ("weak.json", "mutants.md"):
+        assert "***DB_PASSWORD***" in (here.root / name).read_text()
+
+
 def test_a_run_that_ends_early_has_not_reached_the_threshold(
     desk: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stopping, "BUDGET_GRACE", 0.0)
-    ended = ["--max-duration", "1ms"]
+    desk.write({"/assistants/desk/replies.yml": "- reply: { text: Late, delay: 30s }\n"})
+    ended = ["--max-duration", "10ms"]
     run = desk.run("mutate", "-i", FILE, "--threshold", "0.1", *ended)
 
-    assert (run.code, "Stopped: --max-duration 1ms has passed\n" in run.stdout) == (1, True)
+    assert (run.code, "Stopped: --max-duration 10ms has passed\n" in run.stdout) == (1, True)
     assert desk.run("mutate", "-i", FILE, *ended).code == 0
 
 
