@@ -186,7 +186,7 @@ DOORS = {
     "runner/cluster": "cluster messages worker_side",
     "runner/watch": "loop",
     "runner/view": "page_actions reruns runs server",
-    "runner/doctor": "findings needs",
+    "runner/doctor": "needs",
     "runner/mcp_server": "actions running server",
     "runner/mutation": "case_texts documents on_cluster prompt_rules session trials verdicts weak_cases",
     "runner/conversion": "formats sources",

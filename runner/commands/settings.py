@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from scripttest import install_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from runner.doctor.findings import Findings, Need
+    from runner.doctor.needs import Findings, Need
 
 
 def config(environment: Environment, given: tables.Config) -> int:
@@ -172,6 +173,18 @@ MOST_PLACES = 3
 MANY_MISSED = 5
 """From so many mutants on that no test noticed a handler is named."""
 _MISSED = ("survived", "no coverage")
+_HEAD = """\
+// Mocks for calls of this application's agents that nothing answers in a test. Each one fails the test that calls it
+// until you fill it in: with a value, or a function of the call's arguments. A test begins with the function of its
+// agent:
+//
+//   import {{ {example} }} from "{path}";
+//   export function TestX(t: testing.T) {{ {example}(t); ... }}
+
+function missing(t: testing.T, what: string, where: string): never {{
+  t.fatal(`${{what}} is not mocked yet: fill in its mock. It is called in ${{where}}`);
+}}
+"""
 
 
 def doctor(environment: Environment, given: tables.Doctor) -> int:
@@ -231,17 +244,34 @@ def _mocks_target(environment: Environment, root: Path | None, name: str) -> Pat
 
 
 def _write_mocks(environment: Environment, findings: Findings, target: Path) -> None:
-    from runner.doctor.findings import lacking, mock_module
-
-    lacks = lacking(findings.agents)
+    lacks = [(agent.id, agent.unmocked) for agent in findings.agents if agent.unmocked]
     if not lacks:
         environment.stderr.write(f"Wrote no {target.name}: no agent needs one\n")
         return
     tests = Path(findings.root, "assistants", *lacks[0][0].split("."), "src")
     path = Path(os.path.relpath(target.with_suffix(""), tests)).as_posix()
     with writing(target), open(target, "x", encoding="utf-8") as file:
-        file.write(mock_module(lacks, path if path.startswith(".") else f"./{path}"))
+        file.write(_mock_module(lacks, path if path.startswith(".") else f"./{path}"))
     environment.stderr.write(f"Wrote {target}\n")
+
+
+def _mock_module(lacks: Sequence[tuple[str, Sequence[Need]]], path: str) -> str:
+    """The text of the module in TypeScript; `path` is how a test would import it."""
+    names: dict[str, str] = {}
+    for id, _ in lacks:
+        name = "mock" + "".join(word[:1].upper() + word[1:] for word in re.split(r"\W+|_", id))
+        while name in names.values():
+            name += "_"
+        names[id] = name
+    parts = [_HEAD.format(example=next(iter(names.values())), path=path)]
+    for id, needs in lacks:
+        lines = [f"\n/** Mocks for the agent {id}. */", f"export function {names[id]}(t: testing.T): void {{"]
+        for need in needs:
+            pattern = need.name.removeprefix("* ") if need.mocked == "http" else need.name
+            what, where = json.dumps(need.name), json.dumps(", ".join(need.places))
+            lines.append(f"  t.mock.{need.mocked}({json.dumps(pattern)}, () => missing(t, {what}, {where}));")
+        parts.append("\n".join([*lines, "}\n"]))
+    return "".join(parts)
 
 
 def _text(findings: Findings, weak: Sequence[Mapping[str, Any]], room: int | None) -> str:
@@ -261,7 +291,7 @@ def _text(findings: Findings, weak: Sequence[Mapping[str, Any]], room: int | Non
 
 
 def _need(need: Need) -> str:
-    from runner.doctor.findings import NeedKind
+    from runner.doctor.needs import NeedKind
 
     state = "unknown" if need.kind is NeedKind.UNKNOWN else "missing" if need.missing else "there"
     places = f" ({named(need.places, MOST_PLACES)})" if need.places else ""

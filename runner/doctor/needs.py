@@ -3,10 +3,10 @@ files), with what of it exists. Nothing is started but the compiler, and nobody 
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +21,10 @@ from runner.application.context import variables_of
 from runner.application.models import ApplicationData
 from runner.connectors.load import Connectors
 from runner.doctor import script_calls
-from runner.doctor.findings import AgentFindings, Extra, Findings, Need, NeedKind
-from runner.doctor.script_calls import MOST_NAMED, Reader, ScriptCall
+from runner.doctor.script_calls import MOST_NAMED, Reader, ScriptCall, WrittenMocks, text_of
 from runner.errors import ConfigurationError, MissingError, RunnerError, did_you_mean, sentences
-from runner.security.files import CASE_FILES, SUFFIXES, files_below, holds_tests, is_report, is_test, read_text
-from scripttest import system_walls
+from scripttest import Wall, system_walls
+from scripttest.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -37,12 +36,7 @@ _GROUPS = ("mcp", "store", "stores", "http", "session")
 _NO_HANDLER = ("builtin", "disabled", "default")
 """Values of `uses` that name no agent."""
 _VARIABLE = re.compile(r"\"\$ENV\.(\w+)\"")
-_SEARCH_MOCK = re.compile(r"\bsearch\"?\s*:\s*[\[{\n]")
-"""`mocks.search` of a case, as JSON or YAML."""
 _UNKNOWN_COLUMNS = "The columns of {} are not known, only its name"
-_UNKNOWN = r"[^\s\"'`]*"
-"""What may stand in a name for what is known only at run time."""
-_PATTERN = re.compile(r"[\w.:/-]*\w[\w.:/-]*\*[\w.:/*-]*")
 PARTS = (
     ("crypto", "crypto processes and password hashes", ("bcrypt", "cryptography")),
     ("formats", "HTML to Markdown, and XML", ("markdownify", "xmltodict")),
@@ -53,6 +47,82 @@ PARTS = (
     ("dask", "runs on a cluster with --cluster", ("cryptography", "distributed")),
     ("pytest", "tests as items of pytest", ("pytest",)),
 )
+
+
+class Extra(Value):
+    """An optional part of this package."""
+
+    name: str
+    """The name of the extra of this package."""
+    use: str
+    """What it is for."""
+    missing: tuple[str, ...]
+    """Packages that are not installed; none: the part is."""
+
+
+class NeedKind(StrEnum):
+    """What would answer what an agent calls. Reports write the same words."""
+
+    MOCK = "mock"
+    """A mock of its tests: nothing here answers it."""
+    KEY = "key"
+    """A variable of the environment."""
+    EXTRA = "extra"
+    """An optional part of this package."""
+    FILE = "file"
+    """A file of the application, which is not there or cannot be used."""
+    UNKNOWN = "unknown"
+    """Nobody knows: the name is made at run time."""
+
+
+class Need(Value):
+    """What one agent needs that this tool does not provide."""
+
+    __beside__ = "mocked"
+
+    kind: NeedKind
+    name: str
+    """The name of a process, agent, variable, part or file, or `METHOD address`; `*` is what is known only
+    at run time."""
+    missing: bool
+    """Whether it is not there: no test has such a mock, the variable is not set, the part is not installed."""
+    message: str
+    """Why it is needed, as a sentence without its full stop."""
+    places: tuple[str, ...]
+    """Where it is called, as `file:line`, or the file that names it; below the application."""
+    mocked: str = ""
+    """For a mock: its method of `t.mock`."""
+
+
+class AgentFindings(Value):
+    """What one agent needs."""
+
+    __members__ = "id needs lacks"
+    __writers__ = {"lacks": lambda agent: [need.message for need in agent.lacks]}  # noqa: RUF012
+
+    id: str
+    needs: tuple[Need, ...]
+
+    @property
+    def lacks(self) -> tuple[Need, ...]:
+        """The part of it that is missing."""
+        return tuple(need for need in self.needs if need.missing)
+
+    @property
+    def unmocked(self) -> tuple[Need, ...]:
+        """Its calls that need mocks which are not there."""
+        return tuple(need for need in self.lacks if need.kind is NeedKind.MOCK)
+
+
+class Findings(Value):
+    """All of it."""
+
+    walls: tuple[Wall, ...]
+    parts: tuple[Extra, ...]
+    root: str
+    """The root of the application; empty when there is none here."""
+    agents: tuple[AgentFindings, ...]
+    """Sorted by id."""
 
 
 class Needs:
@@ -79,7 +149,7 @@ class Needs:
             agent = self._assistants.get(id)
         except RunnerError as error:
             return [_file(id, error.message, self._package(folder))]
-        written = _Written(folder, self._application.root, self._reader)
+        written = WrittenMocks(folder, self._application.root, self._reader)
         found: dict[tuple[NeedKind, str], Need] = {}
         runner = agent.sandbox.runner if agent.sandbox is not None and (agent.prompts or agent.servers) else ""
         if runner and not (folder / "runner.yml").is_file():
@@ -92,7 +162,7 @@ class Needs:
                 known = found.get((need.kind, need.name))
                 found[need.kind, need.name] = _joined(known, need.replace(places=(one.place,)))
         needs = [
-            need.replace(missing=not written.mocks(need.mocked, need.name)) if need.kind is NeedKind.MOCK else need
+            need.replace(missing=not written.has(need.mocked, need.name)) if need.kind is NeedKind.MOCK else need
             for need in found.values()
         ]
         return sorted(needs, key=lambda need: (list(NeedKind).index(need.kind), need.name))
@@ -263,41 +333,11 @@ class Needs:
 
     def _keys(self, path: Path, message: str) -> Iterator[Need]:
         """The variables that a file names."""
-        for name in dict.fromkeys(_VARIABLE.findall(_text(path))):
+        for name in dict.fromkeys(_VARIABLE.findall(text_of(path))):
             yield Need(kind=NeedKind.KEY, name=name, missing=not self._variables.get(name), message=message, places=())
 
     def _extra(self, name: str, message: str) -> Need:
         return Need(kind=NeedKind.EXTRA, name=name, missing=name in self._missing_parts, message=message, places=())
-
-
-class _Written:
-    """What the tests and cases of an agent name."""
-
-    def __init__(self, folder: Path, root: Path, reader: Reader) -> None:
-        self._folder = folder
-        self._root = root
-        self._reader = reader
-        self._read: tuple[str, list[str]] | None = None
-
-    def mocks(self, method: str, name: str) -> bool:
-        """Whether a mock of this is written somewhere, or a test or case has the name."""
-        if self._read is None:
-            texts = [_text(path) for path in self._files()]
-            patterns = [pattern for text in texts for pattern in _PATTERN.findall(text)]
-            self._read = "\n".join(texts), patterns + self._reader.mocks(self._folder)
-        text, patterns = self._read
-        if name.startswith("search.") and _SEARCH_MOCK.search(text):
-            return True
-        bare = name.partition(" ")[2] if method == "http" else name
-        if bare.strip("*") and re.search(_UNKNOWN.join(map(re.escape, bare.split("*"))), text):
-            return True
-        return any(_fits(pattern, name) or _fits(pattern, bare) for pattern in patterns)
-
-    def _files(self) -> Iterator[Path]:
-        for place, endings in (("src", ()), ("tests", (*CASE_FILES, *SUFFIXES))):
-            for path in files_below(self._folder / place, root=self._root, enters=holds_tests):
-                if is_test(path) or (path.endswith(endings) and not is_report(os.path.basename(path))):
-                    yield Path(path)
 
 
 def examine(root: Path | None, variables: Mapping[str, str]) -> Findings:
@@ -325,19 +365,6 @@ def _choices(agent: Assistant) -> list[ServerChoice]:
         with suppress(ConfigurationError):  # reported where the agent runs
             choices += read_choices([item], agent.id)
     return choices
-
-
-def _text(path: Path) -> str:
-    """What a file says; nothing when it is not to be read, which is said where it is used."""
-    try:
-        return read_text(path, "replace")
-    except OSError:
-        return ""
-
-
-def _fits(pattern: str, name: str) -> bool:
-    expression = ".*".join(map(re.escape, agent_id(pattern).split("*")))
-    return re.fullmatch(expression, name.replace("*", "x"), re.IGNORECASE | re.DOTALL) is not None
 
 
 def _file(name: str, message: str, *places: str) -> Need:

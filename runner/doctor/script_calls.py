@@ -1,19 +1,30 @@
 """What the scripts of an agent ask of the outside, read off their code: processes, requests, agents, MCP servers,
 connectors. Scripts that they call by a written name belong to them, and so do the processes of MCP tools. Queries
-are read too, in objects of the query language and in SQL, for the tables that they name."""
+are read too, in objects of the query language and in SQL, for the tables that they name. And what its tests mock."""
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from bindings import agent_id
 from runner.agents.mcp.servers import server_files
 from runner.application.application import Application
 from runner.application.documents import read_json
 from runner.errors import ConfigurationError, did_you_mean, sentences
-from runner.security.files import SUFFIXES, files_below, holds_tests, is_test, no_packages
+from runner.security.files import (
+    CASE_FILES,
+    SUFFIXES,
+    files_below,
+    holds_tests,
+    is_report,
+    is_test,
+    no_packages,
+    read_text,
+)
 from scripttest import CompileError, WrittenCall, WrittenCalls
 from scripttest.values import Value
 
@@ -77,6 +88,13 @@ _NO_TABLE = re.compile(r"'(?:[^']|'')*'|--[^\n]*|\b(?:extract|trim|substring|ove
 _MAKES = re.compile(r"schemas\.\w+\.table(?:create|save)", re.I)
 _OWN = ("sqlite_", "dual")
 """How names of tables begin that the database has by itself."""
+
+
+_SEARCH_MOCK = re.compile(r"\bsearch\"?\s*:\s*[\[{\n]")
+"""`mocks.search` of a case, as JSON or YAML."""
+_UNKNOWN = r"[^\s\"'`]*"
+"""What may stand in a name for what is known only at run time."""
+_PATTERN = re.compile(r"[\w.:/-]*\w[\w.:/-]*\*[\w.:/*-]*")
 
 
 class ScriptCall(Value):
@@ -178,6 +196,49 @@ class Reader:
 
     def _shown(self, path: Path) -> str:
         return path.relative_to(self._application.root).as_posix()
+
+
+class WrittenMocks:
+    """What the tests and cases of an agent name."""
+
+    def __init__(self, folder: Path, root: Path, reader: Reader) -> None:
+        self._folder = folder
+        self._root = root
+        self._reader = reader
+        self._read: tuple[str, list[str]] | None = None
+
+    def has(self, method: str, name: str) -> bool:
+        """Whether a mock of this is written somewhere, or a test or case has the name."""
+        if self._read is None:
+            texts = [text_of(path) for path in self._files()]
+            patterns = [pattern for text in texts for pattern in _PATTERN.findall(text)]
+            self._read = "\n".join(texts), patterns + self._reader.mocks(self._folder)
+        text, patterns = self._read
+        if name.startswith("search.") and _SEARCH_MOCK.search(text):
+            return True
+        bare = name.partition(" ")[2] if method == "http" else name
+        if bare.strip("*") and re.search(_UNKNOWN.join(map(re.escape, bare.split("*"))), text):
+            return True
+        return any(_fits(pattern, name) or _fits(pattern, bare) for pattern in patterns)
+
+    def _files(self) -> Iterator[Path]:
+        for place, endings in (("src", ()), ("tests", (*CASE_FILES, *SUFFIXES))):
+            for path in files_below(self._folder / place, root=self._root, enters=holds_tests):
+                if is_test(path) or (path.endswith(endings) and not is_report(os.path.basename(path))):
+                    yield Path(path)
+
+
+def text_of(path: Path) -> str:
+    """What a file says; nothing when it is not to be read, which is said where it is used."""
+    try:
+        return read_text(path, "replace")
+    except OSError:
+        return ""
+
+
+def _fits(pattern: str, name: str) -> bool:
+    expression = ".*".join(map(re.escape, agent_id(pattern).split("*")))
+    return re.fullmatch(expression, name.replace("*", "x"), re.IGNORECASE | re.DOTALL) is not None
 
 
 def _queried(calls: Sequence[WrittenCall]) -> Iterator[ScriptCall]:
