@@ -233,7 +233,7 @@ class Trials:
         """Tries the tests of a mutant, module by module, until one notices it."""
         mutant, ran = verdict.mutant, 0
         ordered = sorted(tests, key=lambda walk: self._worth(mutant, walk), reverse=True)
-        verdict = verdict.replace(reached_by=tuple(walk.key for walk in ordered), status=Status.SURVIVED)
+        verdict = verdict.replace(status=Status.SURVIVED)
         left = [walk for walk in ordered if walk.key not in passed]
         for module in dict.fromkeys(walk.key.suite for walk in left):
             of_module = [walk for walk in left if walk.key.suite == module]
