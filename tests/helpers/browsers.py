@@ -60,7 +60,9 @@ class Chromium:
 def launched() -> Iterator[Chromium]:
     """Debian's Chromium."""
     if CHROMIUM is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)("needs chromium: apt-get install chromium")
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(
+            "needs chromium: apt-get install chromium-headless-shell, or chromium"
+        )
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, ignore_default_args=NOT_WANTED)
         expect.set_options(timeout=PATIENCE)
