@@ -56,13 +56,12 @@ def mutate(environment: Environment, given: tables.Mutate, values: dict[str, Any
     directory = environment.directory
     found = resolve_inputs(with_inputs(options, application, directory), application, directory)
     modules = [item for item in found if isinstance(item, TestModule)]
-    if options.cluster is not None and (given.prompts or not modules):
-        raise ConfigurationError("--cluster is for mutants of handlers: there are no script tests", "Leave it out")
+    has_cases = len(found) > len(modules)
+    _check_uses(given, is_spread=options.cluster is not None, handlers=bool(modules), answers=has_cases)
     if given.prompts:
-        if len(found) == len(modules):
+        if not has_cases:
             raise ConfigurationError("Cannot test rules: the inputs have no cases", "Pass a case file")
         return mutate_prompts(request, least, paths, given)
-    has_cases = len(found) > len(modules)
     if has_cases and modules and (paths or options.json):
         raise ConfigurationError(
             "Cannot write one document about script tests and cases", "Pass either test modules or case files with -i"
@@ -70,6 +69,36 @@ def mutate(environment: Environment, given: tables.Mutate, values: dict[str, Any
     own = _options_of(request, given, said, values=not options.quiet or bool(paths))
     code = mutate_answers(request, least, paths, given) if has_cases else exit_codes.PASSED
     return (_mutate_handlers(request, least, paths, own) or code) if modules else code
+
+
+def _check_uses(given: tables.Mutate, *, is_spread: bool, handlers: bool, answers: bool) -> None:
+    """Raises ConfigurationError for a flag that is for something else than what is mutated."""
+    handlers, answers, rules = handlers and not given.prompts, answers and not given.prompts, given.prompts
+    of_handlers = {
+        "cluster": is_spread,
+        "fresh": given.fresh,
+        "mutate": given.files,
+        "mutators": given.mutators,
+        "shard": given.shard,
+        "since": given.since,
+    }
+    of_answers = {"ask-judges": given.ask_judges, "from": given.origin}
+    of_rules = {"resume": given.resume, "yes": given.yes}
+    for flags, are_used, use, hint in (
+        (of_handlers, handlers, "mutants of handlers", "Pass script tests"),
+        (
+            {"sample": given.sample},
+            handlers or rules,
+            "mutants and rules of prompts",
+            "Pass script tests, or --prompts",
+        ),
+        (of_answers, answers, "changed answers of cases", "Pass a case file"),
+        (of_rules, rules, "rules of prompts", "Add --prompts"),
+    ):
+        given_one = next((name for name, value in flags.items() if value), None)
+        if given_one is not None and not are_used:
+            others = "Leave it out, or --prompts" if rules else f"{hint}, or leave it out"
+            raise ConfigurationError(f"--{given_one} is for {use}, which are not tested here", others)
 
 
 def _options_of(request: RunRequest, given: tables.Mutate, said: Mapping[str, Any], *, values: bool) -> MutationOptions:
@@ -220,10 +249,12 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
         told=told,
         judged=lambda file, case, left: printer.show(changes_of(file, case), left),
     )
-    is_low = any(is_below(file.total.share, least) for file in found.files)
+    is_untested = least is not None and found.total.share is None and any(file.left_out for file in found.files)
+    is_low = is_untested or any(is_below(file.total.share, least) for file in found.files)
     code = _exit_code(found.code, is_low or _is_open(found.stopped, found.total, least))
     text = cases_text(found, printer.style, request.options.verbose > 0, columns_of(request.environment))
     text += "".join(below_text(file.total.share, least, file.file) for file in found.files)
+    text += "There is no score for the threshold: all cases are left out\n" if is_untested else ""
     return printer.finish(cases_record(found, code), found.warnings, text, code)
 
 

@@ -136,6 +136,27 @@ def test_a_case_that_fails_with_its_own_answer_is_left_out(desk: Application) ->
             "number": f'it fails with its unchanged answer: Expected the output to contain "Order 53", found "{ANSWER}"'
         }
     }
+    aimed = desk.run("mutate", "-i", FILE, "--threshold", "60%")
+    assert (aimed.code, aimed.stdout.splitlines()[-1]) == (
+        1,
+        "There is no score for the threshold: all cases are left out",
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "use", "hint"),
+    [
+        (["--since", "main"], "mutants of handlers", "Pass script tests, or leave it out"),
+        (["--cluster", "local"], "mutants of handlers", "Pass script tests, or leave it out"),
+        (["--sample", "2"], "mutants and rules of prompts", "Pass script tests, or --prompts, or leave it out"),
+        (["--resume", "r.jsonl"], "rules of prompts", "Add --prompts, or leave it out"),
+        (["--from", "r.jsonl", "--prompts"], "changed answers of cases", "Leave it out, or --prompts"),
+    ],
+)
+def test_a_flag_of_something_else_is_refused(desk: Application, flags: list[str], use: str, hint: str) -> None:
+    run = desk.run("mutate", "-i", FILE, *flags)
+    said = f"Error: {flags[0]} is for {use}, which are not tested here\nHint: {hint}\n"
+    assert (run.code, run.stdout, run.stderr) == (2, "", said)
 
 
 def of_model(desk: Application, model: ModelServer) -> None:
