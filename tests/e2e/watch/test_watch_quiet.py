@@ -7,7 +7,7 @@ import re
 import sys
 
 import pytest
-from command import Application, MakeApplication
+from command import Application, MakeApplication, eventually
 from terminal import Terminal, on_open_terminal
 from watching import FILES, WAITING, verdict
 
@@ -164,7 +164,7 @@ def runs_alone(terminal: Terminal, name: str) -> bool:
 
 
 def counted(here: Application) -> str:
-    return (here.root / "data/noted.json").read_text()
+    return eventually((here.root / "data/noted.json").read_text, "the count is written")  # it is empty while it is
 
 
 SLOW = """\
