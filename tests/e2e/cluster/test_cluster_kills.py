@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import signal
 import time
 import urllib.request
@@ -40,15 +41,17 @@ def asked(server: ModelServer) -> list[str]:
 
 
 class Held:
-    """A model that answers at once, but while it is held."""
+    """A model that answers so many calls at once, and holds the others until it may answer more."""
 
-    def __init__(self) -> None:
-        self.is_held = False
+    def __init__(self, answers: float) -> None:
+        self.left = answers
         self._answer = echo()
 
     async def behave(self, exchange: Exchange) -> None:
-        while self.is_held:
-            await asyncio.sleep(0.01)
+        if exchange.request.last_text != OTHERS:
+            while self.left < 1:
+                await asyncio.sleep(0.01)
+            self.left -= 1
         await self._answer(exchange)
 
 
@@ -60,22 +63,23 @@ def let_others_call(server: ModelServer) -> None:
 
 
 def test_kills_cost_the_calls_under_way(app: MakeApplication, tmp_path: Path) -> None:
-    count, turns, held = 24, 5, Held()
+    count, turns = 24, 5
+    held = Held(answers=5 * turns)  # for three cases at the least: two are under way at a time
     with ModelServer(held.behave) as server, DaskCluster(tmp_path / "cluster", env=KEY) as cluster:
         here = conversations(app, server, count, turns)
         report, flags = here.root / "r.jsonl", ("--cluster", cluster.address)
         with here.start("-i", case_file(), *flags, "-o", "r.jsonl") as command:
             eventually(lambda: len(statuses(report)) >= 3, "the first results")
-            held.is_held = True
             started = runners(cluster)
             cluster.kill(cluster.workers.pop())
             cluster.workers.append(cluster.add_worker())
             eventually(lambda: len(runners(cluster)) == 2, "a runner on a worker that has come later")
             started |= runners(cluster)
             done = len(statuses(report))
-            held.is_held = False
+            held.left = 7 * turns
             eventually(lambda: len(statuses(report)) >= done + 3, "more results")
             command.send_signal(signal.SIGSTOP)
+            held.left = math.inf
             try:
                 let_others_call(server)
             finally:
@@ -84,7 +88,7 @@ def test_kills_cost_the_calls_under_way(app: MakeApplication, tmp_path: Path) ->
         assert started
         eventually(lambda: are_gone(started), "no runner outlives its command or its worker")
         assert 0 < len(statuses(report)) < count
-        done = len(statuses(report))
+        done, held.left = len(statuses(report)), 3 * turns
         with here.start("--resume", "r.jsonl", *flags) as command:
             eventually(lambda: len(statuses(report)) > done, "another result")
             started = runners(cluster)
@@ -97,6 +101,7 @@ def test_kills_cost_the_calls_under_way(app: MakeApplication, tmp_path: Path) ->
         assert started
         eventually(lambda: are_gone(started), "no runner outlives the cluster")
         assert len(statuses(report)) < count
+        held.left = math.inf
         run = here.run("--resume", "r.jsonl", env={**here.environment, **KEY})
         assert run.code == 0, run
         assert statuses(report) == {f"c{number}": "passed" for number in range(count)}
@@ -105,7 +110,8 @@ def test_kills_cost_the_calls_under_way(app: MakeApplication, tmp_path: Path) ->
 
 
 def test_rounds_of_variants_outlive_a_worker(app: MakeApplication, tmp_path: Path) -> None:
-    count, rounds, held = 3, 3, Held()
+    count, rounds = 3, 3
+    held = Held(answers=2 * count)  # the first round
     cases = [{"id": f"c{number}", "input": f"c{number}"} for number in range(count)]
     variants = ("--variant", "old=", "--variant", "new=prompts:new.yml")
     with ModelServer(held.behave) as server, DaskCluster(tmp_path / "cluster", workers=1, env=KEY) as cluster:
@@ -115,12 +121,11 @@ def test_rounds_of_variants_outlive_a_worker(app: MakeApplication, tmp_path: Pat
         flags = ("-i", case_file(), *variants, "--until-decided", "--runs", str(rounds), "--cluster", cluster.address)
         with here.start(*flags, "-o", "r.jsonl") as command:
             eventually(lambda: len(server.requests) > 2 * count, "the second round")
-            held.is_held = True
             started = runners(cluster)
             cluster.kill(cluster.workers.pop())
             cluster.workers.append(cluster.add_worker())
             eventually(lambda: runners(cluster), "a runner on a worker that has come later")
-            held.is_held = False
+            held.left = math.inf
             run = here.finish(command)
         assert run.code == 0, run
         assert started
@@ -148,8 +153,7 @@ def test_a_local_cluster_leaves_nothing_whenever_its_command_is_killed(app: Make
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
 def test_a_local_cluster_ends_with_its_command(app: MakeApplication, number: signal.Signals) -> None:
-    held = Held()
-    held.is_held = True  # to the end: nothing may wait for an answer
+    held = Held(answers=0)  # to the end: nothing may wait for an answer
     with ModelServer(held.behave) as server:
         here = conversations(app, server, 4, 1)
         with leaves_nothing(here) as sessions:
@@ -161,7 +165,7 @@ def test_a_local_cluster_ends_with_its_command(app: MakeApplication, number: sig
             sessions.append(command.pid)
             assert started
             eventually(lambda: are_gone(started), "nothing is left")
-        held.is_held = False
+        held.left = math.inf
     if number == signal.SIGINT:
         assert run.code == 130
         assert "Stopped: interrupted; 4 not run" in run.stdout
