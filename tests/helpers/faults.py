@@ -135,6 +135,15 @@ def worker_pids(command: int) -> list[int]:
     return [pid for pid, parent in helper_processes(WORKER) if parent == command]
 
 
+def asleep(pid: int) -> bool:
+    """Whether a process waits, or has ended."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return any(f"State:\t{state}" in status for state in "SZ")
+
+
 def below(*roots: int) -> set[int]:
     """The processes that these have started, and what those have."""
     known, started = helper_processes(""), set(roots)

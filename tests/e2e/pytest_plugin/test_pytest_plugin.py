@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from command import Application, MakeApplication, eventually
+from faults import asleep
 from pytest_command import PLUGINS, VARIABLES, ended, run, start
 from table_tests import each
 
@@ -293,6 +294,7 @@ def test_a_signal_ends_pytest_with_what_has_passed(app: MakeApplication, sent: s
         while not (here.root / "data/loops").exists():
             assert process.poll() is None
             time.sleep(0.02)
+        eventually(lambda: asleep(process.pid), "pytest waits for the endless test")
         process.send_signal(sent)
         code, output = ended(process)
 
@@ -323,6 +325,7 @@ export function TestLast(t) {
         while not (here.root / "data/last").exists():
             assert process.poll() is None
             time.sleep(0.02)
+        eventually(lambda: asleep(process.pid), "pytest waits for the last test")
         process.send_signal(signal.SIGINT)
         eventually(lambda: not is_pending(signal.SIGINT, process.pid), "the signal is there when the test ends")
         (here.root / "data/go").touch()

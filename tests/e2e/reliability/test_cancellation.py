@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from agent_files import agent, case_file
 from command import PATIENCE, Application, MakeApplication, eventually
-from faults import leaves_nothing, lines_of, results_in, with_model
+from faults import asleep, leaves_nothing, lines_of, results_in, with_model
 from model_server import Exchange, ModelServer, echo, silence
 
 HANG = 'Process("fs.data.WriteFile", "begun", "yes"); for (;;) {}'
@@ -31,15 +31,6 @@ def scripts(body: str) -> dict[str, str]:
 
 def begun(here: Application) -> None:
     eventually((here.root / "data/begun").exists, "the second test begins")
-
-
-def asleep(pid: int) -> bool:
-    """Whether a process waits, or has ended."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-    return any(f"State:\t{state}" in status for state in "SZ")
 
 
 def summary_of(path: Path) -> dict[str, object]:
