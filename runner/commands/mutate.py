@@ -97,7 +97,7 @@ def _check_uses(given: tables.Mutate, *, is_spread: bool, handlers: bool, answer
     ):
         given_one = next((name for name, value in flags.items() if value), None)
         if given_one is not None and not are_used:
-            others = "Leave it out, or --prompts" if rules else f"{hint}, or leave it out"
+            others = f"Leave out --{given_one} or --prompts" if rules else f"{hint}, or leave it out"
             raise ConfigurationError(f"--{given_one} is for {use}, which are not tested here", others)
 
 

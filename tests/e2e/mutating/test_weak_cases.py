@@ -150,7 +150,7 @@ def test_a_case_that_fails_with_its_own_answer_is_left_out(desk: Application) ->
         (["--cluster", "local"], "mutants of handlers", "Pass script tests, or leave it out"),
         (["--sample", "2"], "mutants and rules of prompts", "Pass script tests, or --prompts, or leave it out"),
         (["--resume", "r.jsonl"], "rules of prompts", "Add --prompts, or leave it out"),
-        (["--from", "r.jsonl", "--prompts"], "changed answers of cases", "Leave it out, or --prompts"),
+        (["--from", "r.jsonl", "--prompts"], "changed answers of cases", "Leave out --from or --prompts"),
     ],
 )
 def test_a_flag_of_something_else_is_refused(desk: Application, flags: list[str], use: str, hint: str) -> None:
