@@ -280,8 +280,6 @@ class AssertionKind(Value):
     """What is wrong with an assertion of the type as written; None when it can be checked."""
     fields: tuple[str, ...]
     """Its fields other than `type`, `message` and `negate`."""
-    needs: tuple[str, ...] = ()
-    """The fields of which it needs one."""
     waits: bool = False
     """Whether it waits for a model or a script."""
     asks: Literal["agent", "script"] | None = None
@@ -290,12 +288,10 @@ class AssertionKind(Value):
     """The assertions in a valid one of it; None if it has none."""
     parts: bool = False
     """Whether its value is a list of assertions."""
-    rules: Mapping[str, Any] = {}
-    """Field → what the JSON Schema of case files has for it in addition to its model."""
 
 
 def assertion_kind(
-    check: Evaluate, problem: Callable[[Assertion], str | None], takes: str, needs: str = "", **more: Any
+    check: Evaluate, problem: Callable[[Assertion], str | None], takes: str, **more: Any
 ) -> AssertionKind:
-    """A row of a table of types; `takes` and `needs` are names of fields, with blanks between them."""
-    return AssertionKind(check=check, problem=problem, fields=tuple(takes.split()), needs=tuple(needs.split()), **more)
+    """A row of a table of types; `takes` has names of fields, with blanks between them."""
+    return AssertionKind(check=check, problem=problem, fields=tuple(takes.split()), **more)

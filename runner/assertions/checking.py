@@ -197,6 +197,6 @@ def _known(what: str, name: Any, names: Collection[str]) -> None:
 
 
 ASSERTIONS = {
-    "any_of": assertion_kind(any_of, problem_with_composition, "value", "value", parts=True, inner=inner_assertions),
-    "all_of": assertion_kind(all_of, problem_with_composition, "value", "value", parts=True, inner=inner_assertions),
+    "any_of": assertion_kind(any_of, problem_with_composition, "value", parts=True, inner=inner_assertions),
+    "all_of": assertion_kind(all_of, problem_with_composition, "value", parts=True, inner=inner_assertions),
 }

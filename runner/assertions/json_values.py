@@ -298,7 +298,7 @@ _SIMPLE: dict[str, Callable[[Any, int], bool]] = {
 """Keyword of schemas → whether its value, at a depth, is good and known here."""
 ASSERTIONS = {
     "equals": assertion_kind(equals, problem_with_equals, "value"),
-    "json_path": assertion_kind(json_path, problem_with_path_or_type, "path value", "path"),
-    "type": assertion_kind(type_is, problem_with_path_or_type, "path value", "value"),
-    "json_schema": assertion_kind(json_schema, problem_with_schema, "value", "value"),
+    "json_path": assertion_kind(json_path, problem_with_path_or_type, "path value"),
+    "type": assertion_kind(type_is, problem_with_path_or_type, "path value"),
+    "json_schema": assertion_kind(json_schema, problem_with_schema, "value"),
 }

@@ -222,22 +222,9 @@ def _outcome(use: ToolUse) -> dict[str, Any]:
     return {"result": use.result} if use.error is None else {"error": use.error}
 
 
-_AGENT = {"pattern": "^agents:."}
-_TEXT = {"type": ["string", "null"]}
-_RULES = {"use": _AGENT, "value": {"not": {"type": "string", "pattern": r"^\s+$"}}, "criteria": _TEXT}
 _TAKES = "use value criteria options judge"
 ASSERTIONS = {
-    "agent": assertion_kind(agent, problem_with_agent, _TAKES, "use", waits=True, asks="agent", rules=_RULES),
-    "preference": assertion_kind(
-        preference,
-        problem_with_preference,
-        _TAKES,
-        "use value",
-        waits=True,
-        asks="agent",
-        rules={"use": _AGENT, "criteria": _TEXT},
-    ),
-    "script": assertion_kind(
-        script, problem_with_script, "script use value options", "script use", waits=True, asks="script"
-    ),
+    "agent": assertion_kind(agent, problem_with_agent, _TAKES, waits=True, asks="agent"),
+    "preference": assertion_kind(preference, problem_with_preference, _TAKES, waits=True, asks="agent"),
+    "script": assertion_kind(script, problem_with_script, "script use value options", waits=True, asks="script"),
 }

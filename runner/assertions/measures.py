@@ -142,6 +142,6 @@ _MEASURES: dict[str, tuple[Callable[[Evidence], float | None], str, str]] = {
 }
 """Type → its figure, which is None where it is not known, and the words for it."""
 ASSERTIONS = {
-    **{name: assertion_kind(measured, problem_with_bounds, "value", "value") for name in _MEASURES},
-    "similar": assertion_kind(similar, problem_with_similar, "value threshold options", "value", waits=True),
+    **{name: assertion_kind(measured, problem_with_bounds, "value") for name in _MEASURES},
+    "similar": assertion_kind(similar, problem_with_similar, "value threshold options", waits=True),
 }

@@ -183,7 +183,7 @@ def _line(line: str) -> str:
 
 ASSERTIONS = {
     "snapshot": assertion_kind(snapshot, problem_with_snapshot, "name mask"),
-    "file_exists": assertion_kind(file_exists, problem_with_file, "path", "path"),
-    "file_contains": assertion_kind(file_contains, problem_with_file, "path value", "path"),
+    "file_exists": assertion_kind(file_exists, problem_with_file, "path"),
+    "file_contains": assertion_kind(file_contains, problem_with_file, "path value"),
     "workspace": assertion_kind(workspace, problem_with_snapshot, "name"),
 }

@@ -138,9 +138,9 @@ def _pattern(assertion: Assertion) -> Any:
 
 
 ASSERTIONS = {
-    "contains": assertion_kind(contains, problem_with_text, "value", "value"),
-    "not_contains": assertion_kind(not_contains, problem_with_text, "value", "value"),
-    "icontains": assertion_kind(icontains, problem_with_text, "value", "value"),
-    "starts_with": assertion_kind(starts_with, problem_with_text, "value", "value"),
-    "regex": assertion_kind(regex, problem_with_regex, "value pattern", "value pattern"),
+    "contains": assertion_kind(contains, problem_with_text, "value"),
+    "not_contains": assertion_kind(not_contains, problem_with_text, "value"),
+    "icontains": assertion_kind(icontains, problem_with_text, "value"),
+    "starts_with": assertion_kind(starts_with, problem_with_text, "value"),
+    "regex": assertion_kind(regex, problem_with_regex, "value pattern"),
 }

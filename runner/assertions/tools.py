@@ -304,12 +304,12 @@ def _wanted_arguments(value: dict[str, Any]) -> str:
 
 
 ASSERTIONS = {
-    "tool_called": assertion_kind(tool_called, problem_with_tool_called, "name value", "name value"),
+    "tool_called": assertion_kind(tool_called, problem_with_tool_called, "name value"),
     "tool_not_called": assertion_kind(tool_not_called, problem_with_tool_not_called, "name value"),
-    "tool_calls": assertion_kind(tool_calls, problem_with_bounds, "value name", "value"),
+    "tool_calls": assertion_kind(tool_calls, problem_with_bounds, "value name"),
     "no_repeated_calls": assertion_kind(no_repeated_calls, problem_with_no_repeated_calls, "value name"),
-    "tool_result": assertion_kind(tool_result, problem_with_tool_result, "value", "value"),
+    "tool_result": assertion_kind(tool_result, problem_with_tool_result, "value"),
     "tool_arguments": assertion_kind(
-        tool_arguments, problem_with_tool_arguments, "value", "value", waits=True, inner=_inner_of_arguments
+        tool_arguments, problem_with_tool_arguments, "value", waits=True, inner=_inner_of_arguments
     ),
 }

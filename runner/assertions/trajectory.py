@@ -361,11 +361,11 @@ def _own(assertion: Assertion) -> Assertion:
 
 
 ASSERTIONS = {
-    "tool_sequence": assertion_kind(tool_sequence, problem_with_sequence, "value mode", "value"),
-    "trajectory": assertion_kind(trajectory, problem_with_trajectory, "value mode path", "value"),
+    "tool_sequence": assertion_kind(tool_sequence, problem_with_sequence, "value mode"),
+    "trajectory": assertion_kind(trajectory, problem_with_trajectory, "value mode path"),
     "delegated": assertion_kind(delegated, problem_with_delegated, "value"),
-    USED: assertion_kind(tool_used, problem_with_trajectory_name, "value", "value"),
-    ARGUMENTS: assertion_kind(renamed, problem_with_trajectory_name, "value", "value", waits=True),
-    SEQUENCE: assertion_kind(renamed, problem_with_trajectory_name, "value", "value"),
-    STEPS: assertion_kind(renamed, problem_with_trajectory_name, "value", "value"),
+    USED: assertion_kind(tool_used, problem_with_trajectory_name, "value"),
+    ARGUMENTS: assertion_kind(renamed, problem_with_trajectory_name, "value", waits=True),
+    SEQUENCE: assertion_kind(renamed, problem_with_trajectory_name, "value"),
+    STEPS: assertion_kind(renamed, problem_with_trajectory_name, "value"),
 }

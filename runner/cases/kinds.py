@@ -1,16 +1,14 @@
-"""Which model an entry of a case file has, by its fields: each condition is a JSON Schema, of few keywords; and what is
-wrong with an entry, by the complaints about its value, and what to do about it: which mode has the field, which field
-or word may be meant, or how ours are called that another tool has."""
+"""Which model an entry of a case file has, by its fields; and what is wrong with an entry, by the complaints about its
+value, and what to do about it: which mode has the field, which field or word may be meant, or how ours are called that
+another tool has."""
 
 from __future__ import annotations
 
 import json
-import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from importlib import import_module
-from types import NoneType
 from typing import Any
 
 from runner.application.documents import JsonPath
@@ -32,16 +30,14 @@ _OF_GRADERS = ("weight", "required")
 OF_A_TALK = ("turn_assertions", "final_assertions")
 """Fields with assertions that only talks have."""
 CONVERSATION_MODE = '"mode": "conversation"'
-GIVEN = {"not": {"type": "null"}}
 MODELS = {
     "ConversationCase": ("mode",),
     "MultiTurnCase": ("turns", "type", "simulator"),
     "DynamicCase": ("checkpoints",),
     "GradedCase": GRADING,
 }
-"""Class in `runner.cases.other_cases` → fields by which entries may be told to have that model. The first model that
-claims an entry is the entry's. They are loaded for the first entry with such a field, because most files have only
-standard cases."""
+"""Class in `runner.cases.other_cases` → fields by which entries may be told to have that model. They are loaded for the
+first entry with such a field, because most files have only standard cases."""
 TELLING = tuple(name for names in MODELS.values() for name in names)
 
 _OWNERS = {"Assertion": "assertion ", "Grader": "assertion ", "Message": "message ", "MessagePart": "part "}
@@ -59,21 +55,33 @@ def further_models() -> tuple[type[Case], ...]:
 
 def model_of(entry: Mapping[str, Any]) -> type[Case]:
     """The model of an entry, by its fields."""
-    if all(entry.get(name) is None for name in TELLING) and not any(map(_may_grade, _assertions(entry))):
+    given = {name for name in TELLING if entry.get(name) is not None}
+    is_graded = not given.isdisjoint(GRADING) or _has_graders(entry, *_ASSERTIONS)
+    if not given and not is_graded:
         return Case
-    return next((model for model in further_models() if fits(entry, model.condition)), Case)
+    is_talk = entry.get("type") == "multi_turn" or not given.isdisjoint(("turns", "simulator", "checkpoints"))
+    if is_talk and not is_graded:
+        turns = entry["turns"] if isinstance(entry.get("turns"), list) else ()
+        of_turns = (_has_graders(turn, *_ASSERTIONS) for turn in turns if isinstance(turn, dict))
+        is_graded = _has_graders(entry, *OF_A_TALK) or any(of_turns)
+    conversation, multi_turn, dynamic, graded = further_models()
+    if "mode" in given or (is_talk and is_graded):
+        return conversation
+    if is_talk:
+        is_dynamic = "checkpoints" in given and "turns" not in given and entry.get("type") != "multi_turn"
+        return dynamic if is_dynamic else multi_turn
+    return graded if is_graded else Case
 
 
-def _assertions(entry: Mapping[str, Any]) -> Iterator[Any]:
-    for one in map(entry.get, _ASSERTIONS):
-        yield from one if isinstance(one, list) else (one,)
+def _has_graders(entry: Mapping[str, Any], *fields: str) -> bool:
+    """Whether assertions in these fields have a criterion in words, or a weight."""
+    return any(_grades(check) for one in map(entry.get, fields) for check in (one if isinstance(one, list) else (one,)))
 
 
-def _may_grade(check: Any) -> bool:
-    """Whether an assertion may be one that gives a score: a quick look, since most are plain objects."""
+def _grades(check: Any) -> bool:
     if isinstance(check, dict):
-        return check.get("type") == RUBRICS or not check.keys().isdisjoint(_OF_GRADERS)
-    return isinstance(check, str)
+        return check.get("type") == RUBRICS or any(check.get(name) is not None for name in _OF_GRADERS)
+    return isinstance(check, str) and re.search(r"\S\s+\S", check) is not None
 
 
 def without_nulls(entry: Mapping[str, Any], model: type[Case]) -> dict[str, Any]:
@@ -117,11 +125,6 @@ def _misplaced(path: JsonPath, model: type[Case], entry: Mapping[str, Any]) -> F
 def known_elsewhere(model: type[Case]) -> tuple[str, ...]:
     """Field names of the other models."""
     return tuple(dict.fromkeys(name for kind in further_models() if kind is not model for name in known_fields(kind)))
-
-
-def fits(value: Any, schema: Mapping[str, Any]) -> bool:
-    """Whether a value fits a schema that has only the keywords of conditions."""
-    return all(_KEYWORDS[keyword](value, rule) for keyword, rule in schema.items())
 
 
 def explain(complaints: Iterable[Complaint], value: dict[str, Any], model: type[Case]) -> list[Finding]:
@@ -221,41 +224,3 @@ def _model_at(path: JsonPath, model: type[Model]) -> type[Model] | None:
 def _closest(name: str, known: tuple[str, ...]) -> str | None:
     """A mistake in a large file is often in each of its lines."""
     return did_you_mean(name, known)
-
-
-def has(field: str, rule: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A schema of objects with a field, to which a rule applies."""
-    return {"required": [field], **({"properties": {field: rule}} if rule else {})}
-
-
-def given(*names: str) -> list[dict[str, Any]]:
-    """Schemas of objects in which one of the fields is given, and not null; one of them must hold."""
-    return [has(name, GIVEN) for name in names]
-
-
-def with_graders(*names: str) -> list[dict[str, Any]]:
-    """Schemas of cases, or turns, whose assertions have a criterion in words, or a weight, also those in fields with
-    further names; one of them must hold."""
-    return [has(name, {"anyOf": [_GRADER, {"type": "array", "contains": _GRADER}]}) for name in (*_ASSERTIONS, *names)]
-
-
-_GRADER = {
-    "anyOf": [
-        {"type": "string", "pattern": r"\S\s+\S"},
-        {"type": "object", **has("type", {"const": RUBRICS})},
-        *({"type": "object", **has(field, GIVEN)} for field in _OF_GRADERS),
-    ]
-}
-_TYPES: dict[str, type] = {"array": list, "null": NoneType, "object": dict, "string": str}
-_KEYWORDS: dict[str, Callable[[Any, Any], bool]] = {
-    "type": lambda value, name: isinstance(value, _TYPES[name]),
-    "const": operator.eq,
-    "pattern": lambda value, pattern: re.search(pattern, value) is not None,
-    "required": lambda value, names: all(name in value for name in names),
-    "properties": lambda value, rules: all(fits(value[name], rule) for name, rule in rules.items() if name in value),
-    "contains": lambda value, rule: any(fits(item, rule) for item in value),
-    "not": lambda value, rule: not fits(value, rule),
-    "anyOf": lambda value, rules: any(fits(value, rule) for rule in rules),
-    "allOf": lambda value, rules: all(fits(value, rule) for rule in rules),
-}
-"""Keyword → whether a value fits the rule. What is only about values of one type comes behind `type`."""

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from runner.application.documents import JsonPath
     from runner.assertions.model import Assertion
 
-_SAID = ("input", "messages")
-"""Fields with what is said to the agent."""
 PARTS = {
     "http": ("status", "data", "headers", "lines", "message", "code"),
     "exec": ("stdout", "stderr", "exit_code", "delay"),
@@ -237,8 +235,6 @@ class CaseWords(Value):
     """Such as `dynamic cases`."""
     hint: str = ""
     """What to add to an entry to make it one."""
-    refuses: tuple[str, ...] = ()
-    """Fields of a standard case that it does not have."""
     has_all: bool = False
     """It has nearly all fields of the others, so it is named only for fields that no other has."""
 
@@ -260,12 +256,6 @@ class Case(Model):
     lists_checkpoints: ClassVar[bool] = False
     """Whether a report of it has a list of checkpoints, even an empty one."""
     kind: ClassVar[CaseWords] = CaseWords(one="a standard case")
-    schema_rules: ClassVar[Mapping[str, Any]] = {
-        "anyOf": [{"required": [field], "properties": {field: {"not": {"type": "null"}}}} for field in _SAID]
-    }
-    """What its JSON Schema says beyond its fields."""
-    condition: ClassVar[Mapping[str, Any]] = {}
-    """The JSON Schema of entries of this model, if no earlier one of `kinds` has them."""
     id: Annotated[str, Field(pattern=r"\S")]
     """Id of the case, unique in the file."""
     name: str | None = None

@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from runner.application.documents import JsonPath
 from runner.assertions.model import Assertions
 from runner.cases.entries import Finding
-from runner.cases.kinds import CONVERSATION_MODE, GIVEN, GRADING, OF_A_TALK, given, has, with_graders
+from runner.cases.kinds import CONVERSATION_MODE
 from runner.cases.model import Case, CaseWords, Message, Reference
 from runner.cases.turns import (
     Checkpoint,
@@ -32,15 +32,6 @@ from runner.cases.turns import (
 )
 from runner.shapes.declared import Field, known_fields
 from runner.shapes.shape import Shape
-
-_SEVERAL = has("type", {"const": "multi_turn"})
-_SIMULATED = [has("simulator", GIVEN), {"not": has("checkpoints", GIVEN)}]
-_TALK = [*given("turns", "simulator", "checkpoints"), _SEVERAL]
-_GRADED_TALK = [
-    *given(*GRADING),
-    *with_graders(*OF_A_TALK),
-    has("turns", {"type": "array", "contains": {"type": "object", "anyOf": with_graders()}}),
-]
 
 
 class _FurtherCase(Case):
@@ -65,10 +56,6 @@ class MultiTurnCase(_FurtherCase):
     kind: ClassVar[CaseWords] = CaseWords(
         one="a multi-turn case", several="multi-turn cases", hint='Add "type": "multi_turn"'
     )
-    schema_rules: ClassVar[Mapping[str, Any]] = {
-        "allOf": [{"if": has("type", {"const": "single_turn"}), "then": {"properties": {"turns": {"maxItems": 1}}}}]
-    }
-    condition: ClassVar[Mapping[str, Any]] = {"anyOf": [*given("turns"), _SEVERAL, {"allOf": _SIMULATED}]}
     type: Literal["multi_turn", "single_turn"] | None = None  # type: ignore[assignment]
     """`multi_turn`, or `single_turn` for a case with one turn."""
     turns: list[Turn] = Field(default_factory=list)
@@ -126,19 +113,8 @@ class ConversationCase(MultiTurnCase):
         one="a conversation",
         several="conversations",
         hint=f"Add {CONVERSATION_MODE} and turns",
-        refuses=("expected",),
         has_all=True,
     )
-    schema_rules: ClassVar[Mapping[str, Any]] = {
-        "anyOf": [
-            has("turns", {"type": "array", "minItems": 1}),
-            has("simulator", GIVEN),
-            has("interactive", {"type": "object", **has("enabled", {"const": True})}),
-        ]
-    }
-    condition: ClassVar[Mapping[str, Any]] = {
-        "anyOf": [*given("mode"), {"allOf": [{"anyOf": _TALK}, {"anyOf": _GRADED_TALK}]}]
-    }
     mode: Literal["conversation"] | None = None
     """`conversation`; optional with `rubrics`, `threshold`, `criteria` or `grader`."""
     type: Literal["multi_turn"] | None = None
@@ -215,10 +191,8 @@ class DynamicCase(_FurtherCase):
     in_turns: ClassVar[bool] = True
     lists_checkpoints: ClassVar[bool] = True
     kind: ClassVar[CaseWords] = CaseWords(
-        one="a dynamic case", several="dynamic cases", hint='Add "simulator" and "checkpoints"', refuses=("type",)
+        one="a dynamic case", several="dynamic cases", hint='Add "simulator" and "checkpoints"'
     )
-    schema_rules: ClassVar[Mapping[str, Any]] = {}
-    condition: ClassVar[Mapping[str, Any]] = has("checkpoints", GIVEN)
     simulator: Simulator = Field(default_factory=Simulator)
     """Plays the user; `--simulator` does when it is missing."""
     checkpoints: list[Checkpoint] = Field(min_length=1)
@@ -242,7 +216,6 @@ class GradedCase(_FurtherCase):
     """One call of the agent, whose answer gets a score."""
 
     graded: ClassVar[bool] = True
-    condition: ClassVar[Mapping[str, Any]] = {"anyOf": [*given(*GRADING), *with_graders()]}
     assertions: Annotated[Graders | None, Field(spellings=("assert", "assertions"))] = None  # type: ignore[assignment]
     """Criteria in words, and other assertions on the answer."""
     rubrics: Rubrics | None = None
