@@ -55,7 +55,7 @@ class Assertion(Model):
     """Options of `agent` and `script`."""
     judge: JudgeOptions | None = None
     """For `agent`, `preference` and `rubrics`: number of votes, and the judges that vote."""
-    mode: Literal["exact", "in_order", "any_order", "strict", "unordered", "subset", "superset"] | None = None
+    mode: Literal["exact", "in_order", "any_order", "unordered", "subset"] | None = None
     """For `tool_sequence` and `trajectory`: how strictly the order and other calls count."""
     threshold: float | None = Field(default=None, ge=0, le=1)
     """For `similar`: minimum similarity. Default: 0.75."""

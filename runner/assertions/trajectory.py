@@ -9,16 +9,7 @@ step is a call of a tool, or an agent that was called.
 | `exact` | the same, but only steps at the same positions count |
 | `in_order`, `any_order` | the share of the reference that was done, in its order or in any order |
 | `unordered` | twice the number of common steps, in any order, divided by the number of steps of both together |
-| `subset` | the share of what was done that is in the reference |
-
-There are names, and fields, that promptfoo uses:
-
-| name | our assertion |
-| --- | --- |
-| `trajectory:tool-used` | `tool_called` for each of the tools, or `tool_calls` with `min` and `max` |
-| `trajectory:tool-args-match` | `tool_arguments` of any call |
-| `trajectory:tool-sequence` | `tool_sequence` |
-| `trajectory:step-count` | `tool_calls` |"""
+| `subset` | the share of what was done that is in the reference |"""
 
 from __future__ import annotations
 
@@ -27,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from bindings import agent_id
 from runner.assertions.base import AgentUse, NotEvaluated, assertion_kind
-from runner.assertions.checking import type_named
 from runner.assertions.json_values import problem_with_path, value_at
 from runner.assertions.results import decide, shorten, show
 from runner.assertions.tools import (
@@ -47,9 +37,7 @@ if TYPE_CHECKING:
 Matches = Callable[[Any, Any], bool]
 """Whether a wanted step is the one that was taken."""
 AGENT = "agent"
-SAME = {"strict": "exact", "superset": "any_order"}
-"""Names that other tools have for a mode."""
-NOTHING_ELSE = ("exact", "strict", "unordered", "subset")
+NOTHING_ELSE = ("exact", "unordered", "subset")
 """Modes in which no call may be that is not listed."""
 _VERBS = {
     "exact": "to call exactly",
@@ -58,23 +46,11 @@ _VERBS = {
     "unordered": "to call exactly, in any order:",
     "subset": "to call only",
 }
-USED, ARGUMENTS, SEQUENCE, STEPS = (
-    "trajectory:tool-used",
-    "trajectory:tool-args-match",
-    "trajectory:tool-sequence",
-    "trajectory:step-count",
-)
-_SHAPES = {
-    USED: 'the name of a tool, a list of them, or {"name", "min", "max"}',
-    ARGUMENTS: '{"name": a tool, "args": its arguments, "mode": "partial" or "exact"}',
-    STEPS: '{"min", "max"}',
-}
 
 
 async def tool_sequence(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
     """The calls of the whole answer are, or have among them, the tools of the value; each call counts for one."""
-    uses, wanted, given = evidence.tools, assertion.value, assertion.mode or "in_order"
-    mode = SAME.get(given, given)
+    uses, wanted, mode = evidence.tools, assertion.value, assertion.mode or "in_order"
     is_ordered = mode in ("exact", "in_order")
     served = {} if is_ordered else _pairs(wanted, uses, fits)
     missing = next((place for place in range(len(wanted)) if place not in served.values()), None)
@@ -117,7 +93,7 @@ async def trajectory(assertion: Assertion, evidence: Evidence, judges: Judges) -
         taken = _planned(assertion.path, evidence)
         shown, matches = [show(step) if not isinstance(step, str) else step for step in taken], _is_planned
     steps = [f"agent {step[AGENT]}" if _is_agent(step) else describe(step) for step in wanted]
-    score = _score(wanted, taken, matches, SAME.get(assertion.mode or "", assertion.mode))
+    score = _score(wanted, taken, matches, assertion.mode)
     result = decide(
         assertion,
         score >= least - 1e-9,
@@ -281,91 +257,8 @@ def _pairs(wanted: Sequence[Any], taken: Sequence[Any], matches: Matches) -> dic
     return owner
 
 
-async def tool_used(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
-    """Each of the tools was called, as often as is asked for."""
-    value = assertion.value
-    if isinstance(value, dict):
-        return await renamed(assertion, evidence, judges)
-    wanted = value if isinstance(value, list) else [value]
-    return decide(
-        assertion,
-        all(any(fits(tool, use) for use in evidence.tools) for tool in wanted),
-        value,
-        [use.name for use in evidence.tools],
-        "to call",
-        subject="the agent",
-        wanted=" and ".join(wanted),
-        found=calls_text(evidence.tools),
-    )
-
-
-async def renamed(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
-    """What our assertion says."""
-    own = _own(assertion)
-    return await type_named(own.type).check(own, evidence, judges)
-
-
-def problem_with_trajectory_name(assertion: Assertion) -> str | None:
-    """What is wrong with an assertion of these types."""
-    name, value = assertion.type, assertion.value
-    if name == USED and not isinstance(value, dict):
-        items = value if isinstance(value, list) else [value]
-        is_good = items and all(isinstance(item, str) and item for item in items)
-        return None if is_good else f'"{name}" needs "value": {_SHAPES[name]}'
-    if name == SEQUENCE:
-        value = value if isinstance(value, dict) else {"steps": value}
-        if value.get("mode", "in_order") not in ("in_order", "exact"):
-            return f'"{name}": "mode" is "in_order" or "exact", not {show(value["mode"])}'
-        return problem_with_tools(name, value.get("steps")) or _stray(name, value, "steps", "mode")
-    if not isinstance(value, dict):
-        return f'"{name}" needs "value": {_SHAPES[name]}'
-    if name == ARGUMENTS:
-        if value.get("mode", "partial") not in ("partial", "exact"):
-            return f'"{name}": "mode" is "partial" or "exact", not {show(value["mode"])}'
-        if not isinstance(value.get("name"), str) or not value["name"] or not value.keys() & {"args", "arguments"}:
-            return f'"{name}" needs "value": {_SHAPES[name]}'
-        return _stray(name, value, "name", "args", "arguments", "mode") or _renamed(assertion)
-    if name == STEPS and value.get("type", "tool") != "tool":
-        return f'"{name}" counts tool calls; steps of the type {show(value["type"])} are not known without tracing'
-    if name == USED and not isinstance(value.get("name"), str):
-        return f'"{name}" needs "value": {_SHAPES[name]}'
-    return _stray(name, value, "name" if name == USED else "type", "min", "max") or _renamed(assertion)
-
-
-def _stray(name: str, value: dict[str, Any], *taken: str) -> str | None:
-    return problem_with_fields(name, value, taken, ", ".join(taken))
-
-
-def _renamed(assertion: Assertion) -> str | None:
-    own = _own(assertion)
-    wrong = type_named(own.type).problem(own)
-    return wrong.replace(f'"{own.type}"', f'"{assertion.type}"') if wrong else None
-
-
-def _own(assertion: Assertion) -> Assertion:
-    """Our assertion."""
-    kind, value = assertion.type, assertion.value
-    update: dict[str, Any]
-    if kind == SEQUENCE:
-        said = value if isinstance(value, dict) else {"steps": value}
-        update = {"type": "tool_sequence", "value": said["steps"], "mode": said.get("mode")}
-    elif kind == ARGUMENTS:
-        how = "exactly" if value.get("mode") == "exact" else "arguments"
-        wanted = {"tool": value["name"], how: value.get("args", value.get("arguments")), "calls": "any"}
-        update = {"type": "tool_arguments", "value": wanted}
-    else:
-        bounds = {key: value[key] for key in ("min", "max") if key in value}
-        least = {"min": 1} if kind == USED and not bounds else bounds
-        update = {"type": "tool_calls", "value": least, "name": value.get("name")}
-    return assertion.model_copy(update=update)
-
-
 ASSERTIONS = {
     "tool_sequence": assertion_kind(tool_sequence, problem_with_sequence, "value mode"),
     "trajectory": assertion_kind(trajectory, problem_with_trajectory, "value mode path"),
     "delegated": assertion_kind(delegated, problem_with_delegated, "value"),
-    USED: assertion_kind(tool_used, problem_with_trajectory_name, "value"),
-    ARGUMENTS: assertion_kind(renamed, problem_with_trajectory_name, "value", waits=True),
-    SEQUENCE: assertion_kind(renamed, problem_with_trajectory_name, "value"),
-    STEPS: assertion_kind(renamed, problem_with_trajectory_name, "value"),
 }

@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from runner.application.documents import JsonPath, Position
-from runner.assertions import TYPES
 from runner.assertions.model import Assertion
 from runner.cases.entries import Entry, Problem, Problems
 from runner.cases.kinds import further_models
@@ -192,8 +191,7 @@ def _columns(header: list[str], row: int, problems: Problems) -> Iterator[_Colum
 
 
 def _asserted(said: str) -> _Column:
-    type = max((name for name in TYPES if f"{said}:".startswith(f"{name}:")), key=len, default=said.partition(":")[0])
-    behind = said[len(type) + 1 :]
+    type, _, behind = said.partition(":")
     extra = {_AFTER_COLON.get(type, "path"): behind} if behind else {}
     field = "value" if _CELL.get(type) in extra else _CELL.get(type, "value")
     is_json = field == "value" and type not in _OF_TEXT

@@ -12,7 +12,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from runner.assertions import TYPES
 from runner.conversion.sources import CODE, Converted, judged, parsed, pattern_problem, value_of
 from runner.errors import ConfigurationError
 from runner.security.files import TABLES, read_text
@@ -371,8 +370,31 @@ class Assertions:
                 self._lacks("`threshold` of an assert-set: all of its assertions must pass")
             if inner:
                 yield {"type": "any_of" if of_any else "all_of", "value": inner}
-        elif type.startswith("trajectory:") and type in TYPES:
-            yield {"type": type, "value": value}
+        elif type.startswith("trajectory:"):
+            yield from _of_trajectory(type, value)
+
+
+def _of_trajectory(type: str, value: Any) -> Iterator[Record]:
+    """Our assertions on calls of tools for one of promptfoo's; none for what has no counterpart."""
+    said = value if isinstance(value, dict) else {}
+    bounds = {name: said[name] for name in ("min", "max") if name in said}
+    named = {"name": said["name"]} if "name" in said else {}
+    match type.partition(":")[2]:
+        case "tool-used" if not said:
+            yield from (
+                {"type": "tool_called", "name": name} for name in (value if isinstance(value, list) else [value])
+            )
+        case "tool-used":
+            yield {"type": "tool_calls", **named, "value": bounds or {"min": 1}}
+        case "tool-args-match" if named:
+            how = "exactly" if said.get("mode") == "exact" else "arguments"
+            arguments = said.get("args", said.get("arguments"))
+            yield {"type": "tool_arguments", "value": {"tool": said["name"], how: arguments, "calls": "any"}}
+        case "tool-sequence":
+            mode = {"mode": said["mode"]} if "mode" in said else {}
+            yield {"type": "tool_sequence", "value": said.get("steps", value), **mode}
+        case "step-count" if bounds and said.get("type", "tool") == "tool":
+            yield {"type": "tool_calls", "value": bounds}
 
 
 def expected_in(cell: str) -> Record:

@@ -62,7 +62,6 @@ HOLD = [
             {"type": "tool_calls", "value": {"min": 1, "max": 1}},
             {"type": "no_repeated_calls"},
             {"type": "trajectory", "value": [FIND, {"agent": "prices"}, {"agent": "refunds"}], "mode": "exact"},
-            {"type": "trajectory:tool-used", "value": "find"},
             {"type": "model_calls", "value": {"min": 5, "max": 5}},
         ],
     ),

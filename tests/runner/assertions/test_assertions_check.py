@@ -37,10 +37,6 @@ CHECKS = {
     "no_repeated_calls": {},
     "delegated": {"value": "a"},
     "trajectory": {"value": ["a"]},
-    "trajectory:tool-used": {"value": "a"},
-    "trajectory:tool-args-match": {"value": {"name": "a", "args": {}}},
-    "trajectory:tool-sequence": {"value": {"steps": ["a"]}},
-    "trajectory:step-count": {"value": {"max": 1}},
     "script": {"script": "scripts.a.B"},
     "agent": {"use": "agents:a", "value": "b"},
     "preference": {"use": "agents:a", "value": "b"},
@@ -58,7 +54,7 @@ CHECKS = {
     "workspace": {},
 }
 """A good assertion of each type."""
-NEED_MORE = ("script", "snapshot", "tool_result", "tool_arguments", "trajectory:tool-args-match")
+NEED_MORE = ("script", "snapshot", "tool_result", "tool_arguments")
 """Types that say nothing of an answer without calls of tools."""
 OUTPUTS = ["", "abc", "{", "\ud800", None, True, 0, -1.5, 10**400, [], [[[]]], {}, {"a": 1}, {"a": None}]
 

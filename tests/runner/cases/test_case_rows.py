@@ -82,7 +82,7 @@ ASSERTIONS = [
     ("assert.json_path:$.a.b", "Oslo", {"type": "json_path", "path": "$.a.b", "value": "Oslo"}),
     ("assert.regex", "a.c", {"type": "regex", "pattern": "a.c"}),
     ("assert.tool_called", "search", {"type": "tool_called", "name": "search"}),
-    ("assert.trajectory:step-count", '"{""max"": 2}"', {"type": "trajectory:step-count", "value": {"max": 2}}),
+    ("assert.tool_calls", '"{""max"": 2}"', {"type": "tool_calls", "value": {"max": 2}}),
     ("assert.agent:agents:judge", "Is polite", {"type": "agent", "use": "agents:judge", "criteria": "Is polite"}),
 ]
 

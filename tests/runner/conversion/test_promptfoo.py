@@ -27,7 +27,21 @@ FOUND: list[tuple[dict[str, Any], dict[str, Any] | None]] = [
         {"type": "any_of", "value": [{"type": "contains", "value": w} for w in "ab"]},
     ),
     ({"type": "assert-set", "assert": [{"type": "javascript", "value": "1"}]}, None),
-    ({"type": "trajectory:step-count", "value": {"max": 2}}, {"type": "trajectory:step-count", "value": {"max": 2}}),
+    ({"type": "trajectory:step-count", "value": {"max": 2}}, {"type": "tool_calls", "value": {"max": 2}}),
+    ({"type": "trajectory:step-count", "value": {"type": "span", "max": 2}}, None),
+    ({"type": "trajectory:tool-used", "value": ["a"]}, {"type": "tool_called", "name": "a"}),
+    (
+        {"type": "trajectory:tool-used", "value": {"name": "a", "max": 2}},
+        {"type": "tool_calls", "name": "a", "value": {"max": 2}},
+    ),
+    (
+        {"type": "trajectory:tool-args-match", "value": {"name": "a", "args": {"n": 1}, "mode": "exact"}},
+        {"type": "tool_arguments", "value": {"tool": "a", "exactly": {"n": 1}, "calls": "any"}},
+    ),
+    (
+        {"type": "trajectory:tool-sequence", "value": {"steps": ["a"], "mode": "exact"}},
+        {"type": "tool_sequence", "value": ["a"], "mode": "exact"},
+    ),
     ({"type": "python", "value": "file://x.py"}, None),
     ({"type": "rouge-n", "value": "a"}, None),
 ]
