@@ -118,13 +118,13 @@ class Config(CommandTable, act="settings:config", page="configuration"):
 
 
 class Convert(CommandTable, act="init:convert", page="data"):
-    """Converts a promptfoo configuration, or a dataset of Inspect, DeepEval or OpenAI evals, to a case file, and lists
-    what cannot be converted."""
+    """Converts a promptfoo configuration, or a dataset of Inspect or DeepEval, to a case file, and lists what cannot be
+    converted."""
 
     file: str = word("FILE", required=True)
     output: str | None = option("Case file to write: .jsonl, .json or .yaml. Default: print JSONL.", short="o", metavar="FILE")
-    format: str | None = option("Format of FILE. Default: detected from its fields.", name="from", read=one_of("promptfoo", "inspect", "deepeval", "openai-evals"))
-    scorer: str | None = option("Scorer that Inspect or OpenAI evals used.", read=one_of("includes", "match", "exact", "pattern", "model_graded_qa"))
+    format: str | None = option("Format of FILE. Default: detected from its fields.", name="from", read=one_of("promptfoo", "inspect", "deepeval"))
+    scorer: str | None = option("Scorer that Inspect used.", read=one_of("includes", "match", "exact", "pattern", "model_graded_qa"))
     simulator: str = option("Agent that simulates users.", metavar="ID", default="workers.test.user-simulator")
 
 
@@ -339,7 +339,6 @@ class Types(CommandTable, act="types:types", page="editor"):
     project files that let editors find the module of each test."""
 
     folder: str | None = word("[FOLDER]")
-    check: bool = switch("Write nothing, and exit with 1 if a file is out of date.")
 
 
 class View(CommandTable, act="serve:view", page="view"):

@@ -1,1 +1,1 @@
-"""Cases of other tools as cases of ours: promptfoo, Inspect, DeepEval, OpenAI evals; and what has no counterpart."""
+"""Cases of other tools as cases of ours: promptfoo, Inspect, DeepEval; and what has no counterpart."""

@@ -1,8 +1,7 @@
-"""Which tool a file is of, and the cases in it: samples of Inspect, goldens of DeepEval, samples of OpenAI evals. How
-answers are scored is in code there; here, `Scorer` says it.
+"""Which tool a file is of, and the cases in it: samples of Inspect, goldens of DeepEval. How answers are scored is in
+code there; here, `SCORERS` say it.
 
-Sources: https://inspect.aisi.org.uk/datasets.html, https://deepeval.com/docs/evaluation-datasets,
-https://github.com/openai/evals/blob/main/docs/build-eval.md."""
+Sources: https://inspect.aisi.org.uk/datasets.html, https://deepeval.com/docs/evaluation-datasets."""
 
 from __future__ import annotations
 
@@ -17,26 +16,24 @@ from runner.conversion.sources import SAME_MEANING, Converted, judged, one_of, p
 from runner.errors import ConfigurationError
 from scripttest.typing_names import Record
 
-FORMATS = ("promptfoo", "inspect", "deepeval", "openai-evals")
+FORMATS = ("promptfoo", "inspect", "deepeval")
 _OF_PROMPTFOO = ("prompts", "providers", "targets", "defaultTest", "scenarios", "redteam")
 _OF_GOLDENS = ("goldens", "conversational_goldens", "test_cases", "conversational_test_cases", "cases", "tests", "data")
 _MARKS = {
-    "openai-evals": ("ideal",),
     "inspect": ("target", "choices"),
     "promptfoo": ("vars", "__expected", "__expected1"),
     "deepeval": tuple("expected_output actual_output retrieval_context context scenario expected_tools turns".split()),
 }
 """Format → fields of its records that no other one has."""
 SCORERS = ("includes", "match", "exact", "pattern", "model_graded_qa")
-"""An answer contains the target, ends with it (of OpenAI evals: begins), is it, matches it, means it."""
-IN_CODE = "the scorer, which is code: pass --scorer with one of {}; the cases use {}"
+"""An answer contains the target, ends with it, is it, matches it, means it."""
+IN_CODE = f"the scorer, which is code: pass --scorer with one of {', '.join(SCORERS)}; the cases use includes()"
 FIELDS = {
     "inspect": ("input", "target", "id", "choices", "metadata"),
     "deepeval": (
         *("input", "expected_output", "name", "expected_tools", "turns", "scenario", "expected_outcome"),
         *("user_description", "additional_metadata", "context", "comments"),
     ),
-    "openai-evals": ("input", "ideal"),
 }
 """Format → the fields that are read."""
 PARTS = ("image", "audio", "text", "image_url", "input_audio")
@@ -69,7 +66,7 @@ def converted(path: Path, shown: str, format: str | None, scorer: str | None, si
         elif format == "deepeval":
             _add_goldens(made, [_snake(record) for record in _records(value, shown)], simulator)
         else:
-            _add_samples(made, format, _records(value, shown), scorer)
+            _add_samples(made, _records(value, shown), scorer)
     except (AttributeError, LookupError, TypeError, ValueError) as error:  # of values that are not what they should be
         why = str(error) if isinstance(error, ValueError) else f"a value has another type than {format} writes"
         place = f"{shown}, {made.at}" if made.at else shown
@@ -117,19 +114,14 @@ def _configuration(value: Any, path: Path) -> Record:
     return {**config, "prompts": [f"{{{{ {named[0]} }}}}" if named else "{{ prompt }}"]}
 
 
-def _add_samples(converted: Converted, format: str, records: list[Record], scorer: str | None) -> None:
-    """Samples of Inspect or OpenAI evals. Without a scorer those of Inspect are scored by `includes`, or by their
-    choices, and the others by `match`."""
-    default, shown = ("includes", "includes()") if format == "inspect" else ("match", "Match")
-    if scorer is None and not (format == "inspect" and all(one.get("choices") for one in records)):
-        converted.lacks(IN_CODE.format(", ".join(SCORERS), shown))
-    for id, sample in _read(converted, format, "sample", records):
+def _add_samples(converted: Converted, records: list[Record], scorer: str | None) -> None:
+    """Samples of Inspect. Without a scorer, they are scored by `includes`, or by their choices."""
+    if scorer is None and not all(one.get("choices") for one in records):
+        converted.lacks(IN_CODE)
+    for id, sample in _read(converted, "inspect", "sample", records):
         said = _said(sample.get("input"), converted, id)
-        if format == "openai-evals":
-            converted.add(id, said, _scored(_targets(sample.get("ideal")), scorer or default, begins=True))
-            continue
         targets = _targets(sample.get("target"))
-        checks = list(_scored(targets, scorer or default, begins=False))
+        checks = list(_scored(targets, scorer or "includes"))
         if choices := _list(sample.get("choices")):
             letters = ascii_uppercase[: len(choices)]
             options = "\n".join(f"{letter}) {choice}" for letter, choice in zip(letters, choices, strict=False))
@@ -189,16 +181,16 @@ def _called(tool: Any) -> Iterator[Record]:
     yield {"type": "tool_called", **({"value": {"name": name, "arguments": given}} if given else {"name": name})}
 
 
-def _scored(targets: list[str], scorer: str, begins: bool) -> Iterator[Record]:
-    """The assertions of a scorer; `begins`: to match means to begin with the target, and not to end with it."""
+def _scored(targets: list[str], scorer: str) -> Iterator[Record]:
+    """The assertions of a scorer."""
     if not targets:
         return
-    if scorer == "match" and not begins:
+    if scorer == "match":
         yield one_of("regex", (rf"(?i){re.escape(target)}\W*$" for target in targets))
     elif scorer == "model_graded_qa":
         yield judged(SAME_MEANING.format(" or: ".join(targets)))
     else:
-        types = {"includes": "icontains", "match": "starts_with", "exact": "equals", "pattern": "regex"}
+        types = {"includes": "icontains", "exact": "equals", "pattern": "regex"}
         yield one_of(types[scorer], targets)
 
 

@@ -25,6 +25,7 @@ TOP = {
     "commandLineOptions": "flags",
     "env": "set in the application's .env",
     "redteam": "no counterpart",
+    "scenarios": "write their combinations as tests",
     "extensions": "--before, --after",
     "nunjucksFilters": "inserted into the prompt",
     "transform": "a Next hook of the agent",
@@ -32,20 +33,11 @@ TOP = {
 """Field of the configuration → what there is instead."""
 OF_AGENT = frozenset(("tools", "tool_choice"))
 """Parameters that are the agent's own here."""
-READ = tuple("description prompts tests defaultTest scenarios assertionTemplates metadata tags $schema".split())
+READ = tuple("description prompts tests defaultTest assertionTemplates metadata tags $schema".split())
 OF_TEST = ("description", "vars", "assert", "metadata", "options", "threshold", "prompts", "providers", "provider")
 OF_OPTIONS = ("prefix", "suffix", "disableVarExpansion", "disableDefaultAsserts")
 BETWEEN_PROMPTS = re.compile(r"\n---\n")
-_FILTERS: dict[str, Callable[[Any], Any]] = {
-    "upper": lambda value: _text(value).upper(),
-    "lower": lambda value: _text(value).lower(),
-    "trim": lambda value: _text(value).strip(),
-    "dump": lambda value: json.dumps(value, ensure_ascii=False, separators=(",", ":")),
-    "length": lambda value: len(value) if isinstance(value, str | list | dict) else 0,
-    "safe": lambda value: value,
-}
-"""Filters of templates that are the same everywhere."""
-_VARIABLE = re.compile(rf"\{{\{{-?\s*([\w.]+)((?:\s*\|\s*(?:{'|'.join(_FILTERS)}))*)\s*-?\}}\}}")
+_VARIABLE = re.compile(r"\{\{-?\s*([\w.]+)\s*-?\}\}")
 _LOGIC = re.compile(r"\{%|\{\{[^}]*[|(]")
 """What is a template with more than names, or looks so."""
 _EXPECTED = re.compile(r"__expected\d*\Z")
@@ -76,7 +68,7 @@ class Promptfoo:
             }
         prompts = list(self._prompts(self._config.get("prompts") or ["{{prompt}}"]))
         default = self._read(self._config.get("defaultTest") or {})
-        tests = [*self._tests(self._config.get("tests") or []), *self._scenarios()]
+        tests = list(self._tests(self._config.get("tests") or []))
         for number, test in enumerate(tests or [{}], 1):
             self.converted.at = f"test-{number}"
             variants = list(self._expanded(default, test))
@@ -149,14 +141,6 @@ class Promptfoo:
                     self.converted.at = f"test {number} of {name}"
                     yield _row(row) if path.suffix in TABLES else row
 
-    def _scenarios(self) -> Iterator[Record]:
-        """The tests of scenarios, each with each of their configurations."""
-        for scenario in map(self._read_value, self._config.get("scenarios") or []):
-            tests = list(self._tests(scenario.get("tests") or [{}]))
-            for given, test in product(self._tests(scenario.get("config") or [{}]), tests):
-                joined = [*(given.get("assert") or []), *(test.get("assert") or [])]
-                yield {**given, **test, "vars": _joined(given, test, "vars"), "assert": joined}
-
     def _expanded(self, default: Record, test: Record) -> Iterator[Record]:
         """The variables of a test; lists give one test for each of their elements."""
         variables = {**self._read(default.get("vars") or {}), **self._read(test.get("vars") or {})}
@@ -187,8 +171,6 @@ class Promptfoo:
             found = _at(variables, match[1].split("."))
             if isinstance(found, str) and depth < 5:
                 found = self._rendered(found, variables, lacks, depth + 1)
-            for name in re.findall(r"\w+", match[2]):
-                found = _FILTERS[name](found)
             return _text(found)
 
         if re.search(r"\{\{|\{%", _VARIABLE.sub("", value)):
@@ -254,20 +236,12 @@ def _joined(default: Record, test: Record, field: str) -> Record:
 
 def _row(row: Record) -> Record:
     """The test in a row of a table: its columns are variables, and `__expected` and its relatives."""
-    test: Record = {"vars": {}, "assert": [], "options": {}, "metadata": {}}
+    test: Record = {"vars": {}, "assert": []}
     for name, cell in row.items():
         if _EXPECTED.match(name):
             test["assert"] += [expected_in(cell)] if cell else []
         elif name == "__description":
             test["description"] = cell
-        elif name in ("__prefix", "__suffix"):
-            test["options"][name[2:]] = cell
-        elif name == "__threshold" and cell:
-            test["threshold"] = float(cell)
-        elif name.startswith("__metadata:"):
-            values = name.endswith("[]")
-            key = name.removeprefix("__metadata:").removesuffix("[]")
-            test["metadata"] |= {key: [one.strip() for one in cell.split(",")] if values else cell} if cell else {}
         elif name.startswith("__"):
             test |= {name: cell} if cell else {}
         else:
@@ -300,6 +274,7 @@ INSTEAD = {
         ("javascript", "python", "ruby", "webhook"), "write it as a TypeScript function, for a `script` assertion"
     ),
     "select-best": "a `preference` assertion",
+    "assert-set": "`any_of` or `all_of`",
     "is-refusal": "a criterion in words, for an `agent` assertion",
     **dict.fromkeys(("is-valid-openai-tools-call", "is-valid-function-call"), "an assertion `tool_called`"),
 }
@@ -361,15 +336,6 @@ class Assertions:
             yield {"type": LIMITS[type], "value": threshold}
         elif type == "similar" and isinstance(value, str):
             yield {"type": "similar", "value": value, "threshold": SIMILARITY if threshold is None else threshold}
-        elif type == "assert-set":
-            parts = given.get("assert") or []
-            inner = [check for one in parts for check in self.of(one)]
-            share = 1 if threshold is None else threshold
-            of_any = share < 1 and share * len(parts) <= 1
-            if inner and share < 1 and not of_any:
-                self._lacks("`threshold` of an assert-set: all of its assertions must pass")
-            if inner:
-                yield {"type": "any_of" if of_any else "all_of", "value": inner}
         elif type.startswith("trajectory:"):
             yield from _of_trajectory(type, value)
 

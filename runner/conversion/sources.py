@@ -122,9 +122,7 @@ def pattern_problem(pattern: object) -> str | None:
     return None
 
 
-def one_of(type: str, values: Iterable[Any], negate: bool = False) -> Record:
+def one_of(type: str, values: Iterable[Any]) -> Record:
     """An assertion that holds for one of some values."""
     checks = [{"type": type, "value": value} for value in values]
-    return (checks[0] if len(checks) == 1 else {"type": "any_of", "value": checks}) | (
-        {"negate": True} if negate else {}
-    )
+    return checks[0] if len(checks) == 1 else {"type": "any_of", "value": checks}

@@ -33,14 +33,9 @@ tests:
     metadata: {topic: home}
     assert: [{type: latency, threshold: 5000}]
   - file://tests.csv
-scenarios:
-  - config: [{vars: {language: Latin}}, {vars: {language: Greek}}]
-    tests: [{vars: {input: sun}, assert: [{type: regex, value: '(?i)sol|helios'}]}]
 """
 CHAT = '[{"role": "system", "content": "Into {{ language }}."}, {"role": "user", "content": "{{ input }}"}]'
-TABLE = (
-    "language,input,__expected1,__expected2,__metadata:kind\nItalian,cat,contains: gatto,is-json,x\nDutch,dog,hond,,\n"
-)
+TABLE = "language,input,__expected1,__expected2\nItalian,cat,contains: gatto,is-json\nDutch,dog,hond,\n"
 INSPECT = [
     {"id": 7, "input": "What is the capital of Norway?", "target": "Oslo", "metadata": {"topic": "geo"}},
     {
@@ -69,10 +64,6 @@ GOLDENS = [
     {"scenario": "Wants a refund", "expectedOutcome": "The refund is made", "userDescription": "Angry"},
     {"scenario": "Books", "expected_outcome": "Booked", "turns": [{"role": "user", "content": "A room"}]},
 ]
-EVALS = [
-    {"input": [{"role": "system", "content": "Answer"}, {"role": "user", "content": "2+2?"}], "ideal": "4"},
-    {"input": "3+3?", "ideal": ["6", "six"]},
-]
 JUDGE = {"type": "agent", "use": "agents:workers.test.validator"}
 
 
@@ -90,7 +81,6 @@ def here(app: MakeApplication) -> Application:
             "/tests.csv": TABLE,
             "/inspect.jsonl": lines(INSPECT),
             "/deepeval.json": json.dumps(GOLDENS),
-            "/evals.jsonl": lines(EVALS),
         }
     )
 
@@ -108,7 +98,6 @@ def test_a_configuration_of_promptfoo_becomes_cases_for_each_prompt_and_test(her
         *("Translate into French: Hello", ["Into French.", "Hello"], "Translate into German: Hello"),
         *(["Into German.", "Hello"], "Translate into Spanish: formal house", ["Into Spanish.", "formal house"]),
         *("Translate into Italian: cat", ["Into Italian.", "cat"], "Translate into Dutch: dog", ["Into Dutch.", "dog"]),
-        *("Translate into Latin: sun", ["Into Latin.", "sun"], "Translate into Greek: sun", ["Into Greek.", "sun"]),
     ]
     default = {"type": "not_contains", "value": "sorry"}
     assert found[0] == {
@@ -126,9 +115,8 @@ def test_a_configuration_of_promptfoo_becomes_cases_for_each_prompt_and_test(her
         [default, {"type": "latency_ms", "value": 5000}],
         [default, {"type": "contains", "value": "gatto"}, {"type": "json_schema", "value": {}}],
         [default, {"type": "equals", "value": "hond"}],
-        *([[default, {"type": "regex", "value": "(?i)sol|helios"}]] * 2),
     ]
-    assert (found[4]["metadata"], found[6]["metadata"]) == ({"topic": "home"}, {"kind": "x"})
+    assert found[4]["metadata"] == {"topic": "home"}
     assert run.stderr.splitlines() == [
         "No counterpart:",
         "  `providers`: agents have their own connector; -c CONNECTOR overrides it",
@@ -173,14 +161,7 @@ def test_goldens_of_deepeval_become_cases(here: Application) -> None:
     assert "`retrieval_context` (golden-1)" in run.stderr
 
 
-def test_samples_of_openai_evals_become_cases(here: Application) -> None:
-    first, second = cases(here.run("convert", "evals.jsonl"))
-    assert [message["role"] for message in first["messages"]] == ["system", "user"]
-    assert first["assert"] == {"type": "starts_with", "value": "4"}
-    assert second["assert"]["value"] == [{"type": "starts_with", "value": "6"}, {"type": "starts_with", "value": "six"}]
-
-
-@pytest.mark.parametrize("source", ["promptfooconfig.yaml", "inspect.jsonl", "deepeval.json", "evals.jsonl"])
+@pytest.mark.parametrize("source", ["promptfooconfig.yaml", "inspect.jsonl", "deepeval.json"])
 @pytest.mark.parametrize("form", [".jsonl", ".json", ".yaml"])
 def test_what_is_written_runs(here: Application, source: str, form: str) -> None:
     target = f"assistants/demo/tests/converted{form}"
@@ -209,7 +190,6 @@ WRONG = {
     "other.json": ('[{"a": 1}]', "Cannot convert other.json: its fields match none of promptfoo, inspect"),
     "numbers.json": ('[{"target": 1}, 2]', "Cannot convert numbers.json: entry 2 is not an object"),
     "none.yaml": ("prompts: [file://gone.txt]\n", "Cannot convert gone.txt: "),
-    "high.csv": ("q,__expected,__threshold\nhi,contains: x,high\n", "Cannot convert high.csv, test 1 of high.csv: "),
     "one.yaml": (
         "prompts: [hi]\ntests: [{assert: {type: contains}}]\n",
         "Cannot convert one.yaml, test-1: a value has",
@@ -247,18 +227,18 @@ def test_a_prompt_with_the_logic_of_templates_is_named_and_its_tests_are_written
     assert "No counterpart:" in run.stdout + run.stderr
 
 
-def test_filters_of_promptfoo_are_applied_and_parameters_of_its_only_provider_are_options(app: MakeApplication) -> None:
+def test_parameters_of_the_only_provider_are_options(app: MakeApplication) -> None:
     configuration = """\
 prompts:
-  - "{{ a | upper }} {{b|trim|lower}} {{ c | dump }} {{ c.n }} {{ b | length }} {{ none }}"
+  - "{{ a }} {{ c }} {{ c.n }} {{ none }}"
   - "{% if a %}{{ a }}{% endif %}"
 providers: [{id: openai:gpt-4o, config: {temperature: 0.2, max_tokens: 9, apiKey: k, seed: many, tools: [{type: function}]}}]
-tests: [{vars: {a: hi, b: " Ho ", c: {n: 1}}}]
+tests: [{vars: {a: hi, c: {n: 1}}}]
 """
     here = app({"/promptfooconfig.yaml": configuration})
     run = here.run("convert", "promptfooconfig.yaml")
     first, second = map(json.loads, run.stdout.splitlines())
-    assert first["input"] == 'HI ho {"n":1} 1 4 '
+    assert first["input"] == 'hi {"n": 1} 1 '
     assert second["input"] == "{% if a %}{{ a }}{% endif %}"
     assert first["options"] == second["options"] == {"temperature": 0.2, "max_tokens": 9}
     assert "`tools` of the provider: an agent has its own tools" in run.stderr
