@@ -1,5 +1,5 @@
 """`yao-test completion SHELL`: has a shell complete flags, commands, and what an application has: agents, modules, case
-files, tests, tags, connectors, profiles."""
+files, tests."""
 
 from __future__ import annotations
 
@@ -124,35 +124,9 @@ def _tests(application: Application, options: RunOptions, environment: Environme
                 yield from _CASE.findall(file.read(READ))
 
 
-def _tags(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
-    """Tags of tests; those of cases are known only when they are read."""
-    from runner.planning.names import tags_in
-
-    for module in application.modules():
-        for tags in tags_in(read_text(module.test, "replace")).of.values():
-            yield from tags
-
-
-def _connectors(application: Application, options: RunOptions, environment: Environment) -> Iterable[str]:
-    from runner.connectors.load import Connectors
-
-    return Connectors(application.root, environment.variables).ids()
-
-
-def _profiles(application: Application, options: RunOptions, environment: Environment) -> Iterator[str]:
-    from runner.application.configuration import read_configuration
-
-    file = read_configuration(application)
-    tables = file.tables if file is not None else {}
-    return (name.removeprefix("profile.") for name in tables if name.startswith("profile."))
-
-
 _VALUES: dict[str, Callable[[Application, RunOptions, Environment], Iterable[str]]] = {
     "input": _inputs,
     "name": lambda application, options, environment: (agent.id for agent in application.agents()),
     "run": _tests,
-    "tag": _tags,
-    "connector": _connectors,
-    "profile": _profiles,
 }
 """Flag → what its values may be."""

@@ -26,8 +26,6 @@ def here(shared_app: MakeApplication) -> Application:
             "a_test.ts": "// @tag smoke\nexport function TestOne(t) {}\nfunction TestTwo(t) {}\nfunction FuzzFour(f) {}\nfunction Fuzzy() {}\n",
             "deep/b_test.ts": "// @tag slow\nexport const TestThree = (t) => {};\n",
             "/assistants/demo/tests/cases.jsonl": '{"id": "asks", "input": "Hi"}\n',
-            "/connectors/gpt.conn.yao": '{"type": "openai", "options": {"model": "m"}}',
-            "/yao-test.toml": "[profile.ci]\nfail-fast = true\n",
         }
     )
 
@@ -57,9 +55,6 @@ LINES = {
     "yao-test -i scripts.demo.a --run Test": {"TestOne", "TestTwo"},
     "yao-test -i scripts.demo.a --run Fuzz": {"FuzzFour"},
     "yao-test --run a": {"asks"},
-    "yao-test --tag s": {"smoke", "slow"},
-    "yao-test -c g": {"gpt"},
-    "yao-test --profile c": {"ci"},
     "yao-test sch": {"schema"},
     "yao-test schema c": {"case", "config"},
     "yao-test completion ": {"bash", "fish", "zsh"},
@@ -80,12 +75,11 @@ def test_each_shell_asks_in_its_own_way(here: Application, shell: str) -> None:
     assert f"_YAO_TEST_COMPLETE={shell}_complete" in script.stdout
 
 
-def test_where_nothing_is_known_nothing_is_completed(app: MakeApplication, tmp_path: Path) -> None:
+def test_where_nothing_is_known_nothing_is_completed(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "app").mkdir()
     bare = Application(tmp_path / "app", tmp_path / "home")
     assert completed(bare, "yao-test -n ") == set()
-    assert completed(app({"/yao-test.toml": "x = "}), "yao-test --profile ") == set()
 
 
 def test_a_real_bash(here: Application, tmp_path: Path) -> None:
