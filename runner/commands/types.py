@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from json import dumps
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from runner.commands import tables
 from runner.commands.inputs import write_file, writing
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.security.files import SUFFIXES, read_text
+from runner.security.files import read_text
 
 TARGET = "types/yao-test"
 PROJECTS = f"{TARGET}/.tests"
@@ -33,9 +32,7 @@ _DECLARED = re.compile(
 """A declaration at the top level: one that is exported, or that begins its line."""
 _LIST = re.compile(r"^[ \t]*export\s*(?:type\s*)?\{([^}]*)\}", re.MULTILINE)
 _OF_LIST = re.compile(rf"^(?:type\s+)?{_NAME}(?:\s+as\s+{_NAME})?$")
-_ALL = re.compile(r"""^[ \t]*export\s*\*\s*from\s*["'](\.[^"']+)["']""", re.MULTILINE)
 _SYNTAX = re.compile(r"^[ \t]*(?:import\b(?!\s*\()|export\b)", re.MULTILINE)
-_SUFFIXES = ("", *SUFFIXES, *(f"/index{suffix}" for suffix in SUFFIXES))
 _TYPES = ("interface", "type", "namespace")
 DECLARATIONS = Path(__file__).resolve().parents[2] / "bindings" / "types"
 CONFIG = "tsconfig.json"
@@ -51,13 +48,8 @@ def types(environment: Environment, given: tables.Types) -> int:
     files = type_files(root)
     old = [path for path, text in files.items() if content_of(root / path) != text]
     left = [path for path in _made(root) if path not in files]
-    if given.check:
-        for path in [*old, *left]:
-            environment.stdout.write(f"Out of date: {root / path}\n")
-        return exit_codes.FAILED if old or left else exit_codes.PASSED
-    foreign = [path for path in old if path.startswith(PROJECTS) and not _is_made(root / path)]
     is_new = not (root / CONFIG).exists()
-    for path in [path for path in old if path not in foreign] + [CONFIG] * is_new:
+    for path in [*old, *([CONFIG] if is_new else [])]:
         write_file(root / path, files.get(path) or TSCONFIG.read_text("utf-8"))
     for path in left:
         with writing(root / path):
@@ -65,8 +57,6 @@ def types(environment: Environment, given: tables.Types) -> int:
     environment.stdout.write(
         f"Installed {sum(not path.startswith(PROJECTS) for path in files)} files in {root / TARGET}\n"
     )
-    for path in foreign:
-        environment.stdout.write(f"Kept {root / path}, because it does not begin with {MADE.strip()}\n")
     if is_new:
         environment.stdout.write(f"Wrote {root / CONFIG}\n")
     for line in lacks(root, files, str(root / CONFIG)):
@@ -105,13 +95,8 @@ def _application(directory: Path) -> Path:
 
 def _made(root: Path) -> list[str]:
     """The generated project files that are there from an earlier call, as paths from the root."""
-    return [path.relative_to(root).as_posix() for path in sorted((root / PROJECTS).glob("*")) if _is_made(path)]
-
-
-def _is_made(path: Path) -> bool:
-    """Whether a file is missing, or was written by this command."""
-    content = content_of(path)
-    return content.startswith(MADE) if content is not None else not path.exists()
+    found = [path for path in sorted((root / PROJECTS).glob("*")) if (content_of(path) or "").startswith(MADE)]
+    return [path.relative_to(root).as_posix() for path in found]
 
 
 def content_of(path: Path) -> str | None:
@@ -171,7 +156,7 @@ def _declarations(script: Path, test: Path, root: Path) -> str:
     if not _SYNTAX.search(text):
         return "\n".join([*lines, f'/// <reference path="{path}" />', ""])
     own = {name for _, _, _, name in _DECLARED.findall(content_of(test) or "")}
-    exported = {name: of for name, of in _exported(script, text, set()).items() if name not in own}
+    exported = {name: of for name, of in _exported(text).items() if name not in own}
     beside = dumps(os.path.splitext(path)[0])
     lines += [f"import * as beside from {beside};", "", "declare global {"]
     lines += [f"  export import {name} = beside.{of};" for name, of in exported.items() if of != "default"]
@@ -187,9 +172,8 @@ def _declarations(script: Path, test: Path, root: Path) -> str:
     return "\n".join([*lines, "}", ""])
 
 
-def _exported(script: Path, text: str, seen: set[Path]) -> dict[str, str]:
-    """The names that a script exports, also with `export *`, and the name by which each is exported."""
-    seen.add(script)
+def _exported(text: str) -> dict[str, str]:
+    """The names that a script exports, and the name by which each is exported."""
     found = {}
     for is_exported, is_default, _, name in _DECLARED.findall(text):
         if is_exported:
@@ -198,17 +182,8 @@ def _exported(script: Path, text: str, seen: set[Path]) -> dict[str, str]:
         for part in re.sub(r"//.*", "", names).split(","):
             if match := _OF_LIST.match(part.strip()):
                 found[match[1]] = match[2] or match[1]
-    for other in _others(script, text):
-        if other not in seen:
-            found = {**_exported(other, content_of(other) or "", seen), **found}
     found.pop("default", None)
     return found
-
-
-def _others(script: Path, text: str) -> Iterator[Path]:
-    for path in _ALL.findall(text):
-        target = os.path.normpath(script.parent / path)
-        yield from (Path(target + suffix) for suffix in _SUFFIXES if os.path.isfile(target + suffix))
 
 
 def _imports(text: str, script: Path) -> bool:
