@@ -161,8 +161,6 @@ class Listed(Value):
     """Names of the tests that will run, in source order."""
     known: tuple[str, ...]
     """Names of all tests of the module, before filtering."""
-    beside: int = 0
-    """How many tests do not run because others call `t.only`."""
 
 
 class Broken(Value):

@@ -1,4 +1,4 @@
-"""What would run: `--dry-run` prints the plan of a run, with what it leaves out; the state of a report is which results
+"""What would run: `--dry-run` prints the plan of a run; the state of a report is which results
 `--resume` would keep, and what would run. Modules are loaded to list their tests; no test runs."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runner.execution.services import RunServices
 from runner.execution.stopping import Stop
 from runner.options.options import FLAGS, TYPED, RunOptions, absolute, taken_over
 from runner.planning.inputs import is_generator, resolve_application
-from runner.planning.plan import LeftOut, Reason, Rerun, Retained, RunPlan, RunRequest
+from runner.planning.plan import Reason, Rerun, Retained, RunPlan, RunRequest
 from runner.planning.planner import make_plan, with_contexts
 from runner.record.events import RunStatus, looks_in
 from runner.record.writing import near
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 def print_plan(plan: RunPlan, records: Iterator[HostRecord]) -> int:
-    """Prints what would run, suite by suite, and what is left out. `records` are from a host that only lists the
-    modules. Returns the exit code. Blocks while modules are listed. Raises ConfigurationError if `--run` matches
-    nothing, HostError if the host itself fails."""
+    """Prints what would run, suite by suite. `records` are from a host that only lists the modules. Returns the exit
+    code. Blocks while modules are listed. Raises ConfigurationError if `--run` matches nothing, HostError if the host
+    itself fails."""
     options, selection, stderr = plan.options, plan.selection, plan.environment.stderr
     listed = {record.module: record for record in records if isinstance(record, Listed | Broken)}
     tests = [record for record in listed.values() if isinstance(record, Listed)]
@@ -47,17 +47,15 @@ def print_plan(plan: RunPlan, records: Iterator[HostRecord]) -> int:
     if selection is not None and not plan.matched and not is_broken and not any(record.tests for record in tests):
         names = chain((name for record in tests for name in record.known), *(source.ids() for source in plan.sources))
         raise selection.nothing(names)
-    known = sum(len(record.known) for record in tests)
     is_empty_shard = not plan.suites and options.shard is not None
+    has_tests = any(record.known for record in tests) or any(source.total for source in plan.sources)
     code = exit_codes.FAILED if is_broken else exit_codes.PASSED
-    if not (known or any(source.total for source in plan.sources) or is_empty_shard or is_broken):
+    if not (has_tests or is_empty_shard or is_broken):
         code = exit_codes.CONFIGURATION
-    beside = sum(record.beside for record in tests)
-    left_out = _left_out(plan, known - beside - sum(len(record.tests) for record in tests), beside)
     if options.json:
-        _print_json(plan, _suites(plan, listed, lambda case: case.id), left_out, code)
+        _print_json(plan, _suites(plan, listed, lambda case: case.id), code)
         return code
-    _print_text(plan, _suites(plan, listed, lambda case: _planned(case, options.repeat)), left_out)
+    _print_text(plan, _suites(plan, listed, lambda case: _planned(case, options.repeat)))
     if is_empty_shard and not is_broken:
         stderr.write(f"Warning: no tests are in --shard {options.shard}\n")
     elif code == exit_codes.CONFIGURATION:
@@ -77,17 +75,6 @@ def _suites(plan: RunPlan, listed: dict[str, Listed | Broken], named: Callable[[
             yield suite.id, broken_failure(record)
 
 
-def _left_out(plan: RunPlan, filtered: int, beside: int) -> list[LeftOut]:
-    """What flags and `t.only` leave out; `filtered` is the number of tests of modules that names and tags leave out,
-    `beside` that of tests beside those that call `t.only`."""
-    left = {one.flag: one for one in plan.left_out}
-    if filtered:
-        flags = plan.options.selecting
-        known = left.get(flags, LeftOut(flag=flags))
-        left[flags] = known.replace(tests=known.tests + filtered)
-    return [*left.values(), *([LeftOut(flag="t.only", tests=beside)] if beside else [])]
-
-
 def _planned(case: Case, repeat: str | None) -> str:
     if case.repeat is None and repeat is None:
         return case.id
@@ -99,7 +86,7 @@ def _planned(case: Case, repeat: str | None) -> str:
     return f"{case.id} ({policy.text}: {runs} runs)"
 
 
-def _print_text(plan: RunPlan, suites: Suites, left_out: list[LeftOut]) -> None:
+def _print_text(plan: RunPlan, suites: Suites) -> None:
     environment = plan.environment
     style = Style(environment.colors and not plan.options.no_color)
     total = 0
@@ -128,11 +115,9 @@ def _print_text(plan: RunPlan, suites: Suites, left_out: list[LeftOut]) -> None:
         if total == before:
             line(style.paint("  no tests to run", "dim"))
     line(f"{count(total, 'test')} in {count(len(plan.suites), 'input' if plan.sources else 'module')}")
-    if left_out:
-        line(f"Left out: {', '.join(f'{one.words} by {one.flag}' for one in left_out)}")
 
 
-def _print_json(plan: RunPlan, suites: Suites, left_out: list[LeftOut], code: int) -> None:
+def _print_json(plan: RunPlan, suites: Suites, code: int) -> None:
     from runner.execution.outcome import document_of, document_text
 
     listed, errors = [], []
@@ -143,8 +128,7 @@ def _print_json(plan: RunPlan, suites: Suites, left_out: list[LeftOut], code: in
             listed += [{"suite": name, "test": test} for test in tests]
     if code == exit_codes.CONFIGURATION:
         errors.append({"message": NO_TESTS, "hint": NO_TESTS_HINT})
-    left = {one.flag: one.tests + one.modules for one in left_out}
-    said = {"errors": errors, "warnings": [*plan.warnings], "notes": [*plan.notes], "tests": listed, "left_out": left}
+    said = {"errors": errors, "warnings": [*plan.warnings], "notes": [*plan.notes], "tests": listed}
     document = document_of(code, "listed" if code == exit_codes.PASSED else None, **said)
     environment = plan.environment
     environment.stdout.write(environment.secrets.text(document_text(document)))

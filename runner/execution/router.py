@@ -166,7 +166,6 @@ class Router(Services):
         return Selected(
             tests=frozenset(test for test in run if test not in retained and (again is None or test in again)),
             only=only,
-            beside=len(wanted) - len(run),
             forbidden=plan.forbids_only,
             focuses=selection is None or not selection.names_subtests,
         )

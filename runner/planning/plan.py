@@ -115,28 +115,6 @@ class Retained(Value):
         """How many results there are."""
         return sum(map(len, self.results.values()))
 
-    @property
-    def test_count(self) -> int:
-        """How many tests have some."""
-        return len({(suite, result.name) for suite, kept in self.results.items() for result in kept})
-
-
-class LeftOut(Value):
-    """How many tests one flag leaves out."""
-
-    flag: str
-    """As it is given, such as `--run Ready`."""
-    modules: int = 0
-    """Whole test modules, whose numbers of tests are not known."""
-    tests: int = 0
-    """Cases, and tests of modules that run otherwise."""
-
-    @property
-    def words(self) -> str:
-        """The numbers in words, such as `1 module and 2 tests`."""
-        parts = ((self.modules, "module"), (self.tests, "test"))
-        return " and ".join(f"{number} {word}{'' if number == 1 else 's'}" for number, word in parts if number)
-
 
 class RunPlan(RunRequest):
     """What a run was asked to do, and what it does for that."""
@@ -159,8 +137,6 @@ class RunPlan(RunRequest):
     """The order in which tests run; None: that of the files."""
     matched: bool = True
     """Whether `--run` is certain to match something; else that is known only when the modules are loaded."""
-    left_out: tuple[LeftOut, ...] = ()
-    """What flags leave out, as far as that is known before modules are loaded."""
     resumable: bool = False
     """Whether the run writes a report that a later run can resume."""
     origin: Record | None = None

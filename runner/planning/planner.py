@@ -14,7 +14,7 @@ from runner.application.context import all_variables, build_context
 from runner.errors import ConfigurationError
 from runner.planning.inputs import Input, Modules, named_agent, not_collected, resolve_inputs, with_inputs
 from runner.planning.last_failed import store_of
-from runner.planning.plan import CaseSource, GeneratorInput, LeftOut, Retained, RunPlan, RunRequest, suite_of
+from runner.planning.plan import CaseSource, GeneratorInput, Retained, RunPlan, RunRequest, suite_of
 from runner.record.events import new_run
 from scripttest import kind_of
 from scripttest.values import fields_of
@@ -92,7 +92,6 @@ class _Planner:
         self._modules: list[TestModule] = []
         self._sources: list[CaseSource] = []
         self._warnings = list(request.settings.warnings)
-        self._left_out: list[LeftOut] = []
         self._picked: dict[str, frozenset[str] | None] = {}
         self._matched = True
         self._writes_cases = False
@@ -174,8 +173,6 @@ class _Planner:
 
             files = (module.test for module in modules)
             raise self._selection.nothing(chain(names_in(files), *(source.ids() for source in found)))
-        unselected = sum(source.total - source.selected for source in found)
-        self._leave_out(self._options.selecting, len(modules) - len(self._modules), unselected)
         self._warnings += self._cases.warnings if found else []
         self._warnings += choice.tag_warnings if choice is not None else []
 
@@ -188,10 +185,6 @@ class _Planner:
         found = self._cases.sources(of_cases, tests) if of_cases else []
         self._sources = [one for one in found if tests is None or one.selected or tests.keeps(one.suite.id)]
         return found
-
-    def _leave_out(self, flag: str, modules: int, tests: int) -> None:
-        if modules or tests:
-            self._left_out.append(LeftOut(flag=flag, modules=modules, tests=tests))
 
     @property
     def _has_nothing(self) -> bool:
@@ -209,10 +202,7 @@ class _Planner:
 
             resumes, chat = self._options.resume is not None, self._request.context["chat_id"]
             self._sources = parts_of(sources, shard, self._application.root, chat, empty=resumes)
-        cases = sum(source.selected for source in sources) - sum(source.selected for source in self._sources)
-        others = len(modules) - len(self._modules)
-        self._leave_out(f"--shard {shard}", others, cases)
-        self._matched = self._matched or others > 0
+        self._matched = self._matched or len(self._modules) < len(modules)
 
     def warn(self) -> None:
         """Adds warnings about the selection."""
@@ -277,7 +267,6 @@ class _Planner:
             picked=self._picked,
             order=choice.order if choice is not None else None,
             matched=self._matched,
-            left_out=tuple(self._left_out),
             resumable=resumable,
             origin=origin,
             retained=retained,
@@ -328,7 +317,6 @@ class _Planner:
         retained, warnings = take_up(self._named, origin, self._sources, suites, directory, fingerprints)
         self._sources = [retained.source(source) for source in self._sources]
         self._warnings += warnings
-        self._leave_out(f"--resume {self._options.resume}", 0, retained.test_count)
         return origin, retained
 
     def _check(self, retained: Retained | None) -> None:

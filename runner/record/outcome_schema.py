@@ -119,11 +119,6 @@ def outcome_schema() -> Schema:
             ),
             "slowest": listed(record("suite test duration_ms", {**_TEST, "duration_ms": COUNT}), "With --durations."),
             "tests": listed(record("suite test", _TEST), "With --dry-run: what would run."),
-            "left_out": {
-                "type": "object",
-                "additionalProperties": COUNT,
-                "description": "With --dry-run: flag → the number of tests and whole modules that it leaves out.",
-            },
             "help": {**TEXT, "description": "With --help or --version: the text."},
             **_OF_END,
         },

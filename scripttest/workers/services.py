@@ -28,8 +28,6 @@ class Selected(Value):
     tests: Collection[str]
     only: Collection[str] = ()
     """Those of them that call `t.only`, so that the others do not run."""
-    beside: int = 0
-    """How many others that are."""
     forbidden: bool = False
     """Whether a test that calls it fails."""
     focuses: bool = True

@@ -108,7 +108,7 @@ class ModuleRun:
             self.early.clear()
         known = tuple(test.name for test in slices.tests)
         names = tuple(test.name for test in selected)
-        return Listed(module=compiled.source.key, tests=names, known=known, beside=self.selected.beside)
+        return Listed(module=compiled.source.key, tests=names, known=known)
 
     def plan(self, filter: bool, seed: int | None) -> None:
         """Makes the plans of the tests. The random numbers of a test depend on its name and on `seed`, if there is

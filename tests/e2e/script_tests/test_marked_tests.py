@@ -62,7 +62,7 @@ def test_only_leaves_out_the_other_tests_of_its_module(app: MakeApplication) -> 
     )
     assert "3 passed" in both.stdout
     listed = here.run("-i", "scripts.demo.a", "--dry-run").stdout
-    assert "TestPlain" not in listed and "Left out: 1 test by t.only" in listed
+    assert "TestPlain" not in listed
     assert json.loads(here.run("-i", "scripts.demo.a", "--json").stdout)["summary"]["only"] == [
         "scripts.demo.a › TestOnly",
         "scripts.demo.a › TestAsync",

@@ -76,27 +76,6 @@ def test_shards_have_every_case_and_module_once(tmp_path: Path) -> None:
     assert [str(plan.options.shard) for plan in plans] == ["1/3", "2/3", "3/3"]
 
 
-@pytest.mark.parametrize(
-    ("line", "left_out"),
-    [
-        ("-i assistants", []),
-        (f"-i {CASES} --run c1$", ["19 tests by --run c1$"]),
-        (f"-i {CASES} --run ^c1", ["9 tests by --run ^c1"]),
-    ],
-)
-def test_what_is_left_out_says_by_which_flag(tmp_path: Path, line: str, left_out: list[str]) -> None:
-    assert [f"{one.words} by {one.flag}" for one in planned(tmp_path, line).left_out] == left_out
-
-
-def test_shards_leave_out_what_the_others_have(tmp_path: Path) -> None:
-    for number in (1, 2, 3):
-        plan = planned(tmp_path, f"-i assistants --run c --shard {number}/3")
-        (shard,) = plan.left_out
-        assert shard.flag == f"--shard {number}/3"
-        assert shard.modules + len(plan.modules) == 2
-        assert shard.tests + len(cases_of(plan)) == 20
-
-
 def test_what_run_matches_in_modules_is_left_to_them(tmp_path: Path) -> None:
     assert not planned(tmp_path, "-i scripts.demo.a --run Nothing").matched
     assert planned(tmp_path, "-i assistants --run c1$").matched
