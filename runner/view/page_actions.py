@@ -276,9 +276,7 @@ class PageActions:
             raise ConfigurationError(f"Cannot rerun it from here: {why}")
         assert self.runs.application is not None
         chosen = self.runs.chosen(id, keys)
-        return commands_of(
-            run, self.runs.report(id).suites, chosen, self.runs.application, self.runs.root, self.runs.folder
-        )
+        return commands_of(run, self.runs.report(id), chosen, self.runs.application, self.runs.root, self.runs.folder)
 
 
 def _sentences(history: TestHistory) -> list[str]:

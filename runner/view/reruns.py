@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from shlex import join
@@ -15,9 +15,10 @@ from threading import Lock, Thread
 
 from runner import exit_codes
 from runner.errors import ConfigurationError
-from runner.filters import Filter, pattern_of
+from runner.filters import pattern_of
 from runner.options.options import FLAGS, RunOptions, options_from, taken_over, texts_in, walls_in
 from runner.record.model import Suite, TestResult
+from runner.record.report import Report
 from runner.store.places import place_of
 from runner.store.stored import StoredRun
 from scripttest import kind_of
@@ -28,8 +29,6 @@ Words = list[str]
 PROGRAM = (sys.executable, "-P", "-m", "runner")
 KEPT = 200_000
 """Characters of output that are kept, the last ones."""
-LONGEST = 100_000
-"""Bytes of a word of a command line; Linux allows 131071."""
 GRACE = 5
 """Seconds after which what was asked to stop is killed."""
 
@@ -48,75 +47,32 @@ def elsewhere(run: StoredRun, application: Path | None) -> str:
 
 
 def commands_of(
-    run: StoredRun,
-    suites: Sequence[Suite],
-    chosen: Sequence[TestResult],
-    application: Path,
-    root: Path,
-    store: Path,
+    run: StoredRun, report: Report, chosen: Sequence[TestResult], application: Path, root: Path, store: Path
 ) -> list[Words]:
-    """The command lines, without the program: one for all tests that the run had selected, or some for each suite of
+    """The command lines, without the program: one for all tests that the run had selected, or one for each suite of
     the chosen results.
 
     Args:
         run: a run of this application.
-        suites: its suites, as its report has them.
+        report: its report.
         chosen: results of it; empty: all tests that it had selected.
         application: where they run.
         root: the folder from which the run names files.
         store: folder for the results."""
     flags = [*_options(run, application).words(lambda _: True, joined=True), f"--store={store}"]
-    inputs = {suite.id: f"--input={_input(suite, application, root)}" for suite in suites}
-    if not chosen:
-        return _selected(run.start.resume or {}, suites, inputs, flags)
-    named: dict[str, list[str]] = {}
-    for result in chosen:
-        named.setdefault(inputs[result.suite], []).append(result.name)
-    return _by_name(named, flags)
-
-
-def _selected(origin: Record, suites: Sequence[Suite], inputs: Mapping[str, str], flags: Words) -> list[Words]:
-    """The command lines for what a run had selected; `origin` is the `resume` of its start line."""
-    options, failed = origin.get("options") or {}, origin.get("failed") or {}
-    pattern = options.get("run")
-    by_run = [f"--run={pattern}"] if pattern else []
-    flags = [*(f"--tag={tag}" for tag in options.get("tags") or ()), *flags]
-    if not failed:
-        shard = [f"--shard={options['shard']}"] if options.get("shard") else []
-        return [[*dict.fromkeys(inputs.values()), *by_run, *shard, *flags]]
-    named: dict[str, list[str]] = {}
-    whole: list[Words] = []
-    for suite in suites:
-        given = inputs[suite.id]
-        names = failed.get(given.partition("=")[2], ())  # the key of a suite is its input
-        if suite.has_cases or all(map(kind_of, names)):
-            named[given] = [name for name in names if not pattern or Filter(pattern).match(name)]
-        else:  # a module that could not be loaded, of which all tests ran
-            whole.append([given, *by_run, *flags])
-    return whole + _by_name(named, flags)
-
-
-def _by_name(named: Mapping[str, Sequence[str]], flags: Words) -> list[Words]:
-    return [
-        [given, f"--run={pattern_of(part)}", *flags]
-        for given, names in named.items()
-        for part in _parts(list(dict.fromkeys(names)))
-    ]
-
-
-def _parts(names: list[str]) -> Iterator[list[str]]:
-    """The names in parts, each of which fits into one word of a command line."""
-    part: list[str] = []
-    size = 0
-    for name in names:
-        length = len(pattern_of([name]).encode("utf-8", "surrogatepass")) + 1
-        if part and size + length > LONGEST:
-            yield part
-            part, size = [], 0
-        part.append(name)
-        size += length
-    if part:
-        yield part
+    inputs = {suite.id: f"--input={_input(suite, application, root)}" for suite in report.suites}
+    origin = run.start.resume or {}
+    if not chosen and not origin.get("failed"):
+        options = origin.get("options") or {}
+        selected = [f"--{name}={options[name]}" for name in ("run", "shard") if options.get(name)]
+        selected += [f"--tag={tag}" for tag in options.get("tags") or ()]
+        return [[*dict.fromkeys(inputs.values()), *selected, *flags]]
+    named: dict[str, dict[str, None]] = {}
+    for result in chosen or report.results:
+        names = named.setdefault(inputs[result.suite], {})
+        if result.case is not None or kind_of(result.name):  # else a module that could not be loaded
+            names[result.name] = None
+    return [[given, *([f"--run={pattern_of(list(names))}"] if names else []), *flags] for given, names in named.items()]
 
 
 def as_typed(words: Words) -> str:

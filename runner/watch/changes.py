@@ -62,8 +62,6 @@ class Changes:
         self._places: tuple[str, ...] = ()
         self._known: dict[str, bytes] = {}
         """File → the digest of what it contained when it was last read."""
-        self._targets: dict[str, str] = {}
-        """Link → where it leads to."""
         self._changed(_files(self._root))
 
     def start(self) -> None:
@@ -127,11 +125,9 @@ class Changes:
                 self._tell(changed)
 
     def _changed(self, paths: Iterable[str]) -> set[str]:
-        """The files whose content has changed since they were last read, and those that were created or removed. Where
-        a link leads elsewhere now, what it led to counts too: the tests know that file by its own name."""
+        """The files whose content has changed since they were last read, and those that were created or removed."""
         found = set()
         for path in paths:
-            found |= self._left(path)
             before, now = self._known.get(path), _digest(path)
             if before == now:
                 continue
@@ -144,18 +140,7 @@ class Changes:
 
     def _all_changed(self) -> set[str]:
         """The same for all files, old and new."""
-        return self._changed({*self._known, *self._targets, *_files(self._root)})
-
-    def _left(self, path: str) -> set[str]:
-        """The files to which a link led before, if it leads elsewhere now."""
-        before, now = self._targets.get(path), os.path.realpath(path) if os.path.islink(path) else None
-        if before == now:
-            return set()
-        if now is None:
-            del self._targets[path]
-        else:
-            self._targets[path] = now
-        return {file for file in self._known if file == before or file.startswith(f"{before}/")}
+        return self._changed({*self._known, *_files(self._root)})
 
     def _within(self, path: str) -> list[str]:
         """The files of a changed path: itself, or all files of a folder that was created or removed."""
