@@ -1,11 +1,11 @@
-"""What the parser finds in code that esbuild printed: for failures callees, loops and throws, in the one top-level
-statement that a place is in; for tools all calls, with their texts."""
+"""What the parser finds in code that esbuild printed: for failures callees and loops, in the one top-level statement
+that a place is in; for tools all calls, with their texts."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from scripttest.compile.builds import Compiled, Source
@@ -20,33 +20,9 @@ if TYPE_CHECKING:
 
 
 MOST = 200_000
-"""Characters of a statement, or of all scripts with statements that throw, that are read."""
+"""Characters of a statement that are read."""
 _BEGINS = r"^[^\s})\]]"
 """How a line begins that begins a top-level statement."""
-_NO_ERROR = "thrown, not an Error: "
-_NULL = "null was thrown"
-_UNREADABLE = "an exception that cannot be read"
-_IN_TEMPLATE = r"\$\{[^{}]*\}"
-_KEY = r"[{,]([A-Za-z_$][\w$]*)(?=[:,}])"
-_UNDEFINED = ("undefined", "void0", "")
-
-
-class Throw(Value):
-    """A statement that throws, or a call that rejects."""
-
-    script: int
-    start: int
-    """Its offset."""
-    word: str
-    """`throw` or `reject`."""
-    value: str
-    """What it throws, as it is written, without blanks."""
-    within: tuple[int, int]
-    """The top-level statement that it is in, from its offset to the next one's."""
-
-    def is_in(self, script: int, declared: int) -> bool:
-        """Whether it is in what a script declares at an offset."""
-        return self.script == script and self.within[0] <= declared < self.within[1]
 
 
 def asked(question: str, code: str, place: int, *given: object, to_the_end: bool = False) -> Any:
@@ -68,75 +44,6 @@ def asked(question: str, code: str, place: int, *given: object, to_the_end: bool
     except UnreadableError:
         return None
     return found + start if isinstance(found, int) else found
-
-
-def is_without_stack(message: str) -> bool:
-    """Whether a failure's message, as `bindings/src/errors.ts` writes it, is that of a value without a stack."""
-    return message.startswith((_NO_ERROR, _NULL, _UNREADABLE))
-
-
-def throws_in(codes: Sequence[str]) -> tuple[Throw, ...]:
-    """The throw statements in scripts, except `throw new ...`; none if one cannot be read."""
-    if sum(map(len, codes)) > MOST:
-        return ()
-    throws: list[Throw] = []
-    for number, code in enumerate(codes):
-        starts = [match.start() for match in re.finditer(_BEGINS, code, re.MULTILINE)]
-        for start, end in zip(starts, [*starts[1:], len(code)], strict=True):
-            piece = code[start:end]
-            try:
-                found = parser().ask("throwsIn", piece) if "throw" in piece or "reject" in piece else []
-            except UnreadableError:
-                return ()
-            for one in found:
-                at = one["start"] + start
-                throws.append(Throw(script=number, start=at, word=one["word"], value=one["value"], within=(start, end)))
-    return tuple(throws)
-
-
-def throw_at(throws: Sequence[Throw], script: int, tests: Sequence[int], own: int, message: str) -> Throw | None:
-    """Where a value was thrown that is not an Error and so has no stack; None if that is not certain: it is the only
-    statement that throws this value or one of the same form, first in the test and then in the module; or the only one
-    whose value cannot be read from the code.
-
-    Args:
-        throws: the throw statements of the scripts.
-        script: the script of the tests.
-        tests: the ranges of all tests in it; their throw statements are not considered.
-        own: the range of the failed test, whose statements are considered.
-        message: message of the failure, see `is_without_stack`."""
-    in_test = [throw for throw in throws if throw.is_in(script, own)]
-    elsewhere = [throw for throw in throws if not any(throw.is_in(script, test) for test in tests)]
-    values = _written(message)
-    exact = [{throw for throw in some if throw.value in values} for some in (in_test, elsewhere)]
-    shaped = [{throw for throw in some if _is_shaped(throw.value, values[0])} for some in (in_test, elsewhere)]
-    computed = {throw for throw in (*in_test, *elsewhere) if not _is_literal(throw.value)}
-    found = next(filter(None, (*exact, *shaped, computed if values != ("null",) else set())), set[Throw]())
-    return found.pop() if len(found) == 1 else None
-
-
-def _written(message: str) -> tuple[str, ...]:
-    """How the thrown value may be written in the code."""
-    if message.startswith(_NULL):
-        return ("null",)
-    value = "".join(message.removeprefix(_NO_ERROR).split())
-    return _UNDEFINED if value == "undefined" else (value,)
-
-
-def _is_shaped(written: str, value: str) -> bool:
-    """Whether a template or an object, without blanks, may be a value: its fixed texts, or its keys, are the same."""
-    if written.startswith("`") and written.endswith("`") and re.sub(_IN_TEMPLATE, "", written) != "``":
-        texts = (re.escape(text) for text in re.split(_IN_TEMPLATE, written[1:-1]))
-        return re.fullmatch(f'"{".*".join(texts)}"', value) is not None
-    keys = re.findall(_KEY, written)
-    return bool(keys) and written.startswith("{") and value.startswith("{") and keys == re.findall(_KEY, value)
-
-
-def _is_literal(value: str) -> bool:
-    return (
-        value in (*_UNDEFINED, "null", "true", "false")
-        or re.fullmatch(r"\"[^\"]*\"|'[^']*'|-?[\d.]+", value) is not None
-    )
 
 
 class WrittenCall(Value):

@@ -19,10 +19,6 @@ from scripttest.compile.linking import Script
 from scripttest.diagnostics.sources import SourceMap, lines_of
 from scripttest.results import Location, StackFrame
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from scripttest.diagnostics.printed import Throw
-
 _FRAME = r"^[ \t]*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>\n]+)>:(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?$"
 _NO_FUNCTION = "TypeError: not a function"
 _TOO_EARLY = r"ReferenceError: ([\w$]+) is not (initialized|defined)"
@@ -61,7 +57,6 @@ class StackMapper:
         self._called = called
         self._others: dict[str, StackMapper] = {}
         self._named: dict[tuple[int, int], list[str]] = {}
-        self._throws: tuple[Throw, ...] | None = None
 
     def frames(self, stack: str) -> list[StackFrame]:
         """The user's frames, innermost first. A stack that scripts have tampered with may give none."""
@@ -240,20 +235,6 @@ class StackMapper:
 
         script = self._scripts[-1]
         return self._located(script, max(offset, script.code.find(as_printed(name), offset)), len(name))
-
-    def thrown(self, tests: Sequence[int], own: int, message: str) -> tuple[Location, bool] | None:
-        """Where a test threw what has no stack, and whether that is in the test itself; None where the code leaves
-        doubt. `tests` and `own` are offsets in the last script."""
-        from scripttest.diagnostics.printed import is_without_stack, throw_at, throws_in
-
-        if not is_without_stack(message):
-            return None
-        if self._throws is None:
-            self._throws = throws_in([script.code for script in self._scripts])
-        last = len(self._scripts) - 1
-        found = throw_at(self._throws, last, tests, own, message)
-        location = self._located(self._scripts[found.script], found.start, len(found.word)) if found else None
-        return (location, found.is_in(last, own)) if found and location else None
 
     def last_return(self, offset: int) -> Location | None:
         """Where the function that the last script declares at an offset returns, at its end."""

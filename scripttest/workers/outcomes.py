@@ -129,18 +129,6 @@ class Outcomes:
         place = self.mapper.last_return(test.offset) if test.offset >= 0 else None
         return (StackFrame(function=test.name, location=place),) if place else ()
 
-    def _thrown(self, index: int, message: str) -> tuple[StackFrame, ...]:
-        """The place where a test threw a value that is not an Error, and the place of the test, if that is another;
-        empty when it is not known."""
-        test = self.tests[index]
-        found = self.mapper.thrown([other.offset for other in self.tests], test.offset, message)
-        if found is None:
-            return ()
-        place, is_own = found
-        if is_own:
-            return (StackFrame(function=test.name, location=place),)
-        return (StackFrame(function="", location=place), self.place(index))
-
     def cut_short(self, reported: Sequence[EarlyFailure], index: int, failure: Failure, milliseconds: float) -> Outcome:
         """The outcome of a test that a failure ended early. It comes after the failures that the test had reported."""
         name = self.tests[index].name
@@ -162,8 +150,6 @@ class Outcomes:
             from scripttest.diagnostics.stack import at_call
 
             frames = (frames[0].replace(location=at_call(frames[0].location, record["type"])), *frames[1:])
-        if kind == "error" and not frames and index is not None:
-            frames = self._thrown(index, record["message"])
         if record.get("origin") and kind != "timeout":
             frames = self._with_origin(frames, record["origin"])
         known = bool(frames) or index is not None

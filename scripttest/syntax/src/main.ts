@@ -8,8 +8,7 @@ import { instrumented } from "./instrument";
 import { lastReturn, loopAt } from "./loops";
 import { recorded } from "./recorded";
 import { replInput } from "./repl";
-import { throwsIn } from "./throws";
 import { answering } from "./tree";
 import { watched } from "./watched";
 
-export default answering({ callees, callsIn, focusOf, inlineCalls, instrumented, lastReturn, loopAt, recorded, replInput, throwsIn, watched });
+export default answering({ callees, callsIn, focusOf, inlineCalls, instrumented, lastReturn, loopAt, recorded, replInput, watched });
