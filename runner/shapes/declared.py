@@ -118,15 +118,15 @@ class Model:
     def model_dump(self, *, exclude_unset: bool = False, exclude_defaults: bool = False) -> dict[str, Any]:
         """The record as a JSON object, by the names of its fields; only those that were given, or those that are not as
         they are by default."""
-        found = {}
-        for name, field in fields_of(type(self)).items():
-            if (exclude_unset or exclude_defaults) and name not in self.model_fields_set:
-                continue
-            if not (exclude_defaults and field.is_default(self.__dict__[name])):
-                found[name] = _dumped(self.__dict__[name], exclude_unset, exclude_defaults)
-        return found | {
-            name: _dumped(value, exclude_unset, exclude_defaults) for name, value in self.model_extra.items()
+        is_part = exclude_unset or exclude_defaults
+        fields, given = fields_of(type(self)), self.model_fields_set
+        found = {
+            name: _dumped(self.__dict__[name], exclude_unset, exclude_defaults)
+            for name in ([name for name in fields if name in given] if is_part else fields)
+            if not (exclude_defaults and fields[name].is_default(self.__dict__[name]))
         }
+        further = self.model_extra.items()
+        return found | {name: _dumped(value, exclude_unset, exclude_defaults) for name, value in further}
 
     def model_copy(self, *, update: Mapping[str, Any]) -> Self:
         """The record with other values of some fields, which are not checked."""
