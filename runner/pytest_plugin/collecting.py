@@ -117,7 +117,7 @@ class ModuleFile(YaoFile):
         source = read_text(self.path, "replace")
         tags, lines = tags_in(source).of, dict(functions_in(source))
         try:
-            found, problem, beside = runs_of(self.config).listed(self.path)
+            found, problem = runs_of(self.config).listed(self.path)
         except (RunnerError, HostError) as error:
             raise self.CollectError("\n".join(filter(None, [error.message, error.hint]))) from None
         if problem:
@@ -125,7 +125,7 @@ class ModuleFile(YaoFile):
         if not found:
             said = problem or "it has no function whose name begins with Test"
             self.warn(pytest.PytestCollectionWarning(f"No test is found in {self.nodeid}: {said}"))
-        if beside:
+        if beside := len(lines.keys() - found) if ".only(" in source else 0:
             said = f"{beside} other tests do" if beside > 1 else "1 other test does"
             self.warn(pytest.PytestCollectionWarning(f"t.only in {self.nodeid}: {said} not run"))
         for name in found:

@@ -212,9 +212,9 @@ class PytestRuns:
         if observed.errors:
             raise pytest.fail.Exception(unsteered(inert("\n".join(observed.errors))), pytrace=False)
 
-    def listed(self, path: Path) -> tuple[list[str], str, int]:
-        """The tests of a module that is loaded for it, in the order of the source; why it cannot be loaded, or nothing;
-        and how many others do not run because of `t.only`. Raises RunnerError and HostError when nothing can run."""
+    def listed(self, path: Path) -> tuple[list[str], str]:
+        """The tests of a module that is loaded for it, in the order of the source; why it cannot be loaded, or nothing.
+        Raises RunnerError and HostError when nothing can run."""
         printed = StringIO()
         options = RunOptions(inputs=(str(path.resolve()),), dry_run=True, json="document")
         observed, work = self._prepared(path, options, self._environment.replace(stdout=printed))
@@ -223,8 +223,7 @@ class PytestRuns:
         is_broken = observed.code == exit_codes.FAILED
         document = json.loads(printed.getvalue())
         errors = [error["message"] for error in document["errors"]] if is_broken else []
-        beside = document["left_out"].get("t.only", 0)
-        return [test["test"] for test in document["tests"]], "\n".join(errors), beside
+        return [test["test"] for test in document["tests"]], "\n".join(errors)
 
     def close(self) -> None:
         """Ends all processes."""

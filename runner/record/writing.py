@@ -1,17 +1,11 @@
 r"""How reports are written. Texts: JSON that every reader accepts, and files named from the repository, so that the
-reports of two machines agree. And a report that grows line by line: one run at a time writes it, and its content
-survives a crash of the machine.
+reports of two machines agree. And a report that grows line by line, which one run at a time writes: each line is passed
+to the system at once, so that a kill of the command loses no more than the one that was being written.
 
 | value | in reports |
 | --- | --- |
 | half of a surrogate pair, which UTF-8 cannot represent | the six characters `\ud800`, as on the console |
 | a number that JSON cannot represent, such as `1e400` | a text: `"Infinity"` |
-
-| event | what is lost |
-| --- | --- |
-| the command is killed | at most the line that was being written: each line is passed to the system at once |
-| the machine loses power | lines of about the last second: a thread syncs the file once a second, and at the end |
-| the file, or its folder, is removed | everything: the same thread notices it, which is an error of the run |
 
 The lock is that of `flock`. It belongs to the open file, so it ends with the process, however that ends, and children
 do not inherit it. If the file system has no locks, several runs can write the file."""
@@ -23,15 +17,15 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import cache, partial
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cache
 from io import BufferedWriter, FileIO
 from pathlib import Path
 
 from runner.errors import ConfigurationError, RunnerError
 from scripttest import hold
-from scripttest.typing_names import Generic, Record, TypeVar
+from scripttest.typing_names import Record, TypeVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,8 +141,6 @@ def _with_slash(folder: str) -> str:
 
 
 PIECE = 1 << 20
-SYNC_SECONDS = 1.0
-"""Seconds that a line may wait before the file is synced."""
 
 
 class LineFile:
@@ -166,7 +158,6 @@ class LineFile:
         self._is_regular = _is_regular(self._file)
         if self._is_regular and not keep:
             self._file.truncate(0)
-        self._sync: Background[str] | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -198,8 +189,7 @@ class LineFile:
             os.close(folder)
 
     def write(self, line: str | Iterable[str]) -> None:
-        """Writes a line, without its end; a long one may be in pieces. Raises OSError, also that of an earlier line
-        which the disk did not keep, and RunnerError when the file is gone."""
+        """Writes a line, without its end; a long one may be in pieces. Raises OSError."""
         try:
             waiting = ""
             for piece in (line,) if isinstance(line, str) else line:
@@ -210,18 +200,13 @@ class LineFile:
                         waiting = ""
             self._put(f"{waiting}\n")
             self._begun = 0
-            if self._sync is None and self._is_regular:
-                self._sync = Background(partial(_synced, self._file.fileno(), self.path), SYNC_SECONDS)
-            if self._sync is not None:
-                self._sync.send("written")
-        except (OSError, RunnerError) as error:
+        except OSError as error:
             self.is_broken = True
             if self._begun and self._is_regular:
                 with suppress(OSError):  # it ends in the middle of a line then, which readers leave out
                     self._file.truncate(os.fstat(self._file.fileno()).st_size - self._begun)
                 self._begun = 0
-            if isinstance(error, OSError):
-                error.filename = str(self.path)
+            error.filename = str(self.path)
             raise
 
     def _put(self, text: str) -> None:
@@ -234,75 +219,18 @@ class LineFile:
     def close(self) -> None:
         """Waits until the disk has it. Raises OSError, and RunnerError if the file was removed."""
         try:
-            if self._sync is not None:
-                self._sync.close()
+            if self._is_regular and not self.is_broken:
+                os.fsync(self._file.fileno())
+                if not _is_at(self._file.fileno(), self.path):
+                    raise RunnerError(
+                        f"The report {self.path} was removed, moved or replaced during the run",
+                        "Its content is lost, unless it was moved: --resume can continue from there",
+                    )
         except OSError as error:
             error.filename = str(self.path)
             raise
         finally:
             self._file.close()
-
-
-class Background(Generic[Item]):
-    """A thread that takes what is sent to it, as much at a time as has come together. What fails there is raised by the
-    next call."""
-
-    def __init__(
-        self, opened: Callable[[], AbstractContextManager[Callable[[list[Item]], object]]], wait: float
-    ) -> None:
-        """`opened` returns, on the thread, what takes items, and is closed in the end; it is given them after `wait`
-        seconds. What it raises has to be an OSError or a RunnerError."""
-        from queue import SimpleQueue
-        from threading import Event, Thread
-
-        self._opened, self._wait = opened, wait
-        self._waiting: SimpleQueue[Item | None] = SimpleQueue()
-        self._closing = Event()
-        self._error: OSError | RunnerError | None = None
-        self._thread = Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def send(self, item: Item) -> None:
-        """Passes an item to the thread. Raises an earlier error of it."""
-        if self._error is not None:
-            raise self._error
-        self._waiting.put(item)
-
-    def close(self) -> None:
-        """Waits until all is taken. Raises the error of the thread."""
-        self._closing.set()
-        self._waiting.put(None)
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-
-    def _run(self) -> None:
-        try:
-            with self._opened() as take:
-                batch: list[Item | None] = []
-                while None not in batch:
-                    batch = [self._waiting.get()]
-                    self._closing.wait(self._wait)
-                    while not self._waiting.empty():
-                        batch.append(self._waiting.get())
-                    take([item for item in batch if item is not None])
-        except (OSError, RunnerError) as error:
-            self._error = error
-
-
-@contextmanager
-def _synced(descriptor: int, path: Path) -> Iterator[Callable[[list[str]], object]]:
-    """What flushes a file to the disk, which takes long, and checks that it is still in its place."""
-
-    def sync(_: list[str]) -> None:
-        os.fsync(descriptor)
-        if not _is_at(descriptor, path):
-            raise RunnerError(
-                f"The report {path} was removed, moved or replaced during the run",
-                "Its content is lost, unless it was moved: --resume can continue from there",
-            )
-
-    yield sync
 
 
 def open_current(path: Path, wait: bool = False) -> FileIO:

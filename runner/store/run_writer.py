@@ -6,17 +6,18 @@ import json
 import os
 import shlex
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Event as Flag
+from threading import Thread
 
 from runner.errors import RunnerError
 from runner.record.events import AttemptEnd, Event, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, TestEnd, Warned
 from runner.record.fold import Execution
 from runner.record.lines import stored_text
 from runner.record.report import line_of_event
-from runner.record.writing import Background, LineFile
+from runner.record.writing import LineFile
 from runner.store.database import RunLock, StoreError, changing, close, open_for_writing, open_store, understood
 from runner.store.places import FILE
 from runner.store.stored import COLUMNS, RUNS, key_of, kind_of, line_without_fingerprint, read, row_of
@@ -67,7 +68,7 @@ class RunWriter:
         self._session = 0
         """Set, and read, on the thread of the writer."""
         self._lock: RunLock | None = None
-        self._writer = Background[Change](partial(_written, folder), BATCH_SECONDS)
+        self._writer = _StoreThread(folder)
 
     def on_event(self, event: Event, so_far: Execution) -> None:
         """Sends what is kept of an event to the thread. Raises StoreError."""
@@ -217,22 +218,49 @@ _PLACES = ", ".join("?" * (2 + len(COLUMNS)))
 _INSERT = f"INSERT OR REPLACE INTO results (run, session, {', '.join(COLUMNS)}) VALUES ({_PLACES})"
 
 
-@contextmanager
-def _written(folder: Path) -> Iterator[Callable[[list[Change]], object]]:
-    """What makes changes in the database of a store, all of them or none. Raises RunnerError."""
+class _StoreThread:
+    """A thread that makes changes in the database of a store, as many at a time as have come together, all of them or
+    none. What fails there is raised by the next call."""
 
-    def write(changes: list[Change]) -> None:
-        with changing(database):
-            for change in changes:
-                change(database)
+    def __init__(self, folder: Path) -> None:
+        """Opens the store on the thread, and closes it in the end."""
+        self._folder = folder
+        self._waiting: SimpleQueue[Change | None] = SimpleQueue()
+        self._closing = Flag()
+        self._error: RunnerError | None = None
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
 
-    try:
-        with open_store(folder) as database:
-            yield write
-    except RunnerError:
-        raise
-    except Exception as error:
-        raise StoreError(f"Cannot use the store {folder}: {type(error).__name__}: {error}") from error
+    def send(self, change: Change) -> None:
+        """Has a change made. Raises an earlier error."""
+        if self._error is not None:
+            raise self._error
+        self._waiting.put(change)
+
+    def close(self) -> None:
+        """Waits until all changes are made. Raises an earlier error."""
+        self._closing.set()
+        self._waiting.put(None)
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            with open_store(self._folder) as database:
+                batch: list[Change | None] = []
+                while None not in batch:
+                    batch = [self._waiting.get()]
+                    self._closing.wait(BATCH_SECONDS)
+                    while not self._waiting.empty():
+                        batch.append(self._waiting.get())
+                    with changing(database):
+                        for change in filter(None, batch):
+                            change(database)
+        except RunnerError as error:
+            self._error = error
+        except Exception as error:
+            self._error = StoreError(f"Cannot use the store {self._folder}: {type(error).__name__}: {error}")
 
 
 class FallbackReport:
@@ -303,8 +331,7 @@ class FallbackReport:
     def _earlier(self) -> list[str]:
         if self._report is None:
             return []
-        lines = self._report.path.read_bytes().decode("utf-8", "replace").split("\n")[:-1]
-        return lines[:-1] if lines[-1:] == self._lines[:1] else lines  # it was written, and the disk did not keep it
+        return self._report.path.read_bytes().decode("utf-8", "replace").split("\n")[:-1]
 
     def _written_to(self, folder: Path, earlier: list[str]) -> LineFile:
         from tempfile import mkstemp

@@ -65,8 +65,7 @@ def reports(here: Application) -> tuple[str, ...]:
     return ("-o", str(here.home / "r.jsonl"), "-o", str(here.home / "r.xml"), "-o", str(here.home / "r.md"))
 
 
-@pytest.mark.parametrize("flags", [(), ("--cluster", "local:1")], ids=["here", "cluster"])
-def test_each_round_of_variants_runs_again_what_broke_in_it(app: MakeApplication, flags: tuple[str, ...]) -> None:
+def test_each_round_of_variants_runs_again_what_broke_in_it(app: MakeApplication) -> None:
     calls = iter(range(1, 100))
 
     async def behave(exchange: Exchange) -> None:
@@ -74,11 +73,9 @@ def test_each_round_of_variants_runs_again_what_broke_in_it(app: MakeApplication
         await (status(401, "no key") if broken else echo())(exchange)
 
     with ModelServer(behave) as server:
-        model = with_model(server, retries=0, key="$ENV.MODEL_KEY")
-        here = app({**agent(package={"connector": "local"}, cases=[{"id": "a", "input": "hello"}]), **model})
+        here = asking(app, server, [{"id": "a", "input": "hello"}])
         rounds = ("--variant", "x=", "--variant", "y=", "--until-decided", "--runs", "2")
-        variables = {**here.environment, "MODEL_KEY": "key-of-models"}
-        done = here.run("-i", case_file(), *rounds, "--retry-errors", "1", *flags, *reports(here), env=variables)
+        done = here.run("-i", case_file(), *rounds, "--retry-errors", "1", *reports(here))
 
     assert done.stdout.count("Pass 2 of 2") == 2, done
     assert done.code == 0, done

@@ -1,4 +1,4 @@
-"""The file of the `.jsonl` report: which process may write it, and when it is synced."""
+"""The file of the `.jsonl` report: which process may write it, and what its end says."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import eventually
 
 from runner.errors import ConfigurationError
-from runner.record import writing
 from runner.record.writing import LineFile
 
 HOLDER = """\
@@ -34,20 +32,6 @@ def holder(path: Path, *lines: str) -> subprocess.Popen[str]:
     assert process.stdout is not None
     assert process.stdout.readline() == "held\n"
     return process
-
-
-@pytest.fixture
-def synced(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The sizes of the file when it was synced."""
-    sizes: list[int] = []
-    real = os.fsync
-
-    def fsync(descriptor: int) -> None:
-        real(descriptor)
-        sizes.append(os.fstat(descriptor).st_size)
-
-    monkeypatch.setattr(os, "fsync", fsync)
-    return sizes
 
 
 @pytest.mark.parametrize("lines", [(), ("a", "b")], ids=["opened", "replaced"])
@@ -76,37 +60,15 @@ def test_what_a_killed_run_left_of_a_replacement_is_used_again(tmp_path: Path) -
     assert (os.listdir(tmp_path), path.read_text()) == (["r.jsonl"], "a\n")
 
 
-def test_the_disk_is_told_soon_of_a_line_that_nothing_follows_and_at_the_end(
-    tmp_path: Path, synced: list[int], monkeypatch: pytest.MonkeyPatch
+def test_a_disk_that_does_not_keep_the_lines_is_said_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "SYNC_SECONDS", 0.01)
-    file = LineFile(tmp_path / "r.jsonl")
-    file.write("first")
-    eventually(lambda: synced == [6], "the first line is on the disk")
-    file.write("second")
-    eventually(lambda: synced == [6, 13], "the second line is on the disk")
-    monkeypatch.setattr(writing, "SYNC_SECONDS", 3600)
-    file.write("third")
-    file.close()
-    assert synced[-1] == 19
-
-
-def test_a_disk_that_does_not_keep_a_line_is_said_at_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fsync(_: int) -> None:
         raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(os, "fsync", fsync)
-    monkeypatch.setattr(writing, "SYNC_SECONDS", 0)
     file = LineFile(tmp_path / "r.jsonl")
-
-    def fails() -> bool:
-        try:
-            file.write("line")
-        except OSError:
-            return True
-        return False
-
-    eventually(fails, "the error is raised")
+    file.write("line")
+    monkeypatch.setattr(os, "fsync", fsync)
     with pytest.raises(OSError, match="Input/output error"):
         file.close()
 
