@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any
@@ -92,34 +92,24 @@ def without_nulls(entry: Mapping[str, Any], model: type[Case]) -> dict[str, Any]
     return {name: inner for name, inner in entry.items() if name not in foreign or name not in others}
 
 
-def named_modes() -> tuple[str, ...]:
-    """The modes that `mode` of an entry names; the others are known by their fields."""
-    return tuple(model.runs for model in further_models() if "mode" in known_fields(model))
-
-
-def _unknown_mode(entry: Mapping[str, Any]) -> Finding | None:
-    """A complaint about a `mode` that does not exist; None when it does, or is not given."""
-    mode = entry.get("mode")
-    if mode is None or mode in (modes := named_modes()):
-        return None
-    every = " or ".join(f'"{name}"' for name in modes)
-    if not isinstance(mode, str):
-        return Finding(path=("mode",), text=f'"mode" must be a string: {every}')
-    hint = did_you_mean(mode, modes) or f"Allowed: {every}; other modes follow from the fields of the case"
-    return Finding(path=("mode",), text=f'unknown mode "{mode}"', hint=hint)
-
-
-def _misplaced(path: JsonPath, model: type[Case], entry: Mapping[str, Any]) -> Finding | None:
-    """What to say of an unknown field of an entry that another mode has; None when none has it."""
-    if finding := model.misplaced(path, entry):
-        return finding
+def _misplaced(path: JsonPath, text: str, entry: Mapping[str, Any]) -> Finding | None:
+    """What to say of an unknown field of a case, or of a turn, that others have; None when none has it."""
     name = str(path[-1])
-    having = [other.kind for other in further_models() if other.kind is not Case.kind and name in known_fields(other)]
-    having = [kind for kind in having if not kind.has_all] or having
-    if len(path) != 1 or not having:
+    conversation, multi_turn, dynamic, _ = further_models()
+    turn = _model_at(("turns", 0), conversation)
+    assert turn is not None
+    having: dict[str, type[Model]] = {CONVERSATION_MODE: conversation, '"turns"': multi_turn, '"checkpoints"': dynamic}
+    if len(path) == 3 and path[0] == "turns":
+        having = {CONVERSATION_MODE: turn}
+    elif len(path) != 1:
         return None
-    text = f'"{name}" is a field of {" and ".join(kind.several for kind in having)}, but this is {model.kind.one}'
-    return Finding(path=path, text=text, hint=f'Leave "{name}" out' if model.in_turns else having[0].hint)
+    elif "turns" in entry and name in known_fields(turn):
+        return Finding(path=path, text=f'"{name}" belongs in a turn, not in the case')
+    needed = [words for words, model in having.items() if name in known_fields(model) and words != f'"{name}"']
+    if not needed:
+        return None
+    said = text.removeprefix("unknown field ")
+    return Finding(path=path, text=f"{said} needs {' or '.join(needed)}", hint=f'Add it, or remove "{name}"')
 
 
 def known_elsewhere(model: type[Case]) -> tuple[str, ...]:
@@ -127,14 +117,8 @@ def known_elsewhere(model: type[Case]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for kind in further_models() if kind is not model for name in known_fields(kind)))
 
 
-def explain(complaints: Iterable[Complaint], value: dict[str, Any], model: type[Case]) -> list[Finding]:
-    """What is wrong with the value of a case of that model, in the order of the complaints; or only that its mode does
-    not exist."""
-    odd_mode = _unknown_mode(value)
-    return [odd_mode] if odd_mode else [_finding(complaint, value, model) for complaint in complaints]
-
-
-def _finding(complaint: Complaint, value: dict[str, Any], case: type[Case]) -> Finding:
+def finding_of(complaint: Complaint, value: dict[str, Any], case: type[Case]) -> Finding:
+    """What is wrong with the value of a case of that model."""
     path, text = complaint.path, complaint.sentence(value)
     model = _model_at(path[:-1], case)
     if complaint.kind == "unknown":
@@ -153,7 +137,7 @@ def _unknown(path: JsonPath, text: str, value: dict[str, Any], model: type[Model
         if other != name and other in around:
             said = text.replace(f'unknown field "{name}"', f'"{other}" and "{name}" set the same field', 1)
             return Finding(path=path, text=said, hint="Keep one of them")
-    if found := _misplaced(path, case, value):
+    if found := _misplaced(path, text, value):
         return found
     known = tuple(fields)
     hint = foreign_word("field", name, around, path) if len(path) == 1 else None

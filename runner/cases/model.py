@@ -12,7 +12,7 @@ headers, lines, message}`, and in `mocks.exec` a text or `{stdout, stderr, exit_
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from types import NoneType
@@ -29,7 +29,6 @@ from runner.shapes.shape import misfit
 from scripttest.values import Value
 
 if TYPE_CHECKING:
-    from runner.application.documents import JsonPath
     from runner.assertions.model import Assertion
 
 PARTS = {
@@ -226,19 +225,6 @@ class Mocks(Model):
         return None if self.now is None else milliseconds_of(self.now)
 
 
-class CaseWords(Value):
-    """The words for cases of a model, in messages about fields."""
-
-    one: str
-    """Such as `a dynamic case`."""
-    several: str = ""
-    """Such as `dynamic cases`."""
-    hint: str = ""
-    """What to add to an entry to make it one."""
-    has_all: bool = False
-    """It has nearly all fields of the others, so it is named only for fields that no other has."""
-
-
 class Case(Model):
     """One call of the agent, and assertions on its answer."""
 
@@ -255,7 +241,6 @@ class Case(Model):
     """Whether each turn gets a score; a report of it has the whole transcript."""
     lists_checkpoints: ClassVar[bool] = False
     """Whether a report of it has a list of checkpoints, even an empty one."""
-    kind: ClassVar[CaseWords] = CaseWords(one="a standard case")
     id: Annotated[str, Field(pattern=r"\S")]
     """Id of the case, unique in the file."""
     name: str | None = None
@@ -298,11 +283,6 @@ class Case(Model):
     """Initial rows of the database: `pets` is `fixtures/pets.jsonl` next to the case file or above it."""
     attachments: list[MessagePart] = Field(default_factory=list)
     """Parts to add to the last message of the user."""
-
-    @classmethod
-    def misplaced(cls, path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
-        """What to say of an unknown field, if there is more to say than which model has it."""
-        return None
 
     def findings(self, folder: Path) -> Iterator[Finding]:
         """What is wrong beyond what is looked for in all cases; relative files count from the folder."""

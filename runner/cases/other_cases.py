@@ -4,15 +4,13 @@ each mode in its module."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from runner.application.documents import JsonPath
 from runner.assertions.model import Assertions
 from runner.cases.entries import Finding
-from runner.cases.kinds import CONVERSATION_MODE
-from runner.cases.model import Case, CaseWords, Message, Reference
+from runner.cases.model import Case, Message, Reference
 from runner.cases.turns import (
     Checkpoint,
     ConversationTurn,
@@ -27,10 +25,9 @@ from runner.cases.turns import (
     Turn,
     as_grader,
     findings_of_talk,
-    output_outside,
     references_of_talk,
 )
-from runner.shapes.declared import Field, known_fields
+from runner.shapes.declared import Field
 from runner.shapes.shape import Shape
 
 
@@ -53,9 +50,6 @@ class MultiTurnCase(_FurtherCase):
     runs: ClassVar[str] = "multi_turn"
     run_by: ClassVar[str] = "multi_turn.MultiTurn"
     in_turns: ClassVar[bool] = True
-    kind: ClassVar[CaseWords] = CaseWords(
-        one="a multi-turn case", several="multi-turn cases", hint='Add "type": "multi_turn"'
-    )
     type: Literal["multi_turn", "single_turn"] | None = None  # type: ignore[assignment]
     """`multi_turn`, or `single_turn` for a case with one turn."""
     turns: list[Turn] = Field(default_factory=list)
@@ -75,26 +69,6 @@ class MultiTurnCase(_FurtherCase):
     input_tools: list[str] | None = None
     """Tools whose call means that the agent waits for the user."""
 
-    @classmethod
-    def misplaced(cls, path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
-        """Fields that it would have as a conversation."""
-        name = str(path[-1])
-        if len(path) == 3 and path[0] == "turns":
-            if name not in known_fields(ConversationTurn):
-                return None
-            text = f'"{name}" in "turns[{path[1]}]" needs {CONVERSATION_MODE}'
-            return Finding(path=path, text=text, hint='Add it next to "turns"')
-        if len(path) != 1:
-            return None
-        if outside := output_outside(path, entry):
-            return outside
-        if name == "checkpoints" and "turns" in entry:
-            text = '"turns" and "checkpoints" cannot be used together'
-            return Finding(path=path, text=text, hint=f"Add {CONVERSATION_MODE}, which has both")
-        if name not in known_fields(ConversationCase):
-            return None
-        return Finding(path=path, text=f'"{name}" needs {CONVERSATION_MODE}', hint=f'Add it, or remove "{name}"')
-
     def findings(self, folder: Path) -> Iterator[Finding]:
         """What the model cannot express."""
         if self.type == "single_turn" and len(self.turns) > 1:
@@ -109,12 +83,6 @@ class ConversationCase(MultiTurnCase):
     runs: ClassVar[str] = "conversation"
     run_by: ClassVar[str] = "conversation.GradedConversation"
     scores_turns: ClassVar[bool] = True
-    kind: ClassVar[CaseWords] = CaseWords(
-        one="a conversation",
-        several="conversations",
-        hint=f"Add {CONVERSATION_MODE} and turns",
-        has_all=True,
-    )
     mode: Literal["conversation"] | None = None
     """`conversation`; optional with `rubrics`, `threshold`, `criteria` or `grader`."""
     type: Literal["multi_turn"] | None = None
@@ -161,11 +129,6 @@ class ConversationCase(MultiTurnCase):
         """What grades the whole conversation."""
         return [*(self.assertions or ()), *(self.final_assertions or ()), *as_grader(self.rubrics)]
 
-    @classmethod
-    def misplaced(cls, path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
-        """A reference for its whole, which turns have."""
-        return output_outside(path, entry)
-
     def findings(self, folder: Path) -> Iterator[Finding]:
         """What the model cannot express."""
         if self.expected is not None:
@@ -190,9 +153,6 @@ class DynamicCase(_FurtherCase):
     run_by: ClassVar[str] = "multi_turn.Dynamic"
     in_turns: ClassVar[bool] = True
     lists_checkpoints: ClassVar[bool] = True
-    kind: ClassVar[CaseWords] = CaseWords(
-        one="a dynamic case", several="dynamic cases", hint='Add "simulator" and "checkpoints"'
-    )
     simulator: Simulator = Field(default_factory=Simulator)
     """Plays the user; `--simulator` does when it is missing."""
     checkpoints: list[Checkpoint] = Field(min_length=1)

@@ -165,14 +165,6 @@ def findings_of_talk(case: Any, folder: Path) -> Iterator[Finding]:
         yield Finding(path=("grader",), text='"grader" must not be empty', hint=hint)
 
 
-def output_outside(path: JsonPath, entry: Mapping[str, Any]) -> Finding | None:
-    """What to say of a reference for the answer that is not in a turn, where there are turns."""
-    if path != ("expected_output",) or "turns" not in entry:
-        return None
-    text = '"expected_output" belongs in a turn, not in the case'
-    return Finding(path=path, text=text, hint="Move it into the turn")
-
-
 def _findings_of_checkpoints(checkpoints: Sequence[Checkpoint]) -> Iterator[Finding]:
     """What is wrong with checkpoints: their ids, their assertions, what they wait for."""
     numbers: dict[str, int] = {}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.application.documents import KEEP_ONE, JsonPath, Position, given_twice, repeated_keys
 from runner.cases.entries import Entry, Finding, Problem, Problems, Splitter, entries_in, list_of, without_noise
-from runner.cases.kinds import explain, model_of, without_nulls
+from runner.cases.kinds import finding_of, model_of, without_nulls
 from runner.cases.messages import findings_of_parts, parts_of_case
 from runner.cases.model import Case
 from runner.errors import did_you_mean
@@ -118,7 +118,7 @@ class Validator:
         try:
             return model.model_validate(value)
         except Misfit as error:
-            findings = explain(error.complaints, value, model)
+            findings = [finding_of(complaint, value, model) for complaint in error.complaints]
         for finding in findings:
             self.report(entry, value, finding)
         if self._warnings is None or not all(finding.unknown for finding in findings):
