@@ -99,27 +99,21 @@ class Engine:
         return self._parts.text(name)
 
     def look(self) -> str:
-        """What an object is that scripts hold in the property `part` of `dispatch`, see `Interface.look`. Where nobody
-        can tell, every object is a proxy."""
-        known = interface()
-        return "proxy" if known is None else known.look(self._context, self.dispatch)
+        """What an object is that scripts hold in the property `part` of `dispatch`, see `Interface.look`."""
+        return interface().look(self._context, self.dispatch)
 
     def stop(self) -> None:
-        """Stops the code in this context, from any thread: EngineError is raised, even if the code catches everything.
-        Does nothing where code in the engine cannot be stopped."""
-        if (known := interface()) is not None:
-            known.stop(self._context)
+        """Stops the code in this context, from any thread: EngineError is raised, even if the code catches
+        everything."""
+        interface().stop(self._context)
 
     def allow(self) -> None:
         """Lets its code run again after `stop`."""
-        if (known := interface()) is not None:
-            known.allow(self._context)
+        interface().allow(self._context)
 
-    def lend_error(self) -> bool:
-        """Sets an error that no code can catch as the property `part` of `dispatch`, if there can be one."""
-        if (known := interface()) is not None:
-            known.lend_error(self._context, self.dispatch)
-        return known is not None
+    def lend_error(self) -> None:
+        """Sets an error that no code can catch as the property `part` of `dispatch`."""
+        interface().lend_error(self._context, self.dispatch)
 
     def eval(self, source: str) -> None:
         """Evaluates a script in global scope. Raises EngineError."""

@@ -1,9 +1,8 @@
 """The C interface of the engine, `quickjs.h`: bytecode, stopping code, and what scripts cannot see of objects.
 
 The engine's Python package has no calls for these. But its library exports the interface, which works on the runtime
-and the context in the package's object. The package is pinned to one version; if its library or its objects are not as
-expected, nothing here is used. Code that runs from bytecode must not call Python, which is possible only inside the
-package's own `eval`. It takes a seventh of the time of parsing the text.
+and the context in the package's object. The package is pinned to one version. Code that runs from bytecode must not
+call Python, which is possible only inside the package's own `eval`. It takes a seventh of the time of parsing the text.
 
 Functions of the library are called while the interpreter's lock is kept."""
 
@@ -47,7 +46,6 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "JS_GetException": (Value, c_void_p),
     "JS_GetGlobalObject": (Value, c_void_p),
     "JS_GetPropertyStr": (Value, c_void_p, Value, c_char_p),
-    "JS_GetRuntime": (c_void_p, c_void_p),
     "JS_GetRuntimeOpaque": (c_void_p, c_void_p),
     "JS_IsProxy": (c_bool, Value),
     "JS_NewArrayBuffer": (Value, c_void_p, c_void_p, c_size_t, c_size_t, c_void_p, c_void_p, c_int),
@@ -82,10 +80,6 @@ _DEFINED = 1
 _STATES = {0: "pending", 1: "fulfilled", 2: "rejected"}  # JS_PROMISE_...
 
 
-class UnsupportedError(Exception):
-    """The engine that is installed is not the one that this module knows."""
-
-
 class BytecodeError(Exception):
     """The engine could not run a piece of code."""
 
@@ -94,23 +88,16 @@ class Interface:
     """Calls the functions for contexts of the package, in this process."""
 
     def __init__(self) -> None:
-        """Raises UnsupportedError."""
+        """Raises OSError where the engine is another one than this module knows."""
         sizes = _quickjs.Context.__basicsize__, _quickjs.Object.__basicsize__, sizeof(c_void_p)
         if sizes != (_CONTEXT_SIZE, _OBJECT_SIZE, _ADDRESS_SIZE):
-            raise UnsupportedError
-        try:
-            self._library: Any = PyDLL(_quickjs.__file__)
-            for name, (result, *arguments) in _FUNCTIONS.items():
-                function = getattr(self._library, name)
-                function.restype, function.argtypes = result, arguments
-        except (OSError, AttributeError) as error:
-            raise UnsupportedError from error
+            raise OSError("The JavaScript engine is another one than this package needs: install yao-test again")
+        self._library: Any = PyDLL(_quickjs.__file__)
+        for name, (result, *arguments) in _FUNCTIONS.items():
+            function = getattr(self._library, name)
+            function.restype, function.argtypes = result, arguments
         self._compiler: _quickjs.Context | None = None
         """Made by the first thread that compiles, since a context belongs to a thread."""
-        holder = _quickjs.Context()
-        runtime, context = _pointers(holder)
-        if self._library.JS_GetRuntime(context) != runtime:
-            raise UnsupportedError
 
     def compile(self, source: str) -> bytes:
         """The bytecode of a script. Raises BytecodeError."""
@@ -203,16 +190,13 @@ class Interface:
         raise BytecodeError
 
 
-_found: list[Interface | None] = []
+_found: list[Interface] = []
 
 
-def interface() -> Interface | None:
-    """The interface of the engine; None where it is another engine than this module knows. From any thread."""
+def interface() -> Interface:
+    """The interface of the engine. From any thread. Raises OSError."""
     if not _found:
-        try:
-            _found.append(Interface())
-        except UnsupportedError:
-            _found.append(None)
+        _found.append(Interface())
     return _found[0]
 
 

@@ -11,7 +11,6 @@ import _thread
 
 from scripttest.realm.channel import broken_outcome, failure_envelope
 from scripttest.realm.engine import Engine, EngineError
-from scripttest.realm.quickjs import interface
 from scripttest.walls.confinement import has_room
 
 TYPE_CHECKING = False
@@ -142,7 +141,8 @@ class Realm:
 
     def _name_waits(self) -> None:
         """Tells the core of the bindings where each asynchronous function of the test waits."""
-        while self.dispatch("waiting") and self._engine.lend_error():
+        while self.dispatch("waiting"):
+            self._engine.lend_error()
             try:
                 self.dispatch("wake")
             except EngineError as error:
@@ -268,14 +268,13 @@ class Alarm:
 
     def ring(self, expired: str) -> None:
         """Stops the current work, from any thread. `expired` is the identifier of the work whose time is up, a slash,
-        and the number of the message; one for other work, or one that was heard before, is ignored. Does nothing where
-        code in the engine cannot be stopped."""
+        and the number of the message; one for other work, or one that was heard before, is ignored."""
         with self._lock:
             work, _, number = expired.partition("/")
             if int(number) <= self._heard:
                 return
             self._heard = int(number)
-            if work != self._work or self.rang or interface() is None:
+            if work != self._work or self.rang:
                 return
             self.rang = True
             self._bell.release()
