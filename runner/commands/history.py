@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from shlex import quote
 
 from runner import exit_codes
 from runner.amounts import Estimate, dollars
@@ -19,7 +18,7 @@ from runner.security.terminal import in_line
 from runner.store.database import open_store
 from runner.store.history import SCRIPTED, Level, Since, TestHistory, Trend, histories
 from runner.store.store import Store
-from runner.store.stored import CUT_SHORT, StoredRun
+from runner.store.stored import StoredRun
 from runner.store.upkeep import join, prune, size_of
 from scripttest.typing_names import Record
 
@@ -27,10 +26,9 @@ from scripttest.typing_names import Record
 def history(environment: Environment, given: tables.History) -> int:
     """Prints the history and returns the exit code, which does not depend on the results."""
     with Store(store_folder(environment, given.store)) as opened:
-        runs = opened.runs(branch=given.branch, profile=given.profile, limit=given.last)
+        runs = opened.runs(branch=given.branch, limit=given.last)
         if not runs:
-            named = {"branch": given.branch, "profile": given.profile}
-            of = "".join(f" of the {word} {name}" for word, name in named.items() if name)
+            of = f" of the branch {given.branch}" if given.branch else ""
             known = sorted({run.branch for run in opened.runs() if run.branch})
             hint = f"There are runs on {', '.join(known[:10])}" if known else None
             raise ConfigurationError(f"The store {opened.folder} has no runs{of}", hint)
@@ -274,13 +272,6 @@ def list_runs(environment: Environment, given: tables.StoreList) -> int:
         print_json(environment, {"runs": list(map(run_record, runs))})
         return exit_codes.PASSED
     environment.stdout.write(list_of(runs, columns_of(environment)) if runs else "")
-    named = f" --store {quote(given.store)}" if given.store is not None else ""
-    for run in runs:
-        if run.state == CUT_SHORT:
-            report = quote(run.reports[0]) if run.reports else "FILE.jsonl"
-            again = "" if run.reports else f"yao-test show run:{run.id}{named} -o {report} && "
-            again += f"yao-test --resume {report}{named}"
-            environment.stdout.write(f"{run.id} was interrupted. To continue it: {again}\n")
     environment.stdout.write(f"{count(len(runs), 'run')}\n")
     return exit_codes.PASSED
 

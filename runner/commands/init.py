@@ -200,7 +200,7 @@ def convert(environment: Environment, given: tables.Convert) -> int:
     if target is not None and (target.suffix.lower() not in FORMS or target == path):
         why = "that is the file to convert" if target == path else f"the name of a case file ends in {', '.join(FORMS)}"
         raise ConfigurationError(f"Cannot write {given.output}: {why}", "Choose another file with -o")
-    kind, found = converted(path, given.file, given.format, given.scorer, given.simulator)
+    kind, found = converted(path, given.file, given.format, given.scorer)
     if not found.cases:
         raise ConfigurationError(f"Cannot convert {given.file}: it contains no cases")
     made = cases_from_values(found.cases, given.file, target.parent if target else path.parent, lenient=True)

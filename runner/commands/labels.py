@@ -45,13 +45,6 @@ def label(environment: Environment, given: tables.Label) -> int:
             f"Cannot label {given.report}: it has no judge verdicts",
             "Only assertions of the types agent and preference and criteria of rubrics can be labelled",
         )
-    if given.criterion is not None:
-        known = sorted({one.key.criterion for one in judgements})
-        judgements = [one for one in judgements if one.key.criterion == given.criterion]
-        if not judgements:
-            raise ConfigurationError(
-                f'Cannot label "{given.criterion}" in {given.report}', f"It has {'; '.join(known[:10])}"
-            )
     chosen = drawn(judgements, given.count)
     labels: dict[JudgementKey, Label] = {}
     if path.exists() and path.stat().st_size:

@@ -65,8 +65,6 @@ def _on_console(environment: Environment, report: Report, verbose: int, quiet: b
 
 NAME_LIMIT = 100
 """At most this many bytes of a file name, without the number that makes it unique and without its extension."""
-RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
-"""Names that Windows keeps for devices, with any extension."""
 
 
 def extract(environment: Environment, given: tables.Extract) -> int:
@@ -148,8 +146,6 @@ def safe(name: str) -> str:
     text = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", name)).strip("-.")
     while len(text.encode()) > NAME_LIMIT:
         text = text[:-1].rstrip("-.")
-    if RESERVED.fullmatch(text.partition(".")[0]):
-        text = f"_{text}"
     return text or "result"
 
 

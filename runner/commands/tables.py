@@ -123,7 +123,6 @@ class Convert(CommandTable, act="init:convert", page="data"):
     output: str | None = option("Case file to write: .jsonl, .json or .yaml. Default: print JSONL.", short="o", metavar="FILE")
     format: str | None = option("Format of FILE. Default: detected from its fields.", name="from", read=one_of("promptfoo", "inspect", "deepeval"))
     scorer: str | None = option("Scorer that Inspect used.", read=one_of("includes", "match", "exact", "pattern", "model_graded_qa"))
-    simulator: str = option("Agent that simulates users.", metavar="ID", default="workers.test.user-simulator")
 
 
 class Diff(CommandTable, act="diff:diff", page="comparing"):
@@ -176,7 +175,6 @@ class History(CommandTable, act="history:history", page="history"):
     test: str | None = word("[TEST]")
     store: str | None = _store
     branch: str | None = _branch
-    profile: str | None = option("Only runs with this profile.", metavar="NAME")
     last: int = option("Only the newest N runs. Default: 100.", metavar="N", default=100, read=number(int, r"\d+", lambda runs: 1 <= runs <= 1_000_000, "a whole number from 1 to 1000000"))
     as_json: bool = _json
     verbose: bool = _statistics
@@ -203,7 +201,6 @@ class Label(CommandTable, act="labels:label", page="calibrating"):
     report: str = word("REPORT", required=True)
     output: str = option("File for the labels: .jsonl or .csv.", short="o", metavar="FILE", required=True)
     count: int = option("Number of answers to ask about. Default: 60.", metavar="N", default=60, read=count)
-    criterion: str | None = option("Only answers judged by this criterion.", metavar="TEXT")
 
 
 class Mcp(CommandTable, act="serve:mcp", page="coding-agents"):

@@ -38,18 +38,18 @@ FIELDS = {
 """Format → the fields that are read."""
 PARTS = ("image", "audio", "text", "image_url", "input_audio")
 MOST_TURNS = 10
+SIMULATOR = "workers.test.user-simulator"
 _SAID = ("prompt", "input", "question", "query", "message", "text", "user_input")
 """Variables that hold what is said, where a configuration has no prompts."""
 
 
-def converted(path: Path, shown: str, format: str | None, scorer: str | None, simulator: str) -> tuple[str, Converted]:
+def converted(path: Path, shown: str, format: str | None, scorer: str | None) -> tuple[str, Converted]:
     """The format of a file, and its cases. Raises ConfigurationError.
 
     Args:
         shown: the name of the file in messages.
         format: one of `FORMATS`; None: the one that its fields speak of.
-        scorer: one of `SCORERS`; None: the usual one of the format.
-        simulator: plays the users of scenarios."""
+        scorer: one of `SCORERS`; None: the usual one of the format."""
     value = value_of(path, shown)
     format = format or _format_of(value)
     if format is None:
@@ -64,7 +64,7 @@ def converted(path: Path, shown: str, format: str | None, scorer: str | None, si
 
             Promptfoo(path, _configuration(value, path), made).convert()
         elif format == "deepeval":
-            _add_goldens(made, [_snake(record) for record in _records(value, shown)], simulator)
+            _add_goldens(made, [_snake(record) for record in _records(value, shown)])
         else:
             _add_samples(made, _records(value, shown), scorer)
     except (AttributeError, LookupError, TypeError, ValueError) as error:  # of values that are not what they should be
@@ -133,8 +133,8 @@ def _add_samples(converted: Converted, records: list[Record], scorer: str | None
         converted.add(id, said, checks, metadata=_object(sample.get("metadata")))
 
 
-def _add_goldens(converted: Converted, records: list[Record], simulator: str) -> None:
-    """Goldens and conversational goldens of DeepEval. `simulator` plays the users of scenarios."""
+def _add_goldens(converted: Converted, records: list[Record]) -> None:
+    """Goldens and conversational goldens of DeepEval."""
     converted.lacks("the metrics, which are code: cases use expected_output and expected_tools")
     for id, golden in _read(converted, "deepeval", "golden", records):
         metadata = _object(golden.get("additional_metadata"))
@@ -143,7 +143,7 @@ def _add_goldens(converted: Converted, records: list[Record], simulator: str) ->
         more = {"name": golden.get("name") or golden.get("comments"), "metadata": metadata}
         checks = [check for tool in golden.get("expected_tools") or () for check in _called(tool)]
         if golden.get("scenario") or golden.get("turns"):
-            _conversation(converted, id, golden, simulator, more)
+            _conversation(converted, id, golden, more)
             continue
         if golden.get("expected_output"):
             checks.insert(0, judged(SAME_MEANING.format(golden["expected_output"])))
@@ -161,7 +161,7 @@ def _read(converted: Converted, format: str, noun: str, records: list[Record]) -
         yield id, record
 
 
-def _conversation(converted: Converted, id: str, golden: Record, simulator: str, more: Record) -> None:
+def _conversation(converted: Converted, id: str, golden: Record, more: Record) -> None:
     outcome = golden.get("expected_outcome")
     said = [one for one in golden.get("turns") or () if one.get("role", "user") == "user"]
     wanted = [judged(outcome)] if outcome else []
@@ -170,7 +170,7 @@ def _conversation(converted: Converted, id: str, golden: Record, simulator: str,
         converted.add(id, {"turns": turns}, wanted, **more)
         return
     persona = {"persona": golden["user_description"]} if golden.get("user_description") else {}
-    plays = {"use": simulator, "goal": golden["scenario"], **persona}
+    plays = {"use": SIMULATOR, "goal": golden["scenario"], **persona}
     checkpoint = {"id": "outcome", "assert": wanted[0] if wanted else {"type": "type", "value": "string"}}
     converted.add(id, {"simulator": plays, "checkpoints": [checkpoint]}, [], max_turns=MOST_TURNS, **more)
 

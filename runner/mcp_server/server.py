@@ -190,13 +190,6 @@ def server_of(actions: Actions, clean: Any, asks_models: bool) -> Server[Any, An
     async def list_resources() -> list[types.Resource]:
         return resources(actions)
 
-    @server.list_resource_templates()  # type: ignore[no-untyped-call,untyped-decorator]
-    async def list_templates() -> list[types.ResourceTemplate]:
-        uri = f"{ADDRESS}runs/{{run}}"
-        return [
-            types.ResourceTemplate(uriTemplate=uri, name="run", description="A stored run", mimeType="text/markdown")
-        ]
-
     @server.read_resource()  # type: ignore[no-untyped-call,untyped-decorator]
     async def read_resource(uri: AnyUrl) -> list[ReadResourceContents]:
         with _refused():

@@ -76,14 +76,12 @@ class Store:
         """A number that is another one as soon as a process has written something: cheap enough to ask often."""
         return int(self.rows({}, "PRAGMA data_version")[0][0])
 
-    def runs(
-        self, *, branch: str | None = None, profile: str | None = None, commit: str | None = None, limit: int = -1
-    ) -> list[stored.StoredRun]:
+    def runs(self, *, branch: str | None = None, commit: str | None = None, limit: int = -1) -> list[stored.StoredRun]:
         """The runs, those that began last first."""
         return self._runs(
-            "WHERE (? IS NULL OR branch = ?) AND (? IS NULL OR profile = ?) AND (? IS NULL OR revision LIKE ? || '%')"
+            "WHERE (? IS NULL OR branch = ?) AND (? IS NULL OR revision LIKE ? || '%')"
             " ORDER BY started_at DESC, rowid DESC LIMIT ?",
-            (branch, branch, profile, profile, commit, commit, limit),
+            (branch, branch, commit, commit, limit),
         )
 
     def under_way(self) -> list[str]:

@@ -250,7 +250,6 @@ MISTAKES: dict[str, tuple[tuple[str, ...], str]] = {
         ("calibrate", "r.jsonl", "endless.jsonl"),
         "endless.jsonl:1: inf is not a run or turn number",
     ),
-    "no criterion": (("label", "r.jsonl", "--criterion", "tall", "-o", "x.jsonl"), 'Cannot label "tall" in r.jsonl'),
     "labels of another report": (("label", "r.jsonl", "-o", "foreign.jsonl"), "Cannot write to foreign.jsonl"),
 }
 
