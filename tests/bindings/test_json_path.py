@@ -117,7 +117,7 @@ BAD = [
     ("$['a", "unexpected EOF"),
     ("a b", ""),
     ("$.a.`nope`", ""),
-    ('$.a.b[?(@.t=~"(?=x)")]', "look-around"),
+    ('$.a.b[?(@.t=~"(?=x)")]', "look-ahead"),
     ("$.n * 1000000000", "arithmetic"),
     ('$["x y"].`sub(/x/, y)`', "arithmetic and sub"),
     ("$" + ".a" * MAX_PATH, f"longer than {MAX_PATH}"),

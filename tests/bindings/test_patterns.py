@@ -172,39 +172,82 @@ def test_a_class_and_its_negation_hold_these_characters(pattern: str) -> None:
             assert search(f"[{negation}]", chr(code)) is not inside, code
 
 
-REFUSED = {
-    r"(a)\1": r"back-reference `\1` is not supported",
-    "a(?=b)": "look-around `(?=` is not supported",
-    "a(?!b)": "look-around `(?!` is not supported",
-    "(?<=a)b": "look-around `(?<=` is not supported",
-    "(?>a)b": "invalid perl operator `(?>`",
-    "ba++": "bad repetition operator `++`",
-    "a**": "bad repetition operator `**`",
-    "(?i)*": "no argument for repetition operator `*`",
-    "a{1001}": "invalid repetition size `{1001}`",
-    "a)": "unexpected )",
-    "b(a": "missing )",
-    "(?P<a-b>a)": "invalid named capture group `(?P<a-b>`",
-    "b[a": "missing ] `[a`",
-    "[z-a]": "invalid character class range `z-a`",
-    r"\p{Foo}": "invalid character class range",
-    r"a\Z": r"invalid escape sequence `\Z`",
-    "a\\": "trailing \\",
-}
+REFUSED = [
+    (r"(a)\1", r"back-reference `\1` is not supported", 3),
+    (r"x\8", r"back-reference `\8` is not supported", 1),
+    (r"\91", r"back-reference `\9` is not supported", 0),
+    ("(?P<n>a)(?P=n)", "a back-reference `(?P=` is not supported", 8),
+    ("a(?=b)", "look-ahead `(?=` is not supported", 1),
+    ("a(?!b)", "look-ahead `(?!` is not supported", 1),
+    ("(?<=a)b", "look-behind `(?<=` is not supported", 0),
+    ("(?<!a)b", "look-behind `(?<!` is not supported", 0),
+    ("(?>a)b", "an atomic group `(?>` is not supported", 0),
+    ("(?#x)a", "a comment `(?#` is not supported", 0),
+    ("(?(1)a|b)", "a conditional group `(?(` is not supported", 0),
+    ("(?|a|b)", "a branch reset `(?|` is not supported", 0),
+    ("(?R)", "recursion `(?R` is not supported", 0),
+    ("(?P<n>a)(?P>n)", "recursion `(?P>` is not supported", 8),
+    ("(?&n)", "recursion `(?&` is not supported", 0),
+    ("ba++", "possessive repetition `++` is not supported", 2),
+    ("a*+", "possessive repetition `*+` is not supported", 1),
+    ("a**", "a nested repetition `**` is not supported", 1),
+    ("a*?*", "a nested repetition `*?*` is not supported", 1),
+    ("a{2}{3}", "a nested repetition `{2}{3}` is not supported", 1),
+    ("*a", "nothing to repeat before `*`", 0),
+    ("a|+", "nothing to repeat before `+`", 2),
+    ("(?i)*", "nothing to repeat before `*`", 4),
+    ("(?:{2})", "nothing to repeat before `{2}`", 3),
+    ("a{1001}", "a repetition count over 1000, or an invalid one `{1001}`", 1),
+    ("(a{50}){50}", "a repetition count over 1000, or an invalid one `{50}`", None),
+    ("(a{600,}){2}", "a repetition count over 1000, or an invalid one `{2}`", 9),
+    ("a{3,2}", "a repetition count over 1000, or an invalid one `{3,2}`", 1),
+    ("a)", "unexpected `)`", 1),
+    ("b(a", "missing `)` for the group", 1),
+    ("(?", "unknown group or flag", 0),
+    ("(?x)a", "unknown group or flag", 0),
+    ("(?i-)a", "unknown group or flag", 0),
+    ("(?)a", "missing flag", 0),
+    ("(?P<n>a)(?P<n>b)", 'group name "n" is used twice', 8),
+    ("(?P<a-b>a)", "invalid group name", 0),
+    ("(?P<n", "invalid group name", 0),
+    ("b[a", "missing `]` for the character class", 1),
+    ("[a-", "missing `]` for the character class", 0),
+    ("[]", "missing `]` for the character class", 0),
+    ("[z-a]", "unknown character class or invalid range `z-a`", 1),
+    (r"[a-\d]", r"unknown escape `\d`", 3),
+    ("[[:foo:]]", "unknown character class or invalid range `[:foo:]`", 1),
+    (r"\p{Foo}", r"unknown character class or invalid range `\p{Foo}`", 0),
+    (r"\p{}", r"unknown character class or invalid range `\p{}`", 0),
+    (r"\p", r"unknown character class or invalid range `\p`", 0),
+    (r"a\Z", r"unknown escape `\Z`", 1),
+    (r"a\C", r"unknown escape `\C`", 1),
+    (r"\é", r"unknown escape `\é`", 0),
+    ("a\\", r"a single `\` at the end", None),
+    (r"\x{110000}", r"unknown escape `\x{110000`", 0),
+    (r"\x4", r"unknown escape `\x4`", 0),
+    (r"\x{41", r"unknown escape `\x{41`", 0),
+    (r"\x{}", r"unknown escape `\x{}`", 0),
+    (r"[\Qa\E]", r"unknown escape `\Q`", 1),
+]
 
 
-@each("pattern", REFUSED)
-def test_what_go_refuses_is_refused_with_its_reason(pattern: str) -> None:
+@each(("pattern", "reason", "position"), REFUSED, ids=[row[0][:20] for row in REFUSED])
+def test_what_go_refuses_is_refused_with_its_position(pattern: str, reason: str, position: int) -> None:
     with pytest.raises(PatternError) as caught:
         compile(pattern)
-    assert caught.value.reason == REFUSED[pattern]
-    assert str(caught.value) == f"Cannot use pattern `{pattern}`: {REFUSED[pattern]}"
+    assert (caught.value.reason, caught.value.position) == (reason, position)
+
+
+def test_the_message_holds_pattern_reason_and_position() -> None:
+    with pytest.raises(PatternError, match=r"^Cannot use pattern `a\(\?=b\)`: look-ahead .* at position 1$"):
+        search("a(?=b)", "ab")
 
 
 def test_a_very_long_pattern_is_refused_and_shortened_in_the_message() -> None:
     with pytest.raises(PatternError, match=f"longer than {MAX_LENGTH}") as caught:
         compile("a" * (MAX_LENGTH + 1))
     assert len(str(caught.value)) < 300
+    assert "position" not in str(caught.value)
 
 
 GROUPS: dict[str, tuple[str, str, dict[str, str | None] | None]] = {

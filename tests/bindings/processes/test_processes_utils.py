@@ -336,7 +336,7 @@ def test_regex_match(run: Run, pattern: str, text: str, expected: bool) -> None:
 
 
 def test_regex_and_jsonpath_failures_say_what_is_wrong(run: Run) -> None:
-    with pytest.raises(ProcessError, match=r"^regex.Match: Cannot use pattern `\(`: missing \)") as caught:
+    with pytest.raises(ProcessError, match=r"^regex.Match: Cannot use pattern `\(`: missing `\)`") as caught:
         run("regex.Match", "(", "x")
     assert caught.value.code == 400
     with pytest.raises(ProcessError, match=r"^jsonpath.Find: Cannot use JSONPath `a\[`: parse error") as caught:

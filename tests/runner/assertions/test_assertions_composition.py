@@ -16,7 +16,7 @@ YES, NO, BROKEN = (
     {"type": "regex", "value": "("},
 )
 NO_SAID = 'contains: Expected the output to contain "z", found "a"'
-BROKEN_SAID = 'regex: Cannot evaluate "regex": Cannot use pattern `(`: missing )'
+BROKEN_SAID = 'regex: Cannot evaluate "regex": Cannot use pattern `(`: missing `)` for the group at position 0'
 
 ROWS: list[tuple[str, list[Any], bool, str]] = [
     ("any_of", [NO, YES], False, ""),

@@ -26,13 +26,13 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
         "bad pattern",
         {"value": "(a"},
         "a",
-        'Cannot evaluate "regex": Cannot use pattern `(a`: missing )',
+        'Cannot evaluate "regex": Cannot use pattern `(a`: missing `)` for the group at position 0',
     ),
     (
         "bad pattern, negated",
         {"value": "(?=a)", "negate": True},
         "a",
-        'Cannot evaluate "regex": Cannot use pattern `(?=a)`: look-around `(?=` is not supported',
+        'Cannot evaluate "regex": Cannot use pattern `(?=a)`: look-ahead `(?=` is not supported at position 0',
     ),
 ]
 

@@ -111,7 +111,7 @@ RESULT: list[Row] = [
         "bad pattern, negated",
         {"value": {"tool": "search", "result": "regex:("}, "negate": True},
         TWO,
-        'Cannot evaluate "tool_result": Cannot use pattern `(`: missing )',
+        'Cannot evaluate "tool_result": Cannot use pattern `(`: missing `)` for the group at position 0',
     ),
 ]
 

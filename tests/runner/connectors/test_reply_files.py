@@ -108,7 +108,7 @@ MISTAKES: dict[str, tuple[str, str, str | None]] = {
     "an empty list": ("- {when: {input: []}, reply: ho}", 'rule 1: the list for "input" is empty', None),
     "a broken pattern": (
         "- {when: {input: {regex: 'a(?=b)'}}, reply: ho}",
-        'rule 1: "input": Cannot use pattern `a(?=b)`: look-around `(?=` is not supported',
+        'rule 1: "input": Cannot use pattern `a(?=b)`: look-ahead `(?=` is not supported at position 1',
         "It is a Go (RE2) regular expression",
     ),
     "a pattern that is a number": (
