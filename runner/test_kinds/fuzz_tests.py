@@ -161,9 +161,11 @@ class FuzzTest:
         if self._search is not None and self._found is None:
             return
         self._size = len(json.loads(seeds[0])) if seeds else None
-        if schemas and self._size is None:
-            self._size = parameters or len(schemas)
-        self._schemas = [json.loads(one) for one in schemas]
+        if schemas:
+            from runner.test_kinds.search import schemas_of_arguments
+
+            self._schemas = schemas_of_arguments([json.loads(one) for one in schemas], self._size or parameters)
+            self._size = self._size or len(self._schemas)
         own = [Input(name=f"seed#{number}", args=args, is_seed=True) for number, args in enumerate(seeds)]
         self._left = [*own, *read_corpus(self._folder, self._size, self._shown)]
         self._inputs = {one.name: one for one in self._left}

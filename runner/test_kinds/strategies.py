@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
-from math import ceil, floor, inf
+from math import ceil, floor, inf, nextafter
 from typing import Any
 
 from hypothesis import strategies as st
@@ -27,13 +27,24 @@ _SHORT = 8
 """Characters between literals."""
 Strategy = st.SearchStrategy[Any]
 _TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+_WORDS = {
+    "integer": {"multipleOf"},
+    "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
+    "string": {"minLength", "maxLength", "pattern", "format"},
+    "array": {"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"},
+    "object": {"properties", "required", "additionalProperties", "minProperties", "maxProperties", "propertyNames"},
+}
+"""Type → keywords that are of no other type; a schema without `type` is of those whose keywords it has."""
 _MORE = 6
 """Items of a list beyond the fewest."""
 _FORMATS: dict[str, Strategy] = {
     "date": st.dates().map(lambda date: date.isoformat()),
     "date-time": st.datetimes().map(lambda time: f"{time.isoformat()}Z"),
+    "time": st.times().map(lambda time: f"{time.isoformat()}Z"),
     "email": st.emails(),
     "uuid": st.uuids().map(str),
+    "ipv4": st.ip_addresses(v=4).map(str),
+    "ipv6": st.ip_addresses(v=6).map(str),
 }
 
 
@@ -150,10 +161,11 @@ class _Schema:
         if "$ref" in schema:
             return self._reference(schema["$ref"])
         if "allOf" in schema:
-            return self._made(self._with(schema, "allOf", schema["allOf"]))
+            return self._made(self._together(schema))
         for word in ("anyOf", "oneOf"):
             if word in schema:
-                return st.one_of([self._made(self._with(schema, word, [choice])) for choice in schema[word]])
+                rest = {key: value for key, value in schema.items() if key != word}
+                return st.one_of([self._made(_merged(rest, self._resolved(choice))) for choice in schema[word]])
         return st.one_of([getattr(self, f"_{type}")(schema) for type in _types(schema)])
 
     def _reference(self, reference: str) -> Strategy:
@@ -174,13 +186,14 @@ class _Schema:
                 pass
         raise UnusableSchemaError(f'Cannot follow "$ref": "{reference}": only #/... within the schema is supported')
 
-    def _with(self, schema: Mapping[str, Any], word: str, parts: Sequence[Any]) -> Any:
-        """A schema with parts of a keyword in its place; the later ones count, and the validator takes out the rest."""
-        whole: Any = {key: value for key, value in schema.items() if key != word}
-        for part in parts:
-            part = self._target(part["$ref"]) if isinstance(part, dict) and "$ref" in part else part
-            whole = {**whole, **part} if isinstance(part, dict) else whole if part else False
-        return whole
+    def _resolved(self, schema: Any) -> Any:
+        return self._target(schema["$ref"]) if isinstance(schema, dict) and "$ref" in schema else schema
+
+    def _together(self, schema: Mapping[str, Any]) -> Any:
+        merged: Any = {key: value for key, value in schema.items() if key != "allOf"}
+        for part in schema["allOf"]:
+            merged = _merged(merged, self._resolved(part))
+        return merged
 
     def _null(self, schema: Mapping[str, Any]) -> Strategy:
         return st.none()
@@ -190,11 +203,20 @@ class _Schema:
 
     def _integer(self, schema: Mapping[str, Any]) -> Strategy:
         least, most = _bounds(schema)
+        step = schema.get("multipleOf")
         low, high = ceil(max(least, -LARGEST)), floor(min(most, LARGEST))
+        if isinstance(step, int):
+            if floor(high / step) < ceil(low / step):
+                return st.nothing()
+            return self._shapes.whole_numbers(ceil(low / step), floor(high / step)).map(lambda number: number * step)
         return self._shapes.whole_numbers(low, high) if low <= high else st.nothing()
 
     def _number(self, schema: Mapping[str, Any]) -> Strategy:
         least, most = _bounds(schema)
+        step = schema.get("multipleOf")
+        if step:
+            low, high = max(least / step, -LARGEST), min(most / step, LARGEST)
+            return self._shapes.whole_numbers(ceil(low), floor(high)).map(lambda number: number * step)
         if least > most:
             return st.nothing()
         whole = self._integer(schema)
@@ -216,9 +238,15 @@ class _Schema:
         return st.one_of(fitting, self._shapes.texts().filter(lambda text: least <= len(text) <= (most or inf)))
 
     def _array(self, schema: Mapping[str, Any]) -> Strategy:
-        least = schema.get("minItems", 0)
-        most = min(schema.get("maxItems", inf), least + _MORE)
-        return st.lists(self._made(schema.get("items", True)), min_size=least, max_size=int(most))
+        first = [self._made(item) for item in schema.get("prefixItems", ())]
+        least, most = schema.get("minItems", 0), schema.get("maxItems")
+        items = schema.get("items", True)
+        room = inf if most is None else most - len(first)
+        if items is False or room <= 0:
+            return st.tuples(*first[: most if most is not None else None]).map(list)
+        fewest = max(0, least - len(first))
+        many = st.lists(self._made(items), min_size=fewest, max_size=int(min(room, fewest + _MORE)))
+        return st.tuples(st.tuples(*first), many).map(lambda parts: [*parts[0], *parts[1]])
 
     def _object(self, schema: Mapping[str, Any]) -> Strategy:
         known = schema.get("properties", {})
@@ -231,7 +259,10 @@ class _Schema:
         fixed = self._shapes.objects(keys, needed)
         if more is False or (more is True and known):
             return fixed
-        others = st.dictionaries(self._shapes.texts(), self._made(more), max_size=schema.get("maxProperties", _MORE))
+        names = self._made({"type": "string", **schema.get("propertyNames", {})})
+        fewest = max(0, schema.get("minProperties", 0) - len(needed))
+        most = schema.get("maxProperties", fewest + _MORE)
+        others = st.dictionaries(names, self._made(more), min_size=fewest, max_size=max(fewest, most))
         return st.tuples(others, fixed).map(lambda parts: {**parts[0], **parts[1]})
 
 
@@ -245,11 +276,40 @@ def _some(values: list[Any]) -> list[Strategy]:
 
 
 def _types(schema: Mapping[str, Any]) -> Sequence[str]:
-    given = schema.get("type", "object" if "properties" in schema else "array" if "items" in schema else _TYPES)
-    return [given] if isinstance(given, str) else given
+    given = schema.get("type")
+    if given is not None:
+        return [given] if isinstance(given, str) else given
+    return [type for type in _TYPES if _WORDS.get(type, set()) & schema.keys()] or _TYPES
 
 
 def _bounds(schema: Mapping[str, Any]) -> tuple[float, float]:
-    """The least and the greatest number; the validator takes out a bound that is exclusive."""
-    least = max(schema.get("minimum", -inf), schema.get("exclusiveMinimum", -inf))
-    return least, min(schema.get("maximum", inf), schema.get("exclusiveMaximum", inf))
+    least, most = schema.get("minimum", -inf), schema.get("maximum", inf)
+    if "exclusiveMinimum" in schema:
+        edge = schema["exclusiveMinimum"]
+        least = max(
+            least, edge + 1 if schema.get("type") == "integer" and isinstance(edge, int) else nextafter(edge, inf)
+        )
+    if "exclusiveMaximum" in schema:
+        edge = schema["exclusiveMaximum"]
+        most = min(
+            most, edge - 1 if schema.get("type") == "integer" and isinstance(edge, int) else nextafter(edge, -inf)
+        )
+    return least, most
+
+
+def _merged(one: Any, other: Any) -> Any:
+    """A schema of what both accept, or more: the validator takes out the rest."""
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return other if one is True or one == {} else one if other is True else False
+    merged = {**one, **other}
+    if "properties" in one and "properties" in other:
+        shared = {key: _merged(value, other["properties"].get(key, True)) for key, value in one["properties"].items()}
+        merged["properties"] = {**other["properties"], **shared}
+    if "required" in one and "required" in other:
+        merged["required"] = list(dict.fromkeys([*one["required"], *other["required"]]))
+    for word, choose in (("minimum", max), ("maximum", min), ("minLength", max), ("maxLength", min)):
+        if word in one and word in other:
+            merged[word] = choose(one[word], other[word])
+    if "allOf" in one and "allOf" in other:
+        merged["allOf"] = [*one["allOf"], *other["allOf"]]
+    return merged

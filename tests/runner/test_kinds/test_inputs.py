@@ -11,7 +11,7 @@ from hypothesis.errors import NoSuchExample
 from table_tests import each
 
 from bindings.processes.schemas import misfit
-from runner.test_kinds.search import Literals, literals_in
+from runner.test_kinds.search import Literals, literals_in, schemas_of_arguments
 from runner.test_kinds.strategies import Shapes, Strategy, UnusableSchemaError, by_schemas
 
 CODE = r"""
@@ -68,6 +68,7 @@ def test_shapes_of_examples() -> None:
         {"type": "integer", "minimum": 3, "exclusiveMaximum": 9},
         {"type": "integer", "multipleOf": 7, "minimum": 20, "maximum": 50},
         {"type": "number", "exclusiveMinimum": 0, "maximum": 1},
+        {"type": "number", "multipleOf": 0.5, "minimum": 0, "maximum": 3},
         {"type": ["string", "null"], "minLength": 2, "maxLength": 4},
         {"type": "string", "pattern": "^[A-Z]{2}[0-9]+$"},
         {"type": "string", "format": "date"},
@@ -75,6 +76,7 @@ def test_shapes_of_examples() -> None:
         {"const": {"a": [1]}},
         {"minimum": 5},
         {"type": "array", "items": {"type": "boolean"}, "minItems": 1, "maxItems": 3},
+        {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False, "minItems": 2},
         {"type": "array", "items": {"enum": [1, 2, 3]}, "uniqueItems": True},
         {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}},
         {"type": "object", "additionalProperties": {"type": "integer"}, "minProperties": 1, "maxProperties": 2},
@@ -115,3 +117,11 @@ def test_values_of_a_schema_fit_it(schema: Any) -> None:
 def test_schemas_that_make_no_values(schema: Any) -> None:
     with pytest.raises(UnusableSchemaError):
         made(by_schemas([schema], Shapes(Literals())), 5)
+
+
+def test_one_schema_may_be_that_of_all_arguments() -> None:
+    pair = {"type": "array", "prefixItems": [{"type": "string"}, True]}
+    assert schemas_of_arguments([pair], 2) == [{"type": "string"}, True]
+    assert schemas_of_arguments([pair], 1) == [pair]
+    assert schemas_of_arguments([{"type": "object"}], 2) == [{"type": "object"}]
+    assert schemas_of_arguments([True, False], 2) == [True, False]
