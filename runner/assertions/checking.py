@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _COMMON = frozenset({"type", "message", "negate", "weight", "required"})
 """Fields that all types take."""
+MAX_LEVELS = 20
 
 
 @cache
@@ -97,6 +98,8 @@ def problem_with_composition(assertion: Assertion) -> str | None:
     name, value = assertion.type, assertion.value
     if not isinstance(value, list) or not value:
         return f'"{name}" needs "value": a list of assertions'
+    if _levels(value) > MAX_LEVELS:
+        return f'"{name}" nests assertions more than {MAX_LEVELS} levels deep'
     for number, item in enumerate(value, 1):
         try:
             wrong = problem_with_assertion(_part(item))
@@ -157,6 +160,16 @@ def _said(details: tuple[AssertionResult, ...], errors: bool = False) -> str:
             outcome = "not judged" if not part.judged else "passed" if part.passed else part.message
             parts.append(f"{number}. {part.type}: {shorten(outcome, 200)}")
     return shorten("; ".join(parts), 1000)
+
+
+def _levels(value: Any) -> int:
+    """How deep compositions are nested in a list of assertions, itself included."""
+    count, level = 0, [value]
+    while level:
+        count += 1
+        parts = [part for parts in level if isinstance(parts, list) for part in parts if isinstance(part, dict)]
+        level = [part.get("value") for part in parts if part.get("type") in ("any_of", "all_of")]
+    return count
 
 
 def _part(item: Any) -> Assertion:

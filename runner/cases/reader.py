@@ -140,6 +140,8 @@ class CaseFile:
         lines: dict[str, int] = {}
         waits: dict[str, list[str]] = {}
         left_out: set[str] = set()
+        lacking: set[str] = set()
+        """Cases that are left out and whose files do not exist."""
         chosen = self._chosen
         is_small = self.path.is_file() and self.path.stat().st_size <= KEPT
         found: list[tuple[int, Case]] = []
@@ -153,6 +155,7 @@ class CaseFile:
             for index, case in enumerate(batch.cases):
                 for finding in findings_of(case, self.folder):
                     if finding.absent and (case.skip or not (chosen is None or chosen(case))):
+                        lacking.add(case.id)
                         continue
                     for one in (validator, of_absent) if finding.absent else (validator,):
                         one.report(batch.entry(index), {"id": case.id}, finding)
@@ -169,6 +172,7 @@ class CaseFile:
             problems.raise_any()
         if waits:
             self.needs = needs_of(waits, frozenset(left_out))
+            self._check_files(lacking.intersection(self.needs.added), absent)
         self.total = len(lines)
         self.count = self.total - len(left_out) + len(self.needs.added)
         if is_small:
@@ -195,6 +199,12 @@ class CaseFile:
         for entry, case in self._again(wrong):
             for finding in wrong[case.id]:
                 validator.report(entry, {"id": case.id}, finding)
+
+    def _check_files(self, lacking: set[str], absent: Problems) -> None:
+        """Looks for files that are not there of cases that others need."""
+        for entry, case in self._again(lacking):
+            for finding in findings_of(case, self.folder) if not case.skip else ():
+                Validator(absent, None).report(entry, {"id": case.id}, finding)
 
     def _again(self, ids: Collection[str]) -> Iterator[tuple[Entry, Case]]:
         """The cases of some ids, read once more."""

@@ -146,9 +146,10 @@ FILE = {"id": "a", "input": "Look", "attachments": [{"type": "image", "source": 
     "cases",
     [
         [{**FILE, "id": "fine"}],
+        [{"id": "fine", "input": "x", "depends_on": ["a"]}, FILE],
         [{"id": "fine", "turns": [{"input": "x", "attachments": FILE["attachments"]}]}],
     ],
-    ids=["its own", "of a turn"],
+    ids=["its own", "of a case that it needs", "of a turn"],
 )
 def test_a_file_that_is_not_there_is_an_error(app: MakeApplication, cases: list[Record], dry: tuple[str, ...]) -> None:
     run = with_cases(app, *cases).run("-i", case_file(), "--run", "^fine$", *dry)

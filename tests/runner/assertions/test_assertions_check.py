@@ -300,6 +300,18 @@ def test_what_is_wrong_with_an_assertion_is_found_before_it_is_checked(fields: d
     assert problem_with_assertion(Assertion(**fields)) == message
 
 
+def test_compositions_are_nested_to_a_bound() -> None:
+    value: Any = [{"type": "contains", "value": "a"}]
+    for _ in range(19):
+        value = [{"type": "all_of", "value": value}]
+
+    assert problem_with_assertion(Assertion(type="any_of", value=value)) is None
+    assert judge({"type": "any_of", "value": value}, Evidence(output="a")).passed
+    assert problem_with_assertion(Assertion(type="any_of", value=[{"type": "all_of", "value": value}])) == (
+        '"any_of" nests assertions more than 20 levels deep'
+    )
+
+
 def test_equals_without_a_value_is_fine_when_the_case_says_what_it_expects() -> None:
     assert problem_with_assertion(Assertion(type="equals"), has_expected=True) is None
 
