@@ -1,6 +1,9 @@
-"""Keywords of JSON Schema for which the library jsonschema has no limits, and the limit on the work of the others.
+"""Keywords of JSON Schema for which the library jsonschema has no limits: patterns, and `unevaluatedProperties` and
+`unevaluatedItems`.
 
-Patterns are Go's regular expressions, for assertions also those of ECMA-262 that Go lacks."""
+Patterns are Go's regular expressions, for assertions also those of ECMA-262 that Go lacks. Properties and items that no
+other keyword has evaluated are found with a second kind of validator, whose "errors" are the evaluated places. It
+follows the same references as the validator that checks."""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import lru_cache
 from time import thread_time
@@ -16,7 +19,7 @@ from typing import Any
 
 import attrs
 from jsonschema import ValidationError
-from jsonschema.validators import extend, validator_for
+from jsonschema.validators import create, extend, validator_for
 
 from bindings.patterns import PatternError, search
 from scripttest.typing_names import Json
@@ -85,15 +88,39 @@ def bounded(kind: Any) -> Any:
     extended: Any = extend  # untyped
     own = {name: check for name, check in _OWN.items() if name in kind.VALIDATORS}
     made = extended(kind, {name: _counted(name, check) for name, check in {**kind.VALIDATORS, **own}.items()})
-
-    def evolve(validator: Any, **changes: Any) -> Any:
-        other = validator_for(changes.setdefault("schema", validator.schema), default=kind)
-        fields: Any = attrs.fields(type(validator))
-        known = {field.alias: getattr(validator, field.name) for field in fields if field.init}
-        return (made if other is kind else bounded(other))(**known | changes)
-
-    made.evolve = evolve
+    made.evolve = _evolving(made, kind, bounded)
     return made
+
+
+@lru_cache(maxsize=32)
+def _evaluating(kind: Any) -> Any:
+    """A class of validators that tell the keys and indexes that a schema evaluates, each as the path of an error."""
+    created: Any = create  # untyped
+    references = {name: check for name, check in kind.VALIDATORS.items() if _is_reference(name)}
+    own = {name: check for name, check in _EVALUATES.items() if name in kind.VALIDATORS}
+    made = created(
+        meta_schema=kind.META_SCHEMA,
+        validators={name: _counted(name, check) for name, check in {**own, **references}.items()},
+        type_checker=kind.TYPE_CHECKER,
+        id_of=kind.ID_OF,
+    )
+    made.judge = bounded(kind)
+    made.evolve = _evolving(made, kind, _evaluating)
+    return made
+
+
+def _evolving(made: Any, kind: Any, of_kind: Callable[[Any], Any]) -> Callable[..., Any]:
+    def evolve(self: Any, **changes: Any) -> Any:
+        other = validator_for(changes.setdefault("schema", self.schema), default=kind)
+        return _as(made if other is kind else of_kind(other), self, **changes)
+
+    return evolve
+
+
+def _as(made: Any, validator: Any, **changes: Any) -> Any:
+    """A validator of another class, with all that this one knows."""
+    fields: Any = attrs.fields(type(validator))
+    return made(**{field.alias: getattr(validator, field.name) for field in fields if field.init} | changes)
 
 
 def _is_reference(name: str) -> bool:
@@ -137,6 +164,10 @@ def _matches_as_ecma(refused: PatternError, text: str, seconds: float) -> bool:
         raise WorkError(f"its pattern `{refused.pattern[:200]}` {reason}") from None
 
 
+def _fits(validator: Any, value: Json, schema: Any) -> bool:
+    return next(validator.descend(value, schema), None) is None
+
+
 def _pattern(validator: Any, pattern: str, value: Json, schema: Any) -> Iterator[Any]:
     if isinstance(value, str) and not _matches(pattern, value):
         yield ValidationError(f"{json.dumps(value)} does not match {json.dumps(pattern)}")
@@ -153,15 +184,59 @@ def _pattern_properties(validator: Any, patterns: Mapping[str, Any], value: Json
 def _additional_properties(validator: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
     if not isinstance(value, dict):
         return
-    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
-    extras = [key for key in value if key not in known and not any(_matches(pattern, key) for pattern in patterns)]
+    extras = _additional(value, schema)
     if isinstance(wanted, dict):
         for key in extras:
             yield from validator.descend(value[key], wanted, path=key)
     elif not wanted and extras:
         named = ", ".join(repr(key) for key in sorted(extras))
-        verb = "was" if len(extras) == 1 else "were"
-        yield ValidationError(f"Additional properties are not allowed ({named} {verb} unexpected)")
+        if patterns := schema.get("patternProperties"):
+            known = ", ".join(repr(pattern) for pattern in sorted(patterns))
+            verb = "does" if len(extras) == 1 else "do"
+            yield ValidationError(f"{named} {verb} not match any of the regexes: {known}")
+        else:
+            yield ValidationError(f"Additional properties are not allowed ({named} {_were(extras)} unexpected)")
+
+
+def _additional(value: dict[str, Any], schema: Mapping[str, Any]) -> list[str]:
+    """The keys of an object that neither `properties` nor `patternProperties` of the same schema are about."""
+    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    return [key for key in value if key not in known and not any(_matches(pattern, key) for pattern in patterns)]
+
+
+def _were(found: list[Any]) -> str:
+    return "was" if len(found) == 1 else "were"
+
+
+def _unevaluated_properties(validator: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
+    if not isinstance(value, dict):
+        return
+    evaluated = _evaluated(validator, value, schema, "unevaluatedProperties")
+    left = [key for key, item in value.items() if key not in evaluated and not _fits(validator, item, wanted)]
+    if left and wanted is False:
+        named = ", ".join(repr(key) for key in sorted(left))
+        yield ValidationError(f"Unevaluated properties are not allowed ({named} {_were(left)} unexpected)")
+    elif left:
+        named = ", ".join(repr(key) for key in left)
+        said = f"({named} {_were(left)} unevaluated and invalid)"
+        yield ValidationError(f"Unevaluated properties are not valid under the given schema {said}")
+
+
+def _unevaluated_items(validator: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
+    if not isinstance(value, list):
+        return
+    evaluated = _evaluated(validator, value, schema, "unevaluatedItems")
+    left = [item for index, item in enumerate(value) if index not in evaluated and not _fits(validator, item, wanted)]
+    if left:
+        named = ", ".join(repr(item) for item in left)
+        yield ValidationError(f"Unevaluated items are not allowed ({named} {_were(left)} unexpected)")
+
+
+def _evaluated(validator: Any, value: Json, schema: Mapping[str, Any], keyword: str) -> set[Any]:
+    """The keys or indexes of a value that a schema evaluates without that keyword."""
+    others = {name: part for name, part in schema.items() if name != keyword}
+    finder = _as(_evaluating(validator_for(validator.META_SCHEMA)), validator)
+    return {error.path[-1] for error in finder.descend(value, others) if error.path}  # `false` has no place
 
 
 def _unique_items(validator: Any, wanted: bool, value: Json, schema: Any) -> Iterator[Any]:
@@ -181,10 +256,78 @@ def _canonical(value: Json) -> Json:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _judged(finder: Any, value: Json, schema: Any) -> bool:
+    return _fits(_as(finder.judge, finder), value, schema)
+
+
+def _places(kind: type, find: Callable[..., Iterable[Any]]) -> Callable[..., Iterator[Any]]:
+    """What evaluates the places in values of a kind that `find` finds, given the validator, keyword, value, schema."""
+
+    def run(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
+        if isinstance(value, kind):
+            yield from (ValidationError("", path=[place]) for place in find(finder, wanted, value, schema))
+
+    return run
+
+
+_FIRST_ITEMS = _places(list, lambda finder, schemas, value, schema: range(len(schemas)))
+_ALL_ITEMS = _places(list, lambda finder, wanted, value, schema: range(len(value)))
+
+
+def _items(finder: Any, wanted: Any, value: Json, schema: Any) -> Iterator[Any]:
+    """In draft 2019-09 it may be a list, of what the first items are."""
+    is_list = isinstance(wanted, list) and "additionalItems" not in schema
+    return (_FIRST_ITEMS if is_list else _ALL_ITEMS)(finder, wanted, value, schema)
+
+
+def _matching_keys(finder: Any, patterns: Any, value: Json, schema: Any) -> Iterator[str]:
+    return (key for key in value if any(_matches(pattern, key) for pattern in patterns))
+
+
+def _branches(finder: Any, schemas: list[Any], value: Json, schema: Any) -> Iterator[Any]:
+    for part in schemas:
+        if _judged(finder, value, part):
+            yield from finder.descend(value, part)
+
+
+def _condition(finder: Any, condition: Any, value: Json, schema: Any) -> Iterator[Any]:
+    holds = _judged(finder, value, condition)
+    if holds:
+        yield from finder.descend(value, condition)
+    yield from finder.descend(value, schema.get("then" if holds else "else", True))
+
+
+def _dependent(finder: Any, schemas: Mapping[str, Any], value: Json, schema: Any) -> Iterator[Any]:
+    if isinstance(value, dict):
+        for key, part in schemas.items():
+            if key in value:
+                yield from finder.descend(value, part)
+
+
 _OWN: dict[str, Callable[..., Iterator[Any]]] = {
     "additionalProperties": _additional_properties,
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
+    "unevaluatedItems": _unevaluated_items,
+    "unevaluatedProperties": _unevaluated_properties,
     "uniqueItems": _unique_items,
 }
 """Keyword → what judges it instead of the library."""
+_EVALUATES: dict[str, Callable[..., Iterator[Any]]] = {
+    "additionalProperties": _places(dict, lambda finder, wanted, value, schema: _additional(value, schema)),
+    "allOf": _branches,
+    "anyOf": _branches,
+    "contains": _places(
+        list, lambda finder, wanted, value, _: (at for at, item in enumerate(value) if _judged(finder, item, wanted))
+    ),
+    "dependentSchemas": _dependent,
+    "if": _condition,
+    "items": _items,
+    "oneOf": _branches,
+    "patternProperties": _places(dict, _matching_keys),
+    "prefixItems": _FIRST_ITEMS,
+    "properties": _places(dict, lambda finder, known, value, schema: known.keys() & value.keys()),
+    "unevaluatedItems": _ALL_ITEMS,
+    "unevaluatedProperties": _places(dict, lambda finder, wanted, value, schema: value),
+}
+"""Keyword → the places of a value that it evaluates."""

@@ -27,8 +27,6 @@ _ENDLESS = "it refers to itself endlessly or is nested too deeply"
 _UNUSABLE = "invalid JSON Schema"
 _LONGEST = 200
 """Letters of what is quoted."""
-_NOT_JUDGED = frozenset(("unevaluatedItems", "unevaluatedProperties"))
-"""Keywords whose work the library does not limit."""
 MAX_PARTS = 300_000
 """Most values of a schema: objects, lists, texts, numbers and the like, at any depth."""
 
@@ -108,7 +106,7 @@ def _validator(schema: Json, *, checked: bool) -> Any:
         schema = decode_json(schema if isinstance(schema, str) else schema.decode())
     if type(schema) not in (dict, bool):
         raise ValueError("a schema is an object, true or false")
-    if problem := problem_of_parts(schema):
+    if problem := too_large(schema):
         raise ValueError(problem)
     made = _compiled(json.dumps(schema), checked)
     if isinstance(made, ValueError):
@@ -152,15 +150,12 @@ def _check(schema: Json, kind: Any) -> None:
         raise ValueError(f"checking it takes longer than {MAX_SECONDS:g} s; use a smaller one") from None
 
 
-def problem_of_parts(schema: Json) -> str | None:
-    """Says that a schema is larger than may be, or has keywords that are not judged, or None. Takes some milliseconds
-    for the largest."""
+def too_large(schema: Json) -> str | None:
+    """Says that a schema is larger than may be, or None. Takes some milliseconds for the largest."""
     found = 0
     waiting: list[Any] = [schema]
     while waiting:
         part = waiting.pop()
-        if isinstance(part, dict) and (refused := _NOT_JUDGED & part.keys()):
-            return f"{min(refused)} is not supported"
         inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
         found += len(inside)
         if found > MAX_PARTS:

@@ -160,11 +160,15 @@ def problem_with_schema(assertion: Assertion) -> str | None:
     """What is wrong with a `json_schema`."""
     if not isinstance(assertion.value, (dict, bool)):
         return '"json_schema" needs "value": a JSON Schema, which is an object'
-    from bindings.processes.schemas import problem_of_parts, schema_problem
+    from bindings.processes.schemas import too_large
 
-    wrong = problem_of_parts(assertion.value)
-    if wrong is None and not is_simple_schema(assertion.value):
-        wrong = schema_problem(assertion.value)
+    if large := too_large(assertion.value):
+        return f'"json_schema": {large}'
+    if is_simple_schema(assertion.value):
+        return None
+    from bindings.processes.schemas import schema_problem
+
+    wrong = schema_problem(assertion.value)
     return f'"json_schema": {wrong}' if wrong else None
 
 

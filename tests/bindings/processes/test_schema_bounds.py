@@ -40,6 +40,11 @@ ENDLESS: dict[str, tuple[Any, Any, str]] = {
         "x",
         "too complex",
     ),
+    "evaluated properties": (
+        doubled(60, more={"unevaluatedProperties": False, "type": "object"}, last="object"),
+        {"x": 1},
+        "too complex",
+    ),
     "a loop": ({"$ref": "#"}, 1, "endlessly"),
     "a loop of two": ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#"}}}, 1, "endlessly"),
     "a loop through its negation": ({"type": "integer", "not": {"$ref": "#"}}, 1, "endlessly"),
@@ -49,6 +54,7 @@ ENDLESS: dict[str, tuple[Any, Any, str]] = {
         1,
         "endlessly",
     ),
+    "a loop in what is evaluated": ({"unevaluatedProperties": False, "$ref": "#"}, {"a": 1}, "endlessly"),
     "a deep one": (deep(300), 1, "endlessly"),
     "a large one": ({"enum": [{"a": 1}] * 150_001}, 1, "more than 300000 values"),
 }
@@ -71,6 +77,11 @@ def test_a_schema_that_asks_for_endless_work_is_given_up(monkeypatch: pytest.Mon
         ({"pattern": "^(a|aa)+$"}, EVIL),
         ({"patternProperties": {"^(a|aa)+!$": False}}, {EVIL: 1}),
         ({"patternProperties": {"^(a|aa)+$": True}, "additionalProperties": False}, {EVIL: 1}),
+        ({"allOf": [{"patternProperties": {"^(a|aa)+$": True}}], "unevaluatedProperties": False}, {EVIL: 1}),
+        (
+            {**DRAFT_2019, "allOf": [{"patternProperties": {"^(a|aa)+$": True}}], "unevaluatedProperties": False},
+            {EVIL: 1},
+        ),
     ],
 )
 def test_patterns_that_would_backtrack_are_answered(schema: Any, value: Any) -> None:
@@ -125,6 +136,7 @@ NO_SCHEMAS: list[tuple[Any, Any]] = [
     ({"type": "thing"}, 1),
     ({"minimum": "a"}, 1),
     ({"required": 5}, {}),
+    ({"unevaluatedProperties": False, "patternProperties": 7}, {"a": 1}),
 ]
 
 
@@ -136,15 +148,41 @@ def test_what_a_reference_leads_to_may_be_no_schema(part: Any, value: Any) -> No
     assert problem.reasons.startswith("it cannot be applied"), problem
 
 
+def test_what_is_left_over_takes_no_longer_than_there_is() -> None:
+    keys = {f"k{number}": 1 for number in range(30_000)}
+    assert misfit(keys, {"patternProperties": {"^k": True}, "unevaluatedProperties": False}) is None
+    assert misfit([1] * 30_000, {"contains": {"const": 1}, "unevaluatedItems": False}) is None
+
+
 LEFT_OVER: list[tuple[dict[str, Any], Any, str]] = [
+    ({"$ref": "#/$defs/d", "unevaluatedProperties": False}, {"a": 1}, ""),
+    (
+        {"$ref": "#/$defs/d", "unevaluatedProperties": False},
+        {"b": 1},
+        "Unevaluated properties are not allowed ('b' was",
+    ),
+    (
+        {"anyOf": [{"$ref": "#/$defs/d"}, {"required": ["x"]}], "unevaluatedProperties": {"type": "integer"}},
+        {"b": 1},
+        "",
+    ),
+    (
+        {"if": {"required": ["a"]}, "then": {"properties": {"b": True}}, "unevaluatedProperties": False},
+        {"a": 1, "b": 1},
+        "'a'",
+    ),
+    ({"if": {"required": ["a"]}, "else": False, "unevaluatedProperties": False}, {}, "False schema does not allow"),
+    ({"dependentSchemas": {"a": {"properties": {"a": True}}}, "unevaluatedProperties": False}, {"a": 1}, ""),
+    ({"prefixItems": [True], "unevaluatedItems": False}, [1, 2], "Unevaluated items are not allowed (2 was"),
+    ({"allOf": [{"items": {"const": 1}}], "unevaluatedItems": False}, [1, 1], ""),
+    ({**DRAFT_2019, "items": [True], "unevaluatedItems": False}, [1, 2], "Unevaluated items are not allowed (2 was"),
+    ({**DRAFT_2019, "items": [True], "additionalItems": True, "unevaluatedItems": False}, [1, 2], ""),
     (
         {"properties": {"a": True}, "additionalProperties": False},
         {"a": 1, "b": 1, "c": 1},
         "('b', 'c' were unexpected)",
     ),
     ({"additionalProperties": {"type": "integer"}}, {"b": "x"}, "b: 'x' is not of type 'integer'"),
-    ({"allOf": [{"unevaluatedProperties": False}]}, {}, "unevaluatedProperties is not supported"),
-    ({"unevaluatedItems": False}, [], "unevaluatedItems is not supported"),
 ]
 
 

@@ -37,7 +37,7 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
         {"value": {"patternProperties": {"^(?!x-)": {"type": "number"}}, "additionalProperties": False}},
         {"a": "b", "x-a": 1},
         'Expected the output to match the JSON Schema, found {"a": "b", "x-a": 1}; '
-        "value: Additional properties are not allowed ('x-a' was unexpected); a: 'b' is not of type 'number'",
+        "value: 'x-a' does not match any of the regexes: '^(?!x-)'; a: 'b' is not of type 'number'",
     ),
     (
         "the end is that of the text, and digits are of ASCII",
