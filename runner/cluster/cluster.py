@@ -71,13 +71,12 @@ class Cluster:
         if plan.options.env_files and not self._address.is_local:
             hint = "Variables are not sent: set them where the workers run. -e works with --cluster local"
             raise ConfigurationError("-e and --cluster ADDRESS cannot be used together", hint)
-        if plan.options.until_decided:
-            raise ConfigurationError("--until-decided and --cluster cannot be used together")
         from runner.cluster.connection import Connection
         from runner.cluster.messages import Job, packed
         from runner.cluster.preflight import (
             Preflight,
             archive_of,
+            check_definitions,
             check_paths,
             content_of,
             named_in,
@@ -91,6 +90,7 @@ class Cluster:
         content: Content | None = None
         reports = _reports_of(plan.options, environment.directory, root)
         if self._local is not None:
+            check_definitions(root, environment.secrets.text)
             connection = self._connection = Connection(self._address, self._local)
         else:
             connection = self._connection = Connection(self._address)

@@ -29,8 +29,10 @@ from runner.record.events import HookOutput, RunError, SuiteEnd, TestEnd, TestSt
 from runner.record.model import TestPlace
 
 if TYPE_CHECKING:
+    from runner.application.application import TestModule
     from runner.execution.repetition import Repetition
     from runner.execution.run import Run
+    from runner.planning.plan import RunPlan
 
 
 AHEAD = 1
@@ -97,8 +99,7 @@ class Dispatch:
 
     def run(self) -> int:
         """See `Remote.run`."""
-        plan = self._plan
-        self._queue = WorkQueue(plan, self._ledger.begin_source)
+        plan, rounds = self._plan, self._repetition.rounds
         self._connection.listen(self._job.topic)
         there = self._connection.workers()  # some may have left, or come, since they were looked at
         self._workers = {address: one for address, one in self._workers.items() if address in there}
@@ -106,12 +107,12 @@ class Dispatch:
             self._take_come()
         for warning in self._found.warnings:
             self._warn(warning)
+        if rounds is not None:
+            rounds.begin()
         try:
-            self._go_on()
-            while self._passes.wait():
-                for work in self._ledger.begin_pass():
-                    self._queue.give_back(work)
-                self._go_on()
+            self._run_round(plan, plan.modules, rounds.made if rounds is not None else None)
+            while rounds is not None and not self._is_over and rounds.goes_on():
+                self._run_round(plan, (), rounds.made)
         finally:
             self._give_up()
             self._ledger.give_up_postponed()
@@ -122,6 +123,20 @@ class Dispatch:
                 self._warn(f"{results} rerun after a worker was lost, and counted once")
         self._ledger.end_sources()
         return sum(module.id not in self._ledger.listed for module in plan.modules)
+
+    @property
+    def _is_over(self) -> bool:
+        return bool(self._stop.reason) or self._repetition.has_failed_enough
+
+    def _run_round(self, plan: RunPlan, modules: tuple[TestModule, ...], round: int | None) -> None:
+        """Runs some modules, and all cases or one run of each, and again what broke."""
+        self._passes.number = 1  # each round has its own
+        self._queue = WorkQueue(plan, modules, self._ledger.begin_source, round)
+        self._go_on()
+        while self._passes.wait():
+            for work in self._ledger.begin_pass():
+                self._queue.give_back(work)
+            self._go_on()
 
     def _go_on(self) -> None:
         """Runs what there is, until it has ended or the run stops."""

@@ -7,6 +7,7 @@ answers of models, which the command stores in case a test runs again.
 | `again`: a call wants to be made again | answers when it may |
 | `answered`, `refused`: how it ended | records it |
 | `leave`: the call is over | records it |
+| `holds`: calls are under way, every two seconds | no longer counts them when it has heard nothing for some seconds |
 | sends an answer with its number | writes it into its journal, and says up to which number it has answers |
 | begins no call while as many answers are not stored as tests run at a time | |
 
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextvars import ContextVar
 from itertools import count
@@ -37,6 +39,10 @@ if TYPE_CHECKING:
     from runner.record.model import TestResult
 
 
+RENEW = 2.0
+"""Seconds after which a runner process says again that it has calls under way."""
+LEASE = 10.0
+"""Seconds for which calls count when nothing is heard of their process: it may hang, and others shall go on."""
 BOUNDS = ("max_concurrency", "requests_per_minute", "tokens_per_minute")
 _begins: ContextVar[bool] = ContextVar("begins", default=False)
 """Whether the call of this context has not gone out yet."""
@@ -53,6 +59,8 @@ class AskedLimits(GlobalLimit):
         self._ask = ask
         self._numbers = count(1)
         self._waiting: dict[int, tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = {}
+        self._under_way = 0
+        self._renewing: threading.Thread | None = None
 
     def limits(self, connector: str, options: Mapping[str, Any], timing: Timing) -> Limits:
         """See `GlobalLimit`; those of all machines, where the file of the connector names bounds."""
@@ -84,11 +92,23 @@ class AskedLimits(GlobalLimit):
 
     async def enter(self, connector: str, bounds: tuple[Any, ...]) -> int:
         """Waits until a call may begin; from then on it counts. The number of the call."""
-        return await self.wait(connector, bounds, "enter")
+        number = await self.wait(connector, bounds, "enter")
+        self._under_way += 1
+        if self._renewing is None:
+            self._renewing = threading.Thread(target=self._renew, daemon=True)
+            self._renewing.start()
+        return number
 
     def leave(self, number: int) -> None:
         """Ends a call, which no longer counts."""
+        self._under_way -= 1
         self._ask(("", (), number, "leave"))
+
+    def _renew(self) -> None:
+        while True:
+            time.sleep(RENEW)
+            if self._under_way:
+                self.send("", (), "holds")
 
     def let(self, number: int) -> None:
         """Takes an answer; from any thread."""
@@ -145,8 +165,13 @@ class SharedLimits:
         `loop`."""
         self._let, self._loop = let, loop
         self._limits: dict[str, Limits] = {}
+        self._heard: dict[str, float] = {}
+        """Attempt → when something was heard of it."""
         self._tasks: dict[tuple[str, int], asyncio.Task[None]] = {}
         """Attempt and number → a call, which ends when its task is cancelled, or what waits to be made again."""
+        self._entered: set[tuple[str, int]] = set()
+        """The calls that were let in."""
+        loop.call_soon_threadsafe(self._end_leases)
 
     def take(self, attempt: str, call: tuple[Any, ...]) -> None:
         """Takes what a runner process asks or says."""
@@ -159,6 +184,9 @@ class SharedLimits:
     def _take(
         self, attempt: str, connector: str, bounds: tuple[Any, ...], number: int, what: str, *details: Any
     ) -> None:
+        self._heard[attempt] = time.monotonic()
+        if what == "holds":
+            return
         if what == "leave":
             self._end([(attempt, number)])
             return
@@ -179,8 +207,12 @@ class SharedLimits:
     async def _call(self, key: tuple[str, int], limits: Limits) -> None:
         async with limits:
             await limits.turn()
+            self._entered.add(key)
             self._let(*key)
-            await asyncio.Event().wait()  # until it is over
+            try:
+                await asyncio.Event().wait()  # until it is over
+            finally:
+                self._entered.discard(key)
 
     async def _again(self, key: tuple[str, int], limits: Limits) -> None:
         await limits.again()
@@ -191,6 +223,12 @@ class SharedLimits:
         for key in list(calls):
             if (task := self._tasks.get(key)) is not None:
                 task.cancel()
+
+    def _end_leases(self) -> None:
+        """Frees what processes use of which nothing was heard for long; looks again and again."""
+        late = time.monotonic() - LEASE
+        self._end(key for key in self._entered if self._heard[key[0]] < late)
+        self._loop.call_later(LEASE / 10, self._end_leases)
 
     def _give_up(self, attempt: str) -> None:
         self._end(key for key in self._tasks if key[0] == attempt)

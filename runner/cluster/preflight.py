@@ -18,6 +18,7 @@ import os
 import re
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,16 @@ def _digested(root: Path, reports: Collection[str], take: Callable[[str, bytes],
         digest.update(data)
         names.append(name)
     return Content(digest=digest.hexdigest()[:32], names=tuple(names))
+
+
+def check_definitions(root: Path, redact: Callable[[str], str]) -> None:
+    """Looks whether an application that stays where it is could be sent: raises ConfigurationError for a key in a
+    definition, as `content_of` does."""
+    read = reader_below(root, MOST_BYTES)
+    for name in _files(root):
+        if name.endswith(_DEFINITIONS):
+            with suppress(OSError):  # which is told when it is needed
+                _check_definition(root / name, read(name), redact)
 
 
 def _contents(root: Path, reports: Collection[str]) -> Iterator[tuple[str, bytes]]:

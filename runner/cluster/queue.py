@@ -42,6 +42,8 @@ class Work(Value):
 
     modules: tuple[TestModule, ...] = ()
     cases: tuple[SourceCases, ...] = ()
+    round: int | None = None
+    """The run of each case that is made; None: all of them."""
     begins_pass: bool = False
     """Whether it runs again because it broke."""
 
@@ -54,12 +56,20 @@ class Work(Value):
 class WorkQueue:
     """The part of a plan that no worker has been given yet. Cases are read as they are needed."""
 
-    def __init__(self, plan: RunPlan, reached: Callable[[CaseSource], None]) -> None:
-        """`reached` hears of each source of cases before its first unit."""
+    def __init__(
+        self,
+        plan: RunPlan,
+        modules: Iterable[TestModule],
+        reached: Callable[[CaseSource], None],
+        round: int | None = None,
+    ) -> None:
+        """`modules` are left, and all cases; in a `round`, the run of that number of each case. `reached` hears of each
+        source of cases before its first unit."""
         self._plan = plan
+        self._round = round
         self._reached = reached
         self._returned: deque[Work] = deque()
-        self._modules = deque(plan.modules)
+        self._modules = deque(modules)
         self._size_in_modules, self._size_in_cases = UnitSize(MOST_MODULES), UnitSize(MOST_CASES)
         self._left = sum(source.selected - len(source.ended) for source in plan.sources)
         self._groups = self._all_groups()
@@ -90,7 +100,7 @@ class WorkQueue:
                 found.setdefault(one.source.suite.id, SourceCases(source=one.source, cases=[])).cases.extend(one.cases)
                 taken += len(one.cases)
         self._left -= taken
-        return Work(cases=tuple(found.values())) if found else None
+        return Work(cases=tuple(found.values()), round=self._round) if found else None
 
     def _all_groups(self) -> Iterator[list[SourceCases]]:
         """Cases that run on the same worker, in all variants: one, or all that depend on each other, or all of an input
@@ -101,10 +111,14 @@ class WorkQueue:
                 self._reached(source)
             for group in self._groups_of(sources[0]):
                 left = [
-                    SourceCases(source=source, cases=[one for one in group if one.case.id not in source.ended])
+                    SourceCases(source=source, cases=[placed for placed in group if self._is_left(source, placed)])
                     for source in sources
                 ]
                 yield [one for one in left if one.cases]
+
+    def _is_left(self, source: CaseSource, placed: LocatedCase) -> bool:
+        id = placed.case.id
+        return id not in source.ended and self._round not in source.done.get(id, ())
 
     def _groups_of(self, source: CaseSource) -> Iterator[list[LocatedCase]]:
         options = self._plan.settings.of(source.assistant.id, self._plan.options)
@@ -165,7 +179,7 @@ class Ledger:
         self._ended: dict[str, dict[int, str]] = {}
         """Suite → position → name of each test that has its result."""
         self._statuses: dict[str, dict[str, Status]] = {}
-        """Suite of cases → how those ended that others depend on."""
+        """Suite of cases → how those ended that others depend on; in rounds, in the first one."""
         self._losses: dict[TestPlace, int] = {}
         self.repeated = 0
         """Results that came twice."""
@@ -178,7 +192,11 @@ class Ledger:
     def begin_source(self, source: CaseSource) -> None:
         """Begins a suite of cases."""
         suite = source.suite.id
-        self._sources[suite], self._statuses[suite] = source, {**source.ended}
+        if suite in self._sources:  # in an earlier round
+            return
+        self._sources[suite] = source
+        first = {id: runs[1] for id, runs in source.done.items() if 1 in runs} if self._in_rounds else {}
+        self._statuses[suite] = {**source.ended, **first}
         event = SuiteStart(suite=suite, selected=source.selected, total=source.total)
         self._begin_suite(event, source.selected - len(source.ended))
 
@@ -187,6 +205,10 @@ class Ledger:
         self._send(event)
         if not left:
             self._send(SuiteEnd(suite=event.suite))
+
+    @property
+    def _in_rounds(self) -> bool:
+        return self._repetition.rounds is not None
 
     def end_sources(self) -> None:
         """Ends the suites of cases that have begun, also those of which cases are left."""
@@ -217,7 +239,7 @@ class Ledger:
         for one in work.cases:
             suite = one.source.suite.id
             left = [placed for placed in one.cases if (suite, placed.position) not in held]
-            left = [placed for placed in left if placed.position not in self._ended.get(suite, ())]
+            left = [placed for placed in left if not self._has_its_run(suite, placed, work.round)]
             cases += [one.replace(cases=left)] if left else []
         return work.replace(modules=modules, cases=tuple(cases)) if modules or cases else None
 
@@ -282,9 +304,9 @@ class Ledger:
         ended = self._repetition.end(result)
         self._answers.end(result)
         source = self._sources.get(suite)
+        if source is not None and result.name in source.waited and (ended is not None or self._in_rounds):
+            self._statuses[suite].setdefault(result.name, (result if ended is None else ended).outcome.status)
         if ended is not None:
-            if source is not None and result.name in source.waited:
-                self._statuses[suite].setdefault(result.name, ended.outcome.status)
             self._ended[suite][result.position] = result.name
             self._left[suite] -= 1
             if not self._left[suite]:
@@ -293,6 +315,13 @@ class Ledger:
     def _is_over(self, place: TestPlace) -> bool:
         has_ended = place.position in self._ended.get(place.suite, ())
         return has_ended or place.run in self._repetition.runs_of(place.of_test)
+
+    def _has_its_run(self, suite: str, placed: LocatedCase, round: int | None) -> bool:
+        """Whether a case has its result, or the run of a round."""
+        return placed.position in self._ended.get(suite, ()) or round in self._runs_of(suite, placed)
+
+    def _runs_of(self, suite: str, placed: LocatedCase) -> Mapping[int, Status]:
+        return self._repetition.runs_of(TestPlace(suite=suite, position=placed.position))
 
     def _is_left(self, module: str) -> bool:
         held = {place.position for place in self._passes.held if place.suite == module}
@@ -306,10 +335,11 @@ class Ledger:
 
     def _source(self, one: SourceCases, work: Work) -> CaseSource:
         """Cases as they are sent, with how those ended that they depend on. All variants of an input have the same
-        cases, and those that one of them has no use for have ended there."""
+        cases, and those that one of them has no use for have ended there. In rounds, cases wait for others in the first
+        one, which decides whether they run."""
         from runner.agents.assistant import Assistant
 
-        source = one.source
+        source, round = one.source, work.round
         suite, input = source.suite.id, source.suite.without_variant
         others = (other.cases for other in work.cases if other.source.suite.without_variant == input)
         cases = {placed.position: placed for cases in others for placed in cases}
@@ -319,10 +349,7 @@ class Ledger:
         ended = {id: known[id] for id in needed if id in known}
         unused = [placed.case.id for placed in cases.values() if placed.case.id not in own]
         runs = {
-            placed.case.id: {
-                **source.done.get(placed.case.id, {}),
-                **self._repetition.runs_of(TestPlace(suite=suite, position=placed.position)),
-            }
+            placed.case.id: {**source.done.get(placed.case.id, {}), **self._runs_of(suite, placed)}
             for placed in one.cases
         }
         return source.replace(
@@ -331,7 +358,8 @@ class Ledger:
             total=len(own) + len(unused) + len(ended),
             cases=partial(iter, list(cases.values())),
             ids=tuple,
-            waited=source.waited & (ended.keys() | own),
+            waited=source.waited & (ended.keys() | own if round in (None, 1) else ended.keys()),
             done={id: made for id, made in runs.items() if made},
             ended={**dict.fromkeys(unused, Status.PASSED), **ended},
+            runs=dict.fromkeys(own, (round,)) if round is not None else {},
         )

@@ -109,6 +109,34 @@ def test_kills_cost_the_calls_under_way(app: MakeApplication, tmp_path: Path) ->
         assert again <= 1 + 2 + 2  # one for each place that was lost: of the worker, of the command, of the scheduler
 
 
+def test_rounds_of_variants_outlive_a_worker(app: MakeApplication, tmp_path: Path) -> None:
+    count, rounds = 3, 3
+    held = Held(answers=2 * count)  # the first round
+    cases = [{"id": f"c{number}", "input": f"c{number}"} for number in range(count)]
+    variants = ("--variant", "old=", "--variant", "new=prompts:new.yml")
+    with ModelServer(held.behave) as server, DaskCluster(tmp_path / "cluster", workers=1, env=KEY) as cluster:
+        files = agent(package={"connector": "local"}, cases=cases)
+        files["/assistants/demo/new.yml"] = "- { role: system, content: Be long. }"
+        here = app({**files, **with_model(server, key="$ENV.WORKER_KEY", max_concurrency=1)})
+        flags = ("-i", case_file(), *variants, "--until-decided", "--runs", str(rounds), "--cluster", cluster.address)
+        with here.start(*flags, "-o", "r.jsonl") as command:
+            eventually(lambda: len(server.requests) > 2 * count, "the second round")
+            started = runners(cluster)
+            cluster.kill(cluster.workers.pop())
+            cluster.workers.append(cluster.add_worker())
+            eventually(lambda: runners(cluster), "a runner on a worker that has come later")
+            held.left = math.inf
+            run = here.finish(command)
+        assert run.code == 0, run
+        assert started
+        eventually(lambda: are_gone(started), "no runner outlives its worker")
+        records = [record for record in lines_of(here.root / "r.jsonl") if record["type"] == "result"]
+        ended = {(record["suite"], record["id"], record["run"]): record["status"] for record in records}
+        assert list(ended.values()) == ["passed"] * 2 * count * rounds
+        assert len(records) == len(ended)
+        assert len(server.requests) - 2 * count * rounds in (0, 1)  # the one that was under way
+
+
 def test_a_local_cluster_leaves_nothing_whenever_its_command_is_killed(app: MakeApplication, tmp_path: Path) -> None:
     here = app({f"m{number}_test.ts": "function TestX(t: testing.T) { t.assert.True(true); }" for number in range(20)})
     temporary = tmp_path / "temporary"

@@ -75,10 +75,6 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
         (("--cluster", "local", "--db", "x"), "--cluster and --db cannot be used together"),
         (("--cluster", "local", "--fuzz", "."), "--cluster and --fuzz cannot be used together"),
         (("--cluster", "local", "--bench", "."), "--cluster and --bench cannot be used together"),
-        (
-            ("--cluster", "local:1", "--variant", "a=", "--variant", "b=", "--until-decided"),
-            "--until-decided and --cluster cannot be used together",
-        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -130,9 +126,11 @@ def test_a_cluster_without_workers(app: MakeApplication, empty: DaskCluster) -> 
     assert f"Error: Cannot run on the cluster at {empty.address}: it has no worker\n" in run.stderr
 
 
-def test_keys_in_files_do_not_travel(app: MakeApplication, empty: DaskCluster) -> None:
+@pytest.mark.parametrize("where", ["elsewhere", "local:1"])
+def test_keys_in_files_do_not_travel(app: MakeApplication, empty: DaskCluster, where: str) -> None:
+    address = empty.address if where == "elsewhere" else where
     definition = '{"type": "openai", "options": {"model": "m", "key": "sk-written-down-4711"}}'
-    run = app({**CASES, "/connectors/own.conn.yao": definition}).run("-i", case_file(), "--cluster", empty.address)
+    run = app({**CASES, "/connectors/own.conn.yao": definition}).run("-i", case_file(), "--cluster", address)
     assert (run.code, run.stdout) == (2, "")
     assert "own.conn.yao to workers: it contains a key, and keys are never sent\n" in run.stderr
     assert "sk-written-down-4711" not in run.stderr

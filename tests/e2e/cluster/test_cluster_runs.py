@@ -143,20 +143,46 @@ def test_cases_have_the_same_results_as_without_it(app: MakeApplication, cluster
     assert timeless(there) == timeless(alone)
 
 
-def test_variants_have_the_same_results_as_without_it(app: MakeApplication, cluster: DaskCluster) -> None:
-    said = {"type": "contains", "value": "x"}
+@pytest.mark.parametrize("flags", [("--runs", "2", "--parallel", "2"), ("--until-decided",)], ids=" ".join)
+def test_variants_have_the_same_results_as_without_it(
+    app: MakeApplication, cluster: DaskCluster, flags: tuple[str, ...]
+) -> None:
+    said = {"type": "contains", "value": "Be brief." if len(flags) == 1 else "x"}
     cases = [{"id": f"c{n}", "input": "x", "assert": said, "depends_on": ["c0"] if n == 1 else []} for n in range(7)]
     skipped = {"id": "later", "input": "x", "skip": "later"}
     prompts = "- { role: system, content: Be long. }"
     here = app({**agent(cases=[*cases, skipped]), "/assistants/demo/new.yml": prompts})
-    variants = ("--variant", "old=", "--variant", "new=prompts:new.yml")
-    flags = ("-i", case_file(), *variants, "--runs", "2", "--parallel", "2")
+    flags = ("-i", case_file(), "--variant", "old=", "--variant", "new=prompts:new.yml", *flags)
     alone = here.report(*flags)
     there = here.report(*flags, "--cluster", cluster.address)
     for report in (alone, there):  # the parts are in the order in which their first runs ended
         report["summary"]["parts"].sort(key=lambda part: part["name"])
     assert timeless(there) == timeless(alone)
     assert alone["summary"]["total"] == 16
+
+
+def test_a_resumed_round_holds_cases_back_whose_dependency_failed(app: MakeApplication, cluster: DaskCluster) -> None:
+    cases = [
+        {"id": "first", "input": "x", "assert": {"type": "contains", "value": "no"}},
+        {"id": "second", "input": "x", "depends_on": ["first"]},
+        {"id": "third", "input": "x"},
+    ]
+    prompts = "- { role: system, content: Be long. }"
+    here = app({**agent(cases=cases), "/assistants/demo/new.yml": prompts})
+    variants = ("--variant", "old=", "--variant", "new=prompts:new.yml")
+    here.run("-i", case_file(), *variants, "--until-decided", "-o", "r.jsonl")
+    report = here.root / "r.jsonl"
+    kept = [
+        line
+        for line in lines_of(report)
+        if line["type"] == "start" or (line["type"] == "result" and line["id"] != "second")
+    ]
+    report.write_text("".join(json.dumps(line) + "\n" for line in kept))
+
+    here.run("--resume", "r.jsonl", "--cluster", cluster.address)
+
+    held = [line for line in lines_of(report) if line["type"] == "result" and line["id"] == "second"]
+    assert [line["skip_reason"] for line in held] == ['depends on "first", which failed'] * 2
 
 
 def model_talks(app: MakeApplication, server: ModelServer, count: int, turns: int = 0, **options: Any) -> Application:
