@@ -2,7 +2,7 @@
 OpenTelemetry, which reads `OTEL_*` variables itself.
 
 The run, its suites, their tests and the runs of these are spans, and in these the calls of agents, models and tools,
-with the times at which they happened.
+with the times at which they happened. What was said of answers are events of the calls that gave them.
 
 If a collector is down, slow or refuses spans, there is a warning. Spans are sent during the run, and for a limited time
 after it. Headers come from the environment, are sent only to the given address, and are in no output."""
@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
+from http.client import IncompleteRead
 from typing import Any
 
 import requests
@@ -31,7 +33,7 @@ from runner.record.fold import Execution
 from runner.record.model import TestResult
 from runner.record.outcomes import Verdict
 from runner.reporters import span_attributes as attributes
-from runner.reporters.span_attributes import Attributes
+from runner.reporters.span_attributes import EVENT, Attributes, evaluations_of
 from runner.reporters.stream import IncompleteError
 from runner.version import VERSION
 from scripttest.typing_names import Record
@@ -154,7 +156,7 @@ class OtlpReporter:
             span.set_status(Status(StatusCode.ERROR, attributes.why_failed(result, self._contents)))
         if run or not result.attempts:
             trace = result.calls if result.case is None else result.case.trace
-            Calls(self._tracer, span, trace, self._contents).add()
+            Calls(self._tracer, span, trace, self._contents).add(result)
         span.end()
 
     def _begin(self, name: str, parent: Span | None, found: attributes.Attributes) -> Span:
@@ -176,8 +178,8 @@ class Calls:
         """The spans of `_calls`."""
         self._sent: dict[tuple[str, str], list[attributes.Record]] = {}
 
-    def add(self) -> None:
-        """Makes the spans of all calls."""
+    def add(self, result: TestResult) -> None:
+        """Makes the spans of all calls, and the events."""
         asked = {self._within(step): step for step in reversed(self._steps) if step["kind"] == "model"}
         for place, call in enumerate(self._calls):
             found = attributes.of_call(call, asked.get(place))
@@ -187,6 +189,7 @@ class Calls:
             self._agents.append(span)
         for step in self._steps:
             self._add_step(step)
+        self._add_evaluations(result)
         for span, call in zip(self._agents, self._calls, strict=True):
             span.end(_at(call["span"][1]))
 
@@ -207,6 +210,18 @@ class Calls:
         if failed:
             span.set_status(Status(StatusCode.ERROR, error[: attributes.DESCRIPTION_LIMIT]))
         span.end(_at(step["span"][1]))
+
+    def _add_evaluations(self, result: TestResult) -> None:
+        if result.case is None:
+            return
+        answers = {
+            call.get("turn", 0): (span, _at(call["span"][1]))
+            for span, call in zip(self._agents, self._calls, strict=True)
+            if call["role"] == "agent" and self._within(call) is None
+        }
+        for turn, found in evaluations_of(result.case, self._contents):
+            span, when = answers.get(turn, (self._test, time.time_ns()))
+            span.add_event(EVENT, found, when)
 
     def _begin(self, name: str, record: Record, found: Attributes, kind: SpanKind = SpanKind.INTERNAL) -> Span:
         within = self._within(record)
@@ -259,13 +274,28 @@ class _Session(requests.Session):
             self.problem = "it did not answer in time"
             raise
         except requests.RequestException as error:
-            self.problem = f"the connection failed ({type(error).__name__})"
+            self.problem = _problem(error)
             raise
         if response.status_code >= 300:
             self.problem = f"it responded with {response.status_code} {response.reason}"
         if response.is_redirect:
             raise requests.RequestException(self.problem)
         return response
+
+
+def _problem(error: requests.RequestException) -> str:
+    if isinstance(error, requests.exceptions.SSLError):
+        return "the TLS connection failed, for example because of an untrusted certificate or a server without TLS"
+    if isinstance(error, requests.exceptions.ProxyError):
+        return "the proxy cannot reach it"
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    if any(isinstance(one, ConnectionResetError | BrokenPipeError | IncompleteRead) for one in causes):
+        return "it closed the connection before responding"
+    return "there is no response" if isinstance(error, requests.ConnectionError) else "its response cannot be read"
 
 
 def _address(endpoint: str, variables: Mapping[str, str]) -> str:

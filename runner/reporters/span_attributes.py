@@ -1,9 +1,10 @@
 """The attributes of spans: those of the semantic conventions for generative AI and for tests
-(opentelemetry.io/docs/specs/semconv/gen-ai, .../registry/attributes/test), and `yao_test.*` where there is none.
-All values come from results, which no longer contain secrets.
+(opentelemetry.io/docs/specs/semconv/gen-ai, .../registry/attributes/test), and `yao_test.*` where there is none; and
+events `gen_ai.evaluation.result` for what was said of answers. All values come from results, which no longer contain
+secrets.
 
 Contents, such as messages to and from models, are in `gen_ai.input.messages`, `gen_ai.output.messages` and
-`gen_ai.tool.call.*`, and in the texts of failed assertions, only if contents are requested."""
+`gen_ai.tool.call.*`, and in the texts of failed assertions and evaluations, only if contents are requested."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from runner.amounts import cost_record
+from runner.record.case_result import CaseResult, ScoreVerdict
 from runner.record.events import RunEnd, RunStart
 from runner.record.fold import Execution
 from runner.record.model import Suite, TestResult
@@ -56,6 +58,7 @@ _OPTIONAL = {
     **_COST,
 }
 """Attribute → field of a step of a trace, or of a call of an agent, which may lack it."""
+EVENT = "gen_ai.evaluation.result"
 
 
 def of_run(start: RunStart) -> Attributes:
@@ -223,3 +226,36 @@ def _optional(record: Record) -> Attributes:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def evaluations_of(case: CaseResult, contents: bool) -> Iterator[tuple[int, Attributes]]:
+    """The events of a case, in the order of its report, each with the turn that it is about; 0: the only answer, or the
+    whole case."""
+
+    def evaluation(
+        turn: int, name: str, passed: bool | None, score: float | None = None, why: str = "", error: bool = False
+    ) -> tuple[int, Attributes]:
+        found: Attributes = {"gen_ai.evaluation.name": name}
+        if passed is not None:
+            found["gen_ai.evaluation.score.label"] = "pass" if passed else "fail"
+        if score is not None:
+            found["gen_ai.evaluation.score.value"] = float(score)
+        if why and contents:
+            found["gen_ai.evaluation.explanation"] = why[:DESCRIPTION_LIMIT]
+        return turn, found | ({"error.type": "evaluation"} if error else {})
+
+    asserted = [(turn.turn, one) for turn in case.turns for one in turn.assertions]
+    asserted += [(0, one) for one in (*case.assertions, *(case.final_assertions or ()))]
+    for about, one in asserted:
+        yield evaluation(about, one.type, one.passed if one.judged else None, one.score, one.message, one.error)
+    for checkpoint in case.checkpoints or ():
+        is_reached = checkpoint.reached_at_turn is not None
+        passed = is_reached if checkpoint.judged and not checkpoint.inconclusive else None
+        yield evaluation(0, checkpoint.id, passed, why=checkpoint.message)
+    for score in case.scores:
+        for criterion in score.assertions:
+            passed = criterion.passed if criterion.judged and not criterion.inconclusive else None
+            name = criterion.id or score.type
+            yield evaluation(0, name, passed, criterion.score, criterion.reason, criterion.error)
+        passed = {ScoreVerdict.PASS: True, ScoreVerdict.FAIL: False}.get(score.verdict)
+        yield evaluation(0, score.name, passed, score.score)

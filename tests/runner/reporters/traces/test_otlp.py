@@ -15,6 +15,7 @@ from span_collector import Collector, collecting
 from traced_app import KEY, SECRET_ANSWER, sending
 
 ROOT = Path(__file__).parents[4]
+EVALUATION = "gen_ai.evaluation.result"
 PUBLISHED = {
     "invoke_agent": (
         {"gen_ai.agent.name", "gen_ai.conversation.id", "gen_ai.provider.name"},
@@ -152,6 +153,26 @@ def test_a_cost_that_is_estimated_says_so(app: MakeApplication) -> None:
         assert (attributes["yao_test.cost_usd"], attributes["yao_test.cost_estimated"]) == (0.12603, True)
 
 
+def test_what_is_said_of_an_answer_is_an_event_of_its_call(sent: Collector) -> None:
+    about = {
+        (sent.path_of(span)[2], span.name): [attributes for name, attributes in span.events if name == EVALUATION]
+        for span in sent.spans
+        if span.events
+    }
+    assert about == {
+        ("test plain", "invoke_agent demo"): [
+            {
+                "gen_ai.evaluation.name": "agent",
+                "gen_ai.evaluation.score.label": "pass",
+                "gen_ai.evaluation.score.value": 1.0,
+            }
+        ],
+        ("test wrong", "invoke_agent demo"): [
+            {"gen_ai.evaluation.name": "contains", "gen_ai.evaluation.score.label": "fail"}
+        ],
+    }
+
+
 def test_failures_are_the_status_of_spans_with_their_cause(sent: Collector) -> None:
     wrong, down, bad = (sent.named(f"test {name}") for name in ("wrong", "down", "TestBad"))
 
@@ -212,6 +233,10 @@ def test_contents_are_sent_on_request_without_secrets(application: Application) 
     assert called["parts"] == [asked]
     assert given["parts"][0]["type"] == "tool_call_response"
     assert given["parts"][0]["id"] == asked["id"] == tool["gen_ai.tool.call.id"]
+    (verdict,) = next(
+        span.events for span in collector.spans if collector.path_of(span)[-2:] == ["test wrong", "invoke_agent demo"]
+    )
+    assert "a price" in verdict[1]["gen_ai.evaluation.explanation"]
     assert KEY not in repr(collector.spans)
     assert "a price" in collector.named("test wrong").why
 
