@@ -238,6 +238,17 @@ class TrialResult(Value):
     """Its first failure."""
 
 
+class TrialsNoise(Value):
+    """The standard error of the mean score of trials, and where it comes from."""
+
+    error: float
+    """The standard error, computed from the scores of the trials."""
+    judge: float
+    """The variance of the score of one trial that comes from the votes of judges; 0 when there are too few votes."""
+    agent: float
+    """The rest of the variance, which comes from the agent and a simulated user."""
+
+
 def _is_graded(case: CaseResult) -> bool:
     return case.scores_turns or (not case.in_turns and bool(case.scores))
 
@@ -302,6 +313,8 @@ class CaseResult(JsonValue):
     """The lowest score with which a conversation passes."""
     trials: tuple[TrialResult, ...] = ()
     """Of a conversation that is held several times; all else but `score` and what it took is of the worst one."""
+    trials_noise: TrialsNoise | None = None
+    """Set when two or more trials have a score."""
     checks_nothing: bool = False
     """Nothing but an error could have failed it: no assertion, no checkpoint, no criterion, no simulated user. A
     message of the command line is not meant to check anything."""

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 from runner.assertions.results import shorten
-from runner.record.case_result import CriterionResult, ScoreResult, ScoreVerdict, TrialResult
+from runner.record.case_result import CriterionResult, ScoreResult, ScoreVerdict, TrialResult, TrialsNoise
 from runner.record.model import TestResult
 from runner.record.outcomes import Verdict
 from runner.record.stability import Repeat, answer_of_run, repeat_of, shown_of, shown_of_repeat, stability_of
@@ -20,6 +20,9 @@ from scripttest import Cause, Failure, ResultWarning, Status
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+
+DIGITS = 6
 
 
 def of_runs(results: list[TestResult], min_pass_rate: float) -> TestResult:
@@ -59,7 +62,7 @@ def of_trials(results: list[TestResult]) -> TestResult:
         for number, result in enumerate(results, 1)
         for failure in result.outcome.failures
     ]
-    undecided = _undecided(results, worst.case.threshold)
+    noise, undecided = _noise_of(results, worst.case.threshold)
     said = below(score, worst.case.threshold, ())
     if undecided is not None:
         failures.append(Failure(cause=Cause.INCONCLUSIVE, message=undecided))
@@ -76,7 +79,7 @@ def of_trials(results: list[TestResult]) -> TestResult:
         ),
         logs=tuple(line for result in results for line in result.logs),
         fingerprint=parts or None,
-        case=worst.case.replace(score=score, **usage_of(results), trials=listed_trials(results)),
+        case=worst.case.replace(score=score, **usage_of(results), trials=listed_trials(results), trials_noise=noise),
     )
 
 
@@ -86,14 +89,22 @@ def _of_all(results: Sequence[TestResult]) -> dict[str, Any]:
     return {"warnings": tuple(warnings), "not_judged": max(result.outcome.not_judged for result in results)}
 
 
-def _undecided(results: Sequence[TestResult], threshold: float) -> str | None:
-    """What to say where votes leave open whether the mean score of trials reaches the threshold; else None."""
+def _noise_of(results: Sequence[TestResult], threshold: float) -> tuple[TrialsNoise | None, str | None]:
+    """Whose noise the mean score of trials has, and what to say where it leaves the verdict open."""
     cases = [result.case for result in results if result.case is not None and not _is_unjudged(result)]
-    if len(cases) < 2:
-        return None
     scores = [case.score or 0.0 for case in cases]
     errors = [error_of(score, case.scores) for score, case in zip(scores, cases, strict=True)]
-    return undecided_by(math.hypot(*errors) / len(errors), math.fsum(scores) / len(scores), threshold)
+    if len(scores) < 2:
+        return None, None
+    from statistics import fmean, variance
+
+    between, judge = variance(scores), fmean(error * error for error in errors)
+    noise = TrialsNoise(
+        error=round(math.sqrt(max(between, judge) / len(scores)), DIGITS),
+        judge=round(judge, DIGITS),
+        agent=round(max(0.0, between - judge), DIGITS),
+    )
+    return noise, undecided_by(math.hypot(*errors) / len(errors), fmean(scores), threshold)
 
 
 def listed_trials(results: list[TestResult]) -> tuple[TrialResult, ...]:

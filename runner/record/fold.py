@@ -11,7 +11,7 @@ from runner.record import events
 from runner.record.events import Event, RunEnd, RunError, RunStart, RunStatus, SuiteStart
 from runner.record.model import Suite, TestResult, key_of
 from runner.record.outcomes import DECIDED, Verdict
-from runner.record.votes import SUITE, TAG, Group, groups_of, score_in
+from runner.record.votes import SUITE, TAG, Group, NoiseSum, groups_of, score_in
 from runner.statistics import PassCount
 
 TYPE_CHECKING = False
@@ -143,6 +143,8 @@ class Counts(GroupCounts):
         self.checks_nothing = 0
         self.first_of_nothing: list[tuple[int, int, str]] = []
         """The first of these: the place of the suite, the position in it, and the name."""
+        self.noise: NoiseSum | None = None
+        """The noise of judges, by their votes; None: no case was judged."""
         self.groups = defaultdict(GroupCounts, {Group(kind=SUITE, name=suite): GroupCounts() for suite in suites})
         self.input_tokens = self.output_tokens = 0
         """Tokens of all runs of cases that have ended."""
@@ -202,6 +204,8 @@ def count_result(result: TestResult, suite: str, name: str, order: int, *into: C
 
 
 def _count_case(result: TestResult, case: CaseResult, suite: str, into: Iterable[Counts]) -> None:
+    from runner.record.votes import NoiseSum
+
     repeat, runs = result.repeat, result.runs
     first = repeat.wave if repeat is not None else None  # the runs that were made whatever came of them
     judged = [run for run in runs if run.judged] or [result.as_run if result.attempts else runs[0]]
@@ -211,6 +215,7 @@ def _count_case(result: TestResult, case: CaseResult, suite: str, into: Iterable
     if whole is not None:
         groups = [_group(SUITE, suite), *(_group(TAG, tag) for tag in dict.fromkeys(case.tags))]
         figures = [*((group, *whole) for group in groups), *figures]
+    votes = [run.judging for run in decided]
     for counts in into:
         if whole is not None:
             counts.take(*whole)
@@ -221,6 +226,8 @@ def _count_case(result: TestResult, case: CaseResult, suite: str, into: Iterable
             counts.not_needed += repeat.saved
             if case.cost is not None and repeat.judged:
                 counts.saved_cost = (counts.saved_cost or 0) + case.cost / repeat.judged * repeat.saved
+        counts.noise = counts.noise or NoiseSum()
+        counts.noise.add(votes)
 
 
 @cache

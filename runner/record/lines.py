@@ -44,7 +44,7 @@ _CASE_TAIL = (
 _OF_ANSWERS = "finish_reason assertions score threshold scores"
 _OF_TURNS = (
     "finish_reason mode simulator turns checkpoints final_assertions total_turns test_id score execution_status scores"
-    " final_output threshold trials"
+    " final_output threshold trials trials_noise"
 )
 _SCRIPT_ORDER, _CASE_ORDER, _TURNS_ORDER = (
     f"{_HEAD} {keys}".split() for keys in (f"cause {_TAIL}", f"{_OF_ANSWERS} {_CASE_TAIL}", f"{_OF_TURNS} {_CASE_TAIL}")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from runner.assertions.base import AssertionResult, ToolUse
+    from runner.record.case_result import TrialsNoise
     from runner.record.fold import Counts
     from runner.record.model import Suite, TestResult
     from scripttest import Failure, Outcome, ResultWarning
@@ -146,9 +147,20 @@ def name_of(result: TestResult, *, alone: bool = False) -> str:
 
 
 def remarks_of(result: TestResult) -> list[str]:
-    """Remarks on a result: criteria that were not judged, that it checks nothing."""
+    """Remarks on a result: criteria that were not judged, how sure the mean of trials is, that it checks nothing."""
     said, case = [unjudged(result.outcome.not_judged)] if result.outcome.not_judged else [], result.case
+    if case is not None and case.trials_noise:
+        said.append(trials_text(case.trials_noise))
     return [*said, "It checks nothing"] if case is not None and case.checks_nothing else said
+
+
+def trials_text(noise: TrialsNoise) -> str:
+    """How sure the mean of trials is, as two standard errors, and whose noise one trial has."""
+    said = f"The mean score of the trials is accurate to ± {2 * noise.error:.2f}"
+    if not noise.judge:
+        return said
+    share = 100 * noise.judge / (noise.judge + noise.agent)
+    return f"{said}; the judge causes {share:.0f} % of the noise of one trial, the agent {100 - share:.0f} %"
 
 
 def counts_text(counts: Counts) -> str:

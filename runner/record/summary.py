@@ -9,7 +9,7 @@ from runner.amounts import cost_record
 from runner.record.events import SnapshotCounts
 from runner.record.outcomes import DECIDED, Verdict
 from runner.record.stability import pass_rate
-from runner.record.votes import GROUPS, SUITE, TAG
+from runner.record.votes import GROUPS, SUITE, TAG, JudgesNoise, noise_of
 from runner.security.terminal import in_line
 from scripttest.typing_names import Record, TypeVar
 from scripttest.values import Value
@@ -109,7 +109,7 @@ def unjudged(number: int) -> str:
 Item = TypeVar("Item")
 
 DIGITS = 4
-BARS = ("pass_rate", "pass_rate_interval", "mean_score", "mean_score_interval", "parts")
+BARS = ("pass_rate", "pass_rate_interval", "mean_score", "mean_score_interval", "judges_noise", "parts")
 PARTS = 200
 """At most this many parts of a kind are in a summary."""
 
@@ -136,6 +136,7 @@ class GroupFigures(Figures):
 class Certainty(Figures):
     """The figures of a run."""
 
+    judges_noise: JudgesNoise | None = None
     parts: tuple[GroupFigures, ...] = ()
     """Of suites, if there are several, tags, criteria and checkpoints: the `PARTS` of each kind with the most cases."""
 
@@ -144,7 +145,11 @@ def certainty_of(counts: Counts) -> Certainty:
     """How sure the figures of a run are, in which each case weighs the same; none if no case was judged."""
     if not counts.rates:
         return Certainty()
-    return Certainty(**_figures(counts), parts=tuple(_parts(counts)))
+    noise = noise_of(counts.noise) if counts.noise is not None else None
+    if noise is not None:
+        score = round(noise.mean_score or 0.0, DIGITS) if counts.scores else None
+        noise = noise.replace(pass_rate=round(noise.pass_rate, DIGITS), mean_score=score)
+    return Certainty(**_figures(counts), judges_noise=noise, parts=tuple(_parts(counts)))
 
 
 class GroupRow(Value):
@@ -188,6 +193,19 @@ def share_text(share: float | None, interval: Sequence[float] | None) -> str:
         return percent(share)
     low, high = map(percent, interval)
     return f"{percent(share)} ({low.removesuffix('%')}-{high})"
+
+
+def judges_text(known: Certainty) -> str:
+    """`±3.1 points of the pass rate, ±1.2 of the mean score (95% interval, votes on 60 answers)`; empty if there were
+    too few votes to say."""
+    noise = known.judges_noise
+    if noise is None:
+        return ""
+    if not (noise.pass_rate or noise.mean_score):
+        return f"none: the votes on {noise.answers} answers always agree"
+    of_score = "" if noise.mean_score is None else f", ±{100 * noise.mean_score:.1f} of the mean score"
+    of_rate = f"±{100 * noise.pass_rate:.1f} points of the pass rate"
+    return f"{of_rate}{of_score} (95% interval, votes on {noise.answers} answers)"
 
 
 def _figures(counts: GroupCounts) -> Record:

@@ -47,12 +47,15 @@ class JudgesNoise(Value):
     answers: int
     """How many answers have several votes."""
     pass_rate: float
-    mean_score: float
+    mean_score: float | None
     criterion: float
+    __members__ = "answers pass_rate mean_score"
+    __beside__ = "criterion"
+    __writers__ = {"mean_score": lambda noise: ... if noise.mean_score is None else noise.mean_score}  # noqa: RUF012
 
     def of(self, measure: str) -> float:
         """The noise of `passed`, `score`, or the criterion with this id."""
-        return {PASSED: self.pass_rate, SCORE: self.mean_score}.get(measure, self.criterion)
+        return {PASSED: self.pass_rate, SCORE: self.mean_score or 0.0}.get(measure, self.criterion)
 
 
 class NoiseSum:
@@ -88,7 +91,7 @@ class NoiseSum:
 
 
 def noise_of(*sides: NoiseSum) -> JudgesNoise | None:
-    """The noise of the difference of two figures; None where there are too few votes."""
+    """The noise of a figure, or of the difference of two; None where there are too few votes."""
     known = [side.figures for side in sides if side.figures]
     if not known:
         return None

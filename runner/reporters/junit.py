@@ -12,7 +12,7 @@ from pathlib import PurePath
 from xml.sax.saxutils import escape
 
 from runner.record import result_texts
-from runner.record.case_result import CaseResult, TurnResult
+from runner.record.case_result import CaseResult, TurnResult, json_of
 from runner.record.fold import Counts
 from runner.record.lines import sizes
 from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite, TestResult
@@ -101,6 +101,8 @@ def _properties(report: Report, suite: Suite, counts: Counts) -> Record:
 def _bars(known: Certainty) -> Record:
     """Rates and mean scores with their intervals, of the suite and of its parts: `tag smoke pass_rate`."""
     bars = _figures(known, "")
+    if known.judges_noise is not None:
+        bars |= {f"judges_noise {name}": value for name, value in json_of(known.judges_noise).items()}
     for part in known.parts:
         bars |= _figures(part, f"{part.kind} {part.name} ")
     return bars

@@ -18,6 +18,7 @@ from runner.record.summary import (
     cost_of,
     in_lines,
     in_words,
+    judges_text,
     part_rows,
     rate_text,
     remarks,
@@ -159,6 +160,7 @@ def _metrics(report: Report) -> list[tuple[str, str]]:
     rows += [
         ("Pass Rate", _rate(report)),
         *((("Mean Score", said),) if (said := score_text(report.certainty)) else ()),
+        *((("Judge Noise", said),) if (said := judges_text(report.certainty)) else ()),
         ("Duration", duration(end.milliseconds)),
     ]
     if counts.tokens or counts.cost:
@@ -231,7 +233,7 @@ class SummaryReporter(DocumentReporter):
 def _rates(report: Report) -> list[str]:
     """The intervals of the figures: of all cases, if there are no script tests, then of each part."""
     known = report.certainty
-    said = {"Case pass rate": rate_text(known), "Mean score": score_text(known)}
+    said = {"Case pass rate": rate_text(known), "Mean score": score_text(known), "Judge noise": judges_text(known)}
     of_cases = all(suite.has_cases for suite in report.suites)
     lines = [f"{title}: {text}" for title, text in said.items() if text and of_cases]
     return lines + [

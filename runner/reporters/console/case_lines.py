@@ -10,7 +10,7 @@ from runner.record import case_result
 from runner.record.events import RunEnd, RunStatus, SuiteStart
 from runner.record.fold import Counts
 from runner.record.model import Suite, TestResult
-from runner.record.result_texts import as_text, assertion_text, called, cut, message_text, one_line
+from runner.record.result_texts import as_text, assertion_text, called, cut, message_text, one_line, trials_text
 from runner.reporters.console.style import DOUBLE, SINGLE, Style, count, in_milliseconds, indented
 from runner.security.terminal import in_line
 from scripttest import Failure, Status
@@ -136,7 +136,7 @@ class CaseLines:
             branches.append(self._checkpoints(case.checkpoints))
         branches += [self._score(score) for score in scores.values()]
         if case.trials:
-            branches.append(self._trials(case.trials))
+            branches.append(self._trials(case.trials, case.trials_noise))
         if case.final_assertions is not None:
             branches.append(self._final(case.final_assertions, shows_all))
         rest = _unsaid(case, result.outcome.failures)
@@ -274,7 +274,7 @@ class CaseLines:
         shows_why = criterion.reason and (self._verbose or not criterion.passed)
         return text + (f"\n{one_line(criterion.reason)}" if shows_why else "")
 
-    def _trials(self, trials: tuple[case_result.TrialResult, ...]) -> _Branch:
+    def _trials(self, trials: tuple[case_result.TrialResult, ...], noise: case_result.TrialsNoise | None) -> _Branch:
         """The trials of a conversation; the turns above are those of the worst one."""
         lines = []
         for trial in trials:
@@ -282,6 +282,8 @@ class CaseLines:
             time = in_milliseconds(trial.milliseconds)
             lines.append(f"{self._style.mark(trial.status)} Trial {trial.trial}: {score}({time})")
         passed = sum(trial.status == Status.PASSED for trial in trials)
+        if noise is not None:
+            lines.append(trials_text(noise))
         return _Branch(head=f"Trials: {passed} of {len(trials)} passed", details=lines)
 
     def _final(self, results: tuple[AssertionResult, ...], shows_all: bool) -> _Branch:

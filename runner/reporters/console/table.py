@@ -198,10 +198,11 @@ GOOD, FAIR = 80.0, 50.0
 
 def rate_lines(counts: Counts, detailed: bool) -> list[str]:
     """The pass rate and the mean score of all cases, each where there is one; with their intervals if `detailed`."""
-    from runner.record.summary import certainty_of, rate_text, score_text
+    from runner.record.summary import certainty_of, judges_text, rate_text, score_text
 
     known = certainty_of(counts)
     said = [(CASE_RATE, rate_text(known, detailed)), ("Mean score", score_text(known, detailed))]
+    said.append(("Judge noise", judges_text(known) if detailed else ""))
     return [f"  {title}: {text}" for title, text in said if text]
 
 

@@ -1,4 +1,4 @@
-"""The noise of judges in comparisons, and what their votes leave open; votes on checkpoints and in scripts."""
+"""The noise of judges beside figures: in reports, in comparisons, in means of trials, on the page; and votes in scripts."""
 
 from __future__ import annotations
 
@@ -27,28 +27,59 @@ def demo(app: MakeApplication, *cases: Record, **files: str) -> Application:
     return app({**agent(replies=SAID, cases=list(cases)), **judges, **files})
 
 
-def test_a_comparison_says_the_noise_of_votes(app: MakeApplication) -> None:
+def test_a_report_and_a_comparison_say_the_noise_of_votes(app: MakeApplication) -> None:
     split = [
         {"id": f"s{at}", "input": "x", "assert": panel("yes", "no", "yes.too"), "threshold": 0.5} for at in range(8)
     ]
     same = [{"id": f"t{at}", "input": "x", "assert": panel("yes", "yes.too"), "threshold": 0.5} for at in range(8)]
     here = demo(app, *split, *same)
-    for name in ("a", "b"):
-        assert here.run("-i", case_file(), "-o", f"{name}.jsonl", "-o", f"{name}.json").code == 0
 
+    run = here.run(
+        "-i", case_file(), "-o", "a.jsonl", "-o", "a.json", "-o", "a.md", "-o", "a.txt", "-o", "a.xml", "-o", "a.html"
+    )
+
+    assert run.code == 0, run
+    noise = lines_of(here.root / "a.jsonl")[-1]["judges_noise"]
+    # half of the first two votes differ, by 1 as verdicts and by 0.5 as scores; 40 votes on 16 answers
+    passed = 1.959964 * math.sqrt(0.25 * 16 / 16**2)
+    score = 1.959964 * math.sqrt(8 * 0.125 / 40 * 16 / 16**2)
+    assert noise == {"answers": 16, "pass_rate": round(passed, 4), "mean_score": round(score, 4)}
+    assert json.loads((here.root / "a.json").read_text())["summary"]["judges_noise"] == noise
+    rate, mean = (f"±{100 * noise[name]:.1f}" for name in ("pass_rate", "mean_score"))
+    text = f"{rate} points of the pass rate, {mean} of the mean score (95% interval, votes on 16 answers)"
+    assert f"Judge noise: {text}" in here.run("show", "a.jsonl", "-v").stdout
+    assert "noise" not in run.stdout.lower()
+    assert text in (here.root / "a.md").read_text()
+    assert text in (here.root / "a.txt").read_text()
+    assert 'name="judges_noise pass_rate"' in (here.root / "a.xml").read_text()
+    assert here.run("show", "a.jsonl").stdout == run.stdout.partition("Wrote")[0]
+
+    here.run("-i", case_file(), "-o", "b.jsonl")
     compared = here.run("diff", "a.jsonl", "b.jsonl", "--noise", "runs", "-v", "-o", "v.json")
-
-    # half of the first two votes differ, by 1 as verdicts and by 0.5 as scores; 40 votes on 16 answers of each
-    passed = 1.959964 * math.sqrt(2 * 0.25 * 16 / 16**2)
-    score = 1.959964 * math.sqrt(2 * 8 * 0.125 / 40 * 16 / 16**2)
     verdict = json.loads((here.root / "v.json").read_text())["verdict"]
-    assert verdict["judges_noise"] == {"answers": 32, "interval": pytest.approx(passed, abs=1e-5)}
-    said = f"Judge noise alone is ±{100 * passed:.1f} points (95% interval, votes on 32 answers)"
-    assert said in compared.stdout
-    assert said in here.run("diff", "a.json", "b.json", "--noise", "runs", "-v").stdout
+    assert verdict["judges_noise"] == {"answers": 32, "interval": pytest.approx(passed * math.sqrt(2), abs=1e-5)}
+    assert (
+        f"Judge noise alone is ±{100 * passed * math.sqrt(2):.1f} points (95% interval, votes on 32 answers)"
+        in compared.stdout
+    )
     here.run("diff", "a.jsonl", "b.jsonl", "--measure", "score", "-o", "v.json")
     of_score = json.loads((here.root / "v.json").read_text())["verdict"]["judges_noise"]
-    assert of_score["interval"] == pytest.approx(score, abs=1e-5)
+    assert of_score["interval"] == pytest.approx(score * math.sqrt(2), abs=1e-5)
+
+
+def test_several_runs_say_the_same_in_all_formats(app: MakeApplication) -> None:
+    cases = [{"id": f"s{at}", "input": "x", "assert": panel("yes", "no", "yes.too")} for at in range(3)]
+    here = demo(app, *cases)
+    here.run("-i", case_file(), "--runs", "4", "-o", "a.jsonl", "-o", "a.json")
+
+    noise = lines_of(here.root / "a.jsonl")[-1]["judges_noise"]
+    saved = json.loads((here.root / "a.json").read_text())
+    assert noise["answers"] == 12
+    assert saved["summary"]["judges_noise"] == noise
+    both = [here.run("diff", "a.jsonl", name, "--noise", "runs", "-v").stdout for name in ("a.jsonl", "a.json")]
+    said = [line for text in both for line in text.splitlines() if "Judge noise" in line]
+    assert len(said) == 2
+    assert said[0] == said[1]
 
 
 @pytest.mark.parametrize(
@@ -59,10 +90,10 @@ def test_nothing_is_said_where_nobody_voted_twice_on_one_question(app: MakeAppli
     if assertion["type"] == "preference":
         del assertion["judge"]
     here = demo(app, *[{"id": f"s{at}", "input": "x", "assert": assertion} for at in range(12)])
-    for name in ("a.jsonl", "b.jsonl"):
-        here.run("-i", case_file(), "-o", name)
+    run = here.run("-i", case_file(), "-o", "a.jsonl")
 
-    assert "noise" not in here.run("diff", "a.jsonl", "b.jsonl", "--noise", "runs", "-v").stdout
+    assert "noise" not in run.stdout + here.run("show", "a.jsonl", "-v").stdout
+    assert "judges_noise" not in lines_of(here.root / "a.jsonl")[-1]
 
 
 def talk(threshold: float) -> Record:
@@ -80,7 +111,7 @@ def talk(threshold: float) -> Record:
     }
 
 
-def test_votes_may_leave_the_mean_of_trials_inconclusive(app: MakeApplication) -> None:
+def test_the_mean_of_trials_tells_the_noise_of_judge_and_agent_apart(app: MakeApplication) -> None:
     voted = {
         "type": "rubrics",
         "criteria": ["It is kind"],
@@ -88,7 +119,14 @@ def test_votes_may_leave_the_mean_of_trials_inconclusive(app: MakeApplication) -
     }
     case = {**talk(0.2), "turns": [{"input": "a", "assertions": [voted]}]}
     here = demo(app, case)
-    assert here.run("-i", case_file()).code == 0
+    run = here.run("-i", case_file(), "-o", "a.jsonl", "-o", "a.html", "-o", "a.md")
+
+    found = lines_of(here.root / "a.jsonl")[1]
+    error = math.sqrt(((1 - 5 / 6) ** 2 * 2 + (0.5 - 5 / 6) ** 2) / 2 / 3)  # of the mean of 0.5, 1 and 1
+    assert found["trials_noise"] == {"error": round(error / 2, 6), "judge": round(error**2, 6), "agent": 0.0}
+    said = f"accurate to ± {error:.2f}; the judge causes 100 % of the noise of one trial, the agent 0 %"
+    assert said in run.stdout
+    assert said in (here.root / "a.md").read_text()
     here.write({f"/{case_file()}": lines({**case, "threshold": 0.8})})
     undecided = here.run("-i", case_file(), "-o", "a.jsonl")
     assert undecided.code == 1

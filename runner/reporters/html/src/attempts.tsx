@@ -45,9 +45,10 @@ export function Attempts({ runs }: { runs: RunFigures & { attempts?: Attempt[] }
 const byCount = (name: string, values: Record<string, number> = {}): [string, string][] =>
   Object.entries(values).filter(([k]) => Number(k) > 1).map(([k, value]) => [name + k, percent(value, 1)]);
 
-export function Trials({ trials }: { trials: Trial[] }) {
+export function Trials({ trials, noise }: { trials: Trial[]; noise?: { error: number; judge: number; agent: number } }) {
   return (
     <Section title="Trials" count={number(trials.length)}>
+      {noise && <p class="faint">Mean score ± {percent(2 * noise.error, 1)}{noise.judge > 0 && `; the judge causes ${percent(noise.judge, noise.judge + noise.agent)} of the noise of one trial, the agent the rest`}</p>}
       <Table head={["Trial", "Status", "Score", "Duration", "Error"]} label="Trials">
         {trials.map((trial) => (
           <tr>

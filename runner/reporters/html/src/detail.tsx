@@ -101,7 +101,7 @@ function Everything({ at, row, suite, entry, was, facts, diff }: Parts) {
       {around?.below(at, row, result)}
       {was && <Earlier now={result} was={was[0]} facts={facts} diff={diff} />}
       {result.runs?.attempts && <Attempts runs={result.runs} />}
-      {result.trials && <Trials trials={result.trials} />}
+      {result.trials && <Trials trials={result.trials} noise={result.trials_noise} />}
       {result.turns && <Given result={result} />}
       {result.turns && <Turns turns={result.turns} />}
       {result.checkpoints && result.checkpoints.length > 0 && <Checkpoints checkpoints={result.checkpoints} />}

@@ -35,6 +35,7 @@ export interface Rates {
   pass_rate_interval?: [number, number];
   mean_score?: number;
   mean_score_interval?: [number, number];
+  judges_noise?: { answers: number; pass_rate: number; mean_score?: number };
 }
 
 /** Figures of the cases that have something in common, such as a tag. */
@@ -387,6 +388,7 @@ export interface Result extends Omit<Step, "name"> {
   checks_nothing?: boolean;
   threshold?: number;
   trials?: Trial[];
+  trials_noise?: { error: number; judge: number; agent: number };
   runs?: RunFigures & { attempts?: Attempt[] };
   tools?: ToolCall[];
   sent?: Json[];

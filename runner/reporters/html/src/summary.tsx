@@ -28,6 +28,11 @@ export function Summary({ index, onStatus, status }: { index: Index; status: str
           </div>
         )}
         {summary.mean_score != null && <p class="ends">Mean score {withEnds(summary.mean_score, summary.mean_score_interval)}</p>}
+        {summary.judges_noise && (
+          <p class="ends" title="Variation due to the votes of the judges (95% interval)">
+            Judge noise ±{percent(summary.judges_noise.pass_rate, 1)}{summary.judges_noise.mean_score != null && `, of the mean score ±${percent(summary.judges_noise.mean_score, 1)}`}
+          </p>
+        )}
       </div>
       <div class="verdict">
         <h2 id="summary-title" class={toneOf(summary)}>{verdict(index)}</h2>

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from html_reports import report, result, suite
+from html_reports import report, result, suite, summed
 from playwright.sync_api import expect
 
 from runner.compare.variants import verdicts_on
@@ -106,9 +106,15 @@ def test_votes_of_judges_are_shown(open_report: Any) -> None:
         turns=[],
         checkpoints=[{**reached, "message": "inconclusive: 1 of 2", "assertions": [judged]}],
         trials=[{"trial": at, "score": 0.5, "status": "passed", "duration_ms": 1} for at in (1, 2)],
+        trials_noise={"error": 0.05, "judge": 0.004, "agent": 0.001},
     )
-    page = open_report(report([suite(FILE)], [talk]))
+    made = report([suite(FILE)], [talk])
+    noise = {"answers": 12, "pass_rate": 0.031, "mean_score": 0.02}
+    page = open_report(summed(made, judges_noise=noise))
 
+    expect(page.locator(".summary .ends").filter(has_text="noise")).to_have_text(
+        "Judge noise ±3.1 %, of the mean score ±2 %"
+    )
     page.locator(".row-head").click()
     checkpoints = page.locator(".timeline li").first
     expect(checkpoints.get_by_text("inconclusive", exact=True).first).to_be_visible()
@@ -116,3 +122,4 @@ def test_votes_of_judges_are_shown(open_report: Any) -> None:
     expect(checkpoints.locator(".criteria li")).to_have_count(2)
     expect(checkpoints.get_by_text("kind, with gpt")).to_be_visible()
     expect(checkpoints.get_by_text("<i>rude</i>")).to_be_visible()
+    expect(page.get_by_text("the judge causes 80 % of the noise of one trial")).to_be_visible()
