@@ -129,6 +129,27 @@ def test_an_agent_gets_the_report_of_the_design_document(app: MakeApplication) -
     assert not list(here.root.glob("r.html.*"))
 
 
+def test_an_agent_gets_no_more_than_a_model_takes(app: MakeApplication) -> None:
+    cases = [{"id": f"c{number:04}", "input": "x" * 5000} for number in range(2000)]
+    cases[-1] |= {"id": "bad", "assertions": [{"type": "contains", "value": "nobody"}]}
+    hook = "function Next(ctx, payload) { return { data: JSON.parse(payload.messages.at(-1).content) }; }"
+    here = app({**agent(replies="- reply: fine\n", cases=cases), **reporter("- reply: x\n", hooks=hook)})
+
+    run = here.run("-i", case_file(), "-q", "-r", "my.reporter", "-o", "r.json")
+
+    assert run.code == 1, run
+    text = (here.root / "r.json").read_text()
+    got = json.loads(text)
+    report = got["report"]
+    assert len(json.dumps(report)) <= 400_000
+    assert (report["summary"]["total"], got["options"]["include_outputs"]) == (2000, False)
+    assert report["left_out"] == {"passed": 2000 - len(report["results"])}
+    first, *others, last = report["results"]
+    assert first["input"] == "x" * 2000 + "... (5000 characters)"
+    assert (last["id"], last["input"], last["assertions"][0]["passed"]) == ("bad", first["input"], False)
+    assert others[-1].keys() == {"id", "status", "duration_ms"}
+
+
 @pytest.mark.parametrize(
     ("name", "format"),
     [
