@@ -56,7 +56,7 @@ def cleaned(completion: Completion, chunks: tuple[str, ...], clean: Clean) -> tu
     if completion.tool_calls:
         calls = map(fields_of, completion.tool_calls)
         changed["tool_calls"] = tuple(ToolCall(**{name: clean(text) for name, text in one.items()}) for one in calls)
-    for key in _TEXTS:
+    for key in ("content", "reasoning", "refusal", "input_hint", "model", "id"):
         text = getattr(completion, key)
         if text and (found := clean(text)) != text:  # else it stays the same text, and not a copy
             changed[key] = found
@@ -107,9 +107,8 @@ def completion_from(value: Mapping[str, Any]) -> tuple[Completion, tuple[str, ..
         odd = (*odd, f"The recording has a finish_reason that is not a string: {short_json(reason)}")
         record["finish_reason"] = ""
     completion = Completion(**record, tool_calls=tuple(calls), usage=usage, warnings=(*said, *odd))
-    texts = (text for call in completion.tool_calls for text in fields_of(call).values())
-    _need(str, completion.content, *_given(record, *_TEXTS), *texts)
-    _need(bool, *_given(record, "awaiting_input"))
+    if not isinstance(completion.content, str):
+        raise TypeError("content is not a string")
     if "content" not in record and not completion.tool_calls and not completion.refusal:
         raise ValueError("the completion has no content, no refusal and no tool call")
     return completion, pieces_of(completion.content, chunks)
@@ -164,8 +163,6 @@ def from_lines(record: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {names.get(key, key): "\n".join(value) if key in names else value for key, value in record.items()}
 
 
-_TEXTS = ("content", "reasoning", "refusal", "input_hint", "model", "id")
-"""The fields of an answer that are texts."""
 VERSION = 1
 """The version of the format."""
 SUFFIX = ".json"
@@ -173,6 +170,8 @@ _NAME = 80
 """Characters of a file's name that come from the id."""
 _STALE = 60.0
 """Seconds after which a file that was not written to its end belongs to nobody: writing takes milliseconds."""
+_READ = {*Completion.__annotations__, "chunks", "content_lines", "reasoning_lines"}
+"""The fields of an answer."""
 
 
 def folder_of(suite: str, is_message: bool) -> str:
@@ -208,17 +207,15 @@ def read_recording(path: Path, case: str | None = None) -> CaseRecording | None:
         raise _unreadable(f"{path}", f"{said}; this yao-test reads version {VERSION}")
     if case is not None and value.get("case") != case:
         raise _unreadable(f"{path}", f"it belongs to the case {json.dumps(value.get('case'), ensure_ascii=False)}")
-    calls, number = list[RecordedCall](), 0
-    try:
-        _need(str, value["suite"], value["case"])
-        time = time_from(value)
-        for call in value["calls"]:
-            number += 1
+    if problem := _form_problem(value):
+        raise _unreadable(f"{path}", problem)
+    calls = []
+    for number, call in enumerate(value["calls"], 1):
+        try:
             calls.append(_call_from(call))
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        which = f"call {number}" if number else "the recording"
-        raise _unreadable(f"{path}", f"{which} is not a valid recording") from error
-    return CaseRecording(suite=value["suite"], case=value["case"], time=time, calls=calls)
+        except ValueError as error:
+            raise _unreadable(f"{path}", f"call {number} is not a valid recording: {error}") from error
+    return CaseRecording(suite=value["suite"], case=value["case"], time=time_from(value), calls=calls)
 
 
 def write_recording(path: Path, recording: CaseRecording) -> None:
@@ -282,10 +279,7 @@ def _message_to(message: Mapping[str, Any]) -> dict[str, Any]:
 
 def _request_from(value: Mapping[str, Any]) -> Described:
     messages = []
-    _need(str, *_given(value, "connector", "model", "agent"))
-    _need(dict, *_given(value, "parameters", "options"), *(value.get("tools") or ()))
     for message in value["messages"]:
-        _need(dict, *(call.get("function", call) for call in message.get("tool_calls") or ()))
         message = from_lines(message, "content")
         content = message.get("content")
         if isinstance(content, list):
@@ -295,17 +289,98 @@ def _request_from(value: Mapping[str, Any]) -> Described:
 
 
 def _call_from(value: Mapping[str, Any]) -> RecordedCall:
-    request = _request_from(value["request"])
-    completion, chunks = completion_from(value["completion"])
+    answer, request = value["completion"], _request_from(value["request"])
+    completion, chunks = completion_from(answer)
     return RecordedCall(request=request, completion=completion, chunks=chunks)
 
 
-def _need(kind: type, *values: Any) -> None:
-    """Raises TypeError for a value that is not of a kind."""
-    if not all(isinstance(value, kind) for value in values):
-        raise TypeError(f"not of the kind {kind.__name__}")
+# whether a file has the form of a recording, for people who edit one
 
 
-def _given(record: Mapping[str, Any], *names: str) -> list[Any]:
-    """The fields with these names that are given, and not null."""
-    return [record[name] for name in names if record.get(name) is not None]
+def _form_problem(value: dict[str, Any]) -> str:
+    """What is wrong with the content of a file, and where; empty when it is a recording."""
+    if problem := _problem(value, _RECORDING) or _time_problem(value["time"]):
+        return f"the recording is not a valid recording: {problem}"
+    for number, call in enumerate(value["calls"], 1):
+        if problem := _problem(call, _CALL):
+            return f"call {number} is not a valid recording: {problem}"
+    return ""
+
+
+def _problem(value: Any, form: Any, name: str = "it") -> str:
+    """What is wrong with a value, by a form: a type; `(form,)`, where null is fine; `[form]`, a list of strings or of
+    objects; `{name: form}`, an object, of which fields with `!` are needed; or a function that says it."""
+    if isinstance(form, tuple):
+        return "" if value is None else _problem(value, form[0], name)
+    if isinstance(form, list):
+        kind, kinds = (str, "strings") if form[0] is str else (dict, "objects")
+        if not isinstance(value, list) or not all(isinstance(item, kind) for item in value):
+            return f"{name} is not a list of {kinds}"
+        return next(filter(None, (_problem(item, form[0], name) for item in value)), "")
+    if isinstance(form, dict):
+        if not isinstance(value, dict):
+            return f"{name} is not an object"
+        for key, inner in form.items():
+            field = key.removesuffix("!")
+            if field not in value and field != key:
+                return f"'{field}' is missing"
+            if field in value and (problem := _problem(value[field], inner, field)):
+                return problem
+        return ""
+    if form in _KINDS:
+        return "" if isinstance(value, form) else f"{name} is not {_KINDS[form]}"
+    return str(form(value))
+
+
+def _time_problem(text: str) -> str:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return f'time is "{text}", not one such as 2025-01-31T10:00:00+01:00'
+    return ""
+
+
+def _parts_problem(content: Any) -> str:
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return _problem(parts, [{"text_lines": [str]}], "content")
+
+
+def _completion_problem(answer: Any) -> str:
+    unknown = sorted(answer.keys() - _READ) if isinstance(answer, dict) else []
+    return (
+        f"completion has unknown fields: {', '.join(unknown)}" if unknown else _problem(answer, _ANSWER, "completion")
+    )
+
+
+def _chunks_problem(chunks: Any) -> str:
+    fits = isinstance(chunks, list | None) or all(length.isdecimal() for length in str(chunks).split() or ["-"])
+    return "" if fits else "chunks is neither a list of strings nor their lengths"
+
+
+def _tool_call_problem(call: Any) -> str:
+    named = {"arguments" if name == "arguments_lines" else name for name in call}
+    if odd := sorted(named ^ ToolCall.__annotations__.keys()):
+        return f"a tool call has missing or unknown fields: {', '.join(odd)}"
+    return _problem(call, {"arguments_lines": [str], **dict.fromkeys(ToolCall.__annotations__, str)})
+
+
+_KINDS = {str: "a string", bool: "true or false", list: "a list", dict: "an object"}
+_RECORDING = {"calls!": list, "suite!": str, "case!": str, "time!": str, "zone": (str,)}
+_REQUEST = {
+    "messages!": [{"content_lines": [str], "content": _parts_problem, "tool_calls": ([{"function": dict}],)}],
+    **dict.fromkeys(("connector", "model", "agent"), (str,)),
+    "tools": ([dict],),
+    "parameters": (dict,),
+    "options": (dict,),
+}
+_ANSWER = {
+    "content": str,
+    **dict.fromkeys(("model", "id", "reasoning", "refusal", "input_hint"), (str,)),
+    "content_lines": [str],
+    "reasoning_lines": [str],
+    "awaiting_input": (bool,),
+    "warnings": list,
+    "chunks": _chunks_problem,
+    "tool_calls": [_tool_call_problem],
+}
+_CALL = {"completion!": _completion_problem, "request!": _REQUEST}

@@ -126,11 +126,14 @@ def test_a_rule_can_rehearse_an_answer_without_a_message(app: MakeApplication, r
 
 # Recordings
 
-RECORDED: dict[str, Record] = {
-    "nothing": {},
-    "a finish reason alone": {"finish_reason": "stop"},
-    "content null": {"content": None},
-    "content that is a number": {"content": 5},
+RECORDED: dict[str, tuple[Record, str]] = {
+    "nothing": ({}, "the completion has no content, no refusal and no tool call"),
+    "a finish reason alone": (
+        {"finish_reason": "stop"},
+        "the completion has no content, no refusal and no tool call",
+    ),
+    "content null": ({"content": None}, "content is not a string"),
+    "content that is a number": ({"content": 5}, "content is not a string"),
 }
 
 
@@ -146,15 +149,17 @@ def replayed(app: MakeApplication, change: Record | None, **fields: Any) -> tupl
     return here, (path, recording)
 
 
-@pytest.mark.parametrize("completion", RECORDED.values(), ids=RECORDED)
-def test_a_recorded_answer_without_a_message_is_no_empty_text(app: MakeApplication, completion: Record) -> None:
+@pytest.mark.parametrize(("completion", "why"), RECORDED.values(), ids=RECORDED)
+def test_a_recorded_answer_without_a_message_is_no_empty_text(
+    app: MakeApplication, completion: Record, why: str
+) -> None:
     here, (path, recording) = replayed(app, completion, **{"assert": NOT})
     path.write_text(json.dumps(recording))
 
     (record,) = run_cases(here, "--replay", "calls", code=1).values()
 
     assert record["cause"] == "infrastructure"
-    assert "call 1 is not a valid recording" in record["error"]
+    assert f"call 1 is not a valid recording: {why}" in record["error"]
 
 
 def test_a_recording_may_begin_with_a_byte_order_mark(app: MakeApplication) -> None:

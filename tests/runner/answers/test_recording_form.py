@@ -61,7 +61,7 @@ GOOD = {
     ],
 }
 WRONG: list[Any] = [5, None, [], {}, "x", True, [5], {"a": 1}, -1.5]
-FORMS = r": (call 1|the recording) is not a valid recording$|format version|belongs to|not a recording"
+PYTHON = re.compile(r"'\w+' object|NoneType|\(\) |argument must|isoformat|literal|unexpected|Completion|ToolCall")
 
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -90,7 +90,7 @@ def test_anything_anywhere_is_replayed_or_refused_in_words(tmp_path: Path, place
         try:
             read_recording(path, "c")
         except RecordingError as error:
-            assert re.search(FORMS, error.message), error.message
+            assert not PYTHON.search(error.message.partition(": ")[2]), error.message
             continue
         recording = Recording(tmp_path, "rec", "replay", tmp_path)
         request = ModelRequest(messages=[{"role": "user", "content": "another"}], agent="demo")
@@ -107,4 +107,4 @@ def test_a_recording_whose_suite_is_no_text_is_not_replayed(app: MakeApplication
     path.write_text(json.dumps(record), "utf-8")
     run = here.run("-i", case_file(), "--replay", "rec")
     assert run.code == 1
-    assert "the recording is not a valid recording" in " ".join(run.stdout.split())
+    assert "is not a valid recording: suite is not a string" in " ".join(run.stdout.split())
