@@ -21,8 +21,8 @@ from runner.application.context import variables_of
 from runner.application.models import ApplicationData
 from runner.connectors.load import Connectors
 from runner.doctor import script_calls
-from runner.doctor.script_calls import Reader, ScriptCall, WrittenMocks, text_of
-from runner.errors import ConfigurationError, MissingError, RunnerError
+from runner.doctor.script_calls import MOST_NAMED, Reader, ScriptCall, WrittenMocks, text_of
+from runner.errors import ConfigurationError, MissingError, RunnerError, did_you_mean, sentences
 from scripttest import Wall, system_walls
 from scripttest.values import Value
 
@@ -36,6 +36,7 @@ _GROUPS = ("mcp", "store", "stores", "http", "session")
 _NO_HANDLER = ("builtin", "disabled", "default")
 """Values of `uses` that name no agent."""
 _VARIABLE = re.compile(r"\"\$ENV\.(\w+)\"")
+_UNKNOWN_COLUMNS = "The columns of {} are not known, only its name"
 PARTS = (
     ("crypto", "crypto processes and password hashes", ("bcrypt", "cryptography")),
     ("formats", "HTML to Markdown, and XML", ("markdownify", "xmltodict")),
@@ -173,6 +174,8 @@ class Needs:
         choices = _choices(agent)
         for choice in choices:
             yield ScriptCall(kind=script_calls.SERVER, name=choice.server, place=package)
+            for tool in choice.tools:
+                yield ScriptCall(kind=script_calls.TOOL, name=f"{choice.server} {tool}", place=package)
         for use, name in agent.uses.items():
             if isinstance(name, str) and name:
                 yield ScriptCall(kind=script_calls.HANDLER, name=f"{use} {name}", place=package)
@@ -216,19 +219,37 @@ class Needs:
         is_write = method.startswith(("create", "save", "insert", "update", "upsert", "each", "migrate"))
         model = next((model for model in self._model_files.models if model.id.lower() == id), None)
         if model is None:
-            if known := [why for refused, why in self._model_files.refused.items() if refused.lower() == id]:
-                yield _file(id, known[0])
-            elif not self._model_files.broken:
-                yield _mock("process", name, f"There is no model {id}")
+            yield from self._no_model(name, id)
         elif not model.answers(method):
-            yield _mock("process", name, f"The columns of {id} are not known, only its name")
+            yield _mock("process", name, _UNKNOWN_COLUMNS.format(id))
         elif any(column.crypt == "PASSWORD" for column in model.columns) and is_write:
             yield self._extra("crypto", f"The model {id} has passwords")
+        yield from self._broken_models()
+
+    def _table(self, name: str) -> Iterator[Need]:
+        """What a query needs that asks of a table, or of the model of one."""
+        process, _, table = name.partition(" ")
+        id, models = table.removeprefix("$").lower(), self._model_files.models
+        named = [one.id if table.startswith("$") else one.table for one in models]
+        model = next((one for one, name in zip(models, named, strict=True) if name.lower() == id), None)
+        if model is not None and not model.has_columns:
+            yield _mock("process", process, _UNKNOWN_COLUMNS.format(model.id))
+        elif model is None and table.startswith("$"):
+            yield from self._no_model(process, id)
+        elif model is None and not self._model_files.broken:
+            yield _mock("process", process, f"No model has the table {table}")
         yield from self._broken_models()
 
     @cached_property
     def _model_files(self) -> ModelFiles:
         return ApplicationData(self._application).models()
+
+    def _no_model(self, process: str, id: str) -> Iterator[Need]:
+        """Why there is no model of an id."""
+        if known := [why for refused, why in self._model_files.refused.items() if refused.lower() == id]:
+            yield _file(id, known[0])
+        elif not self._model_files.broken:
+            yield _mock("process", process, f"There is no model {id}")
 
     def _broken_models(self) -> Iterator[Need]:
         for problem in self._model_files.broken:
@@ -261,6 +282,13 @@ class Needs:
         except ConfigurationError:
             text = f'There is no agent {named}, which "uses.{use}" names'
             yield _file(f"agent {named}", text)
+
+    def _tool(self, name: str) -> Iterator[Need]:
+        server, _, tool = name.partition(" ")
+        if (tools := self._reader.tools(server)) is not None and tool not in tools:
+            has = did_you_mean(tool, tools) or (f"It has {', '.join(tools[:MOST_NAMED])}" if tools else None)
+            text = sentences(f"The MCP server {server} has no tool {tool}", has)
+            yield _file(f"tool {tool} of MCP server {server}", text)
 
     def _script(self, name: str) -> Iterator[Need]:
         lacking = "" if "*" in name else self._reader.lacking(name)

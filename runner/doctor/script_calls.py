@@ -1,13 +1,14 @@
 """What the scripts of an agent ask of the outside, read off their code: processes, requests, agents, MCP servers,
-connectors. Scripts that they call by a written name belong to them, and so do the processes of MCP tools. And what its
-tests mock."""
+connectors. Scripts that they call by a written name belong to them, and so do the processes of MCP tools. Queries
+are read too, in objects of the query language and in SQL, for the tables that they name. And what its tests mock."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from bindings import agent_id
 from runner.agents.mcp.servers import server_files
@@ -27,11 +28,12 @@ from runner.security.files import (
 from scripttest import CompileError, WrittenCall, WrittenCalls
 from scripttest.values import Value
 
-PROCESS, HTTP, EXEC, AGENT, HANDLER, SERVER, CONNECTOR, SCRIPT, MADE, BROKEN = (
-    "process", "http", "exec", "agent", "handler", "server", "connector", "script", "made", "broken"
+PROCESS, HTTP, EXEC, AGENT, HANDLER, SERVER, TOOL, CONNECTOR, SCRIPT, TABLE, MADE, BROKEN = (
+    "process", "http", "exec", "agent", "handler", "server", "tool", "connector", "script", "table", "made", "broken"
 )  # fmt: skip
-"""Kinds of what is asked; `handler`: an agent in `uses` of a package; `made`: a process whose name is made at run time;
-`broken`: a script that cannot be compiled, whose name is the reason."""
+"""Kinds of what is asked; `handler`: an agent in `uses` of a package; `tool`: an MCP server and a tool of it; `table`:
+of a query, whose name is that of the process and that of the table, or of the model with `$` before it; `made`: a
+process whose name is made at run time; `broken`: a script that cannot be compiled, whose name is the reason."""
 _ANYWHERE = "(?s:.*)"
 _ARGUMENTS = (
     (r"(?:globalThis\.)?Process", _ANYWHERE, PROCESS, 0),
@@ -52,6 +54,9 @@ _ARGUMENTS = (
     (r"connector:", r"(?:.*\.)?llm\.(?:All|Any|Race)", CONNECTOR, 0),
 )
 """Callee, or property, and the call among whose arguments it stands → what its argument of that number names."""
+_CALLS_TOOL = r"(?:.*\.)?mcp\.CallTool"
+_OF_PLAN = ((r"(?:.*\.)?Add", 2), (r"(?:.*\.)?Subscribe", 1))
+"""Callee → which of its arguments names a process, in scripts that have a `Plan`."""
 _CALL_OPTIONS = frozenset(
     """
     connector mode messages audio temperature max_tokens max_completion_tokens mcp_servers prompt_preset delegate
@@ -69,6 +74,20 @@ _FIXED = (
 """Callee → the process that it calls."""
 ENGINE = "default"
 """The engine that a test has."""
+_METHOD = re.compile(r"(?!http\.)(?:.*\.)?(Get|First|Paginate|Run)")
+_OPERANDS = ("select:", "groups:", "orders:", "field:", "key:", "foreign:")
+_OF_MODEL = re.compile(r"\$(?!(?:ENV|CTX|SYS)\.)([A-Za-z_.]+)\.\w")
+_NAME = r"[`\"\[]?(?!set\b)([A-Za-z_]\w*)\b(?![*.(])"
+_IN_SQL = re.compile(
+    rf"(?<!distinct )\b(?:from|join|into|update|(?:truncate|drop|alter)\s+table(?:\s+if\s+exists)?)\s+{_NAME}", re.I
+)
+_MADE_IN_SQL = re.compile(
+    rf"\bcreate\s+(?:temp(?:orary)?\s+)?table\s+(?:if\s+not\s+exists\s+)?[`\"\[]?(\w+)|{_NAME}\s+as\s*\(", re.I
+)
+_NO_TABLE = re.compile(r"'(?:[^']|'')*'|--[^\n]*|\b(?:extract|trim|substring|overlay)\s*\([^()]*\)", re.I)
+_MAKES = re.compile(r"schemas\.\w+\.table(?:create|save)", re.I)
+_OWN = ("sqlite_", "dual")
+"""How names of tables begin that the database has by itself."""
 
 
 _SEARCH_MOCK = re.compile(r"\bsearch\"?\s*:\s*[\[{\n]")
@@ -116,6 +135,9 @@ class Reader:
                     asked.append(ScriptCall(kind=BROKEN, name=calls.message, place=self._shown(path) + line))
                     continue
                 asked += [found for call in calls for found in _asked(call)]
+                if any(call.callee == "new Plan" for call in calls):
+                    asked += [found for call in calls for found in _of_plan(call)]
+                asked += _queried(calls)
             for found in list(asked):
                 if found.kind == SERVER:
                     asked += self._of_server(found.name, used)
@@ -146,16 +168,28 @@ class Reader:
         has = did_you_mean(function, names) or (f"It has {', '.join(names[:MOST_NAMED])}" if names else None)
         return sentences(f"{self._shown(path)} has no function {function}", has)
 
+    def tools(self, server: str) -> list[str] | None:
+        """The tools that the file of an MCP server declares; None where only the server itself can tell."""
+        definition = self._definition(server)
+        tools = definition.get("tools") if definition else None
+        is_here = bool(definition) and definition.get("transport", "process") == "process"
+        return [*tools] if is_here and isinstance(tools, dict) else None
+
+    def _definition(self, server: str) -> dict[str, Any]:
+        """What the file of an MCP server says; nothing of one that has none, or whose file cannot be used."""
+        file = self._servers.get(server)
+        try:
+            return (read_json(file.path, "MCP server") if file is not None else None) or {}
+        except ConfigurationError:  # reported where the server is used
+            return {}
+
     def _of_server(self, id: str, used: set[str]) -> list[ScriptCall]:
-        """The processes of the tools of an MCP server; none of one that is not in this application."""
+        """The processes of the tools of an MCP server; None of one that is not in this application."""
         file = self._servers.get(id)
         if file is None or id in used:
             return []
         used.add(id)
-        try:
-            definition = read_json(file.path, "MCP server") or {}
-        except ConfigurationError:  # reported where the server is used
-            return []
+        definition = self._definition(id)
         parts = [definition.get(part) for part in ("tools", "resources", "prompts")]
         names = [name for part in parts if isinstance(part, dict) for name in part.values() if isinstance(name, str)]
         return [_of_process(name, self._shown(file.path)) for name in names]
@@ -207,6 +241,22 @@ def _fits(pattern: str, name: str) -> bool:
     return re.fullmatch(expression, name.replace("*", "x"), re.IGNORECASE | re.DOTALL) is not None
 
 
+def _queried(calls: Sequence[WrittenCall]) -> Iterator[ScriptCall]:
+    """The tables, and models, of the queries in the calls of a script and of what it imports, without those that it
+    makes. The method of the process is `*` where it is not known."""
+    engines = _engines(calls)
+    every = {engine for known in engines.values() for engine in known}
+    made = {name.lower() for call in calls for name in _made(call)}
+    for call in calls:
+        if ENGINE not in engines.get(call.file, every):
+            continue
+        method = _METHOD.fullmatch(call.within)
+        for name in _named(call, is_query=method is not None):
+            if name.lower() not in made and not name.lower().startswith(_OWN):
+                process = f"query.{ENGINE}.{method[1] if method else '*'}"
+                yield ScriptCall(kind=TABLE, name=f"{process} {name}", place=f"{call.file}:{call.line}")
+
+
 def _asked(call: WrittenCall) -> Iterator[ScriptCall]:
     place = f"{call.file}:{call.line}"
     for callee, within, kind, number in _ARGUMENTS:
@@ -223,6 +273,8 @@ def _asked(call: WrittenCall) -> Iterator[ScriptCall]:
                 yield ScriptCall(kind=EXEC, name=name or "*", place=place)
             elif name and "*" not in name:
                 yield ScriptCall(kind=kind, name=name, place=place)
+    if re.fullmatch(_CALLS_TOOL, call.callee):
+        yield from _tool(call.arguments[:2], place)
     if call.callee == "connector:" and call.beside <= _CALL_OPTIONS and "*" not in (call.arguments[0] or "*"):
         yield ScriptCall(kind=CONNECTOR, name=call.arguments[0] or "", place=place)
     for pattern, process in _FIXED:
@@ -230,6 +282,20 @@ def _asked(call: WrittenCall) -> Iterator[ScriptCall]:
             yield ScriptCall(kind=PROCESS, name=match.expand(process), place=place)
     if call.callee == "new Query" and call.arguments[:1] not in ((), (ENGINE,), (None,)):
         yield ScriptCall(kind=PROCESS, name=f"query.{call.arguments[0]}.Get", place=place)
+
+
+def _tool(names: Sequence[str | None], place: str) -> Iterator[ScriptCall]:
+    """A tool, by the id of its server and its name, where both are written out."""
+    if len(names) == 2 and names[0] and names[1] and "*" not in names[0] + names[1]:
+        yield ScriptCall(kind=TOOL, name=f"{names[0]} {names[1]}", place=place)
+
+
+def _of_plan(call: WrittenCall) -> Iterator[ScriptCall]:
+    """The process that a task of a plan calls, or what listens to it."""
+    for pattern, number in _OF_PLAN:
+        name = call.arguments[number] if number < len(call.arguments) else None
+        if name and re.fullmatch(pattern, call.callee):
+            yield _of_process(name, f"{call.file}:{call.line}")
 
 
 def _of_process(name: str | None, place: str) -> ScriptCall:
@@ -251,6 +317,8 @@ def _of_arguments(name: str, call: WrittenCall, place: str) -> Iterator[ScriptCa
     first, second = [*call.arguments[1:3], None, None][:2]
     if lower.startswith("mcp.") and first and "*" not in first:
         yield ScriptCall(kind=SERVER, name=first, place=place)
+        if lower == "mcp.calltool":
+            yield from _tool((first, second), place)
     elif lower in ("llm.stream", "llm.chatcompletions") and first and "*" not in first:
         yield ScriptCall(kind=CONNECTOR, name=first, place=place)
     elif lower.startswith("http."):
@@ -262,3 +330,40 @@ def _of_arguments(name: str, call: WrittenCall, place: str) -> Iterator[ScriptCa
 def _scripts(folder: Path, root: Path) -> list[Path]:
     found = files_below(folder / "src", root=root, enters=no_packages)
     return [Path(path) for path in found if path.endswith(SUFFIXES) and not is_test(path)]
+
+
+def _engines(calls: Iterable[WrittenCall]) -> dict[str, set[str]]:
+    """File → the engines that it asks."""
+    found: dict[str, set[str]] = {}
+    for call in calls:
+        first = call.arguments[0] if call.arguments else None
+        if call.callee == "new Query":
+            found.setdefault(call.file, set()).add(first or ENGINE)
+        elif first and call.callee in ("Process", "process:") and first.lower().startswith("query."):
+            found.setdefault(call.file, set()).add(first.split(".")[1])
+    return found
+
+
+def _named(call: WrittenCall, *, is_query: bool) -> Iterator[str]:
+    """The tables and models that a property names. `is_query`: it stands in an argument of a query."""
+    text = (call.arguments[0] if call.arguments else None) or ""
+    is_join = {"key", "foreign"} <= call.beside
+    if call.callee == "from:" and (is_query or is_join or "select" in call.beside):
+        source = re.fullmatch(r"\s*(\$[A-Za-z_.]+|\w+)(?:\s+(?:as\s+)?\w+)?\s*", text, re.I)
+        if source and not (is_join and source[1].startswith("$")):
+            yield source[1]
+    elif call.callee in _OPERANDS:
+        yield from (f"${model}" for model in _OF_MODEL.findall(text))
+    elif call.callee == "stmt:":
+        sql = _NO_TABLE.sub(" ", text)
+        own = {name.lower() for name in _made(call)}
+        yield from (name for name in _IN_SQL.findall(sql) if name.lower() not in own)
+
+
+def _made(call: WrittenCall) -> Iterator[str]:
+    """The tables that a call makes, and those that stand for a part of a statement."""
+    first, second = (*call.arguments[:2], None, None)[:2]
+    if call.callee == "stmt:":
+        yield from (name for pair in _MADE_IN_SQL.findall(_NO_TABLE.sub(" ", first or "")) for name in pair if name)
+    elif call.callee == "Process" and first and second and _MAKES.fullmatch(first):
+        yield second

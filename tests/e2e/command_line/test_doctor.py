@@ -106,6 +106,7 @@ def test_doctor_follows_scripts_imports_and_tools_to_what_they_call(app: MakeApp
         ("key", "DOCTOR_KEY"): [f"{index}:19"],
         ("key", "FAR_TOKEN"): ["assistants/deep/package.yao"],
         ("file", "MCP server noserver"): [f"{index}:17"],
+        ("file", "tool t of MCP server tools"): [f"{index}:16"],
         ("file", "connector noconnector"): [f"{index}:18"],
     }
     assert ("extra", "formats") in extras

@@ -42,23 +42,32 @@ function Next(ctx) { return ctx.agent.Call("none"); }
     }
 
 
-def test_doctor_sees_handlers_that_do_not_exist(app: MakeApplication) -> None:
+def test_doctor_sees_tools_and_handlers_that_do_not_exist(app: MakeApplication) -> None:
     package = {
         "connector": "scripted",
+        "mcp": {"servers": [{"server_id": "here", "tools": ["add", "ad"]}, {"far": ["any"]}, "here"]},
         "uses": {"vision": "seer", "audio": "ready", "search": "builtin", "fetch": "mcp:nowhere.get", "web": "$ENV.X"},
     }
+    hooks = 'function Create(ctx) { ctx.mcp.CallTool("here", "sub", {}); ctx.mcp.CallTool("here", "add", {}); ctx.mcp.CallTool("far", "x", {}); Process("mcp.CallTool", "here", "mul", {}); }'
     application = app(
         {
             "/assistants/demo/package.yao": json.dumps(package),
             "/assistants/ready/package.yao": '{"connector": "scripted"}',
+            "/assistants/demo/src/index.ts": hooks,
+            "/scripts/sums.ts": "export function Add() {}",
+            "/mcps/here.mcp.yao": '{"transport": "process", "tools": {"add": "scripts.sums.Add"}}',
+            "/mcps/far.mcp.yao": '{"transport": "http", "url": "http://127.0.0.1:1/"}',
         }
     )
     needs = needs_of(application.run("doctor", "--json"), "demo")
     told = {need["name"]: (need["message"], need["places"]) for need in needs if need["kind"] == "file"}
-    package_file = "assistants/demo/package.yao"
+    package_file, index = "assistants/demo/package.yao", "assistants/demo/src/index.ts:1"
     assert told.pop("MCP server nowhere")[1] == [package_file]
     assert told == {
         "agent seer": ('There is no agent seer, which "uses.vision" names', [package_file]),
+        "tool ad of MCP server here": ('The MCP server here has no tool ad. Did you mean "add"?', [package_file]),
+        "tool sub of MCP server here": ("The MCP server here has no tool sub. It has add", [index]),
+        "tool mul of MCP server here": ("The MCP server here has no tool mul. It has add", [index]),
     }
 
 
@@ -113,6 +122,8 @@ FORMS: dict[str, list[str]] = {
     'const all = { agent: "of.object", other: 1 }; ctx.agent.Call(all.agent, []); ctx.agent.Call(all.other, []);': ["of.object"],
     'const all = { agent: "a.b" }; all.agent = "c.d"; ctx.agent.Call(all.agent, []);': [],
     'Use(MCP, "used", (mcp) => mcp.ListTools()); Use(Query, "mysql", (query) => query.Get({}));': ["MCP server used", "query.mysql.Get"],
+    'new Plan("p").Add("t", 1, "flows.task", 2); const plan = new Plan("q"); plan.Subscribe("key", "flows.heard"); plan.Add("t", 2, () => 1);': ["flows.heard", "flows.task"],
+    'cart.Add("t", 1, "red.large"); list.Subscribe("key", "a.b");': [],
     'globalThis.Process("flows.global"); Process("flows." + ("inner"));': ["flows.global", "flows.inner"],
     'const call = Process; call("flows.alias"); call("http.Get", "https://a.example/");': ["flows.alias", "GET https://a.example/"],
     'const call = globalThis.Process, other = Process; call("flows.a"); other("flows.b");': ["flows.a", "flows.b"],
@@ -141,3 +152,62 @@ def test_doctor_reads_the_forms_in_which_scripts_name_what_they_call(app: MakeAp
     found = {agent["id"]: sorted(need["name"] for need in agent["needs"]) for agent in agents}
     for number, (form, names) in enumerate(FORMS.items()):
         assert found[f"a{number}"] == sorted(names), form
+
+
+def test_doctor_sees_tables_that_queries_name(app: MakeApplication) -> None:
+    hooks = """\
+import { SOLD } from "./sql";
+const from = "short";
+const kept = { select: ["id"], from: "kept as k", joins: [{ from: "owner as o", key: "k.id", foreign: "o.id" }] };
+function Create() {
+  const q = new Query();
+  q.Get({ select: ["id"], from: "pet as p", wheres: [{ ":name": "name", "=": "from" }] });
+  q.First({ select: ["$shop.order.id", "$pet.name"], from: "$shop.order" });
+  q.Run({ sql: { stmt: "DELETE FROM sold WHERE id IN (SELECT id FROM pet JOIN `basket` b)" } });
+  q.Get({ sql: { stmt: SOLD } });
+  q.Get(kept);
+  q.Get({ select: ["id"], from });
+  q.Get({ select: ["id"], from: "yao_job" });
+  q.Get({ select: ["id"], from: q.table });
+  Process("query.default.Paginate", { select: "id", from: "paged", query: { select: ["id"], from: "inner_one" } });
+  Process("schemas.default.TableCreate", "log", {});
+  q.Run({ sql: { stmt: "insert into log values (1)" } });
+  q.Run({ sql: { stmt: "create table if not exists own (id)" } });
+  q.Run({ sql: { stmt: "with w as (select 1) select extract(year from day), 'from text' from w, own" } });
+  q.Run({ sql: { stmt: "update mocked set a = 1" } });
+  http.Post("https://mail.example/", { from: "me" });
+  Process("flows.mail", { from: "me", to: "you" });
+}
+"""
+    application = app(
+        {
+            "/models/pet.mod.yao": '{"name": "Pet", "table": {"name": "pet"}, "columns": [{"name": "id", "type": "ID"}]}',
+            "/assistants/demo/package.yao": '{"connector": "scripted"}',
+            "/assistants/demo/src/index.ts": hooks,
+            "/assistants/demo/src/sql.ts": "export const SOLD = `\n  select * from sold\n  left join gone on gone.id = sold.id`;",
+            "/assistants/other/package.yao": '{"connector": "scripted"}',
+            "/assistants/other/src/index.ts": 'new Query("mysql").Get({ select: ["id"], from: "there" });',
+            "/assistants/none/package.yao": '{"connector": "scripted"}',
+            "/assistants/none/src/index.ts": 'Process("flows.send", { select: 1, from: "me" });',
+            "/assistants/mocks/package.yao": '{"connector": "scripted"}',
+            "/assistants/mocks/src/index.ts": 'new Query().Get({ select: ["id"], from: "gone" });\n'
+            'Process("query.default.First", { select: ["id"], from: "gone" });',
+            "/assistants/mocks/tests/cases.yaml": "- { id: a, input: x, mocks: { process: { query.default.Get: [] } } }",
+        }
+    )
+    done = application.run("doctor", "--json")
+    told = {
+        agent: {need["name"]: need["message"] for need in needs_of(done, agent) if need["missing"]}
+        for agent in ("demo", "other", "none", "mocks")
+    }
+    queries = {name: message.split("; ") for name, message in told["demo"].items() if name.startswith("query.")}
+    unknown = "The columns of __yao.job are not known, only its name"
+    assert queries.pop("query.default.First") == ["There is no model shop.order"]
+    assert {name: [said.rpartition(" the table ")[2] for said in messages] for name, messages in queries.items()} == {
+        "query.default.Get": ["sold", "gone", "short", unknown],
+        "query.default.Run": ["sold", "basket", "mocked"],
+        "query.default.*": ["kept", "owner", "paged", "inner_one"],
+    }
+    assert told["other"] == {"query.mysql.Get": "Nothing implements the process query.mysql.Get"}
+    assert told["none"] == {"flows.send": "Nothing implements the process flows.send"}
+    assert told["mocks"] == {}
