@@ -32,20 +32,6 @@ _RETRIES = 3
 """As for real models; only what `retry_after` says is waited."""
 _PIECES = 4
 """In how many pieces a text arrives."""
-_REASONS = {
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    408: "Request Timeout",
-    413: "Content Too Large",
-    429: "Too Many Requests",
-    500: "Internal Server Error",
-    502: "Bad Gateway",
-    503: "Service Unavailable",
-    504: "Gateway Timeout",
-    529: "Overloaded",
-}
 
 
 class ReplyRule(rules.Rule):
@@ -160,8 +146,10 @@ def _pieces(text: str) -> list[str]:
 
 
 def _failure(error: Mapping[str, Any], rule: ReplyRule, label: str, attempt: int) -> ConnectorError:
+    from http import HTTPStatus
+
     status = error.get("status")
-    words = " ".join(str(word) for word in (status, _REASONS.get(status or 0)) if word)
+    words = " ".join([str(one) for one in (status, *(one.phrase for one in HTTPStatus if one == status)) if one])
     said = ": ".join(part for part in (words, error.get("message")) if part)
     tried = f" (tried {attempt + 1} times)" if attempt else ""
     retryable = status is None or status in (408, 429) or status >= 500
@@ -188,7 +176,7 @@ def _rule(number: int, entry: Any, last: bool) -> ReplyRule:
     if "reply" not in fields:
         raise ConfigurationError('"reply" is missing', "It sets the answer of the model")
     reply = _reply(fields["reply"])
-    rule = ReplyRule(number=number, reply=reply, **rules.conditions_in(fields, templates.names_in(reply)))
+    rule = ReplyRule(number=number, reply=reply, **rules.conditions_in(fields))
     if not rule.conditions and rule.times is None and not last:
         raise ConfigurationError("it always matches, so later rules are never used", "Make it the last one")
     return rule

@@ -258,7 +258,7 @@ ERRORS: dict[str, tuple[str, str, int | None, bool]] = {
         500,
         True,
     ),
-    "an unnamed status": ("{status: 418}", "The model scripted failed: 418", 418, False),
+    "an unnamed status": ("{status: 499}", "The model scripted failed: 499", 499, False),
     "bad request": (
         "{status: 400, message: too long}",
         "The model scripted failed: 400 Bad Request: too long",
