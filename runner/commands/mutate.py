@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +18,13 @@ from runner.commands.inputs import check_outputs, keep_last, print_json, read_re
 from runner.commands.words import meant
 from runner.environment import Environment
 from runner.errors import ConfigurationError
-from runner.execution.outcome import MutantLines, refusal
+from runner.execution.outcome import refusal
 from runner.execution.start import check_trust
 from runner.mutation import documents
-from runner.mutation.case_texts import cases_record, cases_text, changes_of, rule_record, rules_record, rules_text
+from runner.mutation.case_texts import cases_record, cases_text, rules_record, rules_text
 from runner.mutation.documents import Bar, below_text, failed_text, summary_text, survivors_text
 from runner.mutation.prompt_rules import Planned, find_rules
-from runner.mutation.session import MutationOptions, Progress, keeping, run_mutants
+from runner.mutation.session import MutationOptions, keeping, run_mutants
 from runner.mutation.trials import mutators_of
 from runner.mutation.verdicts import Score, Status, is_below, score_of
 from runner.mutation.weak_cases import Asked, find_weak_cases
@@ -47,6 +47,8 @@ def mutate(environment: Environment, given: tables.Mutate, values: dict[str, Any
     paths = check_outputs(environment, given.outputs, tuple(documents.FORMATS))
     request = request_of(environment, tables.Mutate, _named(given.tests, values, environment))
     options, environment, application = request.options, request.environment, request.application
+    if options.json == LINES:
+        raise ConfigurationError("--json=lines is for runs, and not for mutate", "Write --json for one document")
     check_trust(request)
     file = read_configuration(application)
     said = file.mutate if file is not None else {}
@@ -126,32 +128,23 @@ def _mutate_handlers(request: RunRequest, least: float | None, paths: Sequence[P
         from runner.mutation.on_cluster import run_on_cluster
 
         way = run_on_cluster
-    printer, is_in_lines = _Printer(request, documents.LAST), options.json == LINES
-
-    def told(progress: Progress) -> None:
-        if is_in_lines:
-            printer.show(map(documents.mutant_record, progress.verdicts), progress.left)
-        else:
-            bar.show(progress)
-
-    outcome = keeping(request, lambda kept: way(request, own, told, kept))
+    printer = _Printer(request, documents.LAST)
+    outcome = keeping(request, lambda kept: way(request, own, bar.show, kept))
     bar.close()
-    for warning in () if is_in_lines else outcome.warnings:
+    for warning in outcome.warnings:
         environment.stderr.write(f"Warning: {warning}\n")
     if outcome.failed:
         if options.json:
             message, _, hint = failed_text(outcome.failed).strip().removeprefix("Error: ").rpartition("\nHint: ")
-            environment.stdout.write(refusal(message, hint, exit_codes.FAILED, lines=is_in_lines))
+            environment.stdout.write(refusal(message, hint, exit_codes.FAILED))
         else:
             environment.stderr.write(failed_text(outcome.failed))
         return exit_codes.FAILED
-    warnings = outcome.warnings if is_in_lines else ()
     score = score_of(outcome.verdicts)
     code = _exit_code(outcome.code, is_below(score.share, least) or _is_open(outcome.stopped, score, least))
     text = "" if options.quiet else survivors_text(outcome, printer.style)
     text += summary_text(outcome, columns_of(environment)) + below_text(score.share, least)
-    results = map(documents.mutant_record, outcome.verdicts)
-    printer.finish(documents.as_record(outcome, least), warnings, text, code, results)
+    printer.finish(documents.as_record(outcome, least), (), text, code)
     for path in paths:
         write_text(environment, path, documents.FORMATS[path.suffix.lower()](outcome, least), told=not options.json)
     if outcome.change is not None and environment.variables.get("GITHUB_ACTIONS") == "true" and not options.json:
@@ -182,7 +175,7 @@ def _is_open(stopped: str | None, score: Score, least: float | None) -> bool:
 
 
 class _Printer:
-    """Prints the results of one command as they come, and what they are together; keeps that in the store."""
+    """Prints the results of one command, and keeps them in the store."""
 
     def __init__(self, request: RunRequest, name: str, paths: Sequence[Path] = ()) -> None:
         """`name`: the file of the store that has the last results. `paths`: further files, which have to be `.json`."""
@@ -194,34 +187,19 @@ class _Printer:
                     f"Cannot write {path}: the report on cases is a .json file", "Choose a file name that ends in .json"
                 )
         self.store = store_of(request.options, request.environment, request.application)
-        self._lines = MutantLines(request.environment) if request.options.json == LINES else None
         self.style = Style(request.environment.colors and not request.options.no_color)
 
     def read(self, name: str) -> Report:
         """A report, or a run of the store."""
         return read_report(self._environment, name, quiet=True, store=self._options.store)
 
-    def show(self, results: Iterable[Record], left: int) -> None:
-        """Prints results with `--json=lines`; so many more will come."""
-        if self._lines is not None:
-            self._lines.show(results, left)
-
-    def finish(
-        self,
-        document: Record,
-        warnings: Sequence[str],
-        text: str,
-        code: int,
-        results: Iterable[Record] = (),
-    ) -> int:
-        """Prints the document, or the text, and returns the exit code; `results` have not been shown yet."""
+    def finish(self, document: Record, warnings: Sequence[str], text: str, code: int) -> int:
+        """Prints the document, or the text, and returns the exit code."""
         for path in self._paths:
             written = json.dumps(document, indent=2, ensure_ascii=False)
             write_text(self._environment, path, f"{written}\n", told=False)
         keep_last(self._environment, self.store, self._name, document)
-        if self._lines is not None:
-            self._lines.finish(results, warnings, document, code)
-        elif self._options.json:
+        if self._options.json:
             print_json(self._environment, document)
         else:
             self._environment.stderr.write("".join(f"Warning: {warning}\n" for warning in warnings))
@@ -247,7 +225,6 @@ def mutate_answers(request: RunRequest, least: float | None, paths: Sequence[Pat
         store=printer.store,
         ask_judges=given.ask_judges,
         told=told,
-        judged=lambda file, case, left: printer.show(changes_of(file, case), left),
     )
     is_untested = least is not None and found.total.share is None and any(file.left_out for file in found.files)
     is_low = is_untested or any(is_below(file.total.share, least) for file in found.files)
@@ -280,7 +257,6 @@ def mutate_prompts(request: RunRequest, least: float | None, paths: Sequence[Pat
         sample=given.sample,
         resume=absolute(given.resume, environment.directory) if given.resume is not None else None,
         store=printer.store,
-        told=lambda verdict, left: printer.show([rule_record(verdict)], left),
     )
     share = score_of(found.verdicts).share
     code = _exit_code(found.code, is_below(share, least) or found.stopped is not None)

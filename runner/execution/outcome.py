@@ -272,31 +272,3 @@ class JsonDocument(JsonLines):
 def _tell(environment: Environment, kind: str, line: Record) -> None:
     environment.stdout.write(f"{json_line({'type': kind, **line})}\n")
     environment.stdout.flush()
-
-
-class MutantLines:
-    """Prints the lines of `mutate --json=lines`."""
-
-    def __init__(self, environment: Environment) -> None:
-        self._environment = environment
-        self._told: set[str] = set()
-        self._is_started = False
-
-    def show(self, mutants: Iterable[Record], left: int = 0, *, ends: bool = False) -> None:
-        """Prints mutants with a verdict, each once, after how many there are; `left` have none yet."""
-        new = [one for one in mutants if one["id"] not in self._told]
-        if not self._is_started and (new or ends):
-            start = {"timestamp": self._environment.now(), "mutants": len(new) + left}
-            _tell(self._environment, "start", {"format": FORMAT, "version": VERSION, **start})
-            self._is_started = True
-        for one in new:
-            self._told.add(one["id"])
-            _tell(self._environment, "result", {key: bounded(value) for key, value in one.items()})
-
-    def finish(self, mutants: Iterable[Record], warnings: Iterable[str], document: Record, code: int) -> None:
-        """Prints the mutants that are left, the warnings, and the document of `--json` as the summary."""
-        self.show(mutants, ends=True)
-        for warning in warnings:
-            _tell(self._environment, "warning", {"message": warning})
-        summary = {key: value for key, value in document.items() if key != "warnings"}
-        _tell(self._environment, "summary", {**summary, **_head(code, None)})

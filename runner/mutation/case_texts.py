@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 from runner.mutation.documents import percent
-from runner.mutation.prompt_rules import WORDS, PromptRules, RuleVerdict
+from runner.mutation.prompt_rules import WORDS, PromptRules
 from runner.mutation.verdicts import Status, score_of
 from runner.mutation.weak_cases import CaseVerdict, WeakCases
 from runner.reporters.console.style import Style, count
@@ -65,40 +65,6 @@ def _row(case: CaseVerdict, verbose: bool) -> tuple[str, str, str]:
 def _shown(answer: object) -> str:
     text = json.dumps(answer, ensure_ascii=False)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-
-
-def changes_of(file: str, case: CaseVerdict) -> list[dict[str, Any]]:
-    """The changes of a case as mutants in `--json=lines`."""
-    return [
-        {
-            "id": f"{file}#{case.id} {number}",
-            "file": file,
-            "line": case.line,
-            "mutator": one.kind,
-            "original": one.about,
-            "replacement": one.answer if isinstance(one.answer, str) else json.dumps(one.answer, ensure_ascii=False),
-            "status": one.status.value,
-            "reached_by": [case.id],
-            "killed_by": case.id if one.status is Status.KILLED else None,
-            "reason": one.reason,
-        }
-        for number, one in enumerate(case.changes, 1)
-    ]
-
-
-def rule_record(one: RuleVerdict) -> dict[str, Any]:
-    """A rule as a mutant in `--json=lines`."""
-    return {
-        "id": f"{one.agent} {one.rule}",
-        "file": one.agent,
-        "mutator": "rule",
-        "original": one.rule,
-        "replacement": "",
-        "status": one.status.value,
-        "reached_by": list(one.held_by),
-        "killed_by": one.held_by[0] if one.held_by else None,
-        "reason": one.reason,
-    }
 
 
 def cases_record(found: WeakCases, code: int) -> dict[str, Any]:

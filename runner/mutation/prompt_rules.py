@@ -116,7 +116,6 @@ def find_rules(
     sample: int | None = None,
     resume: Path | None = None,
     store: Path | None = None,
-    told: Callable[[RuleVerdict, int], None] = lambda *_: None,
 ) -> PromptRules:
     """Runs the cases of a request with each rule left out. Blocks. Raises ConfigurationError.
 
@@ -126,12 +125,11 @@ def find_rules(
         sample: only so many rules, drawn by `--seed`.
         resume: the file beside which answers of models are kept, so that a run that was interrupted goes on.
         store: the folder of the store, where there is one: what earlier runs cost.
-        told: hears what the cases say of a rule, and how many rules are left.
     """
     options = request.options
     with planned(request) as run:
         plan, services, stop = run.plan, run.services, run.stop
-        work = _Work(run, sample, told)
+        work = _Work(run, sample)
         costs = work.costs
         if not costs.is_free:
             talks = newest_talks(plan.sources, None, read, request.environment, store)
@@ -157,9 +155,9 @@ def find_rules(
 
 
 class _Work:
-    def __init__(self, run: Run, sample: int | None, told: Callable[[RuleVerdict, int], None]) -> None:
+    def __init__(self, run: Run, sample: int | None) -> None:
         plan = run.plan
-        self._run, self._told = run, told
+        self._run = run
         self._runs = plan.options.runs
         self._slots = asyncio.Semaphore(plan.options.parallel or 1)
         self._asking = Asking(run)
@@ -201,7 +199,7 @@ class _Work:
     async def run(self) -> None:
         """Tries the rules, agent by agent."""
         whole: dict[str, list[TestResult]] = {}
-        for number, (agent, rule) in enumerate(self._rules):
+        for agent, rule in self._rules:
             if agent not in whole:
                 whole[agent] = await self._results(agent, None)
                 for result in whole[agent]:
@@ -210,7 +208,6 @@ class _Work:
                         self.failed[result.name] = why
             without = await self._results(agent, rule)
             self.verdicts.append(self._verdict(agent, rule, whole[agent], without))
-            self._told(self.verdicts[-1], len(self._rules) - number - 1)
         await self._asking.finish()
 
     async def _results(self, agent: str, rule: Rule | None) -> list[TestResult]:

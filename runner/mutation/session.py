@@ -113,8 +113,6 @@ class Progress(Value):
     left: int
     seconds: float
     """Since the first mutant was tried."""
-    verdicts: tuple[Verdict, ...] = ()
-    """Those since it was told last; none of workers on a cluster."""
 
 
 Told = Callable[[Progress], None]
@@ -310,7 +308,7 @@ class _Session:
                 waiting.append(mutant)
                 passed[mutant.number] = found
         trials = Trials(waiting, reached, passed, self._run.options.script_timeout)
-        self._told(Progress(done=0, left=trials.left, seconds=0, verdicts=tuple(verdicts)))
+        self._told(Progress(done=0, left=trials.left, seconds=0))
         verdicts += self._try(trials)
         verdicts += trials.undecided(self._stop.reason or "it was not tested")
         if self._kept is not None:
@@ -346,7 +344,7 @@ class _Session:
             verdict = trials.take(tried)
             if verdict is not None:
                 done += 1
-                self._told(Progress(done=done, left=trials.left, seconds=clock() - began, verdicts=(verdict,)))
+                self._told(Progress(done=done, left=trials.left, seconds=clock() - began))
                 yield verdict
 
     def walk(self, walked: Walked) -> None:

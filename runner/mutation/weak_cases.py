@@ -153,7 +153,6 @@ def find_weak_cases(
     store: Path | None = None,
     ask_judges: bool = False,
     told: Callable[[Asked], None] = lambda _: None,
-    judged: Callable[[str, CaseVerdict, int], None] = lambda *_: None,
 ) -> WeakCases:
     """Changes the answers of the cases of a request, and grades them. Blocks. Raises ConfigurationError.
 
@@ -163,7 +162,6 @@ def find_weak_cases(
         store: the folder of the store, where there is one.
         ask_judges: whether judges may ask real models.
         told: hears how often judges will ask real models about changed answers, before they do.
-        judged: hears what a case of a file notices as soon as it is known, and how many changes are left.
     """
     with planned(request, None if ask_judges else ClosedModels(NOT_ASKED)) as run:
         plan, stop = run.plan, run.stop
@@ -178,7 +176,7 @@ def find_weak_cases(
             )
         calls = _JudgeCalls(request.options, stop)
         run.services.count_usage(calls)
-        work = _Work(run, talks, labels, calls, told, judged)
+        work = _Work(run, talks, labels, calls, told)
         found: list[FileVerdict] = []
         with suppress(asyncio.CancelledError):
             found = run.services.agents().run(work.run(), lambda: stop.over)
@@ -242,10 +240,9 @@ class _Work:
         saved: Collection[str],
         calls: _JudgeCalls,
         told: Callable[[Asked], None],
-        judged: Callable[[str, CaseVerdict, int], None],
     ) -> None:
         self._run, self._talks, self._saved, self._told = run, talks, saved, told
-        self._calls, self._judged, self._left = calls, judged, 0
+        self._calls = calls
         self._left_out: dict[str, dict[str, str]] = {}
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._asking = Asking(run)
@@ -262,7 +259,6 @@ class _Work:
         await self._asking.finish()
         asked = Asked()
         for talk, found in (one for _, changed in of_files for one in changed):
-            self._left += len(found)
             for _ in found:
                 asked = asked.plus(talk.asked.calls, talk.asked.cost)
         self._told(asked)
@@ -324,7 +320,7 @@ class _Work:
         for change, result in zip(found, results, strict=True):
             for label, passed in _checks(result):
                 noticed.setdefault(label, []).extend([] if passed else [change.label])
-        verdict = CaseVerdict(
+        return CaseVerdict(
             id=talk.case.id,
             line=talk.line,
             changes=tuple(map(_of_change, found, results)),
@@ -332,9 +328,6 @@ class _Work:
                 Check(assertion=label, notices=tuple(dict.fromkeys(of_one))) for label, of_one in noticed.items()
             ),
         )
-        self._left -= len(found)
-        self._judged(talk.source.suite.label, verdict, self._left)
-        return verdict
 
 
 def _of_change(change: Change, result: TestResult) -> ChangeVerdict:

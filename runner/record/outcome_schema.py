@@ -77,20 +77,6 @@ _SUMMARY: Schema = {
     "stopped": {**TEXT, "description": "Why the run stopped early."},
 }
 _ERROR: Schema = {"message": TEXT, "hint": {**TEXT, "description": "What to do about it."}}
-_MUTANT = record(
-    "id file mutator original replacement status reached_by killed_by",
-    {
-        "id": {**TEXT, "description": "Stable as long as the file is unchanged."},
-        **PLACE,
-        "file": {**TEXT, "description": "Path from the root of the application; for a rule, its agent."},
-        "mutator": {**TEXT, "description": "For a case, the kind of change; for a prompt, rule."},
-        **dict.fromkeys(("original", "replacement"), TEXT),
-        "status": {"enum": ["killed", "timeout", "survived", "no coverage", "broken", "undecided", "ignored"]},
-        "reached_by": listed(TEXT, "The tests that reach it."),
-        "killed_by": {"type": ["string", "null"], "description": "The test that noticed it."},
-        "reason": TEXT,
-    },
-)
 _OF_END: Schema = {
     "reports": listed(TEXT, "Files written for -o."),
     "searches": listed(TEXT, "With --fuzz: the result of each search."),
@@ -124,25 +110,17 @@ def outcome_schema() -> Schema:
         },
     )
     lines = {
-        "start": {
-            **record("format timestamp version", {"format": {"const": FORMAT}, "version": TEXT, "mutants": COUNT}),
-            "anyOf": [{"required": ["agent_id", "total_cases"]}, {"required": ["mutants"]}],
-        },
+        "start": record(
+            "format timestamp version agent_id total_cases", {"format": {"const": FORMAT}, "version": TEXT}
+        ),
         "result": {
-            "if": {"required": ["mutator"]},
-            "then": _MUTANT,
-            "else": {"allOf": [_RESULT, {"if": _has(status={"const": "failed"}), "then": _FAILURE}]},
+            "allOf": [_RESULT, {"if": _has(status={"const": "failed"}), "then": _FAILURE}],
             "required": ["id"],
         },
         "error": record("message", {**_ERROR, **_HEAD}),
         "hint": record("message", _ERROR),
         "warning": record("message", _ERROR),
-        "summary": {
-            "if": {"required": ["score"]},
-            "then": {"properties": {"score": {"type": ["number", "null"], "description": "Of mutate, from 0 to 1."}}},
-            "else": record(counts, {**_SUMMARY, **_OF_END}),
-            **record("format version status exit_code", _HEAD),
-        },
+        "summary": record(f"format version status exit_code {counts}", {**_HEAD, **_SUMMARY, **_OF_END}),
     }
     of_type = [{"if": _has(type={"const": name}), "then": {"$ref": f"#/$defs/line_{name}"}} for name in lines]
     return {

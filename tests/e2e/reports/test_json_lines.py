@@ -171,6 +171,12 @@ def test_mutate_says_as_json_that_tests_fail_before(here: Application) -> None:
     assert "without any mutant" in json.loads(run.stdout)["errors"][0]["message"]
 
 
+def test_mutate_has_no_lines(here: Application) -> None:
+    run = here.run("mutate", "-i", "scripts.demo.all", "--json=lines")
+
+    assert (run.code, json.loads(run.stdout)["message"]) == (2, "--json=lines is for runs, and not for mutate")
+
+
 def test_lines_come_as_results_end_and_an_interrupted_run_ends_its_output(app: MakeApplication, schema: Any) -> None:
     here = app({"slow_test.ts": "export function TestA(t) {}\nexport async function TestB(t) { for (;;) {} }\n"})
     words, saved = ("-i", "scripts.demo.slow", "--timeout", "1h"), here.home / "r.jsonl"
