@@ -11,7 +11,7 @@ from runner import exit_codes
 from runner.commands import tables
 from runner.commands.inputs import RUN, check_outputs, read_report, store_folder, write_text
 from runner.compare.change_report import ChangeVerdict, Noise, verdict_record
-from runner.compare.comparison import KINDS, Comparison, ResultChange, compare
+from runner.compare.comparison import KINDS, Comparison, ResultChange, Thresholds, compare
 from runner.compare.variants import VariantsCompared, matrix, part_of, side_by_side, variants_of
 from runner.environment import Environment
 from runner.errors import ConfigurationError
@@ -29,6 +29,7 @@ from scripttest.typing_names import Record
 
 def diff(environment: Environment, given: tables.Diff) -> int:
     """Prints the changes and returns the exit code."""
+    thresholds = Thresholds(slower_factor=given.slower_factor, slower_by=given.slower_by * 1000)
     paths = check_outputs(environment, given.outputs, (*FORMATS, ".html"))
     names, (before, *others) = _sides(environment, given)
     is_of_variants = given.baseline is None and given.b is None
@@ -41,7 +42,7 @@ def diff(environment: Environment, given: tables.Diff) -> int:
         looks=before.end.looks if is_of_variants else ONCE,
     )
     verdicts = compared.verdicts
-    found = compare(before, others[0])
+    found = compare(before, others[0], thresholds)
     style = Style(environment.colors and not given.no_color)
     room = columns_of(environment)
     text = change_lines.verdicts_text(verdicts, names, style, room, given.verbose)

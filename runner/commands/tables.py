@@ -11,6 +11,7 @@ from runner.options.flags import (
     FlagTable,
     amount,
     count,
+    duration,
     flag,
     number,
     one_of,
@@ -141,6 +142,9 @@ class Diff(CommandTable, act="diff:diff", page="comparing"):
     measure: str = option("Measure to compare: passed, score, or the id of a criterion. Default: passed.", metavar="NAME", default="passed")
     margin: float = option("Largest difference that does not matter to you, in percentage points. Default: 5.", metavar="POINTS", default=5, read=number(float, r"\d*\.?\d+", lambda points: 0 < points <= 100, "a number above 0 to 100"))
     noise: str | None = option("Whether repeated runs of a case can give different results. Default: none for scripted and replayed models, else runs.", read=one_of("runs", "none"))
+    slower_factor: float = option("Report a test as slower when it takes at least this many times as long, and --slower-by longer. Default: 2.", metavar="FACTOR", default=2, read=number(float, r"\d*\.?\d+", lambda factor: factor >= 1, "a number of at least 1"))
+    slower_by: float = option("Report a test as slower when it takes at least this much longer, and --slower-factor times as long. Default: 200ms.", metavar="DURATION", default=0.2, read=duration)
+    """Seconds."""
     as_json: bool = _json
     verbose: bool = _statistics
     no_color: bool = _no_color

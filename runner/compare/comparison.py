@@ -1,7 +1,7 @@
 """What has changed from one run to another: the one comparison that the console, Markdown, JSON and the HTML page show.
 
-Results are matched by suite and id. Everything is decided here, by the bounds below; what shows a comparison
-decides nothing."""
+Results are matched by suite and id. Everything is decided here, by the thresholds of `Thresholds`; what shows a
+comparison decides nothing."""
 
 from __future__ import annotations
 
@@ -20,20 +20,28 @@ from runner.record.votes import score_in
 from scripttest import Status
 from scripttest.values import Value
 
-REGRESSION = 0.5
-"""A pass rate that falls by at least this much, of 1, is a regression, whatever the status is."""
-LOWER_SCORE = 0.001
-"""A score that falls by at least this much, of 1, is lower."""
 
+class Thresholds(Value):
+    """How large a difference must be to count as a change."""
 
-def is_slower(before: float, after: float) -> bool:
-    """Whether a result takes so much longer, in milliseconds; in the reverse case, it is faster."""
-    return after >= max(2 * before, before + 200)
+    slower_factor: float = 2.0
+    """A result is slower when it takes so many times as long ..."""
+    slower_by: float = 200
+    """... and at least this many milliseconds longer. In the reverse case, it is faster."""
+    usage_factor: float = 1.5
+    """A result takes more when it uses so many times the tokens or the money."""
+    regression: float = 0.5
+    """A pass rate that falls by at least this much, of 1, is a regression, whatever the status is."""
+    score: float = 0.001
+    """A score that falls by at least this much, of 1, is lower."""
 
+    def is_slower(self, before: float, after: float) -> bool:
+        """Whether a result takes so much longer, in milliseconds."""
+        return after >= max(before * self.slower_factor, before + self.slower_by)
 
-def takes_more(before: float, after: float) -> bool:
-    """Whether a result uses so many more tokens, or so much more money."""
-    return after >= 1.5 * before
+    def takes_more(self, before: float, after: float) -> bool:
+        """Whether it uses so many more tokens, or so much more money."""
+        return after >= before * self.usage_factor
 
 
 class Kind(Value):
@@ -160,6 +168,7 @@ class Comparison(Value):
         return bool(self.regressions) or self.all_broke
 
 
+STANDARD = Thresholds()
 DIFF_LINES = 40
 """At most this many lines of the difference of two outputs are kept."""
 DECIDING = (Verdict.FAILED, Verdict.BROKEN, Verdict.INCONCLUSIVE, Verdict.PASSED, Verdict.SKIPPED)
@@ -173,10 +182,10 @@ _FIGURES: dict[str, Callable[[Side], float | None]] = {
 }
 
 
-def compare(before: Report, after: Report) -> Comparison:
+def compare(before: Report, after: Report, thresholds: Thresholds = STANDARD) -> Comparison:
     """Compares two reports, the older one first."""
     old, new = by_key(before.results), by_key(after.results)
-    changes = tuple(_change(key, old.get(key, []), new.get(key, [])) for key in {**old, **new})
+    changes = tuple(_change(key, old.get(key, []), new.get(key, []), thresholds) for key in {**old, **new})
     sides = [(change.before, change.after) for change in changes]
     both = [(was, now) for was, now in sides if was is not None and now is not None and was.judged and now.judged]
     measures = []
@@ -187,11 +196,11 @@ def compare(before: Report, after: Report) -> Comparison:
     return Comparison(changes=changes, measures=tuple(measures), compared=len(both))
 
 
-def _change(key: ResultKey, before: list[TestResult], after: list[TestResult]) -> ResultChange:
+def _change(key: ResultKey, before: list[TestResult], after: list[TestResult], thresholds: Thresholds) -> ResultChange:
     was, now = (_side(results) if results else None for results in (before, after))
-    kinds = list(_kinds(was, now))
+    kinds = list(_kinds(was, now, thresholds))
     is_new_failure = now is not None and now.verdict == Verdict.FAILED and not (was and was.verdict == Verdict.FAILED)
-    falls = was is not None and now is not None and _fall(was.rate, now.rate) >= REGRESSION
+    falls = was is not None and now is not None and _fall(was.rate, now.rate) >= thresholds.regression
     diff: list[str] = []
     error = None
     if now is not None and now.status not in (Status.PASSED, Status.SKIPPED):
@@ -214,7 +223,7 @@ def _change(key: ResultKey, before: list[TestResult], after: list[TestResult]) -
     )
 
 
-def _kinds(was: Side | None, now: Side | None) -> Iterator[str]:
+def _kinds(was: Side | None, now: Side | None, thresholds: Thresholds) -> Iterator[str]:
     """All kinds of a change, except `changed`."""
     if now is None:
         yield "removed"
@@ -236,14 +245,14 @@ def _kinds(was: Side | None, now: Side | None) -> Iterator[str]:
         yield "fixed"
     elif now.verdict in (Verdict.PASSED, Verdict.SKIPPED) and now.verdict != earlier:
         yield "other"
-    if _fall(was.score, now.score) >= LOWER_SCORE:
+    if _fall(was.score, now.score) >= thresholds.score:
         yield "lower_scores"
     if now.verdict == earlier == Verdict.PASSED:
         for kind, less, more in (("slower", was, now), ("faster", now, was)):
-            if is_slower(less.milliseconds, more.milliseconds):
+            if thresholds.is_slower(less.milliseconds, more.milliseconds):
                 yield kind
     for kind, some, more_used in (("more_tokens", was.tokens, now.tokens), ("higher_costs", was.cost, now.cost)):
-        if some is not None and more_used is not None and some < more_used and takes_more(some, more_used):
+        if some is not None and more_used is not None and some < more_used and thresholds.takes_more(some, more_used):
             yield kind
 
 

@@ -11,7 +11,7 @@ from sys import intern
 from typing import Any
 
 from runner.amounts import Estimate
-from runner.compare.comparison import is_slower, takes_more
+from runner.compare.comparison import STANDARD
 from runner.parts import asked_by, changed
 from runner.record.outcomes import Verdict
 from runner.statistics.change import Break, level_break, rate_break
@@ -222,9 +222,9 @@ def _history(
     passed, count = sum(newest.passed), sum(newest.judged)
     streak = _streak(judged)
     fine = judged.where(list(map(_PASSED.__eq__, judged.verdict)))
-    duration, milliseconds = _level(fine, asks, "duration_ms", since, is_slower)
-    price, cost = _level(judged, asks, "cost", since, takes_more)
-    tokens_level, tokens = _level(judged, asks, "tokens", since, takes_more)
+    duration, milliseconds = _level(fine, asks, "duration_ms", since, STANDARD.is_slower)
+    price, cost = _level(judged, asks, "cost", since, STANDARD.takes_more)
+    tokens_level, tokens = _level(judged, asks, "tokens", since, STANDARD.takes_more)
     price = price if cost is not None else tokens_level
     trends = set(_trends(series.verdict[-1], rate, newest, passed, count, duration, price))
     return TestHistory(

@@ -197,6 +197,7 @@ def test_a_measure_of_a_run_in_which_everything_broke_is_no_mistake(pair_of: Pai
         ("--margin", "0"),
         ("--margin", "101"),
         ("--margin", "nan"),
+        ("--slower-factor", "nan"),
         ("--fail-on", "worse"),
         ("--noise", "some"),
     ],

@@ -191,6 +191,14 @@ def test_diff_writes_a_page_that_compares(two: Application) -> None:
     assert len(page) > len((two.root / "b.html").read_text()), "the older report is in it too"
 
 
+@pytest.mark.parametrize(
+    ("flags", "slower"),
+    [((), True), (("--slower-factor", "10"), False), (("--slower-by", "1s"), False), (("--slower-by", "500ms"), True)],
+)
+def test_diff_takes_for_slower_what_the_flags_say(two: Application, flags: tuple[str, ...], slower: bool) -> None:
+    assert ("Slower (1)" in two.run("diff", "a.jsonl", "b.jsonl", *flags).stdout) is slower
+
+
 def test_diff_of_equal_runs_says_so(app: MakeApplication) -> None:
     here = app({"/a.jsonl": run_of(case("a"))})
 

@@ -13,6 +13,7 @@ from html_reports import CASES, report, result, stable, suite
 from playwright.sync_api import Browser, Page, expect
 
 from runner.compare.change_verdict import change_between
+from runner.compare.comparison import Thresholds, compare
 from runner.reporters.change_lines import variants_of
 from runner.reporters.html import render
 
@@ -288,6 +289,18 @@ def test_the_page_says_whether_it_is_worse(open_report: Any, tmp_path: Path, sch
         ["c4", "5/5", "4/5", "0.500", "lower"],
     ]
     assert section.locator(".lists").inner_text() == "2 results look worse"
+
+
+@pytest.mark.parametrize("factor", [1.5, 4.0])
+def test_the_page_has_no_thresholds_of_its_own(open_report: Any, factor: float) -> None:
+    old, new = (report([suite(CASES)], [result(CASES, "a", ms=ms)]) for ms in (1000, 3000))
+    path = open_report(new, old)
+    assert path.locator(".chip").all_inner_texts() == ["Slower 1"]
+
+    found = compare(old, new, Thresholds(slower_factor=factor))
+    page = open_report(new, old, found=found)
+    assert page.locator(".outcome").inner_text() == ("Nothing looks worse" if factor == 1.5 else "No changes")
+    assert page.locator(".chip").all_inner_texts() == (["Slower 1"] if factor == 1.5 else [])
 
 
 def test_the_second_result_of_a_name_goes_with_the_second(open_report: Any) -> None:
