@@ -289,7 +289,6 @@ def merge(environment: Environment, given: tables.StoreMerge) -> int:
         said += [f"{found.completed} completed"] if found.completed else []
         said += [f"{found.known} known"] if found.known else []
         said += [f"{count(found.labels, 'label')} added"] if found.labels else []
-        said += [f"{count(found.removed, 'label')} removed"] if found.removed else []
         environment.stdout.write(f"{name}: {', '.join(said)}\n")
         damaged += [f"{count(found.unread, 'run')} of {name}"] if found.unread else []
     if damaged:

@@ -7,7 +7,7 @@
 | `results` | a result line; `attempt` 0 is the verdict on a test, others are single runs of it |
 | `remarks` | an error or a warning of a run, as such a line |
 | `fingerprints` | the digests of what results depend on, by their digest |
-| `labels` | a label of a person on an answer; `passed` is NULL when it was taken away |
+| `labels` | a label of a person on an answer |
 
 Long result lines are compressed with zlib. `seq` only increases, so that whoever follows a run can ask for newer rows.
 `session` counts how often a run was resumed; rows of earlier sessions are removed when the run ends.
@@ -42,8 +42,6 @@ TABLES = Path(__file__).with_name("schema.sql").read_text("utf-8")
 
 _RULES = re.compile(r"\b(?:as|check|collate|conflict|default|generated|virtual)\b", re.IGNORECASE)
 """What a table may have as often as ours has it, and no more: it would compute, change or leave out what is written."""
-_LAST = 2**63 - 1
-"""The largest number of a row."""
 _DAMAGED = "it is damaged"
 _SAVE_THE_REST = "Move the folder away, and recover readable runs into a new store: yao-test store merge NEW OLD"
 _MAKE_ANOTHER = "Move the folder away: the next run creates a new one"
@@ -130,16 +128,6 @@ def open_for_reading(folder: Path) -> sqlite3.Connection:
     return database
 
 
-def _has_last_number(folder: Path) -> bool:
-    """Whether SQLite has no number left for another row, of which it says the same as of a full disk."""
-    tables = ("SELECT seq FROM sqlite_sequence", "SELECT seq FROM results", "SELECT seq FROM remarks")
-    query = f"SELECT max(seq) FROM ({' UNION ALL '.join(tables)})"
-    uri = f"{(folder / FILE).resolve().as_uri()}?mode=ro"
-    with suppress(sqlite3.Error), closing(sqlite3.connect(uri, uri=True, timeout=PATIENCE)) as database:
-        return bool(database.execute(query).fetchone() == (_LAST,))
-    return False
-
-
 @contextmanager
 def understood(folder: Path) -> Iterator[None]:
     """What a database or the system raises becomes a StoreError of one sentence."""
@@ -151,8 +139,6 @@ def understood(folder: Path) -> Iterator[None]:
             raise damaged(folder, "it contains text that is not UTF-8") from error
         if name == "SQLITE_ERROR":  # a table or a column that is not there
             raise StoreError(f"Cannot use the store {folder}: {_DAMAGED}: {error}", _MAKE_ANOTHER) from error
-        if name == "SQLITE_FULL" and _has_last_number(folder):
-            raise damaged(folder, "its last row has the largest number") from error
         known = next((said for begin, said in _WHY.items() if name.startswith(begin)), None)
         why, hint = known or (f"{type(error).__name__}: {error}", None)
         raise StoreError(f"Cannot use the store {folder}: {why}", hint) from error

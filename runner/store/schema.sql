@@ -68,7 +68,7 @@ CREATE TABLE labels (
     attempt INTEGER NOT NULL,
     turn INTEGER NOT NULL,
     criterion TEXT NOT NULL,
-    passed INTEGER,
+    passed INTEGER NOT NULL,
     score REAL,
     why TEXT NOT NULL,
     person TEXT NOT NULL,

@@ -30,6 +30,8 @@ FEW = 4
 LATEST = "latest"
 """Names the run that began last."""
 _RUN = "id, started_at, ended_at, status, branch, revision, place, profile, reports, start, summary, session"
+_LABELLED = ("run", "suite", "test", "attempt", "turn", "criterion", "person")
+"""The key of a label."""
 _FINGERPRINTS = "LEFT JOIN fingerprints ON digest = results.made_of"
 _LINES = f"SELECT line, content FROM results {_FINGERPRINTS}"
 _OF_LINES = stored.RESULTS | {"content": stored.OPTIONAL_TEXT}
@@ -197,20 +199,22 @@ class Store:
     def labels(self, run: str | None = None) -> list[stored.StoredLabel]:
         """All labels, or those of a run, in the order in which they were made."""
         names = names_of(stored.StoredLabel)
-        asked = f"SELECT {', '.join(names)} FROM labels WHERE passed IS NOT NULL AND (? IS NULL OR run = ?)"
+        asked = f"SELECT {', '.join(names)} FROM labels WHERE ? IS NULL OR run = ?"
         rows = self.rows(stored.LABELS, f"{asked} ORDER BY made_at, rowid", (run, run))
         found = (dict(zip(names, row, strict=True)) for row in rows)
         return [stored.StoredLabel(**{**label, "passed": bool(label["passed"])}) for label in found]
 
     def put_label(self, label: stored.StoredLabel) -> None:
-        """Keeps a label, instead of one of the same person on the same answer. One that is taken away is kept too, so
-        that it does not come back from another store. Raises ConfigurationError when the run is gone, StoreError when
-        nothing can be written."""
+        """Keeps a label, instead of one of the same person on the same answer, which one without a verdict takes away.
+        Raises ConfigurationError when the run is gone, StoreError when nothing can be written."""
         self.run(label.run)
         names, values = zip(*fields_of(label).items(), strict=True)
+        same = " AND ".join(f"{name} = ?" for name in _LABELLED)
         places = ", ".join("?" * len(names))
         with understood(self.folder), changing(self._database):
-            self._database.execute(f"INSERT OR REPLACE INTO labels ({', '.join(names)}) VALUES ({places})", values)
+            self._database.execute(f"DELETE FROM labels WHERE {same}", [getattr(label, name) for name in _LABELLED])
+            if label.passed is not None:
+                self._database.execute(f"INSERT INTO labels ({', '.join(names)}) VALUES ({places})", values)
 
     def _text(self, run: str, results: Sequence[Any]) -> str:
         """The text of a report on a run, with these lines of results and their fingerprints."""
@@ -232,7 +236,7 @@ class Store:
         id, started_at, ended_at, status, branch, commit, place, profile, reports, start, summary, session = row
         groups = self.rows(stored.RESULTS, _GROUPS, (id,))
         asked = "SELECT DISTINCT connector FROM results WHERE run = ? AND connector IS NOT NULL ORDER BY 1"
-        ((labels,),) = self.rows({}, "SELECT count(*) FROM labels WHERE run = ? AND passed IS NOT NULL", (id,))
+        ((labels,),) = self.rows({}, "SELECT count(*) FROM labels WHERE run = ?", (id,))
         with parsing(self.folder, f"run {id}"):
             names = stored.parsed(reports, list)
             first = start_in(stored.parsed(start, dict, start_problem))

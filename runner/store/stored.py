@@ -242,7 +242,7 @@ class StoredLabel(Value):
     criterion: str = ""
     """As a judge was asked; empty: of the answer as such."""
     passed: bool | None
-    """None: the person has taken the label away. `Store.labels` leaves such ones out."""
+    """None: the person takes the label away."""
     score: float | None = None
     why: str = ""
     person: str = ""

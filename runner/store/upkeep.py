@@ -39,8 +39,6 @@ class MergeOutcome(Value):
     """Runs that cannot be read, as the other store is damaged."""
     labels: int
     """Labels that it did not have."""
-    removed: int
-    """Labels that it had, and that were taken away in the other store."""
 
 
 def join(target: Path, source: Path) -> MergeOutcome:
@@ -56,21 +54,22 @@ def join(target: Path, source: Path) -> MergeOutcome:
                     is_known = mine is not None and (is_under_way(target, id) or old.rows({}, _SIZE, (id,))[0] <= mine)
                     if not is_known:
                         _copy_run(old, new, id)
-                    labels, removed = _copy_labels(old, new, id)
+                    before = new.total_changes
+                    _copy(old, new, "labels", LABELS, "run = ?", id, _LATER_LABEL)
+                    labels = new.total_changes - before
             except StoreError:
                 counts["unread"] += 1
                 continue
             counts["known" if is_known else "added" if mine is None else "completed"] += 1
-            counts.update(labels=labels, removed=removed)
+            counts["labels"] += labels
     return MergeOutcome(**{name: counts[name] for name in names_of(MergeOutcome)})
 
 
 _LATER_LABEL = (
     " ON CONFLICT DO UPDATE SET passed = excluded.passed, score = excluded.score, why = excluded.why,"
-    " made_at = excluded.made_at"
-    " WHERE (excluded.made_at, excluded.passed IS NULL) > (labels.made_at, labels.passed IS NULL)"
+    " made_at = excluded.made_at WHERE excluded.made_at > labels.made_at"
 )
-"""Of two labels of a person on one answer, the later one counts; of the same second, the one that was taken away."""
+"""Of two labels of a person on one answer, the later one counts."""
 
 
 def _copy_run(old: Store, new: sqlite3.Connection, id: str) -> None:
@@ -87,20 +86,6 @@ def _copy_run(old: Store, new: sqlite3.Connection, id: str) -> None:
         _copy(old, new, table, columns, f"run = ?{' ORDER BY seq' if 'seq' in columns else ''}", id)
 
 
-def _copy_labels(old: Store, new: sqlite3.Connection, id: str) -> tuple[int, int]:
-    """The labels of a run: how many were copied, and how many that the run had are taken away."""
-    before = new.total_changes
-    _copy(old, new, "labels", LABELS, "run = ? AND passed IS NOT NULL", id, _LATER_LABEL)
-    copied, had = new.total_changes - before, _labels_of(new, id)
-    _copy(old, new, "labels", LABELS, "run = ? AND passed IS NULL", id, _LATER_LABEL)
-    return copied, had - _labels_of(new, id)
-
-
-def _labels_of(new: sqlite3.Connection, id: str) -> int:
-    counted = "SELECT count(*) FROM labels WHERE run = ? AND passed IS NOT NULL"
-    return int(new.execute(counted, (id,)).fetchone()[0])
-
-
 def _copy(
     old: Store, new: sqlite3.Connection, table: str, columns: Columns, which: str, run: str, also: str = ""
 ) -> None:
@@ -114,7 +99,7 @@ def _copy(
 BATCH = 50
 """Runs that are removed at a time; other writers wait for so many."""
 _NEWEST = "SELECT rowid FROM runs ORDER BY started_at DESC, rowid DESC LIMIT 1"
-_NO_LABEL = "id NOT IN (SELECT run FROM labels WHERE passed IS NOT NULL)"
+_NO_LABEL = "id NOT IN (SELECT run FROM labels)"
 _NOT_USED = "NOT EXISTS (SELECT 1 FROM results WHERE made_of = digest)"
 
 

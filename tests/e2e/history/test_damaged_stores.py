@@ -167,19 +167,6 @@ def test_the_value_and_its_run_are_named(here: Application) -> None:
     )
 
 
-@pytest.mark.parametrize(("table", "copied"), [("sqlite_sequence", 2), ("results", 1)])
-def test_a_store_without_a_number_for_another_row_is_not_a_full_disk(
-    here: Application, table: str, copied: int
-) -> None:
-    damage(here, f"UPDATE {table} SET seq = {2**63 - 1} WHERE rowid = (SELECT min(rowid) FROM {table})")
-    run = here.run("-i", case_file(), "-i", "scripts.demo.some", "-q", "-o", "out.jsonl")
-    assert run.code == 3
-    assert "Cannot use the store <app>/.yao-test: it is damaged: its last row has the largest number\n" in run.stdout
-    assert (here.root / "out.jsonl").exists()
-    merged = here.run("store", "merge", f"of-{table}", ".yao-test")
-    assert f".yao-test: {copied} run" in merged.stdout
-
-
 def test_results_without_a_fingerprint_are_whole(here: Application) -> None:
     damage(here, "UPDATE results SET made_of = NULL", "DELETE FROM fingerprints")
     for words in (("show", "run:latest"), ("history", "dog"), ("store", "merge", "bare", ".yao-test")):
