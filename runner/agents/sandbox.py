@@ -108,7 +108,7 @@ def _rule(number: int, entry: Any, _: bool) -> RunnerRule:
     events = templates.compile_templates([_event(event) for event in _list(fields.get("events") or [])])
     delay = rules.duration_in(fields, "delay") or 0
     product = {"files": files, "events": events, "exit": code, "error": error or "", "delay": delay}
-    return RunnerRule(number=number, product=product, **rules.conditions_in(fields))
+    return RunnerRule(number=number, product=product, **rules.conditions_in(fields, templates.names_in(product)))
 
 
 def _files(given: Any) -> dict[str, str | None]:

@@ -1,5 +1,5 @@
 """Case files as tables: CSV and TSV, as Excel, LibreOffice, Numbers and databases write them (RFC 4180, also with `;`
-or tabs between cells). The first row names the fields; each row below is a case.
+or tabs between cells, and `sep=;` in a first line). The first row names the fields; each row below is a case.
 
 | column | is |
 | --- | --- |
@@ -20,6 +20,7 @@ import codecs
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator, Mapping
 from itertools import chain, islice
 from math import isfinite
@@ -68,6 +69,10 @@ _WORDS = {
     **dict.fromkeys("false no off f n 0 falsch faux falso onwaar".split(), False),
 }
 """As databases write them, and spreadsheets in some languages."""
+_GROUPED = re.compile(r"[1-9]\d{0,2}(?:[.,'\u2019 \u00a0\u202f]\d{3})+")
+"""A whole number as spreadsheets show it, `1,000`: where no fraction is taken, this is no `1.0`."""
+_NULL = r"\N"
+"""As databases write an empty cell in text."""
 
 
 class _Column(Value):
@@ -137,15 +142,19 @@ def rows_of(file: TextIO, path: Path, problems: Problems) -> Iterator[tuple[int,
     """The rows of an open table with their numbers, from 1, up to one that is broken; cells without blanks around
     them."""
     csv.field_size_limit(_LONGEST)
-    head = file.readline()
-    while head.count('"') % 2 and (more := file.readline()):
-        head += more
-    unquoted = "".join(head.split('"')[::2])
-    between = "\t" if path.suffix.lower() == ".tsv" else max(_BETWEEN, key=unquoted.count)
-    lines = chain(io.StringIO(head, newline=""), file)
-    number = 0
+    first, begin = file.readline(), 1
+    if first.lower().startswith("sep=") and len(first.rstrip("\r\n")) == 5:
+        between, lines, begin = first[4], iter(file), 2
+    else:
+        head = first
+        while head.count('"') % 2 and (more := file.readline()):
+            head += more
+        unquoted = "".join(head.split('"')[::2])
+        between = "\t" if path.suffix.lower() == ".tsv" else max(_BETWEEN, key=unquoted.count)
+        lines = chain(io.StringIO(head, newline=""), file)
+    number = begin - 1
     try:
-        for number, cells in enumerate(csv.reader(lines, delimiter=between, strict=True), 1):
+        for number, cells in enumerate(csv.reader(lines, delimiter=between, strict=True), begin):
             yield number, [from_cell(cell.strip()) for cell in cells]
     except csv.Error as error:
         problems.add(Problem(position=Position(line=number + 1, column=1), text=f"broken CSV: {error}"))
@@ -198,7 +207,7 @@ def _entry(row: int, cells: list[str], columns: list[_Column | None], problems: 
         place = Position(line=row, column=at)
         if column is None and cell:
             problems.add(Problem(position=place, text=f"`{cell[:40]}` is in a column without a name"))
-        if column is None or not cell:
+        if column is None or cell in ("", _NULL):
             continue
         content = cell if column.path == ("input",) else _read(cell, column)
         if column.path[0] == ASSERT:
@@ -259,7 +268,7 @@ def _cells_of(check: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         column = _asserted(name)
         field = str(column.path[-1])
         for cell in (check.get(field), json.dumps(check.get(field), ensure_ascii=False)):
-            if not isinstance(cell, str) or not cell or cell != cell.strip() or column.assertion is None:
+            if not isinstance(cell, str) or cell in ("", _NULL) or cell != cell.strip() or column.assertion is None:
                 continue
             if {**column.assertion, field: _read(cell, column)} == check:
                 yield f"{ASSERT}.{name}", cell
@@ -276,8 +285,10 @@ def _content(cell: str, shape: Shape) -> Any:
         return cell
     if bool in kinds and cell.lower() in _WORDS:
         return _WORDS[cell.lower()]
+    if int in kinds and float not in kinds and _GROUPED.fullmatch(cell):
+        return int(re.sub(r"\D", "", cell))
     if int in kinds:
-        return _number(cell, float in kinds)
+        return _number(cell)
     if cell[0] in "[{":
         return _json(cell)
     is_list = items is not None and items.takes.keys() == {str} and (str not in kinds or shape.words)
@@ -293,12 +304,11 @@ def _json(cell: str) -> Any:
     return value
 
 
-def _number(cell: str, is_any: bool) -> Any:
-    """`is_any`: not only a whole number."""
+def _number(cell: str) -> Any:
     try:
-        number = float(cell.replace(",", ".")) if is_any else int(cell)
+        number = float(cell.replace(",", "."))
     except ValueError:
         return cell
     if not isfinite(number):
         return cell
-    return int(number) if number == int(number) else number
+    return int(number) if number.is_integer() else number

@@ -176,7 +176,7 @@ def _rule(number: int, entry: Any, last: bool) -> ReplyRule:
     if "reply" not in fields:
         raise ConfigurationError('"reply" is missing', "It sets the answer of the model")
     reply = _reply(fields["reply"])
-    rule = ReplyRule(number=number, reply=reply, **rules.conditions_in(fields))
+    rule = ReplyRule(number=number, reply=reply, **rules.conditions_in(fields, templates.names_in(reply)))
     if not rule.conditions and rule.times is None and not last:
         raise ConfigurationError("it always matches, so later rules are never used", "Make it the last one")
     return rule

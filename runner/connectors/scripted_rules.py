@@ -16,7 +16,7 @@ Texts may have templates. If the value of a template is missing, the text fits n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -31,6 +31,7 @@ from runner.connectors.scripted_templates import (
     as_json,
     as_text,
     compile_templates,
+    names_in,
     path_of,
     render,
 )
@@ -40,6 +41,7 @@ from scripttest.values import Value
 if TYPE_CHECKING:
     from bindings import Pattern
 
+_SHOWN_RULES = 20
 _CONTAINED = ("input", "system")
 _KINDS = ("contains", "equals", "regex")
 
@@ -107,6 +109,11 @@ class Condition(Value):
     def shown(self) -> str:
         """What it asks for, in words."""
         return f"{'.'.join(self.path)} {' or '.join(comparison.shown for comparison in self.comparisons)}"
+
+    @property
+    def names(self) -> set[str]:
+        """The first names of the paths in its templates."""
+        return {name for comparison in self.comparisons for name in names_in(comparison.value)}
 
     def _actual(self, lookup: Lookup) -> Any:
         try:
@@ -183,7 +190,8 @@ class RuleConnector(Connector, Generic[R]):
 
 def listed(rules: Sequence[Rule]) -> str:
     """The rules in words, a line each."""
-    return "\n".join(f"  {rule.shown}" for rule in rules)
+    more = f"\n  and {len(rules) - _SHOWN_RULES} more" if len(rules) > _SHOWN_RULES else ""
+    return "\n".join(f"  {rule.shown}" for rule in rules[:_SHOWN_RULES]) + more
 
 
 def used_before(rules: Sequence[Rule], situation: Situation) -> dict[int, int]:
@@ -236,13 +244,19 @@ def fields_in(value: Any, what: str, known: Collection[str]) -> dict[str, Any]:
     return value
 
 
-def conditions_in(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """`conditions` and `times` of a rule, as fields of `Rule`. Raises ConfigurationError, whose message is the detail
-    only."""
+def conditions_in(fields: Mapping[str, Any], used: Iterable[str] = ()) -> dict[str, Any]:
+    """`conditions` and `times` of a rule, as fields of `Rule`; `used` are the names in the templates of its answer.
+    Raises ConfigurationError, whose message is the detail only."""
     times = fields.get("times")
     if times is not None and (not isinstance(times, int) or isinstance(times, bool) or times < 1):
         raise ConfigurationError('"times" must be a whole number of at least 1')
-    return {"conditions": _conditions(fields.get("when")), "times": times}
+    conditions = _conditions(fields.get("when"))
+    names = {*used}.union(*[condition.names for condition in conditions])
+    if "match" in names and not any(condition.has_pattern for condition in conditions):
+        raise ConfigurationError(
+            "it uses match, but none of its conditions is a regex", "Write one as { regex: pattern }"
+        )
+    return {"conditions": conditions, "times": times}
 
 
 def duration_in(fields: Mapping[str, Any], name: str) -> float | None:

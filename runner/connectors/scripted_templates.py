@@ -197,6 +197,14 @@ def render(value: Any, lookup: Lookup) -> Any:
     return mapped(value, lambda leaf: leaf.value(lookup) if isinstance(leaf, Template) else leaf)
 
 
+def names_in(value: Any) -> set[str]:
+    """The first names of all paths in a compiled value."""
+    if isinstance(value, Template):
+        return {part.path[0] for part in value.parts if isinstance(part, Expression)}
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return {name for item in items for name in names_in(item)}
+
+
 def path_of(text: str, names: tuple[str, ...] = NAMES) -> ValuePath:
     """The parts of a dotted path whose first must be a known name. Raises ConfigurationError, detail only."""
     path = tuple(text.split("."))

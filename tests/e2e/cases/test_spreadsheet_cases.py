@@ -96,7 +96,7 @@ def test_a_table_of_a_report_has_the_whole_cases(app: MakeApplication) -> None:
 
 
 WRITTEN = {
-    "postgres": ("tsv", "input\tassert.contains\tskip\toptions.temperature\nhi\thi\tf\t\nho\tho\tt\t0.5\n"),
+    "postgres": ("tsv", "input\tassert.contains\tskip\toptions.temperature\nhi\thi\tf\t\\N\nho\tho\tt\t0.5\n"),
     "sqlite": ("csv", "input,assert.contains,skip\r\nhi,hi,0\r\nho,ho,1\r\n"),
 }
 

@@ -188,6 +188,11 @@ MISTAKES: dict[str, tuple[str, str, str | None]] = {
         'rule 2: cannot read the template "{{ a b }}"',
         "Write it as {{ name.field }} or {{ name | json }}",
     ),
+    "match without a regex": (
+        "- reply: 'Hi {{ match.1 }}'",
+        "rule 1: it uses match, but none of its conditions is a regex",
+        "Write one as { regex: pattern }",
+    ),
 }
 
 
@@ -264,7 +269,7 @@ def test_when_no_rule_applies_a_tool_result_is_named_and_long_texts_are_cut(agen
     talk = agent("\n".join(f"- {{when: {{turn: {turn + 5}}}, reply: hi}}" for turn in range(25)))
     message = talk.error("tea " * 1000, *RESULT[1:]).message
     assert "applies to the result of find, after the message" in message
-    assert len(message) < 1500 and message.endswith("\n  rule 25: turn is 29")
+    assert len(message) < 1500 and message.endswith("\n  rule 20: turn is 24\n  and 5 more")
 
 
 def test_a_pattern_that_would_backtrack_is_answered(agent: Any) -> None:
