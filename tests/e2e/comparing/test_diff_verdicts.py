@@ -284,3 +284,14 @@ def test_markdown_says_the_same(two: Any) -> None:
     assert "\n1 result looks worse\n\n| Kind             | Results |\n" in text
     assert "- c.jsonl › **x**: 9 of 10 → 1 of 10 runs passed, looks worse\n" in text
     assert re.search(r"^\| x +\| 9/10 \| 1/10 \| &lt; 0.001 +\| worse +\|$", text, re.M)
+
+
+@pytest.mark.parametrize("factor", ["1.2", "9"])
+def test_every_format_takes_the_thresholds_of_the_flags(two: Any, factor: str) -> None:
+    here = two(case(duration_ms=1000), case(duration_ms=5000))
+    flags = ("--slower-factor", factor, "-o", "d.md")
+    _, text, found = compared(here, *flags)
+
+    is_slower = factor == "1.2"
+    assert ("Slower (1)" in text, len(found["slower"]) == 1) == (is_slower, is_slower)
+    assert ("## Slower\n" in (here.root / "d.md").read_text()) is is_slower

@@ -158,7 +158,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], list[str] | None]] = {
         ],
     ),
     "two ways": (("show", "mixed.json", "-r", "report.json", "-o", "r.md"), None),
-    "no margin": (("diff", "mixed.json", "mixed.json", "--margin", "x"), None),
+    "no duration": (("diff", "mixed.json", "mixed.json", "--slower-by", "2"), None),
 }
 
 

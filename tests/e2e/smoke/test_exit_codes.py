@@ -97,7 +97,7 @@ def test_flags_that_may_be_repeated_still_may(here: Application) -> None:
         ["schema", "-o", "a.json", "-o", "b.json"],
         ["show", "report.json", "-r", "report.json", "-r", "report.html"],
         ["extract", "report.json", "-d", "a", "--directory", "b"],
-        ["diff", "a.json", "b.json", "--margin", "1", "--margin", "2"],
+        ["diff", "a.json", "b.json", "--slower-by", "1s", "--slower-by", "2s"],
     ],
     ids=lambda words: words[0],
 )
