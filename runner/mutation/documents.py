@@ -296,7 +296,7 @@ def as_record(outcome: Outcome, threshold: float | None) -> dict[str, Any]:
         "counts": _scores(outcome.verdicts)["counts"],
         "stopped": outcome.stopped,
         "files": files,
-        "mutants": [*map(mutant_record, _of(outcome.verdicts, *MISSED, Status.BROKEN, Status.UNDECIDED))],
+        "mutants": [*map(_mutant_record, _of(outcome.verdicts, *MISSED, Status.BROKEN, Status.UNDECIDED))],
     }
 
 
@@ -308,8 +308,8 @@ def _scores(verdicts: Iterable[Verdict]) -> dict[str, Any]:
     }
 
 
-def mutant_record(verdict: Verdict) -> dict[str, Any]:
-    """A mutant in `--json` and `--json=lines`; its `id` stays while the handler does."""
+def _mutant_record(verdict: Verdict) -> dict[str, Any]:
+    """A mutant in `--json`; its `id` stays while the handler does."""
     mutant, point = verdict.mutant, verdict.point
     place = f"{mutant.file}:{mutant.line}:{mutant.column}:{mutant.end_line}:{mutant.end_column}"
     return {
