@@ -164,9 +164,7 @@ _BY_NAME: tuple[tuple[str, Capabilities], ...] = (
     ("o1", Capabilities(temperature=False)),
     ("o3", Capabilities(temperature=False)),
     ("o4", Capabilities(temperature=False)),
-    ("claude", Capabilities()),
     ("deepseek", Capabilities(vision=False)),
-    ("qwen-vl", Capabilities()),
     ("qwen", Capabilities(vision=False)),
 )
 """Start of a model's name, after a prefix such as `openai/` → what it can do; the first that fits counts."""
