@@ -118,7 +118,7 @@ class ModelStep(Step):
 
     connector: str
     vendor: str
-    """Whose API the model has, as OpenTelemetry names it: `openai`, `anthropic`."""
+    """The provider of the model, as OpenTelemetry names it: `openai`, `anthropic`."""
     asked: str
     """The model that the connector names; empty when it names none."""
     parameters: Mapping[str, Any]

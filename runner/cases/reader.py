@@ -19,6 +19,7 @@ from runner.cases.validation import Batch, Validator, faults, findings_of
 from runner.errors import ConfigurationError
 from runner.filters import matcher
 from runner.security.files import TABLES, open_text
+from runner.shapes.shape import at
 from scripttest.values import Value
 
 CHECKED_AT_ONCE = 1 << 15
@@ -304,9 +305,9 @@ def cases_from_values(values: list[Any], origin: str, folder: Path, lenient: boo
         dropped += unknown.lines()
         if case is not None and not problems.count:
             cases[case.id] = case
-    while found := next(faults({id: case.depends_on for id, case in cases.items()}, cases, "case"), None):
-        id, fault = found  # taken away, which may leave others waiting
-        wrong.append(f'case "{id}": {fault.text}' + (f". {fault.hint}" if fault.hint else ""))
+    given = {str(value.get("id")) for value in values if isinstance(value, dict)}
+    for id, why in _waiting_in_vain(cases, given):
+        wrong.append(f'case "{id}": {why}')
         del cases[id]
     if wrong and not (lenient and cases):
         left_out = f"{len(values) - len(cases)} of {len(values)}"
@@ -335,3 +336,19 @@ def _checked(
         if not (finding.absent and case.skip):
             validator.report(_NOWHERE, value, finding)
     return case
+
+
+def _waiting_in_vain(cases: dict[str, Case], given: set[str]) -> Iterator[tuple[str, str]]:
+    """Cases that depend on what does not exist, one after another: the caller takes each away, which may leave others
+    waiting. `given` are the ids of all, also of those that were taken away."""
+    while True:
+        waits = {case.id: case.depends_on for case in cases.values() if case.depends_on}
+        found = next(faults(waits, cases, "case"), None)
+        if found is None:
+            return
+        name, fault = found
+        needed = at(waits[name], fault.path)
+        if needed in given and needed not in cases:
+            yield name, f'it depends on case "{needed}", which cannot be used'
+        else:
+            yield name, fault.text + (f". {fault.hint}" if fault.hint else "")

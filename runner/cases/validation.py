@@ -43,7 +43,9 @@ _BROKEN = (
 )
 """Message of the JSON parser → our message."""
 SHOWN_OF_CIRCLE = 10
-"""How many names of a circle are listed."""
+"""How many names of a cycle are listed."""
+CIRCLES = 20
+"""How many cycles are listed."""
 Waits = Mapping[str, Sequence[str]]
 """Name → the names that it waits for."""
 _NO = ("no", "off", "false", "n")
@@ -276,7 +278,7 @@ def _of_said(case: Case) -> Iterator[Finding]:
 
 
 def faults(waits: Waits, known: Collection[str], what: str) -> Iterator[tuple[str, Finding]]:
-    """Names that nothing has, names that wait for themselves, and a circle: what waits, and what is wrong,
+    """Names that nothing has, names that wait for themselves, and circles, each once: what waits, and what is wrong,
     whose path is the place in its list. `what` is said of a name: `case`, `checkpoint`."""
     for name, others in waits.items():
         for index, other in enumerate(others):
@@ -285,7 +287,7 @@ def faults(waits: Waits, known: Collection[str], what: str) -> Iterator[tuple[st
             elif other not in known:
                 text = f'there is no {what} "{other}"'
                 yield name, Finding(path=(index,), text=text, hint=did_you_mean(other, known))
-    if circle := _circle(waits):
+    for circle in islice(_circles(waits), CIRCLES):
         first, second = circle[:2]
         names = circle if len(circle) <= SHOWN_OF_CIRCLE else [*circle[: SHOWN_OF_CIRCLE - 1], "..."]
         text = f"{what}s that depend on each other: {' → '.join([*names, first])}"
@@ -293,15 +295,24 @@ def faults(waits: Waits, known: Collection[str], what: str) -> Iterator[tuple[st
         yield first, Finding(path=path, text=text, hint="Remove one of these dependencies")
 
 
-def _circle(waits: Waits) -> list[str]:
-    """Names that wait for each other in a circle, the first one the earliest of them; empty when there is no circle."""
-    from graphlib import CycleError, TopologicalSorter
-
-    others_of = {name: [other for other in others if other != name] for name, others in waits.items()}
-    try:
-        TopologicalSorter(others_of).prepare()
-    except CycleError as error:
-        circle: list[str] = error.args[1][:0:-1]
-        start = circle.index(next(name for name in waits if name in circle))
-        return circle[start:] + circle[:start]
-    return []
+def _circles(waits: Waits) -> Iterator[list[str]]:
+    """Circles of two and more; of those that share a part, at least one."""
+    done: set[str] = set()
+    for start in waits:
+        path: dict[str, Iterator[str]] = {}
+        current: str | None = None if start in done else start
+        while current is not None:
+            if current not in path:
+                path[current] = iter(waits.get(current, ()))
+            other = next(path[current], None)
+            if other is None:
+                done.add(current)
+                del path[current]
+                current = next(reversed(path), None)
+            elif other in path:
+                names = list(path)
+                circle = names[names.index(other) :]
+                if len(circle) > 1:
+                    yield circle
+            elif other not in done:
+                current = other

@@ -23,6 +23,7 @@ import socket
 import ssl
 from codecs import BOM_UTF8
 from collections.abc import Mapping
+from functools import cache
 from urllib.parse import urlsplit
 
 from runner.errors import ConfigurationError
@@ -34,6 +35,23 @@ CLOSED_EARLY = "it was closed before the response was complete"
 NO_SUCH_HOST = "there is no host with that name"
 _LOCAL = {errno.EMFILE, errno.ENFILE, errno.EADDRNOTAVAIL, errno.ENOBUFS, errno.ENOMEM}
 PORTS = {"http": 80, "https": 443}
+_HOSTS = {
+    "anthropic.com": "anthropic",
+    "amazonaws.com": "aws.bedrock",
+    "cohere.ai": "cohere",
+    "cohere.com": "cohere",
+    "deepseek.com": "deepseek",
+    "generativelanguage.googleapis.com": "gcp.gemini",
+    "aiplatform.googleapis.com": "gcp.vertex_ai",
+    "googleapis.com": "gcp.gen_ai",
+    "groq.com": "groq",
+    "mistral.ai": "mistral_ai",
+    "openai.azure.com": "azure.ai.openai",
+    "azure.com": "azure.ai.inference",
+    "perplexity.ai": "perplexity",
+    "x.ai": "x_ai",
+}
+"""End of a host's name → who has it; the first that fits decides."""
 
 
 class HttpError(Exception):
@@ -125,6 +143,14 @@ def endpoint_of(url: str) -> Endpoint | None:
     except (ValueError, KeyError):
         return None
     return Endpoint(address=parts.hostname, port=port) if parts.hostname else None
+
+
+@cache
+def vendor_of(type: str, host: str) -> str:
+    """The vendor of a connector's model, by its host, else its type: many hosts offer the API of another vendor. In the
+    words of OpenTelemetry: `gen_ai.provider.name` (opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai)."""
+    name = urlsplit(host).hostname or ""
+    return next((vendor for end, vendor in _HOSTS.items() if f".{name}".endswith(f".{end}")), type)
 
 
 class Proxies(Value):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from contextlib import suppress
-from select import poll
+from select import select
 from typing import Any
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
@@ -301,6 +301,10 @@ class Connection(asyncio.BufferedProtocol):
 
 def _has_news(file: int) -> bool:
     """Whether a socket has something to be read, which the event loop may not have seen yet."""
+    try:
+        from select import poll
+    except ImportError:  # Windows, where select() has no limit of file numbers
+        return bool(select([file], [], [], 0)[0])
     looked = poll()
     looked.register(file, 1)
     return bool(looked.poll(0))

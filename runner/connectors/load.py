@@ -38,6 +38,13 @@ BOUNDS = tuple(
 )
 """Options of a connector that change no answer."""
 _SUFFIXES = (".conn.yao", ".conn.jsonc", ".conn.json")
+_OTHER_TYPES = {
+    **dict.fromkeys(("mysql", "postgres", "sqlite3", "hdb", "mongo"), "a database"),
+    "redis": "a key-value store",
+    **dict.fromkeys(("weaviate", "qdrant"), "a vector database"),
+    "fastembed": "for embeddings",
+    "moapi": "a proxy for other APIs",
+}
 
 
 class Connectors:
@@ -159,8 +166,11 @@ class Connectors:
             )
 
     def vendor(self, id: str) -> str:
-        """Whose API a connector's model has: its type, such as `openai` or `scripted`."""
-        return self._type(id) or id
+        """The vendor of a connector's model, such as `openai` or `scripted`. Raises ConfigurationError."""
+        from runner.connectors.http import vendor_of
+
+        known = self._described(id)
+        return vendor_of(known.type, str(known.options.get("host", ""))) if known else id
 
     def endpoint(self, id: str) -> Endpoint | None:
         """Where the model of a connector is reached; None if it was not asked, or is nowhere outside."""
@@ -240,6 +250,10 @@ class Connectors:
 
     def _unusable(self, definition: Definition) -> ConfigurationError:
         subject = f'Cannot use connector "{definition.id}" from {definition.where}'
+        models = f"Model connectors: {', '.join(self.ids())}"
+        if definition.type in _OTHER_TYPES:
+            kind = f"{definition.type} is {_OTHER_TYPES[definition.type]}"
+            return ConfigurationError(f"{subject}: it is not a model: {kind}", models)
         hint = did_you_mean(definition.type, TYPES) or f"Types are {', '.join(TYPES)}"
         return ConfigurationError(f'{subject}: unknown type "{definition.type}"', hint)
 

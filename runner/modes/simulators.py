@@ -220,6 +220,8 @@ ROLES = ("Simulate",)
 NOTHING = "no message for the user"
 NOT_NAMED = "no simulator is set. Set an agent or a script in simulator.use, or with --simulator"
 _OWN = ("persona", "goal", "max_turns")
+REPEATS = 3
+"""From how many times on saying the same is worth a word."""
 
 
 class SimulatorError(Exception):
@@ -248,6 +250,8 @@ class SimulatedUser:
         self._options = options
         self._own = {key: described.pop(key) for key in _OWN if described.get(key) is not None}
         self._extra = described
+        self._last = ""
+        self._times = 0
 
     @property
     def goal(self) -> Any:
@@ -258,6 +262,13 @@ class SimulatedUser:
     def max_turns(self) -> int | None:
         """How many times the user may speak; None when nothing is said of it."""
         return self._own.get("max_turns")
+
+    @property
+    def remark(self) -> str | None:
+        """A problem text if it repeats the same message; None if it does not."""
+        if self._times < REPEATS:
+            return None
+        return f"The simulator repeats itself: {json.dumps(self._last, ensure_ascii=False)}, {self._times} times"
 
     async def find(self) -> None:
         """Looks whether it is there. Raises SimulatorError."""
@@ -287,6 +298,8 @@ class SimulatedUser:
             who, why = self.reference.text, simulation.why
             said = f"the answer of {who} cannot be evaluated, because {why}" if why else f"{who} answered {NOTHING}"
             raise SimulatorError(f"{said}: {found}")
+        self._times = self._times + 1 if simulation.input == self._last else 1
+        self._last = simulation.input
         return simulation
 
     def _payload(self, max_turns: int) -> dict[str, Any]:

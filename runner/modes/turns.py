@@ -311,6 +311,8 @@ class TurnsMode(Mode):
             self.failures.append(self._reached.failure)
         else:
             self._fail(Cause.ASSERTION, f"max turns ({self._limit}) exceeded")
+        if self._user is not None and self._user.remark:
+            self._note(self._user.remark)
 
     # the end
 

@@ -172,6 +172,7 @@ def test_a_simulator_that_says_the_same_over_and_over_comes_to_the_most_turns(ap
     record = ran(app(clerk(case)), code=1)
 
     assert (record["error"], record["total_turns"]) == ("max turns (20) exceeded", 20)
+    assert record["turns"][-1]["note"] == 'The simulator repeats itself: "Hello again", 20 times'
 
 
 UNKNOWN: dict[str, tuple[Record, str]] = {

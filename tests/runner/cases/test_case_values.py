@@ -82,7 +82,7 @@ def test_a_case_whose_dependency_is_left_out_is_left_out_with_it(tmp_path: Path)
     assert made.cases == (B,)
     assert list(made.warnings) == [
         'agents:gen: left out, case "first": there is no case "zero"',
-        'agents:gen: left out, case "second": there is no case "first"',
+        'agents:gen: left out, case "second": it depends on case "first", which cannot be used',
     ]
 
 
@@ -98,9 +98,9 @@ def test_a_circle_of_cases_and_what_depends_on_a_wrong_case_are_named(tmp_path: 
     lines = caught.value.message.splitlines()
     assert lines[0] == "Cannot use 4 of 4 cases from agents:gen:"
     assert lines[-3:] == [
-        '  case "d": there is no case "c"',
+        '  case "d": it depends on case "c", which cannot be used',
         '  case "a": cases that depend on each other: a → b → a. Remove one of these dependencies',
-        '  case "b": there is no case "a"',
+        '  case "b": it depends on case "a", which cannot be used',
     ]
 
 

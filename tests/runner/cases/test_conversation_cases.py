@@ -274,7 +274,9 @@ BAD_DEPENDENCIES = {
     ),
     "two circles": (
         waiting(a=["b"], b=["a"], c=["d"], d=["c"]),
-        f':1:42: case "a": cases that depend on each other: a → b → a [{CIRCLE}]',
+        ": 2 problems\n"
+        f'  cases.jsonl:1:42: case "a": cases that depend on each other: a → b → a. {CIRCLE}\n'
+        f'  cases.jsonl:3:42: case "c": cases that depend on each other: c → d → c. {CIRCLE} [No cases were run]',
     ),
     "a large circle": (
         waiting(**{f"c{n}": [f"c{(n + 1) % 5000}"] for n in range(5000)}),

@@ -144,7 +144,7 @@ def test_a_reference_that_leads_nowhere_is_an_error(
     [
         ("openai.gpt4", "Cannot find connector \"openai.gpt4\": no such file below <root>/connectors", 'Did you mean "openai.gpt-4"?'),
         ("zzz", 'Cannot find connector "zzz": no such file below <root>/connectors', "There are: a.b.claude, fake, gpt, openai.gpt-4, scripted, server"),
-        ("db", 'Cannot use connector "db" from connectors/db.conn.yao: unknown type "mysql"', "Types are anthropic, openai, scripted, yao"),
+        ("db", 'Cannot use connector "db" from connectors/db.conn.yao: it is not a model: mysql is a database', "Model connectors: a.b.claude, fake, gpt, openai.gpt-4, scripted, server"),
         ("odd", 'Cannot use connector "odd" from connectors/odd.conn.yao: unknown type "opanai"', 'Did you mean "openai"?'),
         ("broken", "Cannot read connector file <root>/connectors/broken.conn.yao:3:3: Expecting property name enclosed in double quotes", "It must be JSON; comments and trailing commas are fine"),
     ],
