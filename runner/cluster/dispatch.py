@@ -118,9 +118,6 @@ class Dispatch:
             self._ledger.give_up_postponed()
             for suite in plan.suites:
                 self._repetition.cut(suite.id)
-            if repeated := self._ledger.repeated:
-                results = "1 result was" if repeated == 1 else f"{repeated} results were"
-                self._warn(f"{results} rerun after a worker was lost, and counted once")
         self._ledger.end_sources()
         return sum(module.id not in self._ledger.listed for module in plan.modules)
 

@@ -181,8 +181,6 @@ class Ledger:
         self._statuses: dict[str, dict[str, Status]] = {}
         """Suite of cases → how those ended that others depend on; in rounds, in the first one."""
         self._losses: dict[TestPlace, int] = {}
-        self.repeated = 0
-        """Results that came twice."""
 
     @property
     def listed(self) -> set[str]:
@@ -288,8 +286,7 @@ class Ledger:
         if result.attempts:  # of its runs, each of which was sent
             return
         if place in self._passes.held or self._is_over(place):
-            self.repeated += 1
-            return
+            return  # it came twice
         if place in self._began:
             self._began.remove(place)
         else:  # a test that ends at once has no start of its own

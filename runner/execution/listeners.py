@@ -112,7 +112,7 @@ def _store(run: Run, reports: list[Path], report: LineFile | None) -> list[Repor
     from runner.store.run_writer import FallbackReport, RunWriter
 
     names = tuple(shown_path(path, environment.directory) for path in reports)
-    spare = FallbackReport(store.run, environment.directory, report, *names[:1])
+    spare = FallbackReport(store.run, report, *names[:1])
     writer = RunWriter(
         store.folder,
         store.run,

@@ -266,17 +266,14 @@ class _StoreThread:
 class FallbackReport:
     """A reporter for a run that is stored."""
 
-    def __init__(self, run: str, directory: Path, report: LineFile | None = None, name: str = "") -> None:
+    def __init__(self, run: str, report: LineFile | None = None, name: str = "") -> None:
         """Writes nothing yet.
 
         Args:
             run: id of the run.
-            directory: the working directory, which is used if there is no folder for temporary files that can be
-                written.
             report: the `.jsonl` report of the run, whose reporter gets each event first; None if there is none.
             name: what messages call it."""
         self._run = run
-        self._directory = directory
         self._report = report
         self._name = name
         self._is_trusted = False
@@ -307,13 +304,7 @@ class FallbackReport:
             self._is_trusted = True
             return self._name
         if self._file is None:
-            from tempfile import gettempdir
-
-            earlier = self._earlier()
-            try:
-                self._file = self._written_to(Path(gettempdir()), earlier)
-            except OSError:
-                self._file = self._written_to(self._directory, earlier)
+            self._file = self._written()
             self._lines.clear()
         return str(self._file.path)
 
@@ -328,19 +319,18 @@ class FallbackReport:
                 "Pass that file to --resume instead of the report",
             )
 
-    def _earlier(self) -> list[str]:
-        if self._report is None:
-            return []
-        return self._report.path.read_bytes().decode("utf-8", "replace").split("\n")[:-1]
-
-    def _written_to(self, folder: Path, earlier: list[str]) -> LineFile:
+    def _written(self) -> LineFile:
+        """A file in the folder for temporary files, with the lines of the report and those that it does not have."""
         from tempfile import mkstemp
 
-        descriptor, name = mkstemp(".jsonl", f"yao-test-run-{self._run}-", folder)
+        lines = self._lines
+        if self._report is not None:
+            lines = self._report.path.read_bytes().decode("utf-8", "replace").split("\n")[:-1] + lines
+        descriptor, name = mkstemp(".jsonl", f"yao-test-run-{self._run}-")
         os.close(descriptor)
         file = LineFile(Path(name))
         try:
-            for line in [*earlier, *self._lines]:
+            for line in lines:
                 file.write(line)
         except OSError:
             file.path.unlink(missing_ok=True)

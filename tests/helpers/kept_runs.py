@@ -31,7 +31,7 @@ class KeptRunUnderWay:
             revision or Revision(),
             profile=None,
             reports=(),
-            spare=FallbackReport(self.id, folder.parent),
+            spare=FallbackReport(self.id),
             keep=(),
             now=lambda: now,
         )
