@@ -176,7 +176,7 @@ def command_of(suite: Suite, flags: Sequence[str]) -> Callable[..., str]:
     def of(test: str, in_step: bool = True) -> str:
         if suite.is_message or (not suite.has_cases and not kind_of(test)):  # a broken module has no tests
             return command + rest
-        pattern = f"'^{test}$'" if _is_plain(test) else quote(pattern_of([test]))
+        pattern = quote(pattern_of([test]))
         flag = "--bench" if not suite.has_cases and kind_of(test) == BENCHMARK else "--run"
         if search and not in_step:
             return f"{command} --fuzz {pattern}{search}{rest}"
@@ -188,8 +188,3 @@ def command_of(suite: Suite, flags: Sequence[str]) -> Callable[..., str]:
 def has_failed_step(record: Mapping[str, Any]) -> bool:
     """Whether a step of a result failed, which is a line of a report."""
     return any(step.get("status") == Status.FAILED for step in record.get("steps") or ())
-
-
-def _is_plain(name: str) -> bool:
-    """Whether a name can be a pattern of `--run` unchanged, as most can. Reports have thousands of names."""
-    return name.isascii() and name.replace("-", "_").isidentifier()

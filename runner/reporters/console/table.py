@@ -104,9 +104,9 @@ def table(
     return _blocks(whole, paint)
 
 
-def listed(rows: Sequence[Sequence[str]], room: int | None = None, paint: Paint | None = None) -> str:
+def listed(rows: Sequence[Sequence[str]], room: int | None = None) -> str:
     """A table without titles; empty without rows."""
-    return table([[""] * len(rows[0]), *rows], room, paint=paint) if rows else ""
+    return table([[""] * len(rows[0]), *rows], room) if rows else ""
 
 
 def grouped(head: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> list[Sequence[str]]:
