@@ -33,8 +33,8 @@ class KeptFiles:
         """What was kept by a key, or by another one that has the same file. Raises one of `DAMAGED`."""
         if not self.is_used:
             raise LookupError
-        with open(self._file(key), "rb") as file:
-            return marshal.load(file)
+        with open(self._file(key), "rb", buffering=0) as file:
+            return marshal.loads(file.read())  # `load` asks the file for each value
 
     def write(self, key: bytes, value: Any) -> None:
         """Keeps a value, if it is of the types that `marshal` has and files can be written."""

@@ -56,8 +56,6 @@ _NAMED_CLASS = r'(?<=\n)( *)(.*\{)\n( +)static \{\n +__name\(this, "([^"\n]*)"\)
 _ASSIGNED = r'^var ([\w$]+) = /\* @__PURE__ \*/ __name\(([^\n]*\{\n(?:(?: [^\n]*)?\n)*\}[^\n]*), "\1"\);$'
 """A function that is a value at the top level; in its first line is nothing that could fail."""
 _NO_WORD = r"[^\w$]"
-_LETTERS = "".join(chr(code) if chr(code).isalnum() or chr(code) in "_$" else " " for code in range(128))
-"""A translation table that replaces each ASCII character that is not part of a word."""
 _BLANKS = bytes(code if code >= 128 or chr(code).isalnum() or chr(code) in "_$" else 32 for code in range(256))
 """A translation table that replaces each byte that is not part of a word in UTF-8."""
 _LONGEST = 1000
@@ -374,7 +372,9 @@ def _first_in_their_blocks(code: str) -> str:
 
 def words_only(code: str) -> str:
     """The code with a space in place of each character that is not part of a name or word."""
-    return code.translate(_LETTERS) if code.isascii() else re.sub(_NO_WORD, " ", code)
+    if not code.isascii():
+        return re.sub(_NO_WORD, " ", code)
+    return code.encode().translate(_BLANKS).decode()  # of bytes it takes a fraction of the time
 
 
 def words_behind(keyword: bytes, code: bytes) -> frozenset[str]:

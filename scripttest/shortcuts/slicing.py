@@ -206,7 +206,7 @@ def _cut(code: str, tests: list[tuple[int, str, str]], pieces: dict[str, _Piece]
 
 def _mentioned(code: str, names: Mapping[str, object]) -> set[str]:
     """The names that are in a piece of code."""
-    return set(names).intersection(words_only(plain(code)).split())
+    return names.keys() & words_only(plain(code)).split()
 
 
 def _closure(todo: list[str], mentions: dict[str, set[str]]) -> set[str]:
