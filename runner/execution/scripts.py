@@ -244,9 +244,13 @@ class ScriptModules:
             self._began[self._place(record)] = time.time() * 1000
         if record.again:
             self._logs.pop(self._place(record), None)
-        elif not (self._passes.is_again(self._place(record)) or self._is_over(self._place(record))):
-            name, position, run = self._at(record)
-            self._send(TestStart(suite=record.module, name=name, position=position, run=run))
+            return
+        if self._passes.number > 1:
+            place = self._place(record)
+            if self._passes.is_again(place) or self._is_over(place):
+                return
+        name, position, run = self._at(record)
+        self._send(TestStart(suite=record.module, name=name, position=position, run=run))
 
     def _take_end(self, record: Ended) -> None:
         run, module, outcome = self._run, record.module, record.outcome
