@@ -9,7 +9,7 @@ import click
 
 from runner import exit_codes
 from runner.commands import tables
-from runner.commands.inputs import RUN, check_outputs, read_report, store_folder, write_text
+from runner.commands.inputs import RUN, check_outputs, read_report, store_folder, understanding, write_text
 from runner.compare.change_report import ChangeVerdict, Noise, verdict_record
 from runner.compare.comparison import KINDS, Comparison, ResultChange, Thresholds, compare
 from runner.compare.variants import VariantsCompared, matrix, part_of, side_by_side, variants_of
@@ -33,16 +33,17 @@ def diff(environment: Environment, given: tables.Diff) -> int:
     paths = check_outputs(environment, given.outputs, (*FORMATS, ".html"))
     names, (before, *others) = _sides(environment, given)
     is_of_variants = given.baseline is None and given.b is None
-    compared = side_by_side(
-        names,
-        [before, *others],
-        measure=given.measure,
-        margin=given.margin / 100,
-        noise=Noise(given.noise) if given.noise else None,
-        looks=before.end.looks if is_of_variants else ONCE,
-    )
-    verdicts = compared.verdicts
-    found = compare(before, others[0], thresholds)
+    with understanding(f"the comparison of {names[0]} with {', '.join(names[1:])}"):
+        compared = side_by_side(
+            names,
+            [before, *others],
+            measure=given.measure,
+            margin=given.margin / 100,
+            noise=Noise(given.noise) if given.noise else None,
+            looks=before.end.looks if is_of_variants else ONCE,
+        )
+        verdicts = compared.verdicts
+        found = compare(before, others[0], thresholds)
     style = Style(environment.colors and not given.no_color)
     room = columns_of(environment)
     text = change_lines.verdicts_text(verdicts, names, style, room, given.verbose)

@@ -22,6 +22,7 @@ from runner.reporters.document import write_whole
 from runner.security.files import check_target
 from runner.security.terminal import in_line
 from runner.store.places import FILE
+from runner.version import VERSION
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
@@ -77,7 +78,7 @@ def write_reports(environment: Environment, report: Report, outputs: Sequence[st
     paths = [report_path(output, environment.directory) for output in outputs]
     reporters = [(path, make()) for path, make in [(path, maker_for_file(path)) for path in paths]]
     for path, reporter in reporters:
-        with writing(path):
+        with writing(path), understanding(path):
             reporter.write(report)
             reporter.close()
         environment.stdout.write(f"Wrote {path}\n")
@@ -122,6 +123,19 @@ def writing(path: Path, what: str = "") -> Iterator[None]:
         yield
     except OSError as error:
         raise ConfigurationError(f"Cannot write {what}{path}: {error.strerror}") from error
+
+
+@contextmanager
+def understanding(what: object) -> Iterator[None]:
+    """Within it, an error from a result that this version cannot read becomes a ConfigurationError."""
+    try:
+        yield
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        detail = f"{type(error).__name__}: {error}"
+        raise ConfigurationError(
+            f"Cannot make {what}: a result is not valid for yao-test {VERSION} ({detail})",
+            "It may have been edited, or written by another version",
+        ) from error
 
 
 def results_in(environment: Environment, name: str) -> list[TestResult]:

@@ -17,7 +17,7 @@ from runner.application.context import with_files
 from runner.cases.csv_rows import row_of
 from runner.cells import table_text
 from runner.commands import tables
-from runner.commands.inputs import configured_request, read_report, write_file, write_reports
+from runner.commands.inputs import configured_request, read_report, understanding, write_file, write_reports
 from runner.environment import Environment
 from runner.errors import ConfigurationError
 from runner.options.flags import Regrade
@@ -44,9 +44,11 @@ def show(environment: Environment, given: tables.Show) -> int:
     elif given.reporter:
         from runner.reporters import maker_by_id
 
-        maker_by_id(given.reporter, environment.stdout)().write(saved)
+        with understanding(given.reporter):
+            maker_by_id(given.reporter, environment.stdout)().write(saved)
     else:
-        _on_console(environment, saved, given.verbose, given.quiet, given.no_color)
+        with understanding(f"the lines of {given.report}"):
+            _on_console(environment, saved, given.verbose, given.quiet, given.no_color)
     return 0
 
 
@@ -90,9 +92,10 @@ def extract(environment: Environment, given: tables.Extract) -> int:
     for name, result in named(chosen, several=len(suites) > 1):
         file = folder / f"{name}.{kind}"
         suite = suites[result.suite]
-        text = json.dumps(result.line, indent=2, ensure_ascii=False) + "\n"
-        if kind == "md":
-            text = heading(result).removeprefix("##") + body(result, suite, names_suite=True)
+        with understanding(file):
+            text = json.dumps(result.line, indent=2, ensure_ascii=False) + "\n"
+            if kind == "md":
+                text = heading(result).removeprefix("##") + body(result, suite, names_suite=True)
         write_file(file, text)
     environment.stdout.write(f"Wrote {len(chosen)} file{'' if len(chosen) == 1 else 's'} into {folder}\n")
     return 0

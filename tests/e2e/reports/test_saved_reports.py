@@ -352,3 +352,12 @@ def test_merge_of_a_report_with_itself_changes_nothing(app: MakeApplication) -> 
 
     assert run.stdout.endswith("1 passed, 1 failed, 0 skipped in 2 parts\n")
     assert [record["id"] for record in load(here.root / "m.json").lines] == ["good", "bad"]
+
+
+def test_a_result_that_was_edited_so_that_no_format_can_show_it_is_named(app: MakeApplication) -> None:
+    edited = case("a", trace={"calls": [], "steps": [{"kind": "model", "role": "agent", "duration_ms": "soon"}]})
+    here = app({"/r.jsonl": run_of(edited)})
+    run = here.run("show", "r.jsonl", "-o", "r.md")
+    said = "Error: Cannot make <app>/r.md: a result is not valid for yao-test "
+    assert (run.code, run.stderr.startswith(said)) == (2, True), run.stderr
+    assert "It may have been edited, or written by another version" in run.stderr
