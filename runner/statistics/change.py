@@ -268,8 +268,7 @@ def rate_break(passed: Sequence[int], judged: Sequence[int], *, steady: bool = F
 def level_break(values: Sequence[float]) -> Break | None:
     """The last place where the level of positive figures changed, such as durations, by Student's t of their
     logarithms; None when it did nowhere."""
-    logs = [math.log(value) for value in values]
-    return _last(_best_level, logs)
+    return _last(_best_level, list(map(math.log, values)))
 
 
 def _last(best_of: Callable[[Sequence[T], float], Break | None], series: Sequence[T]) -> Break | None:
@@ -333,8 +332,8 @@ def _log_factorials(size: int) -> list[float]:
 
 
 def _best_level(logs: Sequence[float], enough: float) -> Break | None:
-    """The best place is that which explains most of the squares: t grows with them. The normal distribution, whose
-    tails are below those of t, tells quickly that a place does not show enough."""
+    """The best place is that which explains most of the squares: t grows with them. Wallace's bound of t by the normal
+    distribution (1959) tells quickly that it does not show enough."""
     count = len(logs)
     if count < 2 * FEWEST:
         return None
@@ -343,16 +342,16 @@ def _best_level(logs: Sequence[float], enough: float) -> Break | None:
     sums = list(accumulate(apart))[FEWEST - 1 : count - FEWEST]
     explained = list(map(mul, map(mul, sums, sums), _weights(count)))
     most = max(explained)
+    rest = max(0.0, math.fsum(map(mul, apart, apart)) - most)
+    if rest and math.erfc(math.sqrt((count - 2) * math.log1p(most / rest) / 2)) > enough:
+        return None
     at = FEWEST + explained.index(most)
     left = count - at
     a, b = mean + sums[at - FEWEST] / at, mean - sums[at - FEWEST] / left
     if abs(b - a) <= 1e-9:
         return None
-    spread = max(0.0, math.fsum(map(mul, apart, apart)) - most) / (count - 2)
-    error = math.sqrt(spread * (1 / at + 1 / left))
+    error = math.sqrt(rest / (count - 2) * (1 / at + 1 / left))
     t = abs(b - a) / error if error > 1e-9 else math.inf
-    if math.erfc(t / math.sqrt(2)) > enough:
-        return None
     p = 2 * (1 - t_probability(t, count - 2))
     return Break(at=at, before=math.exp(a), after=math.exp(b), p=p)
 

@@ -101,9 +101,9 @@ class Series(Value):
             fields["cost"] = tuple(map(_cost, fields["cost"], estimated))
         return cls(**fields)
 
-    def asking(self, asked: str, begin: int) -> Series:
-        """The verdicts from a place on with what asked this."""
-        return self.where([*begin * (False,), *map(asked.__eq__, self.asked[begin:])])
+    def asking(self, asked: str, begin: int) -> list[bool]:
+        """For each verdict whether it is from this place on, of what asked this."""
+        return [*begin * (False,), *(one == asked for one in self.asked[begin:])]
 
     def where(self, chosen: Sequence[object]) -> Series:
         """The verdicts of which a value is true."""
@@ -219,14 +219,14 @@ def _history(
     rate = rate_break(judged.passed, judged.judged, steady=_is_steady(store, judged))
     asks = judged.asked[-1] if judged.asked else ""
     newest = judged.asking(asks, rate.at if rate is not None else 0)
-    passed, count = sum(newest.passed), sum(newest.judged)
+    passed, count = (sum(compress(column, newest)) for column in (judged.passed, judged.judged))
     streak = _streak(judged)
-    fine = judged.where(list(map(_PASSED.__eq__, judged.verdict)))
+    fine = judged.where([verdict == _PASSED for verdict in judged.verdict])
     duration, milliseconds = _level(fine, asks, "duration_ms", since, STANDARD.is_slower)
     price, cost = _level(judged, asks, "cost", since, STANDARD.takes_more)
     tokens_level, tokens = _level(judged, asks, "tokens", since, STANDARD.takes_more)
     price = price if cost is not None else tokens_level
-    trends = set(_trends(series.verdict[-1], rate, newest, passed, count, duration, price))
+    trends = set(_trends(series.verdict[-1], rate, {*compress(judged.verdict, newest)}, passed, count, duration, price))
     return TestHistory(
         suite=series.suite[-1],
         test=series.test[-1],
@@ -239,7 +239,7 @@ def _history(
         judged=count,
         all_passed=sum(judged.passed),
         all_judged=sum(judged.judged),
-        broken=sum(map(_NONE.__contains__, series.verdict)),
+        broken=sum(map(series.verdict.count, _NONE)),
         trends=tuple(sorted(trends, key=_ORDER.__getitem__)),
         rate_before=rate.before if rate is not None else None,
         since=since(rate.at, judged, rate.p) if rate is not None else None,
@@ -256,7 +256,7 @@ def _history(
 def _trends(
     verdict: str,
     rate: Break | None,
-    newest: Series,
+    newest: set[str],
     passed: int,
     judged: int,
     duration: Level | None,
@@ -269,7 +269,7 @@ def _trends(
             yield Trend.BROKE if rate.after < rate.before else Trend.FIXED
         if 0 < passed < judged:
             yield Trend.FLAKY
-        elif rate is None and {*newest.verdict} == {Verdict.FAILED}:
+        elif rate is None and newest == {Verdict.FAILED}:
             yield Trend.FAILS
         elif passed == judged and rate is None:
             yield Trend.STEADY
@@ -296,8 +296,9 @@ def _is_steady(store: Store, judged: Series) -> bool:
 
 def _asked(store: Store, series: Series) -> tuple[str, ...]:
     """What each result has asked, so that two have the same name only if it was the same."""
-    if len({*series.connector}) == len({*series.made_of}) == 1:
-        return (intern(series.connector[0] or ""),) * len(series.run)
+    if len({*series.made_of}) == 1:
+        named = {connector: intern(connector or "") for connector in {*series.connector}}
+        return tuple(map(named.__getitem__, series.connector))
     both = list(zip(series.connector, series.made_of, strict=True))
     made_of = set(both)
     name_of = {asked: intern(asked[0] or "") for asked in made_of}
@@ -328,7 +329,7 @@ def _level(
     found = level_break(values) if counts(min(values), max(values)) else None
     if found is None or not (counts(found.before, found.after) or counts(found.after, found.before)):
         found = None
-    alike = getattr(having.asking(asks, found.at if found is not None else 0), figure)
+    alike = list(compress(values, having.asking(asks, found.at if found is not None else 0)))
     mean = sum(alike) / len(alike) if alike else None
     if found is None:
         return None, mean

@@ -35,8 +35,20 @@ _LABELLED = ("run", "suite", "test", "attempt", "turn", "criterion", "person")
 _FINGERPRINTS = "LEFT JOIN fingerprints ON digest = results.made_of"
 _LINES = f"SELECT line, content FROM results {_FINGERPRINTS}"
 _OF_LINES = stored.RESULTS | {"content": stored.OPTIONAL_TEXT}
+_OF_CHOSEN = {name: column for name, column in stored.RESULTS.items() if name != "run"}
+"""Of results of runs that are known."""
 _GROUPS = "SELECT verdict, attempt, count(*), max(seq) AS seq FROM results WHERE run = ? GROUP BY attempt, verdict"
 """The results of a run, in numbers that an index knows."""
+_CONNECTORS = """
+    WITH RECURSIVE each(connector) AS (
+        SELECT min(connector) FROM results WHERE run = ?
+        UNION ALL
+        SELECT (SELECT min(connector) FROM results WHERE run = ? AND connector > each.connector)
+        FROM each WHERE connector IS NOT NULL
+    )
+    SELECT connector FROM each WHERE connector IS NOT NULL
+"""
+"""What a run has asked, each once: as many looks into an index, and not one for each result."""
 _ENDED_LINES = f"""
     SELECT results.line, content
     FROM results AS verdict CROSS JOIN results USING (run, suite, position) {_FINGERPRINTS}
@@ -129,13 +141,13 @@ class Store:
         ((number,),) = self.rows({}, "SELECT count(*) FROM runs")
         index = "NOT INDEXED" if len(runs) > number / FEW else ""
         condition = "attempt = 0 AND cause IS NOT ? AND run IN (SELECT value FROM json_each(?))"
-        statement = f"SELECT {', '.join(names)} FROM results {index} WHERE {condition} ORDER BY suite, test, seq"
+        statement = f"SELECT {', '.join(names)} FROM results {index} WHERE {condition} ORDER BY test, suite, seq"
         place = {run: at for at, run in enumerate(runs)}
         with understood(self.folder):
             found = self._database.execute(statement, (stored.NOT_ENDED, json.dumps(list(runs))))
             for _, rows in groupby(found, itemgetter(0, 1)):
                 in_order = sorted(rows, key=lambda row: place[row[2]])
-                yield stored.checked(self.folder, stored.RESULTS, names, in_order)
+                yield stored.checked(self.folder, _OF_CHOSEN, names, in_order)
 
     def over_time(self, suite: str, test: str, runs: Sequence[str] | None = None) -> list[stored.StoredResult]:
         """The verdicts on one test, in the order in which its runs began; of some runs only."""
@@ -235,7 +247,6 @@ class Store:
     def _run(self, row: Sequence[Any]) -> stored.StoredRun:
         id, started_at, ended_at, status, branch, commit, place, profile, reports, start, summary, session = row
         groups = self.rows(stored.RESULTS, _GROUPS, (id,))
-        asked = "SELECT DISTINCT connector FROM results WHERE run = ? AND connector IS NOT NULL ORDER BY 1"
         ((labels,),) = self.rows({}, "SELECT count(*) FROM labels WHERE run = ?", (id,))
         with parsing(self.folder, f"run {id}"):
             names = stored.parsed(reports, list)
@@ -250,7 +261,7 @@ class Store:
             commit=commit,
             place=place,
             profile=profile,
-            connectors=tuple(name for (name,) in self.rows(stored.RESULTS, asked, (id,))),
+            connectors=tuple(name for (name,) in self.rows(stored.RESULTS, _CONNECTORS, (id, id))),
             reports=tuple(map(str, names)),
             start=first,
             summary=last,

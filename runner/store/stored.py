@@ -55,7 +55,11 @@ _TYPES: dict[str, set[type]] = {"TEXT": {str}, "INTEGER": {int}, "REAL": {int, f
 
 
 def _between(least: int, most: int) -> Column:
-    return lambda numbers: least <= min(numbers) and max(numbers) <= most
+    def holds(numbers: Sequence[Any]) -> bool:
+        few: set[float] = {*numbers}
+        return least <= min(few) and max(few) <= most
+
+    return holds
 
 
 def _are_alphanumeric(texts: Sequence[Any]) -> bool:
