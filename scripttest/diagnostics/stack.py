@@ -54,6 +54,8 @@ class StackMapper:
         self._boundary.admit(compiled.source.test)
         self._maps: dict[int, SourceMap] = {}
         """First line of a script → its map."""
+        self._files: dict[str, str | None] = {}
+        """Source as a map has it → its real path; None: no frame names it."""
         self._called = called
         self._others: dict[str, StackMapper] = {}
         self._named: dict[tuple[int, int], list[str]] = {}
@@ -261,15 +263,18 @@ class StackMapper:
         place = self._maps[script.first_line].find(line - script.first_line + 1 + script.skipped, column)
         if place is None or place.file.startswith("yao-runtime:"):
             return None
-        source = place.file
+        if place.file not in self._files:
+            self._files[place.file] = self._file_of(place.file)
+        file = self._files[place.file]
+        return None if file is None else place.replace(file=file)
+
+    def _file_of(self, source: str) -> str | None:
         if "%" in source:  # esbuild writes sources as addresses
             from urllib.parse import unquote
 
             source = unquote(source)
-        file = (self._root / source).resolve()
-        if self._boundary.refused(str(file)):  # a map in a comment of the script can name any file
-            return None
-        return place.replace(file=str(file))
+        file = str((self._root / source).resolve())
+        return None if self._boundary.refused(file) else file  # a map in a comment of the script can name any file
 
 
 def _offset(script: Script, line: int, column: int) -> int:

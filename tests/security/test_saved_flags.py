@@ -41,7 +41,7 @@ def called() -> Iterator[tuple[int, list[str]]]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as host:
-        Thread(target=host.serve_forever, daemon=True).start()
+        Thread(target=host.serve_forever, args=(0.01,), daemon=True).start()
         yield host.server_port, paths
         host.shutdown()
 

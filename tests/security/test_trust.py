@@ -77,18 +77,23 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_file_that_is_not_as_approved_is_refused_by_its_name(approved: Application, name: str) -> None:
-    content, kind = CHANGES[name]
-    approved.write({name: content})
+TOGETHER = 3
+"""Groups of changes: those of one are made together, and each is named."""
+
+
+@pytest.mark.parametrize("group", range(TOGETHER))
+def test_files_that_are_not_as_approved_are_refused_by_their_names(approved: Application, group: int) -> None:
+    changes = {name[1:]: change for name, change in [*CHANGES.items()][group::TOGETHER]}
+    approved.write({f"/{name}": content for name, (content, _) in changes.items()})
     run = required(approved)
     assert run.code == 2, run
-    assert f"Error: Cannot run: not as approved in yao-test.trust: {name[1:]} ({kind})\n" in run.stderr
+    said = ", ".join(f"{name} ({kind})" for name, (_, kind) in sorted(changes.items()))
+    assert f"Error: Cannot run: not as approved in yao-test.trust: {said}\n" in run.stderr
     assert not (approved.home / "r.json").exists()
     assert approved.run("-i", CASES, "-c", "scripted").code == 0  # without the flag nothing changes
 
-    told = approved.run("trust")
-    assert f"  {kind}  {name[1:]}\n" in told.stdout
+    listed = [line.split() for line in approved.run("trust").stdout.splitlines() if line.startswith("  ")]
+    assert sorted(listed) == sorted([kind, name] for name, (_, kind) in changes.items())
     assert required(approved, "--require-trust", "-c", "scripted").code == 0
 
 
@@ -110,9 +115,9 @@ FREE = {
 }
 
 
-@pytest.mark.parametrize("name", FREE)
-def test_what_needs_no_approval_may_change(approved: Application, name: str) -> None:
-    approved.write(FREE[name])
+def test_what_needs_no_approval_may_change(approved: Application) -> None:
+    """All at once: a refusal would name the file."""
+    approved.write({name: content for files in FREE.values() for name, content in files.items()})
     assert required(approved).code == 0
 
 

@@ -163,7 +163,7 @@ from scripttest.walls import confinement as limits
 limits.PROCESSOR_SECONDS = 1
 if sys.argv[1] == "limited":
     limits.limit_resources()
-while time.process_time() < 1.5:
+while time.process_time() < 1.2:
     pass
 print("done")
 """
