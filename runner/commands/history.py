@@ -19,7 +19,6 @@ from runner.store.database import open_store
 from runner.store.history import SCRIPTED, Level, Since, TestHistory, Trend, histories
 from runner.store.store import Store
 from runner.store.stored import StoredRun
-from runner.store.upkeep import join, prune, size_of
 from scripttest.typing_names import Record
 
 
@@ -278,6 +277,8 @@ def list_runs(environment: Environment, given: tables.StoreList) -> int:
 
 def merge(environment: Environment, given: tables.StoreMerge) -> int:
     """Copies the runs of other stores into this one and prints how many are new."""
+    from runner.store.upkeep import join
+
     target = named_store(environment, given.into)
     damaged: list[str] = []
     for name in given.stores:
@@ -301,6 +302,8 @@ def prune_runs(environment: Environment, given: tables.StorePrune) -> int:
     place = store_folder(environment, given.store)
     with Store(place):
         pass
+    from runner.store.upkeep import prune, size_of
+
     with open_store(place) as database:
         removed = prune(database, place, given.keep, environment.now())
         left, size = database.execute("SELECT count(*) FROM runs").fetchone()[0], size_of(database)

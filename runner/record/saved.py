@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +35,8 @@ def _as_ours(value: Any) -> Any:
         return value
     input = value["metadata"].get("input_file") or value["summary"].get("agent_id") or "cases"
     content = json.dumps(value, sort_keys=True).encode("utf-8", "replace")
+    from hashlib import blake2b
+
     id = blake2b(content, digest_size=6).hexdigest()  # Yao writes none; a copy has the same one
     results = [_result(one) for one in value["results"]]
     metadata = {"run_id": id, **value["metadata"]}

@@ -21,6 +21,8 @@ from runner.store.stored import NOT_ENDED, StoredResult, StoredRun
 from scripttest.values import Value, fields_of, names_of
 
 _PASSED = str(Verdict.PASSED)
+_VERDICTS = {verdict.value: verdict.value for verdict in Verdict}
+"""One text for all that say the same."""
 _NONE = frozenset(verdict.value for verdict in Verdict if verdict.is_none)
 SCRIPTED = "scripted"
 """The connector whose answers are the same each time."""
@@ -231,7 +233,7 @@ def _history(
         suite=series.suite[-1],
         test=series.test[-1],
         results=results,
-        verdicts=tuple(map(intern, series.verdict)),
+        verdicts=tuple(map(_VERDICTS.__getitem__, series.verdict)),
         newest=runs[series.run[-1]],
         average_ms=sum(series.duration_ms) / len(series.run),
         asked=series.asked,

@@ -7,7 +7,6 @@ import re
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from hashlib import blake2b
 from itertools import compress, count
 from operator import gt
 from pathlib import Path
@@ -329,4 +328,6 @@ def unpacked(kept: str | bytes) -> str:
 
 def digest_of(text: str) -> str:
     """A short name of a text."""
+    from hashlib import blake2b
+
     return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
