@@ -83,7 +83,8 @@ class CompilerOfRuns(Service):
 def compiler_of(readable: Sequence[str]) -> Service:
     """Stands for `Service`."""
     root = Path(readable[0])
-    if list(readable[1:]) != [str(SHIPPED)] or root.name != "app" or not BESIDE.issuperset(os.listdir(root.parent)):
+    outside = {path for path in readable[1:] if not path.startswith(f"{root}/")} - {str(SHIPPED)}
+    if outside or root.name != "app" or not BESIDE.issuperset(os.listdir(root.parent)):
         return Service(readable)
     folder = root.parents[1]
     while waiting := idle.get(folder):

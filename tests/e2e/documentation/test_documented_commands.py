@@ -104,6 +104,7 @@ INSTALLS = (
     "pip install git+<address of your copy of this repository>",
     "pip install -r requirements-test.txt",
     *(f"pip install {' '.join(map(repr, packages))}" for packages in EXTRAS),
+    "pip install 'mcp>=1.24,<2' 'starlette>=0.40,<2' 'uvicorn>=0.30,<1'",
     "pip install 'bcrypt>=4'",
 )
 """Lines that fetch packages, and so need a network: bash and pip read them, the rest of them runs."""
@@ -135,7 +136,7 @@ SERVES = (
 PAGES_OF_OTHER_TESTS = {"ci.md": "test_ci_page.py runs its workflows, with the parts that its shell scripts decide on"}
 
 SHIM = f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m runner "$@"\n'
-LEAVES_NOTHING = re.compile(r"yao-test (?:-i [\w./]+|mutate|doctor|schema|--watch)$")
+LEAVES_NOTHING = re.compile(r"yao-test (?:(?:mutate )?-i [\w./]+(?: --timeout 3s)?|doctor|schema|--watch)$")
 """Lines that leave nothing which a later line needs, so that one run of them is enough."""
 JQ = f"#!/bin/sh\nexec {sys.executable} -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1][1:]])' \"$1\"\n"
 COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )?(?:\.venv/bin/)?(?:yao-test(?! @)|pip|python3?|pytest)(?: |$)")
@@ -183,10 +184,11 @@ def _of_text(text: str) -> Iterator[Line]:
 
 
 def is_name(line: str) -> bool:
-    """Whether a line only names the command, or one of its commands that needs arguments."""
+    """Whether a line only names `pip`, the command, or one of its commands that needs arguments."""
     words = line.split()
-    return words[0] == "yao-test" and (
-        len(words) == 1 or words[1:] in ([name] for name in ("show", "diff", "merge", "regrade", "calibrate"))
+    return line == "pip" or (
+        words[0] == "yao-test"
+        and (len(words) == 1 or words[1:] in ([name] for name in ("show", "diff", "merge", "regrade", "calibrate")))
     )
 
 
@@ -199,9 +201,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     app = Application(folder / "app", folder / "home")
     shutil.copytree(ROOT / "assistants", app.root / "assistants")
     shutil.copytree(ROOT / "tests/apps/pet_clinic", app.root / "tests/apps/pet_clinic")
-    app.write({"/../bin/yao-test": SHIM, "/../bin/jq": JQ})
+    app.write({"/../home/bin/yao-test": SHIM, "/../home/bin/jq": JQ})  # beside them, each run would start a compiler
     for name in ("yao-test", "jq"):
-        (folder / "bin" / name).chmod(0o755)
+        (app.home / "bin" / name).chmod(0o755)
     app.write({"/.git/HEAD": "ref: refs/heads/main\n", "/.git/objects/.keep": "", "/.yao-test/.keep": ""})
     for report in ("report.jsonl", "report.json"):
         app.run("-i", "scripts.expense.setup", "-o", report)
@@ -224,7 +226,7 @@ def run(app: Application, line: str) -> Run:
     """Runs a line; with bash, unless it is only words."""
     if ONLY_WORDS.fullmatch(line):
         return app.run(*shlex.split(line)[1:])
-    path = f"{app.root.parent / 'bin'}:{os.defpath}"
+    path = f"{app.home / 'bin'}:{os.defpath}"
     command = ["bash", "-e", "-o", "pipefail", "-c", line]
     environment = {**app.environment, "PATH": path}
     done = subprocess.run(
@@ -248,15 +250,16 @@ def test_every_command_line_of_a_page_runs(page: Path, made: Path, alone: set[st
     for line in {line.text: line for line in lines_of(page)}.values():  # once, if it stands there twice
         if is_name(line.text) or line.text in (*NETWORK, *INSTALLS, *IN_A_CLONE, *OF_PYTEST, *SERVES):
             continue
-        if line.text in alone and (not has_files or LEAVES_NOTHING.match(line.text)):
+        filled = PLACEHOLDERS.get(line.text, line.text)
+        if filled in alone and (not has_files or LEAVES_NOTHING.match(filled)):
             continue
         is_first = app is None
         app = app or application(page, made, tmp_path)
-        ran = run(app, PLACEHOLDERS.get(line.text, line.text))
+        ran = run(app, filled)
         if ran.code not in RAN or "Traceback" in ran.stderr:
             wrong.append(f"{name_of(page)}:{line.line}: {line.text}\n  exit code {ran.code}: {ran.stderr}")
-        elif (is_first and not has_files) or LEAVES_NOTHING.match(line.text):
-            alone.add(line.text)
+        elif (is_first and not has_files) or LEAVES_NOTHING.match(filled):
+            alone.add(filled)
     assert not wrong, "\n".join(wrong)
 
 
