@@ -29,6 +29,7 @@ from runner.planning.last_failed import STORE
 from runner.reporters.console.style import count
 from runner.security.files import TABLES, check_target
 from runner.security.terminal import in_line
+from scripttest.values import Value
 
 CI_SYSTEMS = ("github", "gitlab", "none")
 CI_FILES = {"github": ".github/workflows/yao-test.yml", "gitlab": ".gitlab-ci.yml"}
@@ -47,6 +48,16 @@ IGNORED = ("output-*.jsonl", ".yao-test/")
 """Lines of `.gitignore`: reports of case files, and what the tool keeps between runs."""
 
 
+class NewFile(Value):
+    """A file that is written if there is none."""
+
+    path: str
+    """From the root of the application, with slashes."""
+    text: str
+    goes_with: tuple[str, ...] = ()
+    """Files that have to be as `init` writes them; this one would not fit to others."""
+
+
 def init(environment: Environment, given: tables.Init) -> int:
     """Writes the files, prints what was done to each, and returns the exit code."""
     if given.example is not None and (given.name is not None or given.data is not None):
@@ -61,27 +72,24 @@ def init(environment: Environment, given: tables.Init) -> int:
         )
     root = _root(environment.directory, given.folder)
     system = given.ci or _asked(environment)
+    maker = _Maker(root, environment)
     if given.data is not None:
-        files = data_files(absolute(given.data, environment.directory), given.data, given.name)
+        files = data_files(absolute(given.data, environment.directory), given.data, given.name).items()
+        made = [NewFile(path=path, text=text) for path, text in files]
     else:
-        files = agent_files(given.name or HELLO) if given.example is None else application_files(given.example)
-    packages = [path for path in files if path.endswith("/package.yao")]
-    others = tuple(
-        f"{os.path.dirname(path)}/" for path in packages if content_of(root / path) not in (None, files[path])
-    )
-    for path in packages:
-        _make(root / path, files.pop(path), environment)
-    for path, text in (files | type_files(root)).items():
-        if not path.startswith(others):
-            _make(root / path, text, environment)
-    _make(root / CONFIG, TSCONFIG.read_text("utf-8"), environment)
-    _make(root / GUIDE, (APPLICATIONS.parent / GUIDE).read_text("utf-8"), environment)
+        made = list(agent_files(given.name or HELLO) if given.example is None else application_files(given.example))
+    for file in made:
+        maker.make(file)
+    for path, text in type_files(root).items():
+        maker.make(NewFile(path=path, text=text))
+    maker.make(NewFile(path=CONFIG, text=TSCONFIG.read_text("utf-8")))
+    maker.make(NewFile(path=GUIDE, text=(APPLICATIONS.parent / GUIDE).read_text("utf-8")))
     if given.vscode:
-        _make(root / ".vscode/tasks.json", (APART / "tasks.json").read_text("utf-8"), environment)
+        maker.make(NewFile(path=".vscode/tasks.json", text=(APART / "tasks.json").read_text("utf-8")))
     repository = repository_of(root)
     if system in CI_FILES:
         inside = root.relative_to(repository).as_posix() if root != repository else ""
-        _make(repository / CI_FILES[system], ci_text(system, inside), environment)
+        _Maker(repository, environment).make(NewFile(path=CI_FILES[system], text=ci_text(system, inside)))
     _ignore(root, repository, environment)
     if not os.path.lexists(root / STORE):
         with writing(root / STORE):
@@ -90,17 +98,45 @@ def init(environment: Environment, given: tables.Init) -> int:
             f"Created {_shown(root / STORE, environment)}/, where runs are stored for history and view\n"
         )
     _say_what_is_left(root, system, environment)
+    if given.name is None and given.folder is not None and (around := _application_around(root)) is not None:
+        environment.stdout.write(
+            f"{given.folder} is a separate application inside {around.name}; "
+            f"to add an agent to {around.name} instead: yao-test init -n {root.name}\n"
+        )
     where = "" if root == environment.directory else f" in {_shown(root, environment)}"
     environment.stdout.write(f"Run the tests{where}: yao-test\n")
     return 0
 
 
-def _make(path: Path, text: str, environment: Environment) -> None:
-    """Writes a file, unless it exists. Raises ConfigurationError."""
-    is_there = os.path.lexists(path)
-    if not is_there:
-        write_file(path, text)
-    environment.stdout.write(f"{'Kept' if is_there else 'Wrote'} {_shown(path, environment)}\n")
+class _Maker:
+    def __init__(self, root: Path, environment: Environment) -> None:
+        self._root = root
+        self._environment = environment
+        self._foreign: set[str] = set()
+        """Paths of files that are not as `init` writes them."""
+
+    def make(self, file: NewFile) -> None:
+        """Writes a file, unless it exists, or a file that it depends on has another content than `init` writes. Raises
+        ConfigurationError."""
+        path = self._root / file.path
+        others = [other for other in file.goes_with if other in self._foreign]
+        if os.path.lexists(path):
+            if content_of(path) != file.text:
+                self._foreign.add(file.path)
+            self._say("Kept", path)
+        elif others:
+            self._foreign.add(file.path)
+            self._say("Not written", path, f", because there is another {others[0].rpartition('/')[2]}")
+        else:
+            with writing(path):
+                check_target(path)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("x", encoding="utf-8") as stream:
+                    stream.write(file.text)
+            self._say("Wrote", path)
+
+    def _say(self, what: str, path: Path, more: str = "") -> None:
+        self._environment.stdout.write(f"{what} {_shown(path, self._environment)}{more}\n")
 
 
 def _root(directory: Path, folder: str | None) -> Path:
@@ -114,6 +150,13 @@ def _root(directory: Path, folder: str | None) -> Path:
         return find_root(directory)
     except ConfigurationError:
         return directory
+
+
+def _application_around(root: Path) -> Path | None:
+    try:
+        return find_root(root.parent)
+    except ConfigurationError:
+        return None
 
 
 def _asked(environment: Environment) -> str:
@@ -158,22 +201,30 @@ def _shown(path: Path, environment: Environment) -> str:
     return os.path.relpath(path, environment.directory)
 
 
-def agent_files(agent: str) -> dict[str, str]:
+def agent_files(agent: str) -> Iterator[NewFile]:
     """The files of the first agent, by the id that it is to have."""
     name = agent.rpartition(".")[2].replace("_", " ").replace("-", " ").capitalize()
-    return {
-        path.replace(f"assistants/{HELLO}", f"assistants/{agent.replace('.', '/')}"): text.replace(
-            f"agents.{HELLO}.", f"agents.{agent}."
-        ).replace('"name": "Hello"', f'"name": "{name}"')
-        for path, text in application_files(HELLO).items()
-    }
+    for file in application_files(HELLO):
+        text = file.text.replace(f"agents.{HELLO}.", f"agents.{agent}.").replace('"name": "Hello"', f'"name": "{name}"')
+        paths = [
+            one.replace(f"assistants/{HELLO}", f"assistants/{agent.replace('.', '/')}")
+            for one in (file.path, *file.goes_with)
+        ]
+        yield NewFile(path=paths[0], text=text, goes_with=tuple(paths[1:]))
 
 
-def application_files(name: str) -> dict[str, str]:
-    """The files of an application to begin with: path from its root, with slashes → text."""
+def application_files(name: str) -> Iterator[NewFile]:
+    """The files of an application to begin with. Tests go with all other files, these with `package.yao`."""
     top = APPLICATIONS / name
-    paths = sorted(path for path in top.rglob("*") if path.is_file())
-    return {path.relative_to(top).as_posix(): path.read_text("utf-8") for path in paths}
+    paths = sorted(path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file())
+    tests = [path for path in paths if "/tests/" in path or "_test." in path]
+    packages = [path for path in paths if path.endswith("/package.yao")]
+    others = [path for path in paths if path not in (*tests, *packages)]
+    for path in [*packages, *others, *tests]:
+        package = max((one for one in packages if path.startswith(one.removesuffix("package.yao"))), key=len)
+        needed = sorted(others, key=lambda other: other.rpartition(".")[0] != path.partition("_test.")[0])
+        with_it = (*[package] * (path != package), *(needed if path in tests else ()))
+        yield NewFile(path=path, text=(top / path).read_text("utf-8"), goes_with=with_it)
 
 
 def ci_text(system: str, folder: str) -> str:

@@ -77,6 +77,8 @@ def test_what_exists_is_left_byte_for_byte_and_named(tmp_path: Path) -> None:
         assert f"Kept {name[1:]}\n" in run.stdout or name == "/.gitignore"
     assert 'Add "types/yao-test" to "include" in tsconfig.json' in run.stdout
     assert "Add this line" not in run.stdout
+    assert "Not written assistants/hello/src/greeting_test.ts, because there is another greeting.ts\n" in run.stdout
+    assert "Not written assistants/hello/tests/greetings.jsonl, because there is another replies.yml" in run.stdout
 
 
 def test_the_second_time_nothing_changes(empty: Application) -> None:
@@ -96,6 +98,7 @@ def test_an_agent_of_that_name_gets_nothing_that_could_change_it(tmp_path: Path)
 
     assert run.code == 0
     assert files(app) & set(AGENT) == {"assistants/hello/package.yao"}
+    assert run.stdout.count("because there is another package.yao") == len(AGENT) - 1
     other = app.run("init", "--ci", "none", "-n", "team.first-one")
     assert "Wrote assistants/team/first-one/package.yao\n" in other.stdout
     assert app.run("-n", "team.first-one", "-q").code == 0
@@ -109,6 +112,15 @@ def test_an_application_keeps_its_agents_and_gets_one_more(tmp_path: Path) -> No
     assert files(app) >= set(AGENT)
     assert run.stdout.endswith("Run the tests in ../../..: yao-test\n")
     assert "Summary: 4 passed, 0 failed, 0 skipped" in app.run("-q").stdout
+
+
+def test_an_application_within_another_one_is_said_to_be_one(tmp_path: Path) -> None:
+    here = make_application(tmp_path, {})
+    run = here.run("init", "refunds")
+    line = f"refunds is a separate application inside {here.root.name}; to add an agent to {here.root.name} instead: "
+    assert f"\n{line}yao-test init -n refunds\n" in run.stdout
+    assert (here.root / "refunds/assistants/hello").is_dir()
+    assert "separate application" not in here.run("init", "-n", "refunds").stdout
 
 
 def test_a_folder_that_is_named_is_made(empty: Application) -> None:
