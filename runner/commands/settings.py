@@ -39,13 +39,31 @@ def config(environment: Environment, given: tables.Config) -> int:
     if file is None:
         if given.profile is not None:
             raise ConfigurationError(f"Cannot use --profile {given.profile}: there is no {application.root / FILE}")
-        environment.stdout.write(f"There is no {application.root / FILE}\n")
+        if given.as_json:
+            print_json(environment, {"file": None})
+        else:
+            environment.stdout.write(f"There is no {application.root / FILE}\n")
         return 0
     settings = file.settings(frozenset(), given.profile)
     agents = {agent: file.settings(frozenset(), given.profile, agent) for agent in file.agents}
     own = {agent: {name: one for name, one in of.items() if settings.get(name) != one} for agent, of in agents.items()}
-    environment.stdout.write(_lines(file, settings, own, environment))
+    if given.as_json:
+        document = {
+            "file": str(file.path),
+            "settings": [_record(one) for one in settings.values()],
+            "agents": {agent: [_record(one) for one in of.values()] for agent, of in own.items()},
+            "prices": file.prices,
+            "readable": file.readable,
+        }
+        print_json(environment, document)
+    else:
+        environment.stdout.write(_lines(file, settings, own, environment))
     return 0
+
+
+def _record(setting: Setting) -> dict[str, Any]:
+    table = {"table": setting.table} if setting.table else {}
+    return {"flag": setting.flag, "value": setting.text, "line": setting.line, **table}
 
 
 def _lines(

@@ -114,6 +114,7 @@ class Config(CommandTable, act="settings:config", page="configuration"):
 
     app: str | None = _app
     profile: str | None = option("Show the settings with this profile.", metavar="NAME")
+    as_json: bool = _json
 
 
 class Convert(CommandTable, act="init:convert", page="data"):

@@ -134,6 +134,9 @@ def test_what_is_set_and_from_where(here: Application, app: MakeApplication) -> 
         'group.two: timeout = "100ms"': "yao-test.toml:17 [agent.group.two]",
         "price of openai.gpt4: input 2.5, output 10": "yao-test.toml:19",
     }
+    found = json.loads(here.run("config", "--json").stdout)
+    assert {"flag": "user", "value": "base-user", "line": 2} in found["settings"]
+    assert found["agents"]["one"][0]["table"] == "agent.one"
     bare = app(agent("one"))
     assert bare.run("config").stdout == "There is no <app>/yao-test.toml\n"
     run = bare.run("config", "--profile", "night")

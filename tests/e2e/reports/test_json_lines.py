@@ -157,11 +157,11 @@ def test_commands_print_their_document_alone(app: MakeApplication) -> None:
     here = app(FILES)
     for name in ("a", "b"):
         here.run("-i", "scripts.demo.all", "-o", f"{name}.jsonl", "--store", ".yao-test")
-    words = (["history"], ["store", "list"], ["doctor"], ["diff", "a.jsonl", "b.jsonl", "-o", "c.md"])
+    words = (["history"], ["store", "list"], ["doctor"], ["config"], ["diff", "a.jsonl", "b.jsonl", "-o", "c.md"])
     found = [json.loads(here.run(*one, "--json").stdout) for one in words]
 
     assert len(found[0]["runs"]) == len(found[1]["runs"]) == 2
-    assert (found[3]["regressions"], "verdict" in found[3], (here.root / "c.md").exists()) == (0, True, True)
+    assert (found[4]["regressions"], "verdict" in found[4], (here.root / "c.md").exists()) == (0, True, True)
 
 
 def test_mutate_says_as_json_that_tests_fail_before(here: Application) -> None:
