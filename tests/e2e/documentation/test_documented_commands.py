@@ -44,7 +44,7 @@ PLACEHOLDERS = {
     "yao-test completion bash|zsh|fish": "yao-test completion fish",
     "yao-test completion": "yao-test completion bash",
     "yao-test completion fish | source": "yao-test completion fish | cat",
-    "yao-test config [-a DIR] [--profile NAME]": "yao-test config -a .",
+    "yao-test config [-a DIR] [--profile NAME] [--json]": "yao-test config -a . --json",
     "yao-test schema [file|case|result|config] [-o FILE]": "yao-test schema case -o case.schema.json",
     "yao-test doctor [-a DIR] [-e FILE] [--json] [--strict] [--write-mocks FILE]": "yao-test doctor -a . --json",
     "yao-test show REPORT [-o FILE] [-r ID] [--store DIR] [-v] [-q]": "yao-test show report.jsonl -o shown.md -v",
