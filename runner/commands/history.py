@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from shlex import quote
 
 from runner import exit_codes
 from runner.amounts import Estimate, dollars
@@ -18,7 +19,7 @@ from runner.security.terminal import in_line
 from runner.store.database import open_store
 from runner.store.history import SCRIPTED, Level, Since, TestHistory, Trend, histories
 from runner.store.store import Store
-from runner.store.stored import StoredRun
+from runner.store.stored import CUT_SHORT, StoredRun
 from scripttest.typing_names import Record
 
 
@@ -271,6 +272,13 @@ def list_runs(environment: Environment, given: tables.StoreList) -> int:
         print_json(environment, {"runs": list(map(run_record, runs))})
         return exit_codes.PASSED
     environment.stdout.write(list_of(runs, columns_of(environment)) if runs else "")
+    named = f" --store {quote(given.store)}" if given.store is not None else ""
+    for run in runs:
+        if run.state == CUT_SHORT:
+            report = quote(run.reports[0]) if run.reports else "FILE.jsonl"
+            again = "" if run.reports else f"yao-test show run:{run.id}{named} -o {report} && "
+            again += f"yao-test --resume {report}{named}"
+            environment.stdout.write(f"{run.id} was interrupted. To continue it: {again}\n")
     environment.stdout.write(f"{count(len(runs), 'run')}\n")
     return exit_codes.PASSED
 

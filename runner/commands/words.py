@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from shlex import join
@@ -119,13 +119,22 @@ class _Line:
     def _application(self) -> Application | None:
         """The application in which agents are looked for; None without one."""
         if self._known is None:
-            named = self._value("-a", "--app") or self._environment.variables.get("YAO_ROOT")
+            named = self._value("-a", "--app") or self._variables.get("YAO_ROOT")
             try:
                 self._known = resolve_application(RunOptions(app=named or None), self._directory)
             except ConfigurationError:
                 if named:
                     raise
         return self._known
+
+    @property
+    def _variables(self) -> Mapping[str, str]:
+        files = self._values("-e", "--env-file")
+        if not files:
+            return self._environment.variables
+        from runner.application.context import with_files
+
+        return with_files(self._environment, files).variables
 
     def plain(self, words: Sequence[Token]) -> list[str]:
         """The command line with flags only. `words` are the tokens that are no flags."""

@@ -107,6 +107,12 @@ def test_neither_the_configuration_nor_a_report_brings_variables(app: MakeApplic
     assert (configured.code, "weakens security" in configured.stderr) == (2, True), configured
 
 
+def test_a_file_may_name_the_application(app: MakeApplication, tmp_path: Path) -> None:
+    here = app({**agent(), "/x.env": ""})
+    (tmp_path / "x.env").write_text(f"YAO_ROOT={here.root}\n")
+    assert here.run("eval", "demo", "Hi", "-e", "x.env", directory=str(tmp_path)).code == 0
+
+
 def test_results_depend_on_the_variables_that_scripts_have_read(app: MakeApplication) -> None:
     hooks = "function Next() { return { data: Process('utils.env.GetMany', 'TWO', 'GONE') } }"
     script = "export function TestRead(t) { Process('utils.env.Get', 'ONE') }"

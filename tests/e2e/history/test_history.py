@@ -261,6 +261,7 @@ def test_a_copy_that_has_more_of_a_run_wins(two: Callable[[], Application]) -> N
         database.commit()
     listed = here.run("store", "list", "--store", "c").stdout
     assert "cut short" in listed
+    assert f"{id} was interrupted. To continue it: yao-test --resume b.jsonl --store c\n" in listed
     assert here.run("store", "merge", "b", "c").stdout == "c: 0 runs added, 1 known\n"
     assert here.run("store", "merge", "c", "b").stdout == "b: 0 runs added, 1 completed\n"
     with Store(here.root / "c") as store:
