@@ -164,7 +164,8 @@ def _no_choice(
         return Finding(path=path, text=what, hint=f"Criteria in plain language need {CONVERSATION_MODE}")
     is_type = issubclass(owner, Assertion) and field == "type"
     hint = foreign_word("type", actual, at(value, path[:-1]), path) if is_type else None
-    hint = hint or _closest(actual, known) or f"It is {'one of ' * (len(known) > 1)}{', '.join(known)}"
+    said = "is one of" if len(known) > 1 else "can only be"
+    hint = hint or _closest(actual, known) or f"It {said} {', '.join(known)}"
     return Finding(path=path, text=what, hint=hint)
 
 

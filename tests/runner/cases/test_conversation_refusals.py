@@ -241,7 +241,7 @@ REFUSED = {
     ),
     "mode of another kind": (
         '{"id": "C", "mode": "chat", "input": "a"}',
-        ':1:13: case "C": unknown mode "chat" [It is conversation]',
+        ':1:13: case "C": unknown mode "chat" [It can only be conversation]',
     ),
     "mode that is not a string": (
         '{"id": "C", "mode": 1, "input": "a"}',
@@ -266,7 +266,7 @@ REFUSED = {
     ),
     "type of a conversation": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a"}], "type": "single_turn"}',
-        ':1:64: case "C": unknown type "single_turn" [It is multi_turn]',
+        ':1:64: case "C": unknown type "single_turn" [It can only be multi_turn]',
     ),
     "unknown aggregation": (
         '{"id": "C", "mode": "conversation", "turns": [{"input": "a"}], "aggregation": "median"}',
