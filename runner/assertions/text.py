@@ -90,6 +90,8 @@ def problem_with_regex(assertion: Assertion) -> str | None:
     source = _pattern(assertion)
     if not isinstance(source, str):
         return f'"regex" needs a string as its pattern, not {value_text(source)}'
+    if not source:
+        return '"regex" needs a pattern that is not empty'
     if PLAIN.fullmatch(source):
         return None
     from bindings import PatternError, compile

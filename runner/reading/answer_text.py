@@ -25,10 +25,11 @@ if TYPE_CHECKING:
 
 
 _TAG = re.compile(
-    r"""(?xi) (?<!`)<\s*+(?P<closes>/?)\s*+(?P<name>think|thinking|reasoning)(?=[\s/>])
+    r"""(?xi) (?<!`)<\s*+(?P<closes>/?)\s*+(?P<name>(?:\w+:)?(?:think|thinking|thought|reasoning))(?=[\s/>])
     (?: (?:[^<>"']|"[^"]*"|'[^']*'|(?!))*+ > | [^<>]*> )"""
 )
 _TAG_OR_VALUE = re.compile(rf"{_TAG.pattern}|[{{\[]")
+_FENCED_VALUE = re.compile(r"```(?:json)?\s*(?=[{\[])")
 MAX_VALUES = 200
 """Most brackets that are tried as the beginning of a JSON value with a tag in it."""
 MAX_TEXT = 1_000_000
@@ -118,11 +119,22 @@ def _whole(text: str) -> Any | None:
 def _block(text: str, yaml: bool) -> Any | None:
     from bindings.processes.text import extract, guess
 
+    if (holding := _holding_fences(text)) is not None:
+        return holding
     unfenced = "```" not in text and guess(text) == "yaml"
     if unfenced and (not yaml or len(text) > MAX_YAML):
         return None
     data = next((block["data"] for block in extract(text) if "data" in block), None)
     return None if unfenced and is_sentence(data) else data
+
+
+def _holding_fences(text: str) -> Any | None:
+    """The JSON value of the first fenced block whose strings hold fences themselves, at which it would seem to end."""
+    for opening in _FENCED_VALUE.finditer(text):
+        end = _end_of_value(text, opening.end())
+        if end and "```" in text[opening.end() : end]:
+            return _whole(text[opening.end() : end])
+    return None
 
 
 def is_sentence(data: Any) -> bool:

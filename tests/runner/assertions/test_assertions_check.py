@@ -203,6 +203,7 @@ PROBLEMS: list[tuple[dict[str, Any], str]] = [
         {"type": "regex", "value": "a", "pattern": "a"},
         '"regex" needs either "value" or "pattern": a Go (RE2) regular expression',
     ),
+    ({"type": "regex", "value": ""}, '"regex" needs a pattern that is not empty'),
     ({"type": "regex", "value": 5}, '"regex" needs a string as its pattern, not 5'),
     (
         {"type": "regex", "value": "a**"},
