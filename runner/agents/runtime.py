@@ -282,7 +282,7 @@ class Runtime:
         """Asks a model on behalf of a scope. Raises AgentError and ConfigurationError."""
         chat = scope.chat
         started, began = case_now(), time.time()
-        scripted, failed, answer = [], None, None
+        scripted, failed, completion, journaled = [], None, None, False
         connectors = self.connectors_of(chat)
         is_scripted = connectors.is_scripted(connector)
         is_replayed = self._recording is not None and self._recording.mode == "replay"
@@ -296,10 +296,11 @@ class Runtime:
             self.note(chat, part("recording", self._recording.file(chat.origin)))
         try:
             answer = await self._complete(connector, request, chat, free)
-            if answer.completion.ending == "error":
-                raise ConnectorError(f"{connector} ended its response with finish_reason error")
+            completion, journaled = answer.completion, answer.journaled
+            if completion.ending == "error":
+                raise ConnectorError(f"{connector} ended its response with finish_reason {completion.finish_reason}")
         except ConnectorError as error:
-            failed, answer = error, None
+            failed, completion = error, error.answer
         chat.steps.append(
             ModelStep(
                 role=chat.role,
@@ -312,33 +313,33 @@ class Runtime:
                 messages=request.messages,
                 milliseconds=(case_now() - started) * 1000,
                 span=chat.span(began, scope.call),
-                completion=None if answer is None else answer.completion,
+                completion=None if failed else completion,
                 error=failed.message if failed else "",
                 endpoint=connectors.endpoint(connector),
             )
         )
+        if completion is not None and not (failed and completion.usage.unknown):
+            chat.model_calls.append(
+                ModelCall(
+                    agent=request.agent,
+                    connector=connector,
+                    usage=completion.usage,
+                    warnings=completion.warnings,
+                    free=free,
+                    embeds=request.embeds,
+                )
+            )
+            if self.usage is not None and not journaled:
+                self.usage.spend(connector, completion.usage, free)
         if failed is not None:
             raise AgentError(
                 failed.message,
                 hint=failed.hint,
                 infrastructure=failed.status not in REFUSALS,
                 missing=failed.unreached,
-                finish_reason=failed.finish_reason,
+                finish_reason=completion.finish_reason if completion else "",
             ) from failed
-        assert answer is not None
-        completion = answer.completion
-        chat.model_calls.append(
-            ModelCall(
-                agent=request.agent,
-                connector=connector,
-                usage=completion.usage,
-                warnings=completion.warnings,
-                free=free,
-                embeds=request.embeds,
-            )
-        )
-        if self.usage is not None and not answer.journaled:
-            self.usage.spend(connector, completion.usage, free)
+        assert completion is not None
         return completion
 
     def now(self, chat: Chat) -> datetime:

@@ -22,7 +22,7 @@ from runner.connectors.base import (
 )
 from runner.connectors.definition import capabilities_of
 from runner.connectors.faults import ProviderError, reported
-from runner.connectors.provider import Answer, HttpConnector
+from runner.connectors.provider import Answer, HttpConnector, joined
 from runner.connectors.usage import UsageReader, merged
 
 VERSION = "2023-06-01"
@@ -131,7 +131,7 @@ class AnthropicAnswer(Answer):
         return block.add(delta.get(field))
 
     def _text(self, type: str) -> str:
-        return "".join(piece for block in self._blocks if block.type == type for piece in block.pieces)
+        return joined(piece for block in self._blocks if block.type == type for piece in block.pieces)
 
 
 class _Block:

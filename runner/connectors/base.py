@@ -27,7 +27,7 @@ _MEANT = {
     "content_filter": "content_filter content_filtered guardrail_intervened safety recitation prohibited_content"
     " blocklist spii sensitive",
     "refusal": "refusal",
-    "error": "error",
+    "error": "error abort insufficient_system_resource malformed_function_call",
 }
 ENDINGS = {said: meant for meant, words in _MEANT.items() for said in words.split()}
 """Finish reason of a host, in lower case → what it means, in one word; others mean what they say."""
@@ -182,8 +182,8 @@ class ConnectorError(Exception):
     """Whether the host was not reached: there was no connection to it, or it never began to answer."""
     retry_after: float | None = None
     """Seconds after which the host wants to be asked again, if it says so."""
-    finish_reason = ""
-    """Of an answer without a message, as the host said it."""
+    answer: Completion | None = None
+    """The answer without a message, which has to be paid, too."""
 
     def __init__(
         self, message: str, status: int | None = None, retryable: bool = False, hint: str | None = None

@@ -38,6 +38,12 @@ _STATUSES = {
 platform.openai.com/docs/guides/error-codes."""
 
 
+UNPAID = 402
+"""The status of an account without credit, which OpenAI calls 429, and Anthropic 400."""
+NO_CREDIT = ("insufficient_quota", "credit balance is too low")
+"""What they say then."""
+
+
 class ProviderError(Exception):
     """An error that a provider reports inside an answer."""
 
@@ -84,7 +90,7 @@ class Faults:
                 hint = "The provider withheld the response: its content filter rejected the request or the response"
         text = f"{self._subject} returned an empty message: no content, no refusal and no tool call"
         error = ConnectorError(f"{text} (finish_reason {completion.finish_reason})", hint=hint)
-        error.finish_reason = completion.finish_reason
+        error.answer = completion
         return error
 
     def no_json(self, text: str) -> ConnectorError:
@@ -128,6 +134,8 @@ class Faults:
             case 301 | 302 | 303 | 307 | 308:
                 to = "The server redirects to another URL, which is not followed"
                 return f"{to}: set options.host to it in {where}"
+            case 402:
+                return "The account has no credit left: see its billing page"
             case 404:
                 return f"Check options.model and options.host in {where}"
             case 429:

@@ -14,7 +14,7 @@ from typing import Any
 from runner.connectors.base import Completion, Message, ModelRequest, ToolCall, Usage, content_parts, data_url, part_url
 from runner.connectors.definition import Capabilities, capabilities_of
 from runner.connectors.faults import BROKEN_OFF, ProviderError, reported
-from runner.connectors.provider import Answer, HttpConnector
+from runner.connectors.provider import Answer, HttpConnector, joined
 from runner.connectors.usage import UsageReader, merged
 
 _MESSAGE_FIELDS = ("role", "content", "name", "tool_call_id", "tool_calls", "refusal", "reasoning_content")
@@ -58,9 +58,9 @@ class OpenAIAnswer(Answer):
 
     def _said(self) -> dict[str, Any]:
         return {
-            "content": "".join(self._content),
+            "content": joined(self._content),
             "tool_calls": self._calls.finished(),
-            "reasoning": "".join(self._reasoning),
+            "reasoning": joined(self._reasoning),
             "refusal": "".join(self._refusal) or None,
         }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from asyncio import CancelledError
 from codecs import BOM_UTF8
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from runner.amounts import Estimate
 from runner.connectors.base import Completion, Connector, ConnectorError, ModelRequest, Usage
 from runner.connectors.definition import Definition
-from runner.connectors.faults import BROKEN_OFF, Faults, ProviderError, message_in
+from runner.connectors.faults import BROKEN_OFF, NO_CREDIT, UNPAID, Faults, ProviderError, message_in
 from runner.connectors.http import (
     CannotConnect,
     ConnectionLost,
@@ -267,10 +267,11 @@ class HttpConnector(Connector):
             raise self.faults.answered(error.status, str(error), "answered with an error") from error
         completion = answer.completion()
         if completion.ending == "error":
-            raise self.faults.answered(BROKEN_OFF, "", "ended its response with finish_reason error")
-        if not answer.has_message:
-            raise self.faults.mute(completion)
+            what = f"ended its response with finish_reason {completion.finish_reason}"
+            raise self.faults.answered(BROKEN_OFF, "", what)
         usage = self.priced(completion.usage)
+        if not answer.has_message:
+            raise self.faults.mute(completion.replace(usage=usage))
         if usage is completion.usage and completion.model and not completion.warnings:
             return completion
         warnings = tuple(f"{self.id} {warning}" for warning in completion.warnings)
@@ -346,8 +347,9 @@ class HttpConnector(Connector):
         return value
 
     async def _refusal(self, response: Response) -> ConnectorError:
-        said = message_in((await response.read()).decode("utf-8-sig", "replace"))
-        error = self.faults.answered(response.status, said, f"answered {response.status}")
+        body = (await response.read()).decode("utf-8-sig", "replace")
+        status = UNPAID if any(words in body for words in NO_CREDIT) else response.status
+        error = self.faults.answered(status, message_in(body), f"answered {response.status}")
         if error.retryable:
             error.retry_after = retry_after(response.headers, self._timing)
         return error
@@ -374,6 +376,11 @@ class ResumableListener:
         if len(text) > known:
             self._heard = self._position
             self._listener(text[known:])
+
+
+def joined(pieces: Iterable[str]) -> str:
+    """The text that came in pieces; a host may have cut between the halves of a surrogate pair."""
+    return "".join(pieces).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def _is_json(text: str) -> bool:

@@ -233,6 +233,8 @@ ERRORS: dict[str, Record] = {
     "an error without a code": {"error": {"message": "gone"}},
     "an error that is a text": {"error": "gone"},
     "a finish reason": {"finish_reason": "error"},
+    "a finish reason of DeepSeek": {"finish_reason": "insufficient_system_resource"},
+    "a finish reason of vLLM": {"finish_reason": "abort"},
     "both": {"finish_reason": "error", "error": {"code": 503, "message": "gone"}},
     "an error in the piece": {"delta": {"content": "", "error": "gone"}, "message": {"content": "", "error": "gone"}},
 }

@@ -55,6 +55,14 @@ def test_a_budget_counts_also_when_what_is_named_was_looked_up_before(app: MakeA
         assert "Stopped: --max-tokens 50 is used up (54); 7 not run" in run.stdout
 
 
+def test_answers_that_are_cut_before_a_word_are_paid_for(app: MakeApplication) -> None:
+    with ModelServer(completes({"message": {"content": None}, "finish_reason": "length"}, TOLD)) as server:
+        here = application(app, server, price=PRICE)
+        run = here.run("-i", case_file(), "--max-cost", "0.05")
+        assert (run.code, len(server.requests)) == (1, 3)
+        assert "Stopped: --max-cost 0.05 is used up ($0.0540); 7 not run" in run.stdout
+
+
 def test_a_run_may_take_only_so_long(app: MakeApplication) -> None:
     with ModelServer(echo(0.3)) as server:
         here = application(app, server, 40)

@@ -121,6 +121,11 @@ def test_a_content_of_an_odd_type_is_an_error_of_the_host(bench: Bench, type: st
 SPOKEN: dict[str, tuple[str, Behaviour, tuple[str, str | None, list[str]]]] = {
     "an empty text": ("openai", completes({"message": {"content": ""}, "finish_reason": "stop"}), ("", None, [])),
     "an empty text, streamed": ("openai", sends(delta({"content": ""}), delta({}, "stop")), ("", None, [])),
+    "half a character in each piece": (
+        "openai",
+        sends(delta({"content": "a \ud83d"}), delta({"content": "\ude00"}), delta({}, "stop")),
+        ("a \U0001f600", None, []),
+    ),
     "an empty part": ("openai", completes({"message": {"content": [{"type": "text", "text": ""}]}}), ("", None, [])),
     "parts": (
         "openai",

@@ -199,6 +199,7 @@ def test_a_waiting_call_that_is_cancelled_leaves_its_place_to_the_next(bench: Be
     assert asyncio.run(work()) == ["first", "third", "fourth"]
 
 
+UNPAID = "The account has no credit left: see its billing page"
 ADVICE = "Check the environment variable KEY, which options.key in connectors/test.conn.yao names"
 
 
@@ -208,6 +209,8 @@ ADVICE = "Check the environment variable KEY, which options.key in connectors/te
         (status(401, f"invalid api key {KEY}"), " answered 401: invalid api key ***", ADVICE),
         (status(403, "no"), " answered 403: no", ADVICE),
         (status(404, "no model m"), " answered 404: no model m", "Check options.model and options.host in connectors/test.conn.yao"),
+        (body(429, {"error": {"message": "no quota", "code": "insufficient_quota"}}), " answered 429: no quota", UNPAID),
+        (body(400, {"error": {"message": "Your credit balance is too low"}}), " answered 400: Your credit balance is too low", UNPAID),
         (status(307, ""), " answered 307", "The server redirects to another URL, which is not followed: set options.host to it in connectors/test.conn.yao"),
         (body(400, {"message": "bad  \n input"}), " answered 400: bad input", None),
         (body(400, {"error": "flat"}), " answered 400: flat", None),
