@@ -32,25 +32,43 @@ class Format(Value):
 
     end: str
     """The end of the name of a file in this format, such as `.json`."""
-    maker: str
-    """Module and class, which is made with the path of `-o`, or with a stream."""
+    text: str
+    """Module and function, which makes the text of a `Report`; empty for the format that is written line by line."""
     id: str | None = None
     """Its name for `-r`, which does not depend on the name of the file."""
-    of_coverage: bool = False
-    """It has only what a run with `--coverage` measures."""
+    only_bad: bool = False
+    """Whether it needs only the results that failed or have warnings."""
+    unused: str = ""
+    """Large members of a result, of which it says nothing."""
+
+    @property
+    def of_coverage(self) -> bool:
+        """Whether it has only what a run with `--coverage` measures."""
+        return self.text.startswith("coverage:")
 
 
 FORMATS = (
-    Format(end="cobertura.xml", maker="coverage:CoberturaReporter", of_coverage=True),
-    Format(end="coverage-final.json", maker="coverage:IstanbulReporter", of_coverage=True),
-    Format(end="lcov.info", maker="coverage:LcovReporter", of_coverage=True),
-    Format(end=".ctrf.json", maker="json_report:CtrfReporter", id="report.ctrf"),
-    Format(end=".html", maker="html:HtmlReporter", id="report.html"),
-    Format(end=".json", maker="json_report:JsonReporter", id="report.json"),
-    Format(end=".jsonl", maker="document:JsonlReporter"),
-    Format(end=".md", maker="markdown:MarkdownReporter", id="report.markdown"),
-    Format(end=".txt", maker="markdown:SummaryReporter", id="report.summary"),
-    Format(end=".xml", maker="junit:JunitReporter", id="report.junit"),
+    Format(end="cobertura.xml", text="coverage:cobertura", only_bad=True),
+    Format(end="coverage-final.json", text="coverage:istanbul", only_bad=True),
+    Format(end="lcov.info", text="coverage:lcov", only_bad=True),
+    Format(
+        end=".ctrf.json",
+        text="json_report:ctrf_report",
+        id="report.ctrf",
+        unused="assertions transcript tools sent scores trials trace",
+    ),
+    Format(end=".html", text="html:page", id="report.html"),
+    Format(end=".json", text="json_report:json_report", id="report.json"),
+    Format(end=".jsonl", text=""),
+    Format(end=".md", text="markdown:markdown", id="report.markdown"),
+    Format(
+        end=".txt",
+        text="markdown:summary",
+        id="report.summary",
+        only_bad=True,
+        unused="output transcript turns tools sent trace logs attempts runs regrade",
+    ),
+    Format(end=".xml", text="junit:junit", id="report.junit", unused="transcript tools sent metadata trials trace"),
 )
 """All formats. The first whose end a name has is that of the file."""
 EXTENSIONS = tuple(one.end for one in FORMATS if not one.of_coverage)
@@ -112,9 +130,18 @@ def check_writable(path: Path) -> None:
 def _make(format: Format, target: Path | TextIO) -> FileReporter:
     if isinstance(target, Path):
         check_writable(target)
-    module, _, name = format.maker.partition(":")
-    make: Callable[[Path | TextIO], FileReporter] = getattr(import_module(f"runner.reporters.{module}"), name)
-    return make(target)
+    from runner.reporters.document import DocumentReporter, JsonlReporter
+
+    if not format.text:
+        assert isinstance(target, Path)
+        return JsonlReporter(target)
+    module, _, name = format.text.partition(":")
+    found = import_module(f"runner.reporters.{module}")
+    if module == "html":
+        found.check()
+    reporter = DocumentReporter(target, getattr(found, name))
+    reporter.unused, reporter.only_bad = format.unused.split(), format.only_bad
+    return reporter
 
 
 class Console:

@@ -44,7 +44,7 @@ class AgentReporter(DocumentReporter):
     """Writes the agent's answer. During the call, and if it fails, the results are in a JSON file beside the report."""
 
     def __init__(self, target: Path | TextIO, agent: str, ask: Ask, verbose: bool) -> None:
-        super().__init__(target)
+        super().__init__(target, self._document)
         self._path = target if isinstance(target, Path) else None
         self._agent = agent
         self._ask = ask
@@ -64,7 +64,7 @@ class AgentReporter(DocumentReporter):
         if beside is not None:
             beside.unlink(missing_ok=True)
 
-    def render(self, report: Report) -> str:
+    def _document(self, report: Report) -> str:
         """The agent's answer: a text as it is, other data as JSON. Raises ReportError."""
         suffix = self._path.suffix.lower() if self._path else ""
         document, is_whole = bounded(custom_report(report))

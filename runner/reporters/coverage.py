@@ -10,9 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 from runner.errors import ConfigurationError
 from runner.record.coverage import Figure, figures, lines, totals
-from runner.record.model import Suite, TestResult
 from runner.record.report import Report
-from runner.reporters.document import DocumentReporter
 from scripttest.typing_names import Record
 
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
@@ -20,77 +18,51 @@ _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-class CoverageReporter(DocumentReporter):
-    """Writes what a run with `--coverage` has counted, and keeps nothing of its results."""
-
-    name: str
-    """Of the file."""
-
-    def take(self, _result: TestResult, _suite: Suite) -> None:
-        """Nothing of a result."""
-
-    def render(self, report: Report) -> str:
-        """The document. Raises ConfigurationError when the report has no coverage."""
-        found = report.end.coverage
-        if found is None:
-            why = f"Cannot write {self.name}: the report has no coverage"
-            raise ConfigurationError(why, "Run the tests with --coverage")
-        return self.document(report, found.files)
-
-    def document(self, report: Report, files: Mapping[str, Record]) -> str:
-        """The text for the coverage of each file, by its path from the application's root."""
-        raise NotImplementedError
+def lcov(report: Report) -> str:
+    """The tracefile of lcov, for genhtml, editors and services: a record for each file. Raises ConfigurationError."""
+    files = _covered(report, "lcov.info")
+    return "".join(line for path, file in files.items() for line in _lines_of(path, file))
 
 
-class LcovReporter(CoverageReporter):
-    """The tracefile of lcov, for genhtml, editors and services."""
-
-    name = "lcov.info"
-
-    def document(self, report: Report, files: Mapping[str, Record]) -> str:
-        """A record for each file."""
-        return "".join(line for path, file in files.items() for line in _lines_of(path, file))
+def istanbul(report: Report) -> str:
+    """Istanbul's own format, for `nyc report`, an object with a member for each file; paths are absolute if the
+    application is on this machine. Raises ConfigurationError."""
+    named = {path: {**file, "path": path} for path, file in _covered(report, "coverage-final.json").items()}
+    return json.dumps(named, ensure_ascii=False, indent=1) + "\n"
 
 
-class IstanbulReporter(CoverageReporter):
-    """Istanbul's own format, for `nyc report`; paths are absolute if the application is on this machine."""
-
-    name = "coverage-final.json"
-
-    def document(self, report: Report, files: Mapping[str, Record]) -> str:
-        """An object with a member for each file."""
-        named = {path: {**file, "path": path} for path, file in files.items()}
-        return json.dumps(named, ensure_ascii=False, indent=1) + "\n"
-
-
-class CoberturaReporter(CoverageReporter):
+def cobertura(report: Report) -> str:
     """Cobertura's document, which GitLab, Azure and Jenkins show in merge requests: a package is a folder, a class is a
-    file."""
+    file. Raises ConfigurationError."""
+    files = _covered(report, "cobertura.xml")
+    whole = totals(files.values())
+    ended = report.end.completed_at or report.start.started_at
+    stamp = int(datetime.fromisoformat(ended).timestamp() * 1000)
+    figures = {
+        "lines-valid": whole["lines"].total,
+        "lines-covered": whole["lines"].covered,
+        "line-rate": _rate(whole["lines"]),
+        "branches-valid": whole["branches"].total,
+        "branches-covered": whole["branches"].covered,
+        "branch-rate": _rate(whole["branches"]),
+        "timestamp": stamp,
+        "complexity": 0,
+        "version": report.start.version,
+    }
+    packages: dict[str, dict[str, Record]] = {}
+    for path, file in files.items():
+        packages.setdefault(dirname(path), {})[path] = file
+    body = "".join(_package(folder, inside) for folder, inside in packages.items())
+    sources = "<sources><source>.</source></sources>"
+    return f"{_HEAD}<coverage{_attributes(figures)}>\n{sources}\n<packages>\n{body}</packages>\n</coverage>\n"
 
-    name = "cobertura.xml"
 
-    def document(self, report: Report, files: Mapping[str, Record]) -> str:
-        """The document."""
-        whole = totals(files.values())
-        ended = report.end.completed_at or report.start.started_at
-        stamp = int(datetime.fromisoformat(ended).timestamp() * 1000)
-        figures = {
-            "lines-valid": whole["lines"].total,
-            "lines-covered": whole["lines"].covered,
-            "line-rate": _rate(whole["lines"]),
-            "branches-valid": whole["branches"].total,
-            "branches-covered": whole["branches"].covered,
-            "branch-rate": _rate(whole["branches"]),
-            "timestamp": stamp,
-            "complexity": 0,
-            "version": report.start.version,
-        }
-        packages: dict[str, dict[str, Record]] = {}
-        for path, file in files.items():
-            packages.setdefault(dirname(path), {})[path] = file
-        body = "".join(_package(folder, inside) for folder, inside in packages.items())
-        sources = "<sources><source>.</source></sources>"
-        return f"{_HEAD}<coverage{_attributes(figures)}>\n{sources}\n<packages>\n{body}</packages>\n</coverage>\n"
+def _covered(report: Report, name: str) -> Mapping[str, Record]:
+    """The coverage of each file, by its path from the application's root; `name`: of the file that is written."""
+    found = report.end.coverage
+    if found is None:
+        raise ConfigurationError(f"Cannot write {name}: the report has no coverage", "Run the tests with --coverage")
+    return found.files
 
 
 def _lines_of(path: str, file: Record) -> list[str]:

@@ -8,7 +8,7 @@ line has the figures."""
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from io import BufferedWriter, TextIOWrapper
 from pathlib import Path
 
@@ -18,11 +18,12 @@ from runner.record.lines import is_long, line_of, result_of, stored_pieces
 from runner.record.model import Suite, TestResult
 from runner.record.report import Report, error_line, in_order, line_of_event, partial_suites, start_line
 from runner.record.writing import PIECE, LineFile, is_pipe, json_line, open_part, open_pipe, utf8, without_root
+from scripttest import Status
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TextIO
+    from typing import TextIO
 
 
 BATCH = 32
@@ -37,13 +38,15 @@ class Collector:
     """A reporter that collects results, and writes the report of the whole run when that has ended. A subclass writes
     it in `write`."""
 
-    unused: tuple[str, ...] = ()
+    unused: Collection[str] = ()
     """Members of a result that `write` has no use for."""
+    only_bad = False
+    """Whether `write` needs only the results that failed or have warnings."""
 
     def __init__(self) -> None:
         self._start: RunStart | None = None
         self._ended: list[tuple[TestResult, Suite]] = []
-        self._results: list[Any] = []
+        self._results: list[TestResult] = []
         self._warnings: list[str] = []
 
     def on_event(self, event: Event, so_far: Execution) -> None:
@@ -63,10 +66,6 @@ class Collector:
 
     def close(self) -> None:
         """Does nothing."""
-
-    def take(self, result: TestResult, suite: Suite) -> Any:
-        """What is kept of a result until the end of the run, with its `suite` and `position`; None: nothing."""
-        return taken(result, suite, self.unused)
 
     def write(self, report: Report) -> None:
         """Writes a report. Raises OSError."""
@@ -93,7 +92,9 @@ class Collector:
         )
 
     def _take(self) -> None:
-        self._results += [kept for one in self._ended if (kept := self.take(*one)) is not None]
+        for result, suite in self._ended:
+            if not self.only_bad or result.status == Status.FAILED or result.outcome.warnings:
+                self._results.append(taken(result, suite, self.unused))
         self._ended.clear()
 
 
@@ -105,11 +106,12 @@ def taken(result: TestResult, suite: Suite, unused: Collection[str] = ()) -> Tes
 
 
 class DocumentReporter(Collector):
-    """A reporter that writes one document when the run has ended. A subclass makes the text in `render`."""
+    """A reporter that writes one document when the run has ended."""
 
-    def __init__(self, target: Path | TextIO) -> None:
-        """`target` is a file, which is replaced whole, a pipe, or a stream. Raises ConfigurationError for a pipe that
-        nobody reads."""
+    def __init__(self, target: Path | TextIO, render: Callable[[Report], str]) -> None:
+        """`target` is a file, which is replaced whole, a pipe, or a stream; `render` makes the text of a report. Raises
+        ConfigurationError for a pipe that nobody reads."""
+        self._render = render
         self._pipe: TextIO | None = None
         if isinstance(target, Path) and is_pipe(target):
             self._pipe = TextIOWrapper(BufferedWriter(open_pipe(target)), encoding="utf-8", newline="")
@@ -126,13 +128,9 @@ class DocumentReporter(Collector):
         if self._pipe is not None:
             self._pipe.close()
 
-    def render(self, report: Report) -> str:
-        """The document."""
-        raise NotImplementedError
-
     def write(self, report: Report) -> None:
         """Writes the document of a report. Raises OSError."""
-        text = self.render(report)
+        text = self._render(report)
         if isinstance(self._target, Path):
             write_whole(self._target, text)
         else:

@@ -28,7 +28,6 @@ from runner.record.result_texts import (
 from runner.record.stability import pass_rate
 from runner.record.summary import BARS, certainty_of, counts_record, stability_summary, usage_record
 from runner.record.writing import json_line, plain, without_halves
-from runner.reporters.document import DocumentReporter
 from scripttest import Outcome
 from scripttest.typing_names import Record
 
@@ -44,12 +43,9 @@ PLACE = "\0results\0"
 """A placeholder for a list while the rest is made."""
 
 
-class JsonReporter(DocumentReporter):
-    """Keeps every result and writes the document once, at the end."""
-
-    def render(self, report: Report) -> str:
-        """The document as text."""
-        return json_text(json_document(report), len(report.results))
+def json_report(report: Report) -> str:
+    """The document of seed 004 as text."""
+    return json_text(json_document(report), len(report.results))
 
 
 def json_text(document: Record, results: int) -> str:
@@ -192,18 +188,12 @@ OF_TURN = ("turn", "input_source", "input", "attachments", "output", "status")
 """Parts of a turn that go there too."""
 
 
-class CtrfReporter(DocumentReporter):
-    """Writes a document for tools that read CTRF."""
-
-    unused = ("assertions", "transcript", "tools", "sent", "scores", "trials", "trace")
-
-    def render(self, report: Report) -> str:
-        """The document."""
-        return json_text(ctrf(report), len(report.results))
+def ctrf_report(report: Report) -> str:
+    """The document for tools that read CTRF, as text."""
+    return json_text(_ctrf(report), len(report.results))
 
 
-def ctrf(report: Report) -> Record:
-    """The report as a CTRF document."""
+def _ctrf(report: Report) -> Record:
     summary, counts = report.summary, report.counts
     start = _milliseconds(report.start.started_at)
     more: Record = {"status": report.end.status}

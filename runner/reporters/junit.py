@@ -19,7 +19,6 @@ from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite, TestResult
 from runner.record.outcomes import Verdict, error_text, log_members, stack_trace
 from runner.record.report import Report
 from runner.record.summary import Certainty, Figures, certainty_of, counts_record, in_lines, usage_record
-from runner.reporters.document import DocumentReporter
 from runner.reporters.json_report import MARKS
 from runner.security.terminal import inert
 from scripttest import Cause
@@ -34,24 +33,19 @@ _IN_ATTRIBUTES = {'"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#09;"}
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufddf\ufffe\uffff]")
 
 
-class JunitReporter(DocumentReporter):
-    """Writes a document for CI servers."""
-
-    unused = ("transcript", "tools", "sent", "metadata", "trials", "trace")
-
-    def render(self, report: Report) -> str:
-        """The document."""
-        counts, broke = report.counts, bool(report.errors)
-        attributes = {
-            "name": "yao-test",
-            "tests": counts.total + broke,
-            "failures": counts.failed,
-            "errors": counts.errors + broke,
-            "time": _seconds(report.end.milliseconds),
-        }
-        texts = [_suite(report, suite, results) for suite, results in report.by_suite()]
-        texts += [_run_errors(report.errors)] if broke else []
-        return f"{DECLARATION}\n{_element(0, 'testsuites', attributes, inner=texts or [''])}"
+def junit(report: Report) -> str:
+    """The document for CI servers."""
+    counts, broke = report.counts, bool(report.errors)
+    attributes = {
+        "name": "yao-test",
+        "tests": counts.total + broke,
+        "failures": counts.failed,
+        "errors": counts.errors + broke,
+        "time": _seconds(report.end.milliseconds),
+    }
+    texts = [_suite(report, suite, results) for suite, results in report.by_suite()]
+    texts += [_run_errors(report.errors)] if broke else []
+    return f"{DECLARATION}\n{_element(0, 'testsuites', attributes, inner=texts or [''])}"
 
 
 def _suite(report: Report, suite: Suite, results: list[TestResult]) -> str:

@@ -26,7 +26,6 @@ from runner.record.summary import (
     score_text,
 )
 from runner.record.writing import utf8
-from runner.reporters.document import DocumentReporter, taken
 from runner.reporters.markdown_pieces import (
     LINE_LIMIT,
     MARKS,
@@ -55,14 +54,6 @@ PART_ROWS = 20
 ROWS = 200
 """Suites, errors and warnings that are listed."""
 _SETTINGS = (("User", "user_id"), ("Team", "team_id"), ("Locale", "locale"))
-
-
-class MarkdownReporter(DocumentReporter):
-    """Writes a document for people."""
-
-    def render(self, report: Report) -> str:
-        """The document."""
-        return markdown(report)
 
 
 def markdown(report: Report, limit: int = LIMIT) -> str:
@@ -197,37 +188,27 @@ def _suite_row(
 
 WORDS = {Verdict.FAILED: "FAILED", Verdict.BROKEN: "ERROR", Verdict.INCONCLUSIVE: "INCONCLUSIVE"}
 """What the line of a result begins with."""
-_UNUSED = ("output", "transcript", "turns", "tools", "sent", "trace", "logs", "attempts", "runs", "regrade")
-"""Large members of a result, of which it says nothing."""
 
 
-class SummaryReporter(DocumentReporter):
-    """Writes counts, tests that failed or broke, warnings, and what broke outside of tests."""
-
-    def take(self, result: TestResult, suite: Suite) -> TestResult | None:
-        """Failed tests, and those with warnings."""
-        is_kept = result.status == Status.FAILED or result.outcome.warnings
-        return taken(result, suite, _UNUSED) if is_kept else None
-
-    def render(self, report: Report) -> str:
-        """The lines."""
-        counts, end = report.counts, report.end
-        interrupted = "interrupted: " if end.status == RunStatus.INTERRUPTED else ""
-        lines = [f"{interrupted}{counts_text(counts)} in {end.milliseconds / 1000:.2f}s{_more(report)}"]
-        lines += _rates(report)
-        for result in report.results:
-            if result.status == Status.FAILED:
-                error = error_text(result.outcome.decisive) if result.outcome.decisive else "it failed"
-                lines.append(f"{WORDS[result.verdict]} {_line(result.suite)} {_line(result.name)}: {_line(error)}")
-        lines += [
-            f"WARNING {_line(result.suite)} {_line(result.name)}: {_line(message)}"
-            for result in report.results
-            for message, _ in warnings_of(result)
-        ]
-        lines += [_line(said) for said in remarks(counts)]
-        if end.snapshots is not None:
-            lines += map(visible, in_lines(end.snapshots))
-        return "\n".join([*lines, *(f"ERROR {_line(error)}" for error in report.errors)]) + "\n"
+def summary(report: Report) -> str:
+    """Counts, tests that failed or broke, warnings, and what broke outside of tests, in lines."""
+    counts, end = report.counts, report.end
+    interrupted = "interrupted: " if end.status == RunStatus.INTERRUPTED else ""
+    lines = [f"{interrupted}{counts_text(counts)} in {end.milliseconds / 1000:.2f}s{_more(report)}"]
+    lines += _rates(report)
+    for result in report.results:
+        if result.status == Status.FAILED:
+            error = error_text(result.outcome.decisive) if result.outcome.decisive else "it failed"
+            lines.append(f"{WORDS[result.verdict]} {_line(result.suite)} {_line(result.name)}: {_line(error)}")
+    lines += [
+        f"WARNING {_line(result.suite)} {_line(result.name)}: {_line(message)}"
+        for result in report.results
+        for message, _ in warnings_of(result)
+    ]
+    lines += [_line(said) for said in remarks(counts)]
+    if end.snapshots is not None:
+        lines += map(visible, in_lines(end.snapshots))
+    return "\n".join([*lines, *(f"ERROR {_line(error)}" for error in report.errors)]) + "\n"
 
 
 def _rates(report: Report) -> list[str]:

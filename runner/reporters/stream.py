@@ -152,7 +152,7 @@ def _problem(reporter: Reporter, error: Exception) -> events.RunError:
     path = getattr(reporter, "path", None)
     if isinstance(error, OSError) and error.strerror and (path or error.filename):
         return events.RunError(message=f"Cannot write {path or error.filename}: {error.strerror}")
-    return events.RunError(message=f"Reporter {type(reporter).__name__} crashed: {describe(error)}")
+    return events.RunError(message=f"Reporter {path or type(reporter).__name__} crashed: {describe(error)}")
 
 
 def describe(error: BaseException) -> str:

@@ -33,7 +33,7 @@ PARTS = {
     "line": ["runner.record.lines:line_of", "runner.record.report:stored_text"],
     "report": [
         "runner.reporters.document:JsonlReporter.on_event",
-        "runner.reporters.json_report:JsonReporter.on_event",
+        "runner.reporters.document:Collector.on_event",
     ],
 }
 """Part → its functions, as `module:name`; the modules that import a function by name have to be named here."""

@@ -34,15 +34,12 @@ from runner.record.stability import normalised
 from runner.record.summary import in_words, remarks
 from runner.record.writing import json_line
 from runner.reporters.console.style import command_of, count, flags_in, has_failed_step
-from runner.reporters.document import DocumentReporter
 from runner.security.files import CODE, read_bytes, read_named
 from scripttest import Cause, Status
 from scripttest.typing_names import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TextIO
-
     from runner.compare.change_report import ChangeReport
     from runner.compare.comparison import Comparison
 
@@ -60,21 +57,18 @@ RED_ICON = ICON.format(color="c4232f", path="M7 7l8 8M15 7l-8 8")
 """A cross: it did not."""
 
 
-class HtmlReporter(DocumentReporter):
-    """Collects the data of every result, and writes the page once, at the end."""
+def check() -> None:
+    """Raises ConfigurationError when the web app is not built."""
+    web_app("app")
 
-    def __init__(self, target: Path | TextIO) -> None:
-        """Raises ConfigurationError when the web app is not built."""
-        web_app("app")
-        super().__init__(target)
 
-    def render(self, report: Report) -> str:
-        """The page."""
-        if not any(suite.variant for suite in report.suites):
-            return render(report)
-        from runner.reporters.change_lines import variants_of
+def page(report: Report) -> str:
+    """The page of a run, with the comparison of its variants if it has some."""
+    if not any(suite.variant for suite in report.suites):
+        return render(report)
+    from runner.reporters.change_lines import variants_of
 
-        return render(report, variants=variants_of(report))
+    return render(report, variants=variants_of(report))
 
 
 def render(

@@ -83,11 +83,12 @@ def test_the_command_of_a_result_runs_it(application: Application, open_report: 
 
 def test_a_checkout_that_was_not_built_is_told_how(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from runner.reporters import html as html_report
+    from runner.reporters import maker_for_file
 
     monkeypatch.setattr(html_report, "APP", tmp_path)
     html_report.web_app.cache_clear()
     with pytest.raises(ConfigurationError) as caught:
-        html_report.HtmlReporter(tmp_path / "report.html")
+        maker_for_file(tmp_path / "report.html")()
     html_report.web_app.cache_clear()
 
     assert str(caught.value) == f"Cannot write an HTML report: {tmp_path / 'app.js'} is missing"
