@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from scripttest.compile.builds import Compiled, Source
     from scripttest.compile.compiler import Instrument
     from scripttest.compile.configuration import names_in
-    from scripttest.diagnostics.printed import WrittenCall, WrittenCalls
-    from scripttest.diagnostics.sources import code_frame
+    from scripttest.diagnostics.sources import WrittenCall, WrittenCalls, code_frame
     from scripttest.extras import install_command
     from scripttest.files import (
         DATA_LIMIT,
@@ -129,8 +128,7 @@ _HOMES = {
     "compile.builds": "Compiled Source",
     "compile.compiler": "Instrument",
     "compile.configuration": "names_in",
-    "diagnostics.printed": "WrittenCall WrittenCalls",
-    "diagnostics.sources": "code_frame",
+    "diagnostics.sources": "WrittenCall WrittenCalls code_frame",
     "extras": "install_command",
     "files": "DATA_LIMIT RefusedFileError anywhere holds_secrets open_file parts_below read_file written_files",
     "folder_locks": "HeldFolder hold",

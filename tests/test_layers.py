@@ -148,7 +148,7 @@ DOORS = {
     "scripttest/walls": "confinement jailed machine",
     "scripttest/compile": "at_once boundary builds compiler configuration esbuild linking",
     "scripttest/shortcuts": "__init__ imports slicing",
-    "scripttest/diagnostics": "printed sources stack",
+    "scripttest/diagnostics": "sources stack",
     "scripttest/workers": "functions host instrumented launch repl_host services work worker",
     "scripttest/realm": "engine",
     "scripttest/syntax": "instruments mutants parser",

@@ -1,18 +1,27 @@
 """Places in original sources, and what stands there: source maps (version 3, https://tc39.es/ecma426/), decoded only as
 far as needed, code frames, and calls.
 
-Of calls: what to write for a name of another test tool that a script used, made of the arguments that stand in its
-source: `expect(total).toBe(3)` is `t.assert.Equal(total, 3)`; and the first argument, to name its value."""
+Of calls: for tools all those in a script, with their texts; what to write for a name of another test tool that a script
+used, made of the arguments that stand in its source: `expect(total).toBe(3)` is `t.assert.Equal(total, 3)`; and the
+first argument, to name its value."""
 
 from __future__ import annotations
 
 import json
 import re
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from scripttest.files import anywhere, read_file
 from scripttest.habits import filled, habit, row_of
-from scripttest.results import Location
+from scripttest.results import CompileError, Location
+from scripttest.values import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from scripttest.compile.builds import Compiled
+
 
 _DIGITS = {
     letter: value for value, letter in enumerate("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
@@ -222,3 +231,77 @@ def first_argument(at: Location, method: str) -> str:
     start = next((call for call in calls if call + 1 >= at.column), calls[-1] if calls else len(text))
     first = next(iter(_arguments(text[start:])[0]), "")
     return first if len(first) <= _LONGEST else ""
+
+
+class WrittenCall(Value):
+    """A call, or a property that is given a text."""
+
+    callee: str
+    """As it is written, such as `Process`, `ctx.agent.Call` or `new Query`; of a property its name and a colon, such as
+    `process:`."""
+    arguments: tuple[str | None, ...]
+    """The first ones: texts, with `*` for what is made at run time; None for what is not a text."""
+    file: str
+    """Below the application."""
+    line: int
+    """From 1."""
+    within: str = ""
+    """The callee among whose arguments it stands, the innermost."""
+    beside: frozenset[str] = frozenset()
+    """Of a property: the names of all properties of its object."""
+
+
+class WrittenCalls:
+    """Compiles scripts of an application, each once, and reads them."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._read: dict[Path, tuple[WrittenCall, ...] | CompileError] = {}
+        self._declared: dict[Path, frozenset[str]] = {}
+
+    def of(self, scripts: Iterable[Path]) -> Mapping[Path, tuple[WrittenCall, ...] | CompileError]:
+        """The calls in each script and in what it imports, or why it cannot be compiled. Blocks. Raises HostError when
+        there is no compiler."""
+        from scripttest.compile.at_once import compile_all
+        from scripttest.compile.builds import Source
+
+        wanted = list(dict.fromkeys(scripts))
+        new = [Source(key=str(path), test=path, script=None) for path in wanted if path not in self._read]
+        for source, result in compile_all(self._root, new).items():
+            if isinstance(result, CompileError):
+                self._read[source.test] = result
+            else:
+                self._read[source.test] = tuple(_calls(result))
+                self._declared[source.test] = result.declared
+        return {script: self._read[script] for script in wanted}
+
+    def declared(self, script: Path) -> frozenset[str] | None:
+        """The names that a script exports or declares at its top level; None when it cannot be compiled. Blocks. Raises
+        HostError when there is no compiler."""
+        self.of([script])
+        return self._declared.get(script)
+
+
+def _calls(compiled: Compiled) -> Iterator[WrittenCall]:
+    """The calls in a script; none in code that the parser cannot read."""
+    from scripttest.syntax.parser import UnreadableError, parser
+
+    for script in compiled.scripts:
+        source_map = SourceMap(script.source_map)
+        lines = [0, *(match.end() for match in re.finditer("\n", script.code))]
+        try:
+            calls = parser().ask("callsIn", script.code)
+        except UnreadableError:
+            continue
+        for found in calls:
+            line = bisect_right(lines, found["start"])
+            place = source_map.find(line + script.skipped, found["start"] - lines[line - 1] + 1)
+            if place is not None:
+                yield WrittenCall(
+                    callee=found["callee"],
+                    arguments=tuple(found["arguments"]),
+                    file=place.file,
+                    line=place.line,
+                    within=found["within"],
+                    beside=frozenset(found["beside"]),
+                )

@@ -19,6 +19,10 @@ from scripttest.compile.linking import Script
 from scripttest.diagnostics.sources import SourceMap, lines_of
 from scripttest.results import Location, StackFrame
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _FRAME = r"^[ \t]*at (?:(?P<name>.*?) \()?\(?<(?P<script>[^<>\n]+)>:(?P<line>\d{1,9}):(?P<column>\d{1,9})\)?$"
 _NO_FUNCTION = "TypeError: not a function"
 _TOO_EARLY = r"ReferenceError: ([\w$]+) is not (initialized|defined)"
@@ -41,6 +45,10 @@ _GENERIC_NAMES = {"<anonymous>", "<eval>", "next", "apply", "call", ""}
 MAX_FRAMES = 20
 CALL_LINES = 50
 """How many lines an assertion may take."""
+MOST_READ = 200_000
+"""Characters of a statement that are read."""
+_BEGINS = r"^[^\s})\]]"
+"""How a line begins that begins a top-level statement."""
 
 
 class StackMapper:
@@ -161,8 +169,6 @@ class StackMapper:
 
     def _loop(self, line: int, column: int, is_call: bool, top_level: bool) -> Location | None:
         """The loop that code at a place was in."""
-        from scripttest.diagnostics.printed import asked
-
         script = self._script_at(line)
         if script is None:
             return None
@@ -175,8 +181,6 @@ class StackMapper:
     def _callees(self, line: int, column: int) -> list[str]:
         """What the engine may call no function at a place; nothing where that is not the user's code."""
         if (line, column) not in self._named:
-            from scripttest.diagnostics.printed import asked
-
             location, script = self._locate(line, column), self._script_at(line)
             found = []
             if location and script:
@@ -240,8 +244,6 @@ class StackMapper:
 
     def last_return(self, offset: int) -> Location | None:
         """Where the function that the last script declares at an offset returns, at its end."""
-        from scripttest.diagnostics.printed import asked
-
         script = self._scripts[-1]
         at = asked("lastReturn", script.code, offset)
         return None if at is None else self._located(script, at, len("return"))
@@ -275,6 +277,29 @@ class StackMapper:
             source = unquote(source)
         file = str((self._root / source).resolve())
         return None if self._boundary.refused(file) else file  # a map in a comment of the script can name any file
+
+
+def asked(question: str, code: str, place: int, *given: object, to_the_end: bool = False) -> Any:
+    """What the parser answers about the top-level statement that a place is in, or about the code from there on; None
+    where it cannot be read. Places are offsets in the code.
+
+    - `callees`: those of the calls that the engine may mean by the place, inner ones first. It reports no more of a
+      value that was not a function than a position.
+    - `loopAt`, and whether a call was running at the place: the place of the loop that was running, which is around the
+      call, else around or after the place.
+    - `lastReturn`: the place of the last `return` of the function that begins at the place."""
+    from scripttest.syntax.parser import UnreadableError, parser
+
+    start = max((match.start() for match in re.compile(_BEGINS, re.MULTILINE).finditer(code, 0, place + 1)), default=0)
+    next = None if to_the_end else re.compile(_BEGINS, re.MULTILINE).search(code, start + 1)
+    piece = code[start : next.start() if next else len(code)]
+    if len(piece) > MOST_READ:
+        return None
+    try:
+        found = parser().ask(question, piece, *([place - start] if question != "lastReturn" else []), *given)
+    except UnreadableError:
+        return None
+    return found + start if isinstance(found, int) else found
 
 
 def _offset(script: Script, line: int, column: int) -> int:

@@ -9,7 +9,7 @@ import pytest
 from command import MakeApplication
 from table_tests import each
 
-from scripttest.diagnostics.printed import asked
+from scripttest.diagnostics.stack import asked
 
 WORLD = """
 var o = { p: {}, self() { return this; } }, a = { b: { c: 1 }, l: [1] }, b = "foo", foo = 1, Foo;
