@@ -14,7 +14,7 @@ from runner.commands.inputs import read_report, write_reports
 from runner.compare.variants import PooledRuns, as_runs
 from runner.environment import Environment
 from runner.errors import ConfigurationError, listed
-from runner.options.flags import Changes
+from runner.options.flags import Carried, Changes
 from runner.options.options import FLAGS, spelled, texts_in
 from runner.options.values import Shard, misses_in, read_shard
 from runner.record import coverage
@@ -180,12 +180,9 @@ MOST_RUNS = 1_000_000
 def lacking(parts: Sequence[Report], names: Sequence[str], whole: Report) -> Iterator[str]:
     """What is missing, one sentence for each: shards without a report, then what each suite lacks. `names`: of the
     parts. `whole`: the parts together."""
-    shards = [shard for part in parts if (shard := _shard(part)) is not None]
-    for of in sorted({shard.of for shard in shards}) if len(shards) == len(parts) else ():  # else one has all tests
-        there = {shard.number for shard in shards if shard.of == of}
-        absent = [f"{number}/{of}" for number in range(1, of + 1) if number not in there]
-        if absent:
-            yield f"{'shard' if len(absent) == 1 else 'shards'} without a report: {listed(absent)}"
+    shards = [(shard, _chosen(part)) for part in parts if (shard := _shard(part)) is not None]
+    for of in sorted({shard.of for shard, _ in shards}) if len(shards) == len(parts) else ():  # else one has all tests
+        yield from _absent(of, [(shard.number, flags) for shard, flags in shards if shard.of == of])
     runs = max((int(part.start.runs) for part in parts if part.start.runs < MOST_RUNS), default=1)
     for suite, results in whole.by_suite():
         having = [pair for pair in zip(parts, names, strict=True) if any(one.id == suite.id for one in pair[0].suites)]
@@ -204,6 +201,29 @@ def _shard(part: Report) -> Shard | None:
         return read_shard(text, "--shard") if isinstance(text, str) else None
     except ConfigurationError:
         return None
+
+
+def _absent(of: int, shards: Sequence[tuple[int, str | None]]) -> Iterator[str]:
+    """The shards that are missing, unless all are there that were made with the same flags. `shards`: the numbers of
+    those that are there, and `_chosen`."""
+    is_known = all(flags is not None for _, flags in shards)
+    there: dict[str, set[int]] = {}
+    for number, flags in shards:
+        there.setdefault((is_known and flags) or "", set()).add(number)
+    absent = {flags: [f"{one}/{of}" for one in range(1, of + 1) if one not in ours] for flags, ours in there.items()}
+    for flags, missing in absent.items() if all(absent.values()) else ():
+        of_tests = f" of {f'the tests of {flags}' if flags else 'all tests'}" if len(absent) > 1 else ""
+        yield f"{'shard' if len(missing) == 1 else 'shards'} without a report: {listed(missing)}{of_tests}"
+
+
+def _chosen(part: Report) -> str | None:
+    """The flags that chose the tests of which a part is a shard, as on a command line; None: not known. Inputs are not
+    compared: they may be named otherwise on another machine."""
+    if part.start.resume is None:
+        return None
+    options = part.start.resume.get("options") or {}
+    choosing = (flag for flag in FLAGS if flag.carried is Carried.RUN and flag.field not in ("inputs", "shard"))
+    return " ".join(spelled(flag, options[flag.field]) for flag in choosing if flag.field in options)
 
 
 def _runs_left(result: TestResult, runs: int) -> list[int]:

@@ -166,7 +166,7 @@ def _stability(report: Report, results: list[TestResult]) -> Record:
 def _counts(report: Report) -> Record:
     summary = report.summary
     kept = ["total", "passed", "failed", "skipped", "errors", "warnings", *MARKS, "duration_ms", "usage", *BARS]
-    kept += ["snapshots", "coverage"]
+    kept += ["stopped_early", "rounds", "snapshots", "coverage"]
     kept += ["status", "stopped", "not_run"] if report.end.stopped else []
     kept += ["suites"]
     return {key: summary[key] for key in kept if key in summary}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from runner.amounts import dollars
 from runner.record.events import RunStatus
 from runner.record.fold import Counts
-from runner.record.model import Suite, TestResult
+from runner.record.model import Suite
 from runner.record.outcomes import Verdict, error_text
 from runner.record.report import Report
 from runner.record.result_texts import agents_of, connectors_of, counts_text, cut, warnings_of
@@ -108,7 +108,7 @@ def _head(report: Report, limit: int) -> str:
         none = ("",) * len(RATES)
         heads = [head for at, head in enumerate(RATES) if any(row[at] for row in rates.values())]
         found = (
-            _suite_row(suite, results, report.counts_of(suite, results), broke, rates.get(suite.id, none)[: len(heads)])
+            _suite_row(suite, report.counts_of(suite, results), broke, rates.get(suite.id, none)[: len(heads)])
             for suite, results in report.by_suite()
         )
         suites = sorted(found, key=lambda row: ORDER.index(row[0]))
@@ -176,14 +176,11 @@ def _rate(report: Report) -> str:
     return of_cases or rate
 
 
-def _suite_row(
-    suite: Suite, results: list[TestResult], counts: Counts, broke: bool, rates: Sequence[str]
-) -> tuple[str, ...]:
+def _suite_row(suite: Suite, counts: Counts, broke: bool, rates: Sequence[str]) -> tuple[str, ...]:
     """A suite in the table; `broke`: with its errors, as some suite has some; `rates`: its pass rate and mean score."""
     verdict = "failed" if counts.failed else "broken" if counts.errors else "passed" if counts.passed else "skipped"
-    time = sum(result.outcome.milliseconds for result in results)
     numbers = [counts.passed, counts.failed, counts.skipped, *([counts.errors] if broke else [])]
-    return (MARKS[verdict], inline(suite.shown), *map(str, numbers), *rates, duration(time))
+    return (MARKS[verdict], inline(suite.shown), *map(str, numbers), *rates, duration(counts.milliseconds))
 
 
 WORDS = {Verdict.FAILED: "FAILED", Verdict.BROKEN: "ERROR", Verdict.INCONCLUSIVE: "INCONCLUSIVE"}

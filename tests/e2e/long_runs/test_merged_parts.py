@@ -65,6 +65,20 @@ def test_missing_shards_are_named(here: Application, given: tuple[int, ...], sai
     assert (partial.code, f"Warning: {said}\n" in partial.stderr) == (0, True)
 
 
+def test_shards_of_other_tests_do_not_complete_each_other(here: Application) -> None:
+    first, second, third = parts(here)
+    here.run(*FOLDER, "--shard", "3/3", "--run", "c1", "-o", str(here.home / "other.jsonl"))
+
+    run, again = merge(here, first, second, here.home / "other.jsonl"), merge(here, first, second, third)
+
+    assert run.code == 2
+    assert run.stderr.startswith(
+        "Error: shard without a report: 3/3 of all tests\n"
+        "Error: shards without a report: 1/3, 2/3 of the tests of --run c1\n"
+    )
+    assert again.code == 0
+
+
 def test_missing_cases_of_a_part_that_was_killed_are_named(here: Application) -> None:
     (path,) = parts(here, of=1)
     kept = [line for line in lines_of(path) if line.get("id") not in ("c1", "c4") and line["type"] != "summary"]

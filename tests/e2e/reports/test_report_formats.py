@@ -257,6 +257,22 @@ def test_the_json_report_of_several_modules_is_in_the_order_of_the_modules(app: 
     ]
 
 
+def test_formats_have_the_same_sums_of_several_runs(app: MakeApplication) -> None:
+    slow = "- reply: { text: Hi, delay: 20ms }"
+    cases = [{"id": "one", "input": "x", "repeat": {"pass": "2 of 5", "stop": True}, "assert": {"value": "Hi"}}]
+    here = app({"setup_test.ts": "function TestA(t) {}", **agent(replies=slow, cases=cases)})
+
+    here.run("assistants", "-o", "r.json", "-o", "r.jsonl", "-o", "r.md")
+
+    document = json.loads((here.root / "r.json").read_text("utf-8"))
+    summary = lines_of(here.root / "r.jsonl")[-1]
+    beside = ("type", "status", "completed_at")
+    assert document["summary"].items() >= {key: value for key, value in summary.items() if key not in beside}.items()
+    assert summary["stopped_early"] == {"not_needed": 3, "of": 5}
+    took = {one.get("input"): f"{one['summary']['duration_ms']}ms" for one in document["reports"]}
+    assert re.search(rf"cases\.jsonl .* {took[case_file()]} +\|$", (here.root / "r.md").read_text("utf-8"), re.M)
+
+
 def test_a_report_replaces_an_older_one_and_leaves_nothing_beside_it(app: MakeApplication) -> None:
     here = app(
         {"a_test.ts": "export function TestA(t) {}\n", "/out/r.json": "x" * 10_000, "/out/r.jsonl": "y" * 10_000}
