@@ -27,7 +27,7 @@ def test_a_miss_without_a_recording_of_the_case_looks_at_others(recorded: Record
     assert recorded.fails("How much was the taxi?") == (
         'No recorded response for call 1 of "case", in which a script calls test: there is no rec/suite/case.json. '
         "--record-missing rec calls the model and adds its response\n"
-        "This exact request is in call 1 of suite/other.json: was the case renamed?"
+        "This exact request is in call 1 of suite/other.json: was the case renamed, or recorded with fewer --runs?"
     )
 
 
