@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import time
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from runner.connectors.base import Origin
 from scripttest import LogLine
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 Messages = list[dict[str, Any]]
+Result = TypeVar("Result")
 
 MICROSECONDS = 6
 """Digits of a second that are kept."""
@@ -199,6 +201,8 @@ class Chat:
         """What its scripts wrote, and what the run noted."""
         self.stopped: tuple[StackFrame, ...] = ()
         """Where the hook or tool was in which time ran out, innermost first."""
+        self.awaited: list[str] = []
+        """What was waited for when time ran out, innermost first; that of helpers, too."""
         self.parts: dict[Dependency, str] = {}
         """What was used in it, with the digests."""
         self.judged_by: list[JudgeUse] = []
@@ -221,8 +225,19 @@ class Chat:
         tools and calls of models. `context`: that of this one, unless it is given."""
         other = Chat(self.context if context is None else context, self.world, of_suite=self.origin.of_suite)
         other.parts, other.steps, other.calls = self.parts, self.steps, self.calls
+        other.awaited = self.awaited
         other.turn, other.role = self.turn, role
         return other
+
+    async def wait_for(self, what: str, work: Awaitable[Result]) -> Result:
+        """The result of some work; if it is cancelled, `awaited` has what it was."""
+        try:
+            result = await work
+        except CancelledError:
+            self.awaited.append(what)
+            raise
+        self.awaited.clear()
+        return result
 
     def close(self) -> None:
         """Ends it with its world: nothing is held open."""

@@ -270,7 +270,7 @@ async def _use_tools(
             use = ToolUse(name=name, server="", arguments=call.arguments, error=why)
         else:
             with chat.world.branch(call.name, call.arguments):
-                outcome = await box.run(call.name, call.arguments, scope)
+                outcome = await chat.wait_for(f"the tool {name}", box.run(name, call.arguments, scope))
             use, retryable = outcome.use, outcome.retryable
         step = ToolStep(
             role=chat.role,

@@ -295,7 +295,7 @@ class Runtime:
         if self._recording is not None and is_replayed:
             self.note(chat, part("recording", self._recording.file(chat.origin)))
         try:
-            answer = await self._complete(connector, request, chat, free)
+            answer = await chat.wait_for(f"the model of {connector}", self._complete(connector, request, chat, free))
             completion, journaled = answer.completion, answer.journaled
             if completion.ending == "error":
                 raise ConnectorError(f"{connector} ended its response with finish_reason {completion.finish_reason}")

@@ -274,7 +274,8 @@ class CaseReplay:
         where, recorded = near
         differs = difference(recorded, asked)
         if not differs:
-            return f"{head}: {why}. {todo}\nThis exact request is in {where}: was the case renamed, or recorded with fewer --runs?"
+            asks = "was the case renamed, or recorded with fewer --runs?"
+            return f"{head}: {why}. {todo}\nThis exact request is in {where}: {asks}"
         return f"{head}: {why}. {todo}\nThe closest recording is {where} (- recorded, + requested):\n{differs}"
 
     def _keys(self, described: Described, clean: Callable[[], Described] | None = None) -> Keys:

@@ -68,12 +68,13 @@ class AttemptRun:
                 self.mode = _mode_named(case.run_by)(attempt)
                 await self.mode.run()
         except TimeoutError:
-            frames = attempt.chat.stopped
+            frames, awaited = attempt.chat.stopped, attempt.chat.awaited
             failure = Failure(
                 cause=Cause.TIMEOUT,
                 message=f"timeout after {in_words(seconds)}",
                 frames=frames,
                 code_frame=code_frame(frames[0].location) if frames else "",
+                details=f"  It waited for {awaited[0]}" if awaited else "",
             )
             self.break_off(status=Status.FAILED, error=failure.message)
         except (HookError, AgentError) as error:

@@ -61,11 +61,13 @@ def warnings_of(result: TestResult) -> list[tuple[str, FilePlace]]:
 
 
 def placed_failure(result: TestResult) -> Failure | None:
-    """The failure of which a result names the place: the one that decides, of a case the first that has a place."""
+    """The failure of which a result names the place: the one that decides, of a case the first that has a place, else
+    the first that has details."""
     outcome = result.outcome
     if result.case is None:
         return outcome.decisive if outcome.decisive and outcome.decisive.frames else None
-    return next((failure for failure in outcome.failures if failure.frames), None)
+    placed = sorted(outcome.failures, key=lambda failure: not failure.frames)
+    return next((failure for failure in placed if failure.frames or failure.details), None)
 
 
 def place_of(suite: Suite, result: TestResult) -> FilePlace:

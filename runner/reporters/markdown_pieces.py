@@ -120,8 +120,8 @@ def body(result: TestResult, suite: Suite, names_suite: bool) -> str:
         text += block(error) + "".join(
             block(one, "diff" if one.startswith(result_texts.HEAD) else "") for one in differences
         )
-    if failure := result_texts.placed_failure(result):
-        text += f"at {code(place(failure) or '')}\n\n"
+    if (failure := result_texts.placed_failure(result)) and (where := place(failure)):
+        text += f"at {code(where)}\n\n"
     if result.status == Status.SKIPPED and outcome.skip_text:
         text += f"Skipped: {inline(outcome.skip_text)}\n\n"
     for warning in outcome.warnings:

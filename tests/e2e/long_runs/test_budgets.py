@@ -248,10 +248,14 @@ def test_the_cause_says_what_broke(app: MakeApplication, what: str) -> None:
     with ModelServer(behaviour) as server:
         here = application(app, server, 1, retries=0)
         path = here.home / "r.jsonl"
-        run = here.run("-i", case_file(), "--timeout", "1s", "-o", str(path))
+        run = here.run("-i", case_file(), "--timeout", "1s", "-o", str(path), "-o", str(here.home / "r.xml"))
     (record,) = (record for record in lines_of(path) if record["type"] == "result")
     assert (run.code, record["cause"]) == (1, cause)
     assert record["error"].startswith(error)
+    waited = [
+        text.count("It waited for the model of local") for text in (run.stdout, (here.home / "r.xml").read_text())
+    ]
+    assert waited == [cause == "timeout"] * 2
     counts = lines_of(path)[-1]
     assert (counts["failed"], counts.get("errors", 0)) == ((0, 1) if cause == "infrastructure" else (1, 0))
 
