@@ -50,7 +50,8 @@ class YaoItem(pytest.Item):
 
     def __init__(self, *, line: int, tags: tuple[str, ...], **more: Any) -> None:
         """`line` is counted from 1."""
-        super().__init__(**more)
+        # As text, as pytest 9.2 reads ids for `--lf`: what it makes of a name with `[` is another id.
+        super().__init__(nodeid=f"{more['parent'].nodeid}::{more['name']}", **more)
         self.line = line
         self.module = more["parent"].module
         for tag in tags:

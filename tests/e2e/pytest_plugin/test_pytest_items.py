@@ -151,12 +151,14 @@ def test_cases_follow_the_order_of_pytest_within_one_run(app: MakeApplication) -
 
 
 def test_what_failed_runs_again_alone(app: MakeApplication) -> None:
+    """Also a case whose id looks like that of a parameter."""
     tests = noting("A") + noting("B", "if (!new FS('data').Exists('ok')) t.fail('no');") + noting("C")
-    here = app({**AGENT, "a_test.ts": tests})
-    assert "1 failed, 2 passed in" in run(here, "assistants")[1]
+    case = f'{{"id": "D[1]", "input": "D", {NO}}}'
+    here = app({**AGENT, "a_test.ts": tests, "/assistants/demo/tests/cases.jsonl": case})
+    assert "2 failed, 2 passed in" in run(here, "assistants")[1]
     (here.root / "data/ok").touch()
-    assert "1 passed" in run(here, "assistants", "--lf")[1]
-    assert ran(here) == ["A", "B", "C", "B"]
+    assert "1 failed, 1 passed" in run(here, "assistants", "--lf")[1]
+    assert ran(here) == ["A", "B", "C", "D", "B", "D"]
 
 
 def test_a_test_runs_again_until_it_passes(app: MakeApplication) -> None:
