@@ -172,7 +172,7 @@ def print_state(report: str, typed: RunOptions, environment: Environment) -> boo
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
         run = Run(plan, services, Stop())
         results = [result for result in saved.results if result.suite not in generated]
-        retained = retain(results, saved.subject, options, plan.sources, plan.suites, services.fingerprints())
+        retained = retain(results, saved.subject, plan, services.fingerprints())
         listed = dict(_listed(run))
     said = list(differences(saved, options))
     if again := {name: value for name in TYPED if (value := getattr(options, name)) and not getattr(typed, name)}:

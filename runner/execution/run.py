@@ -95,7 +95,6 @@ class Run:
         plan: RunPlan,
         services: RunServices,
         stop: Stop,
-        *,
         started: float = 0.0,
         results: TextIO | None = None,
         observer: Observer | None = None,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
 from bindings import SCRIPT_PARTS
 from runner import exit_codes
 from runner.application.application import Application
@@ -66,65 +69,51 @@ def run(
         observer: watches the run; it gets the processes back.
         coverage: counts what the scripts run in `processes`; None without `--coverage`.
         remote: runs the tests instead of this machine."""
-    stop = observer.stop if observer is not None else Stop()
-    if observer is not None and observer.hears_signals:
-        return _run(request, processes, stop, observer, coverage, remote)
-    try:
-        with Signals(stop):
-            return _run(request, processes, stop, observer, coverage, remote)
-    except KeyboardInterrupt as error:
-        raise Interrupted(stop.code or exit_codes.INTERRUPTED) from error
-
-
-def _run(
-    request: RunRequest,
-    processes: Processes | None,
-    stop: Stop,
-    observer: Observer | None,
-    coverage: Coverage | None,
-    remote: Remote | None,
-) -> int:
     options, environment = request.options, request.environment
     started, results = environment.monotonic(), environment.stdout
-    belongings_of.cache_clear()  # another run may have found another state of the repository
-    written_files.refused.clear()
-    check_trust(request)
-    root = request.application.root
-    request = request.replace(application=Application(root, kept_folder(options, environment, root, "yaml")))
-    if options.bench and not (options.dry_run or options.json):
-        request = request.replace(environment=environment.replace(stdout=environment.stderr))
-    request = with_contexts(request)
-    closed = observer.closed if observer is not None else None
-    with RunServices(request, coverage=coverage, closed=closed) as services:
-        try:
-            plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
-            run = Run(
-                plan,
-                services,
-                stop,
-                started=started,
-                results=results,
-                observer=observer,
-                coverage=coverage,
-                remote=remote,
-            )
-            if options.kinds != EVERY_RUN:
-                run.fuzz_or_benchmarks()
-        except BaseException:
-            if processes is not None:
-                processes.close()
-            raise
-        if remote is not None:
-            _open_remote(run, remote)
-        act = _list if options.dry_run else carry_out
-        if processes is None:
-            return act(run, None)
-        with run.open_host(processes) as host:
-            with run if observer is not None and observer.hears_signals else woken(host.wake_descriptor), run:
-                code = act(run, host)
-            if observer is not None:
-                observer.processes = host.release()
-            return code
+    stop, closed, is_heard = Stop(), None, False
+    if observer is not None:
+        stop, closed, is_heard = observer.stop, observer.closed, observer.hears_signals
+    with nullcontext() if is_heard else _hearing(stop):
+        belongings_of.cache_clear()  # another run may have found another state of the repository
+        written_files.refused.clear()
+        check_trust(request)
+        root = request.application.root
+        request = request.replace(application=Application(root, kept_folder(options, environment, root, "yaml")))
+        if options.bench and not (options.dry_run or options.json):
+            request = request.replace(environment=environment.replace(stdout=environment.stderr))
+        request = with_contexts(request)
+        with RunServices(request, coverage=coverage, closed=closed) as services:
+            try:
+                plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
+                run = Run(plan, services, stop, started, results, observer, coverage, remote)
+                if options.kinds != EVERY_RUN:
+                    run.fuzz_or_benchmarks()
+            except BaseException:
+                if processes is not None:
+                    processes.close()
+                raise
+            if remote is not None:
+                _open_remote(run, remote)
+            act = _list if options.dry_run else carry_out
+            if processes is None:
+                return act(run, None)
+            with run.open_host(processes) as host:
+                with nullcontext() if is_heard else woken(host.wake_descriptor), run:
+                    code = act(run, host)
+                if observer is not None:
+                    observer.processes = host.release()
+                return code
+
+
+@contextmanager
+def _hearing(stop: Stop) -> Iterator[None]:
+    """In which signals stop a run; what comes before anything runs is raised as Interrupted."""
+    try:
+        with Signals(stop):
+            yield
+    except KeyboardInterrupt as error:
+        raise Interrupted(stop.code or exit_codes.INTERRUPTED) from error
 
 
 def carry_out(run: Run, host: ScriptHost | None) -> int:

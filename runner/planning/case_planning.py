@@ -8,7 +8,7 @@ divided: the hash is of their id."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -67,7 +67,7 @@ class CasePlanning:
         clean = self._request.environment.secrets.text
         return [source.cleaned(clean) for source in sorted(found, key=lambda source: order.index(source.suite.id))]
 
-    def check(self, sources: list[CaseSource], *, only_cases: bool) -> None:
+    def check(self, sources: Sequence[CaseSource], *, only_cases: bool) -> None:
         """Raises ConfigurationError for names that lead nowhere; with `only_cases`, also when none can ask a model."""
         self._check_references(sources, [])
         options, settings = self._options, self._request.settings
@@ -78,7 +78,7 @@ class CasePlanning:
 
             check_own_connectors(sources, self._assistants, self._check_connector)
 
-    def _check_references(self, sources: list[CaseSource], generators: list[GeneratorInput]) -> None:
+    def _check_references(self, sources: Sequence[CaseSource], generators: list[GeneratorInput]) -> None:
         options = self._options
         if options.judge_connector and not options.dry_run:
             self._check_connector(options.judge_connector)

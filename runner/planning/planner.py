@@ -14,7 +14,7 @@ from runner.application.context import all_variables, build_context
 from runner.errors import ConfigurationError
 from runner.planning.inputs import Input, Modules, named_agent, not_collected, resolve_inputs, with_inputs
 from runner.planning.last_failed import store_of
-from runner.planning.plan import CaseSource, GeneratorInput, Retained, RunPlan, RunRequest, suite_of
+from runner.planning.plan import CaseSource, GeneratorInput, RunPlan, RunRequest, suite_of
 from runner.record.events import new_run
 from scripttest import kind_of
 from scripttest.values import fields_of
@@ -241,12 +241,9 @@ class _Planner:
         suites = tuple(suite.replace(root=root) for suite in chain(listed, *by_id.values()))
         store = self._store()
         resumable = self._is_resumable(store)
-        origin = retained = None
-        if resumable:
-            origin, retained = self._resume(suites, fingerprints())
-        elif options.dry_run and options.outputs and not self._writes_cases:
+        origin = self._origin(fingerprints()) if resumable else None
+        if options.dry_run and options.outputs and not self._writes_cases:
             self._warnings.append(f"--dry-run writes no report to {', '.join(options.outputs)}")
-        self._check(retained)
         choice, run_id, place = self._choice, new_run(), None
         if origin is not None and self._request.resumed:
             own = self._request.resumed.get("run_id")
@@ -256,7 +253,7 @@ class _Planner:
 
             place = StorePlace(folder=store, run=run_id)
         cases = sum(source.selected for source in self._sources)
-        return RunPlan(
+        plan = RunPlan(
             **fields_of(self._request),
             suites=suites,
             modules=tuple(self._modules),
@@ -269,11 +266,16 @@ class _Planner:
             matched=self._matched,
             resumable=resumable,
             origin=origin,
-            retained=retained,
             store=place,
             run_id=run_id,
             writes_cases=self._writes_cases,
         )
+        if origin is not None and options.resume is not None:
+            from runner.planning.resume import take_up
+
+            plan = take_up(plan, fingerprints())
+        self._check(plan)
+        return plan
 
     def _store(self) -> Path | None:
         """The folder of the store that keeps the run. Raises ConfigurationError, unless a report keeps it anyway."""
@@ -304,30 +306,23 @@ class _Planner:
         named = any(output.lower().endswith(".jsonl") for output in options.outputs)
         return bool(options.resume or store or named or writes_own)
 
-    def _resume(self, suites: tuple[Suite, ...], fingerprints: Fingerprints) -> tuple[Record, Retained | None]:
-        """What a later run will need, and what is taken from an earlier one with `--resume`."""
-        from runner.planning.resume import origin_of, take_up
+    def _origin(self, fingerprints: Fingerprints) -> Record:
+        """What a later run will need."""
+        from runner.planning.resume import origin_of
 
         tests, typed = self._filter, self._request.settings.typed or self._options
         failed = tests.failed_of(item.id for item in self._inputs) if tests is not None else {}
-        origin = origin_of(self._named, typed, self._sources, fingerprints.parts.key, failed)
-        if self._options.resume is None:
-            return origin, None
-        directory = self._environment.directory
-        retained, warnings = take_up(self._named, origin, self._sources, suites, directory, fingerprints)
-        self._sources = [retained.source(source) for source in self._sources]
-        self._warnings += warnings
-        return origin, retained
+        return origin_of(self._named, typed, self._sources, fingerprints.parts.key, failed)
 
-    def _check(self, retained: Retained | None) -> None:
+    def _check(self, plan: RunPlan) -> None:
         """Raises ConfigurationError when something that will run names what does not exist or cannot be used."""
-        if not self._sources and not self._options.judge_connector:
+        if not plan.sources and not self._options.judge_connector:
             return
         try:
-            self._cases.check(self._sources, only_cases=not self._modules and self._request.transcripts is None)
+            self._cases.check(plan.sources, only_cases=not plan.modules and plan.transcripts is None)
         except BaseException:
-            if retained is not None and retained.report is not None:
-                retained.report.close()
+            if plan.resumed_report is not None:
+                plan.resumed_report.close()
             raise
 
 

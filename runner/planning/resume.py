@@ -16,7 +16,7 @@ from runner.application.application import find_root
 from runner.errors import ConfigurationError
 from runner.options.flags import Carried, Flag
 from runner.options.options import FLAGS, TYPED, RunOptions, absolute, saved_values, spelled, taken_over, walls_in
-from runner.planning.plan import CaseSource, Retained
+from runner.planning.plan import CaseSource, Retained, RunPlan
 from runner.record.checks import HINT, SEVERAL, TO_MERGE, is_number, result_problem, start_problem
 from runner.record.lines import result_of
 from runner.record.writing import is_utf8
@@ -68,35 +68,33 @@ def _stored(value: Any) -> Any:
     return value if isinstance(value, str | int | float) else str(value)
 
 
-def take_up(
-    options: RunOptions,
-    origin: Record,
-    sources: list[CaseSource],
-    suites: tuple[Suite, ...],
-    directory: Path,
-    fingerprints: Fingerprints,
-) -> tuple[Retained, list[str]]:
-    """Reads the report of `--resume`, and cuts all lines that are not kept; what is kept, and warnings. Raises
-    ConfigurationError."""
+def take_up(plan: RunPlan, fingerprints: Fingerprints) -> RunPlan:
+    """Reads the report of `--resume`, and cuts all lines that are not kept; the plan with what is kept, and warnings.
+    Raises ConfigurationError."""
     from runner.planning.still_valid import retain
     from runner.record.writing import LineFile
 
-    assert options.resume is not None
-    path = absolute(options.resume, directory)
+    options, origin = plan.options, plan.origin
+    assert options.resume is not None and origin is not None
+    path = absolute(options.resume, plan.environment.directory)
     try:
         file = LineFile(path, keep=True)
     except OSError as error:
         raise ConfigurationError(f"Cannot resume {path}: {error.strerror}") from error
     saved = read_saved(path)
-    retained = retain(saved.results, saved.subject, options, sources, suites, fingerprints)
+    retained = retain(saved.results, saved.subject, plan, fingerprints)
     _cut(saved, retained, file, origin)
     kept = "result of {} is kept" if retained.count == 1 else "results of {} are kept"
     before = saved_values(saved.options)
     shown = taken_over({name: value for name, value in before.items() if name not in saved.file_options})
     taken = [f"flags taken from {options.resume}: {shown}"] if shown else []
     reruns = [rerun.text for rerun in retained.reruns]
-    warnings = [f"{retained.count} {kept.format(options.resume)}", *taken, *differences(saved, options), *reruns]
-    return retained.replace(report=file), warnings
+    said = [f"{retained.count} {kept.format(options.resume)}", *taken, *differences(saved, options), *reruns]
+    return plan.replace(
+        sources=tuple(map(retained.source, plan.sources)),
+        warnings=(*plan.warnings, *said),
+        retained=retained.replace(report=file),
+    )
 
 
 def differences(saved: SavedRun, options: RunOptions) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from runner.errors import ConfigurationError
 from runner.parts import dependency_in
-from runner.planning.plan import CaseSource, Reason, Rerun, Retained
+from runner.planning.plan import CaseSource, Reason, Rerun, Retained, RunPlan
 from runner.record.lines import with_members
 from runner.record.outcomes import Verdict
 from scripttest import Status, kind_of
@@ -27,20 +27,13 @@ _Why = tuple[Reason, tuple[str, ...]]
 """A reason, with the parts of the fingerprint that have changed, or the runs that have no result."""
 
 
-def retain(
-    saved: Iterable[TestResult],
-    subject: str,
-    options: RunOptions,
-    sources: Iterable[CaseSource],
-    suites: Iterable[Suite],
-    fingerprints: Fingerprints,
-) -> Retained:
-    """Finds those of the saved results that are still valid. Which tests of a module have no result is known only when
-    the module is listed. Blocks: compiles the scripts that results depend on. Raises ConfigurationError, which begins
-    with `subject`, when there are results of inputs that this run does not have."""
+def retain(saved: Iterable[TestResult], subject: str, plan: RunPlan, fingerprints: Fingerprints) -> Retained:
+    """Finds those of the saved results that are still valid for a plan. Which tests of a module have no result is known
+    only when the module is listed. Blocks: compiles the scripts that results depend on. Raises ConfigurationError,
+    which begins with `subject`, when there are results of inputs that this run does not have."""
     from runner.fingerprints.parts import take_scripts
 
-    known = {suite.name: suite for suite in suites}
+    known = {suite.name: suite for suite in plan.suites}
     by_suite: dict[str, list[TestResult]] = {name: [] for name in known}
     keys: set[str] = set()
     for result in saved:
@@ -52,8 +45,8 @@ def retain(
         by_suite[result.suite].append(result)
         keys.update(result.fingerprint or ())
     take_scripts(filter(None, map(dependency_in, sorted(keys))), fingerprints.root, fingerprints.parts)
-    of_cases = {source.suite.name: source for source in sources}
-    found = [_Suite(suite, by_suite[name], options, fingerprints) for name, suite in known.items()]
+    of_cases = {source.suite.name: source for source in plan.sources}
+    found = [_Suite(suite, by_suite[name], plan.options, fingerprints) for name, suite in known.items()]
     for each in found:
         if (source := of_cases.get(each.suite.name)) is not None:
             each.sort_cases(source)
