@@ -13,7 +13,9 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
+from datetime import date, datetime, time
 from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address
 from time import thread_time
 from typing import Any
 
@@ -42,8 +44,8 @@ class WorkError(ValueError):
 
 
 class Budget:
-    """Limits the work of one validation, on one thread. It counts within a `with`. With `ecma`, patterns may have what
-    ECMA-262 has and Go lacks."""
+    """Limits the work of one validation, on one thread. It counts within a `with`. With `ecma`, as for assertions,
+    patterns may have what ECMA-262 has and Go lacks, and formats are checked."""
 
     def __init__(self, steps: int, seconds: float, *, ecma: bool = False) -> None:
         self.ecma = ecma
@@ -171,6 +173,20 @@ def _fits(validator: Any, value: Json, schema: Any) -> bool:
 def _pattern(validator: Any, pattern: str, value: Json, schema: Any) -> Iterator[Any]:
     if isinstance(value, str) and not _matches(pattern, value):
         yield ValidationError(f"{json.dumps(value)} does not match {json.dumps(pattern)}")
+
+
+def _format(validator: Any, name: str, value: Json, schema: Any) -> Iterator[Any]:
+    """For assertions; elsewhere a format is a remark, as in Yao."""
+    if not (_BUDGET.get().ecma and isinstance(value, str) and isinstance(name, str) and name in _FORMATS):
+        return
+    form, read = _FORMATS[name]
+    try:
+        if form.fullmatch(value):
+            read(value)
+            return
+    except ValueError:
+        pass
+    yield ValidationError(f"{json.dumps(value)} is not a {name}")
 
 
 def _pattern_properties(validator: Any, patterns: Mapping[str, Any], value: Json, schema: Any) -> Iterator[Any]:
@@ -304,8 +320,24 @@ def _dependent(finder: Any, schemas: Mapping[str, Any], value: Json, schema: Any
                 yield from finder.descend(value, part)
 
 
+_TIME = r"\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"
+_FORMATS: dict[str, tuple[re.Pattern[str], Callable[[str], object]]] = {
+    name: (re.compile(form, re.ASCII | re.IGNORECASE), read)
+    for name, form, read in (
+        ("date", r"\d{4}-\d\d-\d\d", date.fromisoformat),
+        ("time", _TIME, time.fromisoformat),
+        ("date-time", rf"\d{{4}}-\d\d-\d\d[T ]{_TIME}", datetime.fromisoformat),
+        ("email", r"[^\s@]+@[^\s@.]+(\.[^\s@.]+)*", str),
+        ("uuid", r"[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}", str),
+        ("uri", r"[a-z][a-z\d+.-]*:[^\s<>]+", str),
+        ("ipv4", r"[\d.]+", IPv4Address),
+        ("ipv6", r"[\da-f:.]+", IPv6Address),
+    )
+}
+"""Format of a text → its form, and what raises ValueError for one that has the form alone."""
 _OWN: dict[str, Callable[..., Iterator[Any]]] = {
     "additionalProperties": _additional_properties,
+    "format": _format,
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
     "unevaluatedItems": _unevaluated_items,

@@ -66,7 +66,7 @@ def validate(value: Json, schema: Json) -> str | None:
 def misfit(value: Json, schema: Json, *, checked: bool = False, ecma: bool = False) -> Misfit | None:
     """Says where a value breaks a JSON Schema, or None when it fits. May block for twice `MAX_SECONDS`. `checked`:
     the schema is known to be a good one. `ecma`: patterns may have what ECMA-262 has and Go lacks, such as
-    look-ahead and back-references."""
+    look-ahead and back-references, and formats are checked."""
     from jsonschema.exceptions import UnknownType
     from referencing.exceptions import Unresolvable
 

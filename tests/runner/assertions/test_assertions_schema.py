@@ -46,6 +46,25 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
         'Expected the output to match the JSON Schema, found ["1\\n", "\u0661", "12"]; '
         r'[0]: "1\n" does not match "^(?!0)\\d+$"; [1]: "\u0661" does not match "^(?!0)\\d+$"',
     ),
+    *[
+        (
+            f"format {name}",
+            {"value": {"items": {"format": name}}},
+            [good, bad],
+            f'Expected the output to match the JSON Schema, found ["{good}", "{bad}"]; [1]: "{bad}" is not a {name}',
+        )
+        for name, good, bad in (
+            ("date", "2024-02-29", "2023-02-29"),
+            ("time", "09:00:00Z", "9 o'clock"),
+            ("date-time", "2024-02-29T09:00:00.25+01:00", "2024-02-29"),
+            ("email", "ann@example.org", "Ann at home"),
+            ("uuid", "0190f7b4-6f6a-7bb0-8d2c-3b1f0a9e5c11", "12"),
+            ("uri", "https://example.org/?a=b", "example"),
+            ("ipv4", "127.0.0.1", "256.0.0.1"),
+            ("ipv6", "::1", "1"),
+        )
+    ],
+    ("a format of one's own", {"value": {"format": "invoice"}}, "x", ""),
     (
         "a pattern that is none",
         {"value": {"pattern": "(?=a"}},
