@@ -157,8 +157,8 @@ def print_state(report: str, typed: RunOptions, environment: Environment) -> boo
         dry_run=True,
     )
     looks = looks_in(saved.end)
-    if options.until_decided and looks.ended_early and saved.end.get("status") != RunStatus.INTERRUPTED:
-        options = options.replace(runs=looks.made)
+    is_decided = options.until_decided and looks.ended_early and saved.end.get("status") != RunStatus.INTERRUPTED
+    rounds = looks.made if is_decided else None
     request = with_contexts(
         RunRequest(
             options=options,
@@ -172,7 +172,7 @@ def print_state(report: str, typed: RunOptions, environment: Environment) -> boo
         plan = make_plan(request, agents=services.agents, fingerprints=services.fingerprints)
         run = Run(plan, services, Stop())
         results = [result for result in saved.results if result.suite not in generated]
-        retained = retain(results, saved.subject, plan, services.fingerprints())
+        retained = retain(results, saved.subject, plan, services.fingerprints(), rounds)
         listed = dict(_listed(run))
     said = list(differences(saved, options))
     if again := {name: value for name in TYPED if (value := getattr(options, name)) and not getattr(typed, name)}:

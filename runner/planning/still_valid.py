@@ -27,10 +27,13 @@ _Why = tuple[Reason, tuple[str, ...]]
 """A reason, with the parts of the fingerprint that have changed, or the runs that have no result."""
 
 
-def retain(saved: Iterable[TestResult], subject: str, plan: RunPlan, fingerprints: Fingerprints) -> Retained:
+def retain(
+    saved: Iterable[TestResult], subject: str, plan: RunPlan, fingerprints: Fingerprints, rounds: int | None = None
+) -> Retained:
     """Finds those of the saved results that are still valid for a plan. Which tests of a module have no result is known
-    only when the module is listed. Blocks: compiles the scripts that results depend on. Raises ConfigurationError,
-    which begins with `subject`, when there are results of inputs that this run does not have."""
+    only when the module is listed. `rounds`: how many runs of a case were enough to tell variants apart; None: all are
+    needed. Blocks: compiles the scripts that results depend on. Raises ConfigurationError, which begins with `subject`,
+    when there are results of inputs that this run does not have."""
     from runner.fingerprints.parts import take_scripts
 
     known = {suite.name: suite for suite in plan.suites}
@@ -46,7 +49,8 @@ def retain(saved: Iterable[TestResult], subject: str, plan: RunPlan, fingerprint
         keys.update(result.fingerprint or ())
     take_scripts(filter(None, map(dependency_in, sorted(keys))), fingerprints.root, fingerprints.parts)
     of_cases = {source.suite.name: source for source in plan.sources}
-    found = [_Suite(suite, by_suite[name], plan.options, fingerprints) for name, suite in known.items()]
+    needed = rounds or plan.options.runs
+    found = [_Suite(suite, by_suite[name], plan.options, fingerprints, needed) for name, suite in known.items()]
     for each in found:
         if (source := of_cases.get(each.suite.name)) is not None:
             each.sort_cases(source)
@@ -63,9 +67,10 @@ class _Suite:
     """Sorts the results of one suite into valid ones and tests that run again."""
 
     def __init__(
-        self, suite: Suite, results: list[TestResult], options: RunOptions, fingerprints: Fingerprints
+        self, suite: Suite, results: list[TestResult], options: RunOptions, fingerprints: Fingerprints, needed: int
     ) -> None:
-        self.suite, self._options, self._fingerprints = suite, options, fingerprints
+        """`needed`: runs of each case."""
+        self.suite, self._options, self._fingerprints, self._needed = suite, options, fingerprints, needed
         self.kept: list[TestResult] = []
         self.ended: dict[str, Status] = {}
         """Case → its status, for cases of which no run is repeated."""
@@ -111,9 +116,9 @@ class _Suite:
                     self._why.setdefault(case.id, why)
             policy = repeat_of(case, self._options.repeat)
             holds = kept[case.id] = _usable(policy, self._options.runs, holds)
-            status = _status(policy, self._options.runs, holds)
+            status = _status(policy, self._needed, holds)
             if status is None:
-                self._why.setdefault(case.id, _without_runs(holds, self._options.runs if policy is None else None))
+                self._why.setdefault(case.id, _without_runs(holds, self._needed if policy is None else None))
             elif policy is not None:  # what is left of its runs is enough
                 self._why.pop(case.id, None)
             if case.id not in self._why and status is not None:

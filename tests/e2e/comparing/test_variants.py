@@ -300,8 +300,10 @@ def test_rounds_of_cases_that_are_all_skipped_are_over_when_they_go_on(app: Make
 def test_variants_and_rounds_may_be_said_in_different_places(app: MakeApplication) -> None:
     with ModelServer(good_or_bad) as server:
         application = two_models(app, server, 8, DIFFERENT)
-        application.run("-i", case_file(), "--until-decided", "-o", "r.jsonl")
+        application.write({"/assistants/demo/src/a_test.ts": "function TestA(t) {}"})
+        application.run("-i", "assistants", "--until-decided", "-o", "r.jsonl")
         assert lines_of(application.root / "r.jsonl", "summary")[0]["rounds"] == {"made": 1, "planned": 5}
+        assert application.run("status", "r.jsonl").code == 0
 
         application.write({"/yao-test.toml": "until-decided = true\n"})
         flags = ("--variant", "a=connector:good", "--variant", "b=connector:bad")
