@@ -16,8 +16,8 @@ from runner.record.outcomes import DECIDED, Verdict
 from runner.record.report import Report
 from runner.record.stability import Attempt
 from runner.record.votes import PASSED, SCORE, JudgesNoise, score_in
-from runner.statistics.change import DetectableDifference, DifferenceInterval, MeanDifference, like_these
-from runner.statistics.intervals import Estimate, Interval, Ratio, variance
+from runner.statistics.change import DetectableDifference, DifferenceInterval, MeanDifference, like_these, verdict_from
+from runner.statistics.intervals import ALPHA, LOOK_LEVELS, Estimate, Interval, Ratio, variance
 from scripttest.values import Value, fields_of
 
 NO_VERDICT_SHARE = 0.2
@@ -216,7 +216,6 @@ class Breakdown(Value):
 class ChangeReport(Value):
     """The comparison of a report with an older one."""
 
-    verdict: ChangeVerdict
     measure: str
     cases: tuple[ComparedCase, ...]
     runs: BeforeAfter[int]
@@ -243,6 +242,22 @@ class ChangeReport(Value):
     looks: InterimLooks
     """Which of the planned looks at the runs this is, and how many are planned."""
     variants: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> ChangeVerdict:
+        """The word for the change. Too many broken runs hide a fall, and never one that was seen."""
+        broke, looks = bool(self.broke), self.looks
+        if self.noise is Noise.RUNS:
+            alpha = LOOK_LEVELS[looks.planned - 1] / 2 if looks.planned > 1 else ALPHA
+            found = ChangeVerdict(
+                verdict_from(self.change, broke=broke, suspect=bool(self.suspects), margin=self.margin, alpha=alpha)
+            )
+        elif broke or not self.cases:
+            found = ChangeVerdict.REGRESSED if broke else ChangeVerdict.CANNOT_TELL
+        else:
+            is_better = any(case.fall < -1e-12 for case in self.cases)
+            found = ChangeVerdict.IMPROVED if is_better else ChangeVerdict.UNCHANGED
+        return ChangeVerdict.CANNOT_TELL if self.too_many_broke and found is not ChangeVerdict.REGRESSED else found
 
     @property
     def like_these(self) -> DifferenceInterval:

@@ -14,7 +14,6 @@ from runner.compare.change_report import (
     BeforeAfter,
     Breakdown,
     ChangeReport,
-    ChangeVerdict,
     ComparedCase,
     Figures,
     JudgedCase,
@@ -35,7 +34,7 @@ from runner.record.votes import PASSED, SCORE, JudgesNoise, NoiseSum, noise_of
 from runner.statistics import PassCount, change
 from runner.statistics.change import MARGIN, DetectableDifference, MeanDifference
 from runner.statistics.exact_tests import FALL, STEPS, CaseRuns, ScoredCase, broken_cases, single_case, suspects_of
-from runner.statistics.intervals import ALPHA, LOOK_LEVELS, Estimate, mean_of, ratio_of, suite_rate
+from runner.statistics.intervals import Estimate, mean_of, ratio_of, suite_rate
 
 REPLAYED = "--replay"
 NEITHER = BeforeAfter(a=False, b=False)
@@ -104,7 +103,6 @@ def change_of(
     runs = [run for pair in pairs for case in pair.both for run in case.runs]
     costs = [run.cost for run in runs if run.cost is not None]
     return ChangeReport(
-        verdict=_verdict(difference, tested, used, margin, too_many, looks),
         measure=measure,
         cases=tested,
         runs=BeforeAfter(a=sum(len(one.a) for one in figures), b=sum(len(one.b) for one in figures)),
@@ -133,9 +131,7 @@ def adjusted(verdicts: Sequence[ChangeReport]) -> list[ChangeReport]:
     made = []
     for found in verdicts:
         if found.change.worse is not None:
-            difference = found.change.replace(worse=next(worse), better=next(better))
-            given = (difference, found.cases, found.noise, found.margin, found.too_many_broke, found.looks)
-            found = found.replace(change=difference, verdict=_verdict(*given))
+            found = found.replace(change=found.change.replace(worse=next(worse), better=next(better)))
         made.append(found)
     return made
 
@@ -217,27 +213,6 @@ def _tested(
         for at, (case, one) in enumerate(zip(cases, runs, strict=True))
     )
     return marked, _change_in(pairs, noise), change.reach_of(runs, margin) if runs else None
-
-
-def _verdict(
-    difference: MeanDifference,
-    cases: Sequence[ComparedCase],
-    noise: Noise,
-    margin: float,
-    too_many_broke: bool,
-    looks: InterimLooks,
-) -> ChangeVerdict:
-    """The word for a change. Too many broken runs hide a fall, and never one that was seen."""
-    broke = any(case.broke for case in cases)
-    if noise is Noise.RUNS:
-        suspect = any(case.is_suspect for case in cases)
-        alpha = LOOK_LEVELS[looks.planned - 1] / 2 if looks.planned > 1 else ALPHA
-        found = ChangeVerdict(change.verdict_from(difference, broke=broke, suspect=suspect, margin=margin, alpha=alpha))
-    elif broke or not cases:
-        found = ChangeVerdict.REGRESSED if broke else ChangeVerdict.CANNOT_TELL
-    else:
-        found = ChangeVerdict.IMPROVED if any(case.fall < -1e-12 for case in cases) else ChangeVerdict.UNCHANGED
-    return ChangeVerdict.CANNOT_TELL if too_many_broke and found is not ChangeVerdict.REGRESSED else found
 
 
 def _change_in(pairs: Sequence[BeforeAfter[Figures]], noise: Noise, steps: int = STEPS) -> MeanDifference:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, TextIO
 
     from runner.answers.recording import Recording
-    from runner.execution.outcome import JsonLines
+    from runner.execution.outcome import JsonOutcome
     from runner.execution.run import Run
     from runner.execution.services import RunServices
     from runner.execution.stopping import Stop
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from runner.security.secrets import Secrets
 
 
-def open_stream(run: Run, console: Console, outcome: JsonLines | None, own: Sequence[Reporter]) -> Multiplexer:
+def open_stream(run: Run, console: Console, outcome: JsonOutcome | None, own: Sequence[Reporter]) -> Multiplexer:
     """Opens all receivers, and returns the stream of events for them. Raises ConfigurationError. `outcome`: what
     `--json` prints. It is closed last, and gets the messages of the others then. `own`: those of the session."""
     plan, services, secrets = run.plan, run.services, run.environment.secrets

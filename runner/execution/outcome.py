@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from heapq import nlargest
 
 from runner import exit_codes
+from runner.options.flags import LINES
 from runner.record.events import Event, RunEnd, RunError, RunStart, RunStatus, TestEnd, Warned
 from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite, TestResult
 from runner.record.outcomes import Verdict
@@ -112,13 +113,19 @@ def _has(**members: Any) -> Record:
     return {key: value for key, value in members.items() if value not in (None, "", [], {})}
 
 
-class JsonLines(Reporter):
-    """A reporter that prints the lines of `--json=lines`, each as soon as it is known."""
+class JsonOutcome(Reporter):
+    """A reporter that prints the lines of `--json=lines`, each as soon as it is known, or the document of `--json` at
+    the end."""
 
     tells_errors = True
 
     def __init__(self, options: RunOptions, environment: Environment) -> None:
         self._options, self._environment = options, environment
+        self._is_lines = options.json == LINES
+        self._told: dict[str, list[Record]] = {"start": [], "error": [], "warning": []}
+        """The other lines, of which the document is made, by their kinds."""
+        self._results: dict[tuple[int, int], tuple[Record, Record | None, list[Record]]] = {}
+        """Positions of a suite, and in it → the result, what failed, and its warnings, for the document."""
         self._root = ""
         self._suites: dict[str, tuple[int, Suite, Callable[[str, bool], str]]] = {}
         """Suite, as reports name it → its position, itself, and the command that runs one of its tests again."""
@@ -150,21 +157,42 @@ class JsonLines(Reporter):
             kind, _, text = line.partition(": ")
             self.tell(kinds.get(kind, "warning"), {"message": text or line})
         head = _head(code, "interrupted" if self._interrupted else None)
-        reports = [path_below(str(self._environment.directory), str(path)) for path in written]
-        self.on_finish(head, {**more, "reports": reports})
+        more = {**more, "reports": [path_below(str(self._environment.directory), str(path)) for path in written]}
+        if self._is_lines:
+            self.tell("summary", {**self._summary, **more, **head})
+        else:
+            self._environment.stdout.write(document_text({**self._document(head), **more, **self._slowest()}))
 
     def tell(self, kind: str, line: Record) -> None:
-        """Prints a line."""
-        _tell(self._environment, kind, line)
+        """Prints a line, or keeps it for the document; a hint with its error."""
+        if self._is_lines:
+            self._environment.stdout.write(f"{json_line({'type': kind, **line})}\n")
+            self._environment.stdout.flush()
+        elif kind == "hint":
+            self._told["error"][-1]["hint"] = line["message"]
+        else:
+            self._told[kind].append(line)
 
-    def on_result(self, place: tuple[int, int], result: Record, failure: Record | None, warnings: list[Record]) -> None:
-        """Prints the line of a result. `place`: the positions of its suite, and in it. `failure`: None where it has not
-        failed."""
-        self.tell("result", {"id": result["test"], **result, **(failure or {})})
+    def _document(self, head: Record) -> Record:
+        known = [one for _, one in sorted(self._results.items())]
+        return {
+            **head,
+            "summary": {key: value for key, value in self._summary.items() if key not in ("suites", "status")},
+            "errors": self._told["error"],
+            "warnings": [warning["message"] for warning in self._told["warning"]],
+            "notes": [note for start in self._told["start"] for note in start.get("notes", ())],
+            "results": [result for result, _, _ in known],
+            "failures": [failure for _, failure, _ in known if failure is not None],
+            "test_warnings": [warning for _, _, warnings in known for warning in warnings],
+        }
 
-    def on_finish(self, head: Record, more: Record) -> None:
-        """Prints the last line."""
-        self.tell("summary", {**self._summary, **more, **head})
+    def _slowest(self) -> Record:
+        """The results that took longest, with `--durations`."""
+        if not self._options.durations:
+            return {}
+        results = [result for _, (result, _, _) in sorted(self._results.items())]
+        slow = nlargest(self._options.durations, results, key=lambda one: int(one["duration_ms"]))
+        return {"slowest": [{key: one[key] for key in ("suite", "test", "duration_ms")} for one in slow]}
 
     def _on_test(self, result: TestResult, suite: Suite) -> None:
         read = taken(result, suite)
@@ -172,15 +200,16 @@ class JsonLines(Reporter):
         head = {"suite": name, "test": line["id"], "status": line["status"], "duration_ms": line["duration_ms"]}
         unsaid = ELSEWHERE | ({"response"} if line.get("response") == line.get("output") else set())
         details = {key: bounded(value) for key, value in line.items() if key not in unsaid}
-        self.on_result(
-            (self._suites[name][0], result.position),
-            {**head, **_has(**details, story=self._story(read))},
-            self._failure(read) if result.status == Status.FAILED else None,
-            [
-                {"suite": name, "test": line["id"], "message": message, **self._at(at.file, at.line, at.column)}
-                for message, at in warnings_of(read)
-            ],
-        )
+        record = {**head, **_has(**details, story=self._story(read))}
+        failure = self._failure(read) if result.status == Status.FAILED else None
+        if self._is_lines:
+            self.tell("result", {"id": line["id"], **record, **(failure or {})})
+            return
+        warnings = [
+            {"suite": name, "test": line["id"], "message": message, **self._at(at.file, at.line, at.column)}
+            for message, at in warnings_of(read)
+        ]
+        self._results[self._suites[name][0], result.position] = record, failure, warnings
 
     def _failure(self, result: TestResult) -> Record:
         record = result.line
@@ -228,47 +257,3 @@ class JsonLines(Reporter):
         """A place in a file of a report, named from the working directory; absolute if it is not below it."""
         path = path_below(str(self._environment.directory), os.path.join(self._root, file)) if file else ""
         return {key: value for key, value in (("file", path), ("line", line), ("column", column)) if value}
-
-
-class JsonDocument(JsonLines):
-    """Prints the document of `--json` at the end."""
-
-    def __init__(self, options: RunOptions, environment: Environment) -> None:
-        super().__init__(options, environment)
-        self._told: dict[str, list[Record]] = {"start": [], "error": [], "warning": []}
-        self._results: dict[tuple[int, int], tuple[Record, Record | None, list[Record]]] = {}
-
-    def tell(self, kind: str, line: Record) -> None:
-        """Keeps a line; a hint with its error."""
-        if kind == "hint":
-            self._told["error"][-1]["hint"] = line["message"]
-        else:
-            self._told[kind].append(line)
-
-    def on_result(self, place: tuple[int, int], result: Record, failure: Record | None, warnings: list[Record]) -> None:
-        """Keeps a result."""
-        self._results[place] = result, failure, warnings
-
-    def on_finish(self, head: Record, more: Record) -> None:
-        """Prints the document."""
-        known = [one for _, one in sorted(self._results.items())]
-        document = {
-            **head,
-            "summary": {key: value for key, value in self._summary.items() if key not in ("suites", "status")},
-            "errors": self._told["error"],
-            "warnings": [warning["message"] for warning in self._told["warning"]],
-            "notes": [note for start in self._told["start"] for note in start.get("notes", ())],
-            "results": [result for result, _, _ in known],
-            "failures": [failure for _, failure, _ in known if failure is not None],
-            "test_warnings": [warning for _, _, warnings in known for warning in warnings],
-            **more,
-        }
-        if self._options.durations:
-            slow = nlargest(self._options.durations, document["results"], key=lambda one: int(one["duration_ms"]))
-            document["slowest"] = [{key: one[key] for key in ("suite", "test", "duration_ms")} for one in slow]
-        self._environment.stdout.write(document_text(document))
-
-
-def _tell(environment: Environment, kind: str, line: Record) -> None:
-    environment.stdout.write(f"{json_line({'type': kind, **line})}\n")
-    environment.stdout.flush()

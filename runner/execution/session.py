@@ -10,7 +10,6 @@ from runner.errors import shown_path
 from runner.execution.ending import ending_of, exit_code_of, goes_well, name_written, write_comparison
 from runner.execution.listeners import open_stream
 from runner.execution.repetition import Repetition
-from runner.options.flags import LINES
 from runner.planning.last_failed import memory_of
 from runner.record.events import ONCE, HookOutput, InterimLooks, RunEnd, RunStart, RunStatus, TestEnd, Warned
 from runner.reporters import Console
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from runner.execution.outcome import JsonLines
+    from runner.execution.outcome import JsonOutcome
     from runner.execution.run import Run
     from runner.execution.scripts import ScriptModules
     from runner.execution.snapshots import SnapshotKeeper
@@ -80,12 +79,11 @@ class Session:
         run.progress = self._console.progress
         self._snapshots, watches = self._open_snapshots(), run.services.watches
         self._unpassed = Unpassed(watches.names) if watches is not None else None
-        self._outcome: JsonLines | None = None
+        self._outcome: JsonOutcome | None = None
         if self._options.json:
-            from runner.execution.outcome import JsonDocument, JsonLines
+            from runner.execution.outcome import JsonOutcome
 
-            kind = JsonLines if self._options.json == LINES else JsonDocument
-            self._outcome = kind(self._options, environment)
+            self._outcome = JsonOutcome(self._options, environment)
         own = [one for one in (self._snapshots, self._unpassed) if one is not None]
         self._stream = open_stream(run, self._console, self._outcome, own)
         self._send = self._stream.send

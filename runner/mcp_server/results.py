@@ -13,8 +13,9 @@ from runner.compare.change_verdict import change_between
 from runner.compare.comparison import KINDS, compare
 from runner.environment import Environment
 from runner.errors import ConfigurationError, MissingError
-from runner.execution.outcome import JsonLines, bounded
+from runner.execution.outcome import JsonOutcome, bounded
 from runner.mcp_server.tools import Answer, nearest, shown
+from runner.options.flags import LINES
 from runner.options.options import RunOptions
 from runner.record.coverage import coverage_in, figures, totals, uncovered
 from runner.record.fold import Execution
@@ -40,13 +41,13 @@ UNNOTICED = "missed"
 """The verdict on a change of an answer that no assertion noticed."""
 
 
-class RunLines(JsonLines):
+class RunLines(JsonOutcome):
     """What `--json=lines` prints of a run."""
 
     def __init__(self, lines: Iterable[Record] = (), environment: Environment | None = None) -> None:
         """`lines` are those that were printed; without them, a run that is kept is told to `on_event`, and
         `environment` is from where files are named."""
-        super().__init__(RunOptions(), environment)  # type: ignore[arg-type]
+        super().__init__(RunOptions(json=LINES), environment)  # type: ignore[arg-type]
         self.summary: Record = {}
         self.suites: dict[str, Suite] = {}
         self.results: list[Record] = []
