@@ -28,6 +28,8 @@ from runner.agents.mcp.http import FAILED, quoted, reason, reply_in
 from runner.assertions.results import show
 from runner.connectors.http import HttpError
 
+CLOSED = (ClosedResourceError, BrokenResourceError)
+"""What the streams of a server raise when this or the other end of them is closed."""
 CLOSE_SECONDS = 6.0
 """Time for a connection to end by itself; longer than the guard of a process takes."""
 OPEN_SECONDS = 1.0
@@ -163,7 +165,7 @@ class Connection:
             self._ending.reason = f"it did not start within {seconds:g} s"
         except Exception as error:
             cause = _innermost(error)
-            if not isinstance(cause, ConnectionLostError):
+            if not isinstance(cause, (ConnectionLostError, *CLOSED)):
                 self._ending.reason = self._ending.reason or reason(cause)
         finally:
             self._ending.came.set()
@@ -214,7 +216,7 @@ class Connection:
         """Sends a message. Raises NotSentError when the connection is closed."""
         try:
             await self._sent.send(SessionMessage(types.JSONRPCMessage(message)))
-        except (ClosedResourceError, BrokenResourceError) as error:
+        except CLOSED as error:
             self._ending.came.set()
             raise NotSentError("the connection is closed") from error
 

@@ -61,3 +61,16 @@ def test_the_end_of_the_server_is_said(store: Path, look: Any) -> None:
         page = look(view)
         page.locator(".run").first.wait_for()
     expect(page.get_by_role("alert")).to_contain_text("yao-test view is not running or cannot be reached")
+
+
+def test_a_list_that_could_not_be_read_is_asked_for_again(store: Path, look: Any, window: Any) -> None:
+    with serving(store) as view:
+        page = look(view, "/tests")
+        refused = {"status": 400, "json": {"error": "the store is busy"}}
+        page.route("**/api/runs?*", lambda route: route.fulfill(**refused), times=2)
+        page.get_by_role("link", name="Runs", exact=True).click()
+        expect(page.get_by_role("alert")).to_contain_text("the store is busy")
+        expect(page.locator(".run").first).to_be_visible()
+        expect(page.get_by_role("alert")).to_have_count(0)
+        assert len(window.said) == 2 and all("status of 400" in text for text in window.said)
+        window.said.clear()

@@ -6,14 +6,18 @@ import asyncio
 import re
 import socket
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp_application import SERVERS, marked, write
 from mcp_surroundings import Surroundings
 
 from runner.agents.mcp.base import ToolError, value_of
+from runner.agents.mcp.remote import Connection, ConnectionLostError, Ending
 from runner.agents.mcp.servers import Servers
 from runner.agents.mcp.toolbox import ToolRun, open_toolbox
 from runner.assertions.base import ToolUse
@@ -223,6 +227,27 @@ def test_a_server_that_does_not_start_says_why(here: Surroundings, definition: A
 
     write(here.root, {"mcps/s.mcp.yao": {"transport": "stdio", **definition}})
     assert here.use(action, {"KEY": "value", "PATH": "/usr/bin:/bin"}) == message
+
+
+def test_a_pipe_that_breaks_while_something_is_sent_is_a_closed_connection() -> None:
+    async def fail() -> None:
+        raise anyio.BrokenResourceError
+
+    @asynccontextmanager
+    async def open(ending: Ending) -> AsyncIterator[Any]:
+        sent, received = anyio.create_memory_object_stream[Any]()
+        async with received, anyio.create_task_group() as group:
+            group.start_soon(fail)
+            yield received.clone(), sent
+
+    async def reason() -> str:
+        connection = Connection(open, 5)
+        with pytest.raises(ConnectionLostError) as error:
+            await connection.ask("list_tools")
+        await connection.close()
+        return str(error.value)
+
+    assert asyncio.run(reason()) == "the connection was closed"
 
 
 def test_what_a_server_started_is_ended_when_it_has_left(here: Surroundings) -> None:

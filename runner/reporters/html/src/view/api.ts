@@ -192,16 +192,17 @@ async function asked(path: string, options: RequestInit = {}): Promise<Response>
 
 export const textOf = async (path: string): Promise<string> => (await asked(path)).text();
 export const blobOf = async (path: string): Promise<Blob> => (await asked(path)).blob();
-export const get = async <T>(path: string): Promise<T> => (await asked(path)).json() as Promise<T>;
+export const get = async <T>(path: string, signal?: AbortSignal): Promise<T> => (await asked(path, { signal })).json() as Promise<T>;
 
 export async function send<T>(method: "POST" | "PUT" | "DELETE", path: string, body: object = {}): Promise<T> {
   const headers = { "Content-Type": "application/json" };
   return (await asked(path, { method, headers, body: JSON.stringify(body) })).json() as Promise<T>;
 }
 
-/** Follows a stream of events, and requests `path()` again whenever it breaks. Calls `said` with the reason if the server does
- * not answer, and with an empty text once it does. Returns a function that ends it. */
-export function follow<T>(path: () => string, take: (value: T) => void, said: (problem: string) => void): () => void {
+/** Follows a stream of events, of which `take` gets one after the other, and requests `path()` again whenever the stream or
+ * `take` breaks. Calls `said` with the reason if the server does not answer, and with an empty text once it does. Returns a
+ * function that ends it. */
+export function follow<T>(path: () => string, take: (value: T, signal: AbortSignal) => void | Promise<void>, said: (problem: string) => void): () => void {
   const ending = new AbortController();
   void (async () => {
     let pause = SOON;
@@ -210,7 +211,7 @@ export function follow<T>(path: () => string, take: (value: T) => void, said: (p
         const response = await asked(path(), { signal: ending.signal });
         said("");
         pause = SOON;
-        for await (const text of eventsOf(response)) take(JSON.parse(text) as T);
+        for await (const text of eventsOf(response)) await take(JSON.parse(text) as T, ending.signal);
       } catch (error) {
         if (error instanceof Refused && !ending.signal.aborted) said(error.message);
       }
@@ -225,15 +226,19 @@ export function follow<T>(path: () => string, take: (value: T) => void, said: (p
 async function* eventsOf(response: Response): AsyncGenerator<string> {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  for (;;) {
-    const { value, done } = await reader.read();
-    if (done) return;
-    const parts = (rest + value).split("\n\n");
-    rest = parts.pop()!;
-    for (const part of parts) {
-      const data = part.split("\n").filter((line) => line.startsWith("data: ")).map((line) => line.slice(6));
-      if (data.length > 0) yield data.join("\n");
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      const parts = (rest + value).split("\n\n");
+      rest = parts.pop()!;
+      for (const part of parts) {
+        const data = part.split("\n").filter((line) => line.startsWith("data: ")).map((line) => line.slice(6));
+        if (data.length > 0) yield data.join("\n");
+      }
     }
+  } finally {
+    void reader.cancel().catch(() => {}); // it may have broken off already
   }
 }
 

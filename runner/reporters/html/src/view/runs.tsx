@@ -7,7 +7,7 @@ import { SearchField } from "../toolbar";
 import { Badge, Sign } from "../values";
 import { termsOf } from "../view";
 import { follow, get, hrefOf, type RunHead, type RunList } from "./api";
-import { type Look, problemOf, Shell } from "./shell";
+import { type Look, Shell } from "./shell";
 
 /** How many runs are shown at first, and how many each click adds. */
 const STEP = 100;
@@ -22,9 +22,7 @@ export function RunsPage(look: Look) {
 
   useEffect(() => {
     document.title = "Runs – yao-test";
-    const load = () => get<RunList>(`/api/runs?limit=${limit}`).then(setList, (error) => setProblem(problemOf(error)));
-    void load();
-    return follow(() => "/api/events", () => void load(), setProblem);
+    return follow(() => "/api/events", async (_, signal) => setList(await get(`/api/runs?limit=${limit}`, signal)), setProblem);
   }, [limit]);
 
   const terms = termsOf(query);
