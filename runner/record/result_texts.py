@@ -61,13 +61,17 @@ def warnings_of(result: TestResult) -> list[tuple[str, FilePlace]]:
 
 
 def placed_failure(result: TestResult) -> Failure | None:
-    """The failure of which a result names the place: the one that decides, of a case the first that has a place, else
-    the first that has details."""
+    """The failure of which a result names the place: the one that decides, or of a subtest what failed in it; of a case
+    the first that has a place, else the first that has details."""
     outcome = result.outcome
-    if result.case is None:
-        return outcome.decisive if outcome.decisive and outcome.decisive.frames else None
-    placed = sorted(outcome.failures, key=lambda failure: not failure.frames)
-    return next((failure for failure in placed if failure.frames or failure.details), None)
+    if result.case is not None:
+        placed = sorted(outcome.failures, key=lambda failure: not failure.frames)
+        return next((failure for failure in placed if failure.frames or failure.details), None)
+    found = outcome.decisive
+    if found is not None and found.phase == "subtest":
+        inner = (step.decisive for step in _failed_steps(outcome))
+        found = next((one for one in inner if one and one.phase != "subtest" and one.frames), found)
+    return found if found is not None and found.frames else None
 
 
 def place_of(suite: Suite, result: TestResult) -> FilePlace:

@@ -41,6 +41,9 @@ const most = 1000;
 /** The prefix of the names of calls in the ledger. */
 const prefixes: Partial<Record<keyof Mocks, string>> = { agent: "agents.", exec: "exec " };
 
+/** How deep a mock may call itself. */
+const depthLimit = 50;
+
 type Reply = (this: unknown, ...args: unknown[]) => unknown;
 
 export default function (core: Core) {
@@ -71,12 +74,14 @@ export default function (core: Core) {
   function add(kind: keyof typeof core.mocks, pattern: unknown, given: unknown): Recorder {
     if (kind === "exec" && pattern instanceof RegExp) pattern = String(pattern);
     if (typeof pattern !== "string" || !pattern.trim()) {
-      throw new TypeError(`t.mock.${kind} takes a name or a pattern as its first argument, not ${typeof pattern}`);
+      const got = typeof pattern === "string" ? "an empty text" : typeof pattern;
+      throw new TypeError(`t.mock.${kind} takes a name or a pattern as its first argument, not ${got}`);
     }
     if ((kind === "http" || kind === "exec") && typeof given !== "function")
       core.part<HttpFinder>(`mocked-${kind}`).check(pattern, given);
     const reply = typeof given === "function" ? (given as Reply) : () => given;
     const list = core.mocks[kind];
+    let depth = 0;
     const mock: Mock = {
       pattern,
       number: ++last,
@@ -85,12 +90,15 @@ export default function (core: Core) {
         record.calls.push(call);
         if (!mock.asks) note((prefixes[kind] ?? "") + call.name);
         try {
+          if (++depth > depthLimit) throw new RangeError(`the reply of t.mock.${kind}("${pattern}") calls what it answers, and so itself, more than ${depthLimit} deep`);
           const text = resultText(core, settled(call.name, mock.asks ? reply.apply(call, args) : reply(...args)));
           call.result = valueOf(core, JSON.parse(text) as Result);
           return valueOf(core, JSON.parse(text) as Result);
         } catch (error) {
           call.error = error;
           throw thrown(error);
+        } finally {
+          depth--;
         }
       },
     };

@@ -4,7 +4,7 @@ import type { Core, T } from "../core-state";
 import type { Explain } from "../check/explain";
 import { isObject } from "../objects";
 
-type Run = (t: T, name: string, body: (t: T, ctx: unknown) => unknown, written: unknown) => boolean | Promise<boolean>;
+type Run = (t: T, name: string, body: (t: T, ctx: unknown) => unknown, written: unknown, stack?: string) => boolean | Promise<boolean>;
 type Body = (t: T, row: unknown, ctx: unknown) => unknown;
 
 /** `%s`, or `$name` with members behind dots. */
@@ -65,13 +65,15 @@ export default function (core: Core) {
     for (const row of rows as unknown as Iterable<unknown>) list[list.length] = row;
     if (!list.length) throw new std.Error("t.each has no rows, so it would check nothing");
     let passed = true;
+    let stack: string | undefined;
 
     function next(from: number): boolean | Promise<boolean> {
       for (let i = from; i < list.length; i++) {
         const row = list[i];
-        const ended = run(t, named(template as string, row, i), (subtest, ctx) => (body as Body)(subtest, row, ctx), body);
+        const ended = run(t, named(template as string, row, i), (subtest, ctx) => (body as Body)(subtest, row, ctx), body, stack);
         if (typeof ended === "boolean") passed &&= ended;
         else {
+          stack ??= core.here();
           return std.then(ended, (held) => {
             passed &&= held as boolean;
             return next(i + 1);

@@ -44,8 +44,8 @@ export default function (core: Core): true {
     return word;
   }
 
-  /** `written` is the function as the script has it, if `body` calls it. */
-  function run(t: T, name: unknown, body: unknown, written = body): boolean | Promise<boolean> {
+  /** `written` is the function as the script has it, if `body` calls it; `stack` is where it was called, if not here. */
+  function run(t: T, name: unknown, body: unknown, written = body, stack?: string): boolean | Promise<boolean> {
     if (typeof name !== "string" || typeof body !== "function") throw new std.TypeError("t.run takes (name, function)");
     const { subtests, depth, pending, open } = own(t);
     if (depth >= depthLimit) throw new std.Error("t.run: subtests are nested more than " + depthLimit + " deep");
@@ -79,7 +79,7 @@ export default function (core: Core): true {
       }
       return found;
     };
-    const fails = () => fail(t, kind(), "subtest " + short + " failed", { phase: "subtest" });
+    const fails = () => fail(t, kind(), "subtest " + short + " failed", { phase: "subtest", stack: stack ?? core.here() });
     const { current } = core;
     core.subtests++;
     open[open.length] = subtest;
@@ -109,6 +109,7 @@ export default function (core: Core): true {
     core.current = current; // code that runs while the subtest waits does not belong to it
     if (over) return outcome.todo !== undefined || !outcome.failures.length;
     inner.waits = true;
+    stack ??= core.here(); // what ends it later is not the place of the subtest
     const done = new std.Promise<boolean>((resolve) => (finish = resolve));
     pending[pending.length] = done;
     return done;

@@ -353,8 +353,9 @@ class ConsoleReporter:
 
     def _in_one_line(self, suite: Suite, result: TestResult) -> str:
         """A failed test that has been told above."""
-        failures = (failure for outcome in _failing(result.outcome) for failure in outcome.failures)
-        at = next((failure.location for failure in failures if failure.location), None)
+        failures = [failure for outcome in _failing(result.outcome) for failure in outcome.failures if failure.location]
+        failures.sort(key=lambda failure: failure.phase == "subtest")
+        at = failures[0].location if failures else None
         place = f"{self._short(at.file)}:{at.line}:{at.column}" if at else self._at(suite, result).strip()[3:]
         return self._paint(f"✗ {in_line(f'{suite.name} › {result.name}')}", "red") + (f" ({place})" if place else "")
 

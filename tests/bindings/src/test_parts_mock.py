@@ -42,7 +42,7 @@ def test_pattern(pattern: str, name: str, matches: bool | None) -> None:
     expected = {
         True: "mocked",
         False: f"Exception|404: {name} is not available",
-        None: "TypeError: t.mock.process takes a name or a pattern as its first argument, not string",
+        None: "TypeError: t.mock.process takes a name or a pattern as its first argument, not an empty text",
     }
     assert check(f"mock.process({pattern!r}, 'mocked'); return Process({name!r})") == expected[matches]
 
@@ -71,6 +71,7 @@ PROCESS = [
     ("records of a failure", "const m = mock.process('a', () => { throw new Exception('no', 403) }); try { Process('a') } catch {} return [m.last.error.message, m.last.error.code, 'result' in m.last]", ["no", 403, False]),
     ("reset", "const m = mock.process('a'); Process('a'); m.reset(); Process('a', 1); return m.calls.map((c) => c.args)", [[1]]),
     ("a mock may call on", "mock.process('a', () => Process('host.Real') + '!'); return Process('a')", "real!"),
+    ("a mock that calls itself", "mock.process('a', () => Process('a')); return Process('a')", 'Exception|500: RangeError: the reply of t.mock.process("a") calls what it answers, and so itself, more than 50 deep'),
     ("odd arguments", "const m = mock.process('a', 1); Process('a', undefined, null, () => 1, Symbol.iterator, 5n, new Map()); return m.count", 1),
     ("no pattern", "return mock.process()", "TypeError: t.mock.process takes a name or a pattern as its first argument, not undefined"),
     ("stores too", "mock.process('stores.*.Get', 7); return new Store('s').Get('k')", 7),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -94,6 +95,15 @@ export function TestSubtest(t: any) {
     t.assert.Nil(1);
   });
 }
+
+const wait = () => new Promise((done) => setTimeout(done, 1));
+
+export async function TestSubtestThatWaits(t: any) {
+  await t.each([1, 2], "row %d", async (t: any, row: number) => {
+    await wait();
+    t.assert.Equal(row, 1);
+  });
+}
 """
 # The engine places a call with arguments at its last argument.
 STACKS = {
@@ -130,6 +140,19 @@ def test_a_stack_of_async_functions_begins_where_it_was_thrown(placed: dict[str,
 def test_a_failure_in_a_subtest_has_its_own_position(placed: dict[str, Record]) -> None:
     (step,) = placed["TestSubtest"]["steps"]
     assert step["location"] == f"{AT}a_test.ts:49:14"
+
+
+def test_a_subtest_that_waits_has_the_place_of_its_call_and_reports_name_what_failed_in_it(
+    app: MakeApplication,
+) -> None:
+    here = app({"a_test.ts": POSITIONS, "helper.ts": HELPER})
+    run = here.run("-i", "scripts.demo.a", "--run", "TestSubtestThatWaits", "--json", "-o", "r.xml")
+    (failure,) = json.loads(run.stdout)["failures"]
+
+    assert failure["stack_trace"] == f"at <anonymous> ({AT}a_test.ts:56:11)"
+    assert (failure["line"], failure["column"]) == (58, 14)
+    assert 'line="58"' in (here.root / "r.xml").read_text()
+    assert f"({AT}a_test.ts:58:14)" in (here.root / "r.xml").read_text()
 
 
 def test_the_script_alongside_has_its_own_positions(app: MakeApplication) -> None:
