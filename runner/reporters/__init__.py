@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from runner.options.options import RunOptions
     from runner.record.writing import LineFile
     from runner.reporters.console.terminal import Progress
-    from runner.reporters.stream import FileReporter, Reporter
+    from runner.reporters.document import DocumentReporter, JsonlReporter
+    from runner.reporters.stream import Reporter
 
+    FileReporter = DocumentReporter | JsonlReporter
     Maker = Callable[[], FileReporter]
     """Opens the file and makes its reporter. Raises ConfigurationError when the file cannot be written."""
 

@@ -18,6 +18,7 @@ from runner.record.lines import is_long, line_of, result_of, stored_pieces
 from runner.record.model import Suite, TestResult
 from runner.record.report import Report, error_line, in_order, line_of_event, partial_suites, start_line
 from runner.record.writing import PIECE, LineFile, is_pipe, json_line, open_part, open_pipe, utf8, without_root
+from runner.reporters.stream import Reporter
 from scripttest import Status
 from scripttest.typing_names import Record
 
@@ -34,7 +35,7 @@ LONGEST_NAME = 200
 """Bytes of the name of a file while it is written; file systems take 255."""
 
 
-class Collector:
+class Collector(Reporter):
     """A reporter that collects results, and writes the report of the whole run when that has ended. A subclass writes
     it in `write`."""
 
@@ -63,9 +64,6 @@ class Collector:
             self._warnings.append(without_root(event.message, so_far.root))
         elif isinstance(event, RunEnd):
             self.write(self._report(so_far, event))
-
-    def close(self) -> None:
-        """Does nothing."""
 
     def write(self, report: Report) -> None:
         """Writes a report. Raises OSError."""
@@ -170,7 +168,7 @@ def write_whole(path: Path, text: str) -> None:
         raise
 
 
-class JsonlReporter:
+class JsonlReporter(Reporter):
     """Writes results in the order in which tests end."""
 
     def __init__(self, target: Path | LineFile) -> None:

@@ -16,9 +16,6 @@ from runner.record.model import TestResult
 from runner.security.secrets import Secrets
 from scripttest.typing_names import Protocol
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from runner.record.report import Report
 UNSHOWN = "An error of the run cannot be shown"
 
 
@@ -35,17 +32,6 @@ class Reporter(Protocol):
 
 class IncompleteError(Exception):
     """A reporter could not do all of its work. That fails nothing: the message becomes a warning of the run."""
-
-
-class FileReporter(Reporter, Protocol):
-    """A reporter that can also write a saved run."""
-
-    @property
-    def path(self) -> Path | None:
-        """The file that it writes; None for a stream."""
-
-    def write(self, report: Report) -> None:
-        """Writes a whole report. Raises OSError."""
 
 
 class Multiplexer:
