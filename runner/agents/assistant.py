@@ -300,17 +300,14 @@ def _translate(text: str, tables: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _read_tables(folders: Iterable[Path], locale: str) -> list[Mapping[str, Any]]:
-    """The tables for a locale, best first: those of `de-at` before those of `de`, in the order of the folders. Raises
-    ConfigurationError."""
-    codes = [locale.lower(), locale.lower().partition("-")[0]]
-    tables: list[Mapping[str, Any]] = []
-    for code in dict.fromkeys(codes):
-        for folder in folders:
-            for path in sorted(folder.glob("*.y*ml")):
-                table = read_yaml(path, "locale") if path.stem.lower() == code else None
-                if isinstance(table, dict):
-                    tables.append(table)
-    return tables
+    """The tables for a locale, best first: those of `de-at`, of `de`, of other regions such as `de-ch`, each in the order
+    of the folders. Raises ConfigurationError."""
+    code = locale.lower()
+    language = code.partition("-")[0]
+    paths = [path for folder in folders for path in sorted(folder.glob("*.y*ml"))]
+    paths = [path for path in paths if path.stem.lower().partition("-")[0] == language]
+    paths.sort(key=lambda path: (path.stem.lower() != code, path.stem.lower() != language))
+    return [table for path in paths if isinstance(table := read_yaml(path, "locale"), dict)]
 
 
 def _at(table: Any, path: str) -> str | None:

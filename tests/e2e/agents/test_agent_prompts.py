@@ -68,7 +68,7 @@ def test_the_time_in_prompts_is_now(app: MakeApplication) -> None:
 
 
 def test_name_and_description_are_in_the_language_of_the_locale(app: MakeApplication) -> None:
-    locales = ("en-us", "de-at", "fr-fr")
+    locales = ("en-us", "de-at", "fr-fr", "pt")
     cases = [{"id": locale, "input": "x", "metadata": {"locale": locale}} for locale in locales]
     application = app(
         {
@@ -83,6 +83,7 @@ def test_name_and_description_are_in_the_language_of_the_locale(app: MakeApplica
             "/assistants/demo/locales/de.yml": "name: Schalter\ntexts: { about: Öffnet Vorgänge }\n",
             "/assistants/demo/locales/de-AT.yml": "name: Pult\n",
             "/agent/locales/fr.yml": "name: Guichet\n",
+            "/assistants/demo/locales/pt-br.yml": "name: Balcão\n",
         }
     )
 
@@ -90,6 +91,7 @@ def test_name_and_description_are_in_the_language_of_the_locale(app: MakeApplica
         "en-us": "PageActions: Opens tickets {{ texts.none }}",
         "de-at": "Pult: Öffnet Vorgänge {{ texts.none }}",
         "fr-fr": "Guichet: {{texts.about}} {{ texts.none }}",
+        "pt": "Balcão: {{texts.about}} {{ texts.none }}",
     }
 
 
