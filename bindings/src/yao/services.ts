@@ -146,13 +146,18 @@ export default function (kernel: Kernel) {
     },
   };
 
+  let cited = 0;
+  /** What was found, as Yao completes it for a search of a hook; items are numbered through all searches of a context. */
   function find(type: string, query: unknown, options: Fields = {}): Fields {
     const name = /^(kb|db)$/i.test(type) ? type.toUpperCase() : "Web";
     const result = attempt("search." + name, [query, options], (answer) =>
       Array.isArray(answer) ? { items: answer } : isObject(answer) ? answer : {},
     );
-    const items = Array.isArray(result.items) ? result.items : [];
-    return { type, query, source: options.source ?? "auto", total: items.length, duration_ms: 0, ...result, items };
+    const source = options.source ?? "hook";
+    const items = (Array.isArray(result.items) ? result.items : []).map((item) =>
+      isObject(item) ? { citation_id: String(++cited), type, source, weight: 0.8, ...item } : item,
+    );
+    return { type, query, source, total: items.length, duration_ms: 0, ...result, items };
   }
   const search: Fields = {};
   for (const name of ["Web", "KB", "DB"]) {
