@@ -243,14 +243,14 @@ class KeptCall(Value):
 
 
 def arguments_text(args: list[Any]) -> str:
-    """JSON of the arguments of a call: a list, or `{args, bytes}`; what `revived` reads."""
+    """JSON of the arguments of a call: a list, or `{args, bytes, errors}`; what `revived` reads."""
     places = [place for place, value in enumerate(args) if isinstance(value, bytes)]
     if not places:
         return json.dumps(args)
     from base64 import b64encode
 
     texts = [b64encode(value).decode() if isinstance(value, bytes) else value for value in args]
-    return json.dumps({"args": texts, "bytes": places})
+    return json.dumps({"args": texts, "bytes": places, "errors": []})
 
 
 def answered_value(envelope: dict[str, Any]) -> Any:
@@ -271,7 +271,8 @@ def answered_value(envelope: dict[str, Any]) -> Any:
 
 
 def revived(arguments: str) -> list[Any]:
-    """The arguments of a host call from their JSON: a list, or `{args, bytes}` with the places of those in base64."""
+    """The arguments of a host call from their JSON: a list, or `{args, bytes, errors}` with the places of those in
+    base64, and of the errors, of which the host gets the messages."""
     given: Any = json.loads(arguments)
     if isinstance(given, list):
         return given

@@ -20,19 +20,23 @@ export interface Result {
 const base64 = (core: Core) => core.part<{ toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array }>("bytes");
 
 /**
- * The arguments as a JSON list, a `bigint` as a number. If some are bytes: `{args, bytes}`, with the bytes in base64 and
- * their positions. Throws an Exception if they are not JSON.
+ * The arguments as a JSON list, a `bigint` as a number. If some are bytes or errors: `{args, bytes, errors}`, with the
+ * bytes in base64, the messages of the errors, and the positions of both. Throws an Exception if they are not JSON.
  */
 export function argumentText(core: Core, name: string, args: readonly unknown[]): string {
   const { std } = core;
   let text = "[";
-  let places = "";
+  let bytes = "";
+  let errors = "";
   try {
     for (let i = 0; i < args.length; i++) {
       let value = args[i];
       if (value instanceof Uint8Array) {
         value = base64(core).toBase64(value);
-        places += (places && ",") + i;
+        bytes += (bytes && ",") + i;
+      } else if (value instanceof std.Error) {
+        value = describeError(core, value).message;
+        errors += (errors && ",") + i;
       }
       text += (i ? "," : "") + jsonText(std, value);
     }
@@ -43,15 +47,17 @@ export function argumentText(core: Core, name: string, args: readonly unknown[])
   if (text.length > argumentLimit) {
     throw new core.Exception(`Cannot call ${name}: its arguments take ${text.length} characters as JSON, the limit is ${argumentLimit}`, 413);
   }
-  return places ? '{"args":' + text + ',"bytes":[' + places + "]}" : text;
+  return bytes || errors ? '{"args":' + text + ',"bytes":[' + bytes + '],"errors":[' + errors + "]}" : text;
 }
 
 /** The arguments in the text that `argumentText` makes. */
 export function revived(core: Core, text: string): unknown[] {
-  const given = core.std.parse(text) as unknown[] | { args: unknown[]; bytes: number[] };
-  if (core.std.isArray(given)) return given;
-  const { args, bytes } = given as { args: string[]; bytes: number[] };
-  for (let i = 0; i < bytes.length; i++) args[bytes[i]] = base64(core).fromBase64(args[bytes[i]]) as never;
+  const { std } = core;
+  const given = std.parse(text) as unknown[] | { args: unknown[]; bytes: number[]; errors: number[] };
+  if (std.isArray(given)) return given;
+  const { args, bytes, errors } = given as { args: unknown[]; bytes: number[]; errors: number[] };
+  for (let i = 0; i < bytes.length; i++) args[bytes[i]] = base64(core).fromBase64(args[bytes[i]] as string);
+  for (let i = 0; i < errors.length; i++) args[errors[i]] = new std.Error(args[errors[i]] as string);
   return args;
 }
 

@@ -17,8 +17,8 @@
  * }
  * ```
  *
- * Values cross to the host as JSON: `undefined` in an object disappears, a `Date` becomes text; a `Uint8Array` crosses
- * itself.
+ * Values cross to the host as JSON: `undefined` in an object disappears, a `Date` becomes text; a `Uint8Array` and an
+ * `Error` do not change.
  */
 
 /**

@@ -300,8 +300,8 @@ def _translate(text: str, tables: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _read_tables(folders: Iterable[Path], locale: str) -> list[Mapping[str, Any]]:
-    """The tables for a locale, best first: those of `de-at`, of `de`, of other regions such as `de-ch`, each in the order
-    of the folders. Raises ConfigurationError."""
+    """The tables for a locale, best first: those of `de-at`, of `de`, of other regions such as `de-ch`, each in the
+    order of the folders. Raises ConfigurationError."""
     code = locale.lower()
     language = code.partition("-")[0]
     paths = [path for folder in folders for path in sorted(folder.glob("*.y*ml"))]

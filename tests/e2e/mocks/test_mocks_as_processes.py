@@ -8,7 +8,7 @@ import pytest
 from command import MakeApplication, Record
 
 BORDER = """\
-const seenAs = (x: any): string => x instanceof Uint8Array ? `bytes ${[...x]}` : Object.prototype.toString.call(x)
+const seenAs = (x: any): string => x instanceof Uint8Array ? `bytes ${[...x]}` : x instanceof Error ? `${x}` : Object.prototype.toString.call(x)
   + (x && typeof x === "object" ? `{${Object.keys(x).map((key) => `${key}: ${seenAs(x[key])}`)}}` : ` ${String(x)}`);
 class Money { constructor(public euros: number) {} toJSON() { return `${this.euros} EUR`; } get double() { return 2 * this.euros; } }
 class Plain { a = 1; get b() { return 2; } }
@@ -19,7 +19,7 @@ export const values: Record<string, () => any> = {
   bigint: () => 12345678901234567890n, "bigint inside": () => ({ n: 1n }), symbol: () => Symbol("s"), function: () => () => 1,
   "undefined inside": () => ({ gone: undefined, list: [undefined, () => 1, Symbol("x")] }), "nan inside": () => [NaN, Infinity, -0],
   date: () => new Date(0), "date inside": () => ({ when: new Date(86400000) }), "no date": () => new Date(NaN),
-  map: () => new Map([[1, 2]]), set: () => new Set([1]), regexp: () => /a/g, error: () => ({ e: new TypeError("inside") }),
+  map: () => new Map([[1, 2]]), set: () => new Set([1]), regexp: () => /a/g, error: () => ({ e: new TypeError("inside") }), fault: () => new Exception("full", 507),
   bytes: () => new Uint8Array([1, 255]), "bytes inside": () => ({ b: new Uint8Array([1]) }), floats: () => new Float64Array([1.5]),
   buffer: () => new ArrayBuffer(2), money: () => new Money(3), plain: () => new Plain(), boxed: () => [new Number(1), new String("s")],
   sparse: () => [1, , 3], keyed: () => Object.assign([1], { key: 2 }), "null prototype": () => Object.assign(Object.create(null), { a: 1 }),
@@ -79,6 +79,10 @@ def test_values_cross_as_to_a_real_process(rows: dict[str, list[str]]) -> None:
     assert len(rows) > 110
     assert {name: mock for name, (_, mock) in rows.items()} == {name: real for name, (real, _) in rows.items()}
     assert rows["argument date"][1].startswith("[object Array]{0: [object String] [object String] 1970-01-01T00:00")
+    assert (
+        rows["argument fault"][1]
+        == "[object Array]{0: [object String] Error: full,1: [object String] [object String] last}"
+    )
     assert "its arguments are not JSON: TypeError: circular reference (400)" in rows["argument cycle"][1]
     assert rows["reply awaits"][1] == "[object Number] 5"
     assert rows["reply throws"][1] == "Exception|500: TypeError: now (500) true"
