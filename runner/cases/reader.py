@@ -8,6 +8,7 @@ a document)."""
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ _HINT = "A case file contains JSON objects, one per line, or a list of them in J
 _HINT_OF_TABLES = (
     "The first row of a table must contain field names, such as id,input,expected; each further row is a case"
 )
+_HINT_OF_REPORTS = "Print it with yao-test show; a report in a folder tests is taken for cases, so write it elsewhere"
+_REPORT = re.compile(r'\s*\{\s*"type":\s*"(start|agent_test|script_test|test_run)"')
 _NOWHERE = Entry(line=0, column=0, text="", places={(): Position(line=0, column=0)})
 
 
@@ -170,6 +173,7 @@ class CaseFile:
         if waits:
             self._check_dependencies(waits, lines, validator)
         if problems.count > absent.count:
+            self._refuse_report()
             problems.raise_any()
         if waits:
             self.needs = needs_of(waits, frozenset(left_out))
@@ -184,6 +188,14 @@ class CaseFile:
         self.warnings = warnings.lines()
         if absent.count:
             raise AbsentFilesError(absent, self)
+
+    def _refuse_report(self) -> None:
+        """Raises ConfigurationError for a report of an earlier run, which has nothing of a case."""
+        if self.path.is_file():
+            with open_text(self.path, "replace") as file:
+                head = file.read(100)
+            if _REPORT.match(head):
+                raise ConfigurationError(f"Cannot read cases from {self.name}: it is a report", _HINT_OF_REPORTS)
 
     def _report_repeated(self, batch: Batch, lines: dict[str, int], validator: Validator) -> None:
         known = dict(lines)

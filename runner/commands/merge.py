@@ -15,7 +15,7 @@ from runner.compare.variants import PooledRuns, as_runs
 from runner.environment import Environment
 from runner.errors import ConfigurationError, listed
 from runner.options.flags import Carried, Changes
-from runner.options.options import FLAGS, spelled, texts_in
+from runner.options.options import FLAGS, check_kept, spelled, texts_in
 from runner.options.values import Shard, misses_in, read_shard
 from runner.record import coverage
 from runner.record.events import RunEnd, RunStatus
@@ -41,6 +41,7 @@ WORST = (RunStatus.INTERRUPTED, RunStatus.ERROR)
 def merge(environment: Environment, given: tables.Merge) -> int:
     """Writes the merged report, prints contradictions between the parts and what is missing. Returns the exit code."""
     parts = tuple(part for part in given.parts if not part.endswith(JOURNAL)) or given.parts
+    check_kept(given.outputs, (environment.directory / part for part in parts), environment.directory)
     reports = [read_report(environment, part) for part in parts]
     if given.as_runs and given.partial:
         raise click.UsageError("--as-runs combines complete runs, --partial is for the parts of one run")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from runner.errors import ConfigurationError
@@ -330,6 +330,14 @@ def report_path(output: str, directory: Path) -> Path:
     Raises ConfigurationError when a link that comes with the application leads out of it."""
     path = _checked(output, directory)
     return path.parent.resolve() / path.name
+
+
+def check_kept(outputs: Iterable[str], read: Iterable[Path], directory: Path) -> None:
+    """Raises ConfigurationError for a report that would replace a file which the command reads."""
+    files = {os.path.realpath(path) for path in read}
+    for output in outputs:
+        if os.path.realpath(report_path(output, directory)) in files:
+            raise ConfigurationError(f"Cannot write over {output}: this command reads it", "Choose another file with -o")
 
 
 def _checked(path: str, directory: Path) -> Path:

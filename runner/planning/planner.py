@@ -12,9 +12,10 @@ from itertools import chain
 from runner.application.application import TestModule, repository_of
 from runner.application.context import all_variables, build_context
 from runner.errors import ConfigurationError
+from runner.options.options import check_kept
 from runner.planning.inputs import Input, Modules, named_agent, not_collected, resolve_inputs, with_inputs
 from runner.planning.last_failed import store_of
-from runner.planning.plan import CaseSource, GeneratorInput, RunPlan, RunRequest, suite_of
+from runner.planning.plan import CaseInput, CaseSource, GeneratorInput, RunPlan, RunRequest, suite_of
 from runner.record.events import new_run
 from scripttest import kind_of
 from scripttest.values import fields_of
@@ -139,6 +140,8 @@ class _Planner:
         if options.fuzz or options.bench:  # no case does that
             inputs = [item for item in inputs if isinstance(item, TestModule)]
         self._inputs = inputs
+        paths = [item.path for item in inputs if isinstance(item, CaseInput) and item.path is not None]
+        check_kept(() if options.dry_run else options.outputs, paths, directory)
         self._writes_cases = options.dry_run and any(isinstance(item, GeneratorInput) for item in inputs)
         if self._writes_cases:
             from runner.planning.generators import check_outputs

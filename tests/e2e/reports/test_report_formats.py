@@ -283,6 +283,19 @@ def test_a_report_replaces_an_older_one_and_leaves_nothing_beside_it(app: MakeAp
     assert sorted(path.name for path in (here.root / "out").iterdir()) == ["r.json", "r.jsonl"]
 
 
+def test_a_report_replaces_no_file_that_the_command_reads(app: MakeApplication) -> None:
+    here = app(agent(cases=[{"id": "one", "input": "x"}]))
+    cases = (here.root / case_file()).read_bytes()
+    run = here.run("assistants", "-o", "r.html", "-o", case_file())
+    assert (run.code, run.stderr.splitlines()) == (
+        2,
+        [f"Error: Cannot write over {case_file()}: this command reads it", "Hint: Choose another file with -o"],
+    )
+    assert (here.root / case_file()).read_bytes() == cases
+    assert here.run("assistants", "-q", "-o", "part.jsonl").code == 0
+    assert here.run("merge", "part.jsonl", "-o", "./part.jsonl").code == 2
+
+
 def test_values_that_are_not_json_are_reported_as_text(app: MakeApplication) -> None:
     code = """export function TestA(t) {
       t.assert.Equal(new Map([[1, 2]]), undefined, "map");

@@ -38,6 +38,11 @@ REFUSED = {
         'cases.jsonl:1:50: case "T1": unknown field "histry" in "options.skip" [Did you mean "history"?]',
     ),
     "id missing": ('{"input": "Hi"}', 'cases.jsonl:1:1: "id" is missing [Add one, such as "id": "T001"]'),
+    "a report": (
+        '{"type": "start", "agent_id": "demo"}\n{"type": "result", "id": "T1"}\n',
+        "cases.jsonl: it is a report "
+        "[Print it with yao-test show; a report in a folder tests is taken for cases, so write it elsewhere]",
+    ),
     "type of an assertion as a key": (
         f'{T1}, "assert": [{{"contains": "x"}}]}}',
         'cases.jsonl:1:41: case "T1": unknown field "contains" in "assert[0]" [Write: {"type": "contains", "value": "x"}]',
