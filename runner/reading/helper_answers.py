@@ -109,19 +109,23 @@ SIMULATION = Form(keys=("goal_achieved",), others=("input", "message"), decision
 
 def read_cases(value: Any) -> list[Any] | None:
     """A generator's answer as a list of values, some of which are cases, as written: from a list, `{cases}`,
-    `{test_cases}`, one case, or a text that holds one of these, or one case after another."""
-    if isinstance(value, str):
-        value = behind_thinking(value)
-    found = extract_json(value) if isinstance(value, str) else value
-    if isinstance(found, dict):
-        listed = found.get("cases", found.get("test_cases"))
-        if listed is None and _is_case(found):
-            several = [case for case in values_in(value) if _is_case(case)] if isinstance(value, str) else []
-            listed = several if len(several) > 1 else [found]
-        found = listed
-    if not isinstance(found, list) or (found and not any(isinstance(case, dict) for case in found)):
+    `{test_cases}`, `{tests}`, one case, or a text that holds some of these, one after another."""
+    if not isinstance(value, str):
+        return _listed(value)
+    text = behind_thinking(value)
+    first = _listed(extract_json(text))
+    several = [case for one in values_in(text) for case in _listed(one) or ()] if first else []
+    return several if first and len(several) > len(first) else first
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """The cases of one JSON value."""
+    if isinstance(value, dict):
+        own = [value] if _is_case(value) else None
+        value = next((value[name] for name in ("cases", "test_cases", "tests") if name in value), own)
+    if not isinstance(value, list) or (value and not any(isinstance(case, dict) for case in value)):
         return None
-    return found
+    return value
 
 
 def _object(value: Any, form: Form) -> Mapping[str, Any] | None:

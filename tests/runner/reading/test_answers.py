@@ -309,6 +309,11 @@ CASES: list[tuple[Any, Any]] = [
     ('Here: {"cases": [{"id": "1", "input": "a"}]}', [ONE]),
     ('{"id": "1", "input": "a"}\n{"id": "2", "input": "b"}\n', [ONE, TWO]),
     ('```jsonl\n{"id": "1", "input": "a"}\n{"id": "2", "input": "b"}\n```', [ONE, TWO]),
+    (
+        'Plain:\n```json\n[{"id": "1", "input": "a"}]\n```\nOdd [1]:\n```json\n[{"id": "2", "input": "b"}]\n```',
+        [ONE, TWO],
+    ),
+    ({"tests": [ONE]}, [ONE]),
     ("no cases today", None),
     ('<think>{"cases": [{"id": "x"}]}</think>{"cases": [{"id": "1", "input": "a"}]}', [ONE]),
     ('{"id": "x", "input": "x"}</think>{"id": "1", "input": "a"}\n{"id": "2", "input": "b"}', [ONE, TWO]),
