@@ -186,7 +186,7 @@ def _format(validator: Any, name: str, value: Json, schema: Any) -> Iterator[Any
             return
     except ValueError:
         pass
-    yield ValidationError(f"{json.dumps(value)} is not a {name}")
+    yield ValidationError(f"{json.dumps(value)} does not have the format {name}")
 
 
 def _pattern_properties(validator: Any, patterns: Mapping[str, Any], value: Json, schema: Any) -> Iterator[Any]:

@@ -33,6 +33,10 @@ _STEP = r"""\.?\[(?:'[^']*'|"[^"]*"|-?\d+)]|\.?[^.\[\]*?(,:'"]+"""
 """A step of a plain path."""
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DEEPEST = 20
+_OF_TEXTS = {"const", "enum", "format", "maxLength", "minLength", "pattern"}
+"""Keywords without a type that are for texts, too."""
+_OF_OTHERS = {"$dynamicRef", "$ref", "allOf", "anyOf", "if", "not", "oneOf"}
+"""Keywords that have other schemas say it."""
 BRIEF = 120
 """Characters up to which a message has the whole objects or lists that differ."""
 
@@ -132,8 +136,9 @@ def problem_with_path(name: str, path: str) -> str | None:
 
 
 async def json_schema(assertion: Assertion, evidence: Evidence, judges: Judges) -> CheckResult:
-    """The output fits the schema; a text fits it as a text, or as the JSON that it holds. Both come from anybody, and
-    may take seconds: meanwhile the run goes on, and the case can be stopped."""
+    """The output fits the schema; a text fits it by the JSON that it holds, or as a text, if the schema says anything
+    of texts: `required` fits all of them. Both come from anybody, and may take seconds: meanwhile the run goes on, and
+    the case can be stopped."""
     from asyncio import to_thread
 
     from bindings.processes.schemas import Misfit, misfit
@@ -143,11 +148,14 @@ async def json_schema(assertion: Assertion, evidence: Evidence, judges: Judges) 
     def misfit_of(value: Any) -> Misfit | None:
         return misfit(value, schema, checked=is_simple_schema(schema), ecma=True)
 
-    if evidence.cut and not _takes_text(schema):
-        output = json_in(evidence)
-    wrong = await to_thread(misfit_of, output)
-    if wrong and isinstance(output, str) and (inside := json_in(evidence)) is not None:
-        wrong = await to_thread(misfit_of, inside)
+    takes_text = not isinstance(output, str) or _takes_text(schema)
+    wrong = await to_thread(misfit_of, output) if takes_text else None
+    if isinstance(output, str) and (wrong or not takes_text):
+        inside = json_in(evidence)
+        if inside is not None or not takes_text:
+            wrong = await to_thread(misfit_of, output if inside is None else inside)
+        if inside is None and not wrong and not _speaks_of_text(schema):
+            wrong = Misfit(reasons="it contains no JSON")
     if wrong and wrong.unusable:
         raise NotEvaluated(wrong.text)
     reasons = wrong.reasons if wrong else ""
@@ -255,8 +263,16 @@ def _named(kind: str) -> str:
 
 
 def _takes_text(schema: Any) -> bool:
+    """Whether a schema itself says which texts fit it."""
     type = schema.get("type") if isinstance(schema, dict) else None
+    if type is None:
+        return isinstance(schema, dict) and bool(schema.keys() & _OF_TEXTS)
     return type == "string" or (isinstance(type, list) and "string" in type)
+
+
+def _speaks_of_text(schema: Any) -> bool:
+    """Whether a schema, or one that it names, says which texts fit it."""
+    return isinstance(schema, dict) and bool(schema.keys() & {"type", *_OF_TEXTS, *_OF_OTHERS})
 
 
 def _is_type(name: Any) -> bool:

@@ -19,6 +19,7 @@ SCHEMA = {
     "properties": {"status": {"enum": ["ok"]}, "items": {"type": "array", "items": {"type": "number"}}},
 }
 DRAFT_7 = {"$schema": "http://json-schema.org/draft-07/schema#", "items": [{"type": "string"}, {"type": "number"}]}
+EXPECTED = "Expected the output to match the JSON Schema"
 NOT_EVALUATED = 'Cannot evaluate "json_schema": invalid JSON Schema: '
 
 ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
@@ -51,7 +52,7 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
             f"format {name}",
             {"value": {"items": {"format": name}}},
             [good, bad],
-            f'Expected the output to match the JSON Schema, found ["{good}", "{bad}"]; [1]: "{bad}" is not a {name}',
+            f'{EXPECTED}, found ["{good}", "{bad}"]; [1]: "{bad}" does not have the format {name}',
         )
         for name, good, bad in (
             ("date", "2024-02-29", "2023-02-29"),
@@ -65,6 +66,18 @@ ROWS: list[tuple[str, dict[str, Any], Any, str]] = [
         )
     ],
     ("a format of one's own", {"value": {"format": "invoice"}}, "x", ""),
+    *[
+        (f"{name} says nothing of texts", {"value": schema}, said, f"{EXPECTED}, found {shown}; {why}")
+        for name, schema, said, shown, why in (
+            ("required", {"required": ["b"]}, '{"a": 1}', r'"{\"a\": 1}"', "value: 'b' is a required property"),
+            ("items", {"items": {"type": "number"}}, "[1, true]", '"[1, true]"', "[1]: True is not of type 'number'"),
+            ("required, of prose,", {"required": ["b"]}, "Hello", '"Hello"', "it contains no JSON"),
+            ("an empty schema", {}, "Hello", '"Hello"', "it contains no JSON"),
+        )
+    ],
+    ("any JSON", {"value": {}}, "Here: [1]", ""),
+    ("an enum of texts", {"value": {"enum": ["yes", "no"]}}, "yes", ""),
+    ("one of several", {"value": {"anyOf": [{"type": "string"}, {"type": "number"}]}}, "Hello", ""),
     (
         "a pattern that is none",
         {"value": {"pattern": "(?=a"}},
