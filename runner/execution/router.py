@@ -6,23 +6,25 @@ travel as JSON."""
 
 from __future__ import annotations
 
+import _thread
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from bindings import KeptCall, failure_envelope, revived
+from bindings import KeptCall, Snapshots, failure_envelope, revived
 from bindings import envelope as envelope_of
 from scripttest import AskBack, Outcome, Selected, Services, TestKey, kind_of
-from scripttest.typing_names import Protocol
 from scripttest.values import fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TextIO
 
-    from bindings import InlineSnapshots, Snapshots, World
+    from bindings import InlineSnapshots, World
     from runner.execution.services import RunServices
+    from runner.execution.stopping import Stop
     from runner.planning.plan import RunPlan
+    from runner.reporters.console.terminal import Progress
     from runner.test_kinds.benchmark_tests import BenchmarkTests
     from runner.test_kinds.fuzz_tests import FuzzTests
     from scripttest import Focus
@@ -37,40 +39,38 @@ _JUDGE = "agent.Validate"
 """What `t.assert.Agent` asks a judge by."""
 
 
-class RoutedRun(Protocol):
-    """What of a `Run` is asked."""
-
-    plan: RunPlan
-    services: RunServices
-    snapshots: Snapshots
-    again: Mapping[str, Collection[str] | None]
-
-    def used_inline_snapshots(self) -> InlineSnapshots:
-        """See `Run`."""
-
-    def fuzz_or_benchmarks(self) -> FuzzTests | BenchmarkTests:
-        """See `Run`."""
-
-    def wanted(self) -> str | None:
-        """See `Observer.wanted`."""
-
-
 class Router(Services):
-    """Implements `scripttest.Services` for one run."""
+    """Implements `scripttest.Services` for one run of a plan."""
 
-    def __init__(self, run: RoutedRun) -> None:
-        """Calls nothing yet."""
-        self._run = run
-        self._worlds = run.services.worlds
+    def __init__(self, plan: RunPlan, services: RunServices, stop: Stop, results: TextIO | None = None) -> None:
+        """Calls nothing yet. `results` takes the lines of benchmarks."""
+        self.plan, self.services, self.stop = plan, services, stop
+        options, environment = plan.options, plan.environment
+        self._results = results or environment.stdout
+        self.progress: Progress | None = None
+        """The progress line, which is hidden while a person is asked."""
+        self.kinds: FuzzTests | BenchmarkTests | None = None
+        """See `fuzz_or_benchmarks`."""
+        self.snapshots = Snapshots(
+            plan.test_files,
+            options.update_snapshots,
+            environment.ci or (options.no_writes and not options.update_snapshots),
+            environment.secrets.text,
+        )
+        self.inline_snapshots: InlineSnapshots | None = None
+        """What is written into sources; None when that is nothing."""
+        self.again: Mapping[str, Collection[str] | None] = {}
+        """Module → its tests that run in this pass, None for all; empty in the first one."""
+        self._lock = _thread.allocate_lock()
         self._providers: dict[str, Callable[[World, str, list[Any]], Any]] = {
-            **dict.fromkeys(AGENT_GROUPS, lambda world, name, args: run.services.agents().answer(world, name, args)),
+            **dict.fromkeys(AGENT_GROUPS, lambda world, name, args: services.agents().answer(world, name, args)),
             "agent.JudgeRequired": self._is_judge_required,
             "agent.Verdict": _read_verdict,
             "agent.Vote": self._count_votes,
             "subtest.Focus": lambda world, name, args: fields_of(_focus_of(str(args[0]))),  # by a function's source
             "subtest.Selects": self._selects,
-            "snapshot.Inline": lambda world, name, args: run.used_inline_snapshots().match(args),
-            "snapshot.Match": lambda world, name, args: run.snapshots.match(world.suite, world.key.label, args),
+            "snapshot.Inline": lambda world, name, args: self.used_inline_snapshots().match(args),
+            "snapshot.Match": lambda world, name, args: self.snapshots.match(world.suite, world.key.label, args),
         }
         """By group, the first word of a process name in lower case, or by a whole name, which comes first: what answers
         (world of the test, name, arguments) with a JSON value, and raises ProcessError, on any thread."""
@@ -119,7 +119,7 @@ class Router(Services):
         """The JSON envelope of the answer to a call, before which the realm has told the state of the test."""
         from bindings import ProcessError
 
-        world = self._worlds.of(test)
+        world = self.services.worlds.of(test)
         world.link = link
         try:
             args = revived(arguments)
@@ -138,7 +138,7 @@ class Router(Services):
     def _answer(self, world: World, name: str, args: list[Any]) -> Any:
         group = name.partition(".")[0]
         if group in KINDS and group == kind_of(world.test).lower():
-            return self._run.fuzz_or_benchmarks().answer(world, name, args)
+            return self.fuzz_or_benchmarks().answer(world, name, args)
         from bindings import PendingQuestion
 
         provider = self._providers.get(name) or self._providers.get(group.lower())
@@ -146,23 +146,23 @@ class Router(Services):
         try:
             if provider is not None:
                 return provider(world, name, args)
-            return self._run.services.processes.call(name, args, self._run.plan.context, world)
+            return self.services.processes.call(name, args, self.plan.context, world)
         finally:
             asked.end()
 
     def library(self, module: str, script: str) -> Path:
         """The file of a script; see `scripttest.Services`."""
-        return self._run.services.processes.library(script)
+        return self.services.processes.library(script)
 
     def selected(self, module: str, tests: Mapping[str, str]) -> Selected:
         """The tests of a module that run, by flags and `t.only`, and have no result yet."""
-        plan = self._run.plan
+        plan = self.plan
         names, selection = plan.picked.get(module), plan.selection
         wanted = [test for test in tests if names is None or test in names]
         wanted = [test for test in wanted if selection is None or selection.test(test)]
         only = [test for test in wanted if ".only(" in tests[test] and _focus_of(tests[test]).only]
         run = only if only and not plan.forbids_only else wanted
-        retained, again = plan.retained_tests(module), self._run.again.get(module)
+        retained, again = plan.retained_tests(module), self.again.get(module)
         return Selected(
             tests=frozenset(test for test in run if test not in retained and (again is None or test in again)),
             only=only,
@@ -170,40 +170,73 @@ class Router(Services):
             focuses=selection is None or not selection.names_subtests,
         )
 
-    def wanted(self) -> str | None:
-        """See `Observer.wanted`."""
-        return self._run.wanted()
-
     def arranged(self, module: str, tests: Sequence[str]) -> Sequence[int]:
         """In which order tests run; see `scripttest.Services`."""
-        arrange = self._run.plan.arrange
+        arrange = self.plan.arrange
         return range(len(tests)) if arrange is None else arrange(module, tests)
 
     def seconds_after(self, test: TestKey, name: str) -> float | None:
         """Seconds that a fuzz test or a benchmark gets again after a call; see `scripttest.Services`."""
-        return self._run.fuzz_or_benchmarks().seconds_after(test, name)
+        return self.fuzz_or_benchmarks().seconds_after(test, name)
 
     def settled(self, test: TestKey, outcome: Outcome) -> Outcome | None:
         """The outcome of a fuzz test or a benchmark whose realm has ended; see `scripttest.Services`."""
-        settled = self._run.fuzz_or_benchmarks().settled(test, outcome)
+        settled = self.fuzz_or_benchmarks().settled(test, outcome)
         if settled is None:
-            self._worlds.forget(test.suite, [test.test])
-            self._run.services.forget(test.suite, test.test)
+            self.services.worlds.forget(test.suite, [test.test])
+            self.services.forget(test.suite, test.test)
         return settled
 
+    def used_inline_snapshots(self) -> InlineSnapshots:
+        """What is written into sources."""
+        with self._lock:
+            if self.inline_snapshots is None:
+                from bindings import InlineSnapshots
+
+                self.inline_snapshots = InlineSnapshots(self.snapshots)
+            return self.inline_snapshots
+
+    def fuzz_or_benchmarks(self) -> FuzzTests | BenchmarkTests:
+        """What controls the fuzz tests or the benchmarks; created on the first call, from any thread. Raises
+        ConfigurationError if the library for `--fuzz` is missing, or `--baseline` cannot be used."""
+        with self._lock:
+            if self.kinds is None:
+                plan, options = self.plan, self.plan.options
+                if options.bench:
+                    from runner.test_kinds.benchmark_tests import BenchmarkTests
+
+                    modules = [module.id for module in plan.modules]
+                    self.kinds = BenchmarkTests(options, plan.environment, self._write, modules)
+                else:
+                    from runner.test_kinds.fuzz_tests import FuzzTests
+
+                    root, stop = plan.application.root, self.stop
+                    self.kinds = FuzzTests(options, plan.test_files, root, lambda: stop.reason is not None)
+        return self.kinds
+
+    def _write(self, text: str) -> None:
+        """Writes lines of benchmarks, while the progress line is hidden."""
+        if self.plan.options.json:
+            return
+        from contextlib import nullcontext
+
+        with self.progress.paused() if self.progress else nullcontext():
+            self._results.write(text)
+            self._results.flush()
+
     def _selects(self, world: World, name: str, args: list[Any]) -> bool:
-        selection = self._run.plan.selection
+        selection = self.plan.selection
         return selection is None or selection.subtest(world.suite, args)
 
     def _is_judge_required(self, world: World, name: str, args: list[Any]) -> bool:
         world.is_judged = True
-        return self._run.plan.options.require_judge
+        return self.plan.options.require_judge
 
     def _count_votes(self, world: World, name: str, args: list[Any]) -> dict[str, Any]:
         from runner.agents.helpers import count_votes
 
         world.is_judged = True
-        options = self._run.plan.options
+        options = self.plan.options
         return count_votes(world, options.judge_samples, options.judge_connector or "", options.require_judge, args)
 
 

@@ -3,11 +3,10 @@ what runs its tests on other machines."""
 
 from __future__ import annotations
 
-import _thread
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
-from bindings import SCRIPT_GLOBALS, Snapshots
+from bindings import SCRIPT_GLOBALS
 from runner.execution.router import Router
 from scripttest.typing_names import Protocol, TypeVar
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TextIO
 
-    from bindings import InlineSnapshots
     from runner.connectors.base import ClosedModels
     from runner.execution.repetition import Repetition
     from runner.execution.services import RunServices
@@ -27,9 +25,6 @@ if TYPE_CHECKING:
     from runner.planning.plan import RunPlan
     from runner.record.events import Event
     from runner.record.fold import Execution
-    from runner.reporters.console.terminal import Progress
-    from runner.test_kinds.benchmark_tests import BenchmarkTests
-    from runner.test_kinds.fuzz_tests import FuzzTests
     from scripttest import Coverage, Instrument, Processes, ScriptHost
 
 
@@ -87,8 +82,8 @@ class Remote(Protocol):
         time that is left. Returns how many tests were not even listed. Raises RunnerError if it cannot continue."""
 
 
-class Run:
-    """One run of a plan. As a context manager, it ends fuzz tests at its end."""
+class Run(Router):
+    """One run of a plan, which answers what its scripts call. As a context manager, it ends fuzz tests at its end."""
 
     def __init__(
         self,
@@ -109,30 +104,11 @@ class Run:
             results: takes the lines of benchmarks.
             coverage: counts what scripts run; None without `--coverage`.
             remote: runs the tests instead of this machine."""
-        self.plan, self.services, self.stop, self.started = plan, services, stop, started
-        self.observer, self.coverage, self.remote = observer, coverage, remote
+        super().__init__(plan, services, stop, results)
+        self.started, self.observer, self.coverage, self.remote = started, observer, coverage, remote
         self.options, self.application, self.environment = plan.options, plan.application, plan.environment
         self.with_fingerprints = plan.resumable or (observer is not None and observer.with_fingerprints)
-        self.progress: Progress | None = None
-        """The progress line, which is hidden while a person is asked."""
-        self.kinds: FuzzTests | BenchmarkTests | None = None
-        """See `fuzz_or_benchmarks`."""
-        self._lock = _thread.allocate_lock()
-        self._results = results or self.environment.stdout
-        self.again: Mapping[str, Collection[str] | None] = {}
-        """Module → its tests that run in this pass, None for all; empty in the first one."""
         self._environments: dict[str, CaseEnvironment] = {}
-        options, environment = self.options, self.environment
-        self.snapshots = Snapshots(
-            plan.test_files,
-            options.update_snapshots,
-            environment.ci or (options.no_writes and not options.update_snapshots),
-            environment.secrets.text,
-        )
-        self.inline_snapshots: InlineSnapshots | None = None
-        """What is written into sources; None when that is nothing."""
-        self.router = Router(self)
-        """Answers what scripts call."""
 
     def __enter__(self) -> Run:
         return self
@@ -168,7 +144,7 @@ class Run:
         return kind(
             self.application.root,
             processes,
-            self.router,
+            self,
             SCRIPT_GLOBALS,
             workers=workers or (1 if self._has_one_worker else options.parallel or self.environment.cpus),
             timeout=options.script_timeout,
@@ -194,24 +170,6 @@ class Run:
         for module, names in tests.items():
             self.services.worlds.forget(module, names)
         self.services.begin_again(tests)
-
-    def fuzz_or_benchmarks(self) -> FuzzTests | BenchmarkTests:
-        """What controls the fuzz tests or the benchmarks; created on the first call, from any thread. Raises
-        ConfigurationError if the library for `--fuzz` is missing, or `--baseline` cannot be used."""
-        with self._lock:
-            if self.kinds is None:
-                plan, options = self.plan, self.options
-                if options.bench:
-                    from runner.test_kinds.benchmark_tests import BenchmarkTests
-
-                    modules = [module.id for module in plan.modules]
-                    self.kinds = BenchmarkTests(options, self.environment, self._write, modules)
-                else:
-                    from runner.test_kinds.fuzz_tests import FuzzTests
-
-                    root, stop = self.application.root, self.stop
-                    self.kinds = FuzzTests(options, plan.test_files, root, lambda: stop.reason is not None)
-        return self.kinds
 
     def case_environment(self, agent: str) -> CaseEnvironment:
         """What the cases of an agent share."""
@@ -250,22 +208,3 @@ class Run:
 
         clean, ci = self.environment.secrets.text, self.environment.ci
         return Person(ci, clean, self.progress.paused) if self.progress else Person(ci, clean)
-
-    def _write(self, text: str) -> None:
-        """Writes lines of benchmarks, while the progress line is hidden."""
-        if self.options.json:
-            return
-        from contextlib import nullcontext
-
-        with self.progress.paused() if self.progress else nullcontext():
-            self._results.write(text)
-            self._results.flush()
-
-    def used_inline_snapshots(self) -> InlineSnapshots:
-        """What is written into sources."""
-        with self._lock:
-            if self.inline_snapshots is None:
-                from bindings import InlineSnapshots
-
-                self.inline_snapshots = InlineSnapshots(self.snapshots)
-            return self.inline_snapshots

@@ -112,7 +112,7 @@ class ScriptModules:
         wanted = run.options.story or ("few" if run.environment.terminal else "off")
         if wanted == "off" or run.options.fuzz or run.options.bench:
             return None
-        run.router.keeps_calls = True
+        run.keeps_calls = True
         seed = self._host.boots.own_seed = int.from_bytes(os.urandom(6), "big")
         return seed
 
@@ -277,7 +277,7 @@ class ScriptModules:
         world = run.services.worlds.end(key)
         if world is not None or outcome.mocked:
             result = with_external_calls(result, world)
-        calls = run.router.calls_of(key)
+        calls = run.calls_of(key)
         began = self._began.pop(self._place(record), 0.0) if self._began else 0.0
         if not self._again or not self._is_over(self._place(record)):
             self._end(result, calls, began)

@@ -78,7 +78,7 @@ class Stories:
         self._thread = ThreadPoolExecutor(1)
         self._open: deque[Future[TestResult]] = deque()
         self._recording = Recording(str(run.application.root))
-        self._answers = _Answers(run.router)
+        self._answers = _Answers(run)
         self._host: StoryHost | None = None
 
     def begin(self, result: TestResult, calls: Sequence[KeptCall], began: float) -> bool:
@@ -116,7 +116,7 @@ class Stories:
 
     def _story_of(self, result: TestResult, calls: Sequence[KeptCall], began: float) -> tuple[Record, ...]:
         run, host, hide = self._run, self._opened(), self._run.options.story_hide
-        of_loading = run.router.calls_of_loading(result.suite)
+        of_loading = run.calls_of_loading(result.suite)
         self._answers.begin(result.name, calls, of_loading)
         settings = {"hide": list(hide), "began": began, "skip": 0, "most": MOST}
         module = self._modules[result.suite].replace(run=result.run)
@@ -273,7 +273,7 @@ class CaseStories:
             self._functions = StoryFunctions(
                 self._run.application.root,
                 worker_command(SCRIPT_PARTS, tells=True),
-                _FunctionAnswers(self._run.router),
+                _FunctionAnswers(self._run),
                 SCRIPT_GLOBALS,
                 workers=1,
                 is_late=lambda: True,

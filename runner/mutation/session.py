@@ -131,7 +131,7 @@ def run_mutants(request: RunRequest, options: MutationOptions, told: Told, kept:
         if not plan.modules:  # --tag has left only cases
             return Outcome()
         run = Run(plan, services, stop)
-        run.router.judged = {}
+        run.judged = {}
         budgets = Budgets(plan.options, stop)
         services.count_usage(budgets)
         processes = start_processes(SCRIPT_PARTS, plan.application.root, "")

@@ -11,6 +11,8 @@ from command import Application, MakeApplication, Record
 
 from bindings import World, Worlds
 from runner.execution.router import Router
+from runner.execution.stopping import Stop
+from runner.options.options import RunOptions
 from scripttest import TestKey
 
 SHAPES = """const named = (a = 1) => a + 1
@@ -162,7 +164,9 @@ def test_a_judge_is_asked_once_for_equal_answers() -> None:
         return {"passed": True}
 
     services: Any = SimpleNamespace(worlds=Worlds(), agents=lambda: SimpleNamespace(answer=validate))
-    router = Router(SimpleNamespace(services=services))  # type: ignore[arg-type]
+    environment = SimpleNamespace(ci=True, stdout=None, secrets=SimpleNamespace(text=str))
+    plan: Any = SimpleNamespace(options=RunOptions(), environment=environment, test_files={})
+    router = Router(plan, services, Stop())
     router.judged = {}
     for mutant in (0, 2, 3):
         for answer in ("Hello", "Hello", f"Bye {mutant // 3}"):
