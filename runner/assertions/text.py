@@ -3,6 +3,7 @@ of Go (RE2 syntax)."""
 
 from __future__ import annotations
 
+import json
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -58,6 +59,11 @@ def problem_with_text(assertion: Assertion) -> str | None:
         return f'"{name}" needs a string as "value", not {value_text(value)}'
     if value == "":
         return f'"{name}" needs a "value" that is not empty'
+    excludes = (name == "not_contains") is not assertion.negate
+    if excludes and isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        each = json.dumps([{"type": "contains", "value": item} for item in value], ensure_ascii=False)
+        wanted = f'{{"type": "any_of", "negate": true, "value": {each}}}'
+        return f'"{name}" excludes only the list as a whole. To exclude each string, write {wanted}'
     return None
 
 

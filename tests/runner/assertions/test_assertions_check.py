@@ -203,6 +203,11 @@ PROBLEMS: list[tuple[dict[str, Any], str]] = [
         {"type": "regex", "value": "a", "pattern": "a"},
         '"regex" needs either "value" or "pattern": a Go (RE2) regular expression',
     ),
+    (
+        {"type": "not_contains", "value": ["a"]},
+        '"not_contains" excludes only the list as a whole. To exclude each string, write '
+        '{"type": "any_of", "negate": true, "value": [{"type": "contains", "value": "a"}]}',
+    ),
     ({"type": "regex", "value": ""}, '"regex" needs a pattern that is not empty'),
     ({"type": "regex", "value": 5}, '"regex" needs a string as its pattern, not 5'),
     (
