@@ -46,13 +46,20 @@ class FilePlace(Value):
 def errors_of(result: TestResult) -> list[str]:
     """Every error of a result and its subtests, each once, in order: a timeout comes after what failed before it. Of a
     case: the one that decides, and its assertions."""
+    return list(dict.fromkeys(error for error, _ in _failures_of(result)))[:ERRORS]
+
+
+def _failures_of(result: TestResult) -> Iterator[tuple[str, Failure]]:
+    """The same, each with its failure, and as often as it happened."""
     outcome = result.outcome
     own = [outcome.decisive] if result.case is not None and outcome.decisive else list(outcome.failures)
     checks = [failure for failure in outcome.failures if failure.type] if result.case is not None else []
-    found = list(map(error_text, [*checks, *own] if outcome.cause == Cause.TIMEOUT else [*own, *checks]))
-    for step in _failed_steps(outcome):
-        found += [f"{step.name}: {error_text(failure)}" for failure in step.failures]
-    return list(dict.fromkeys(filter(None, found)))[:ERRORS]
+    ordered = [*checks, *own] if outcome.cause == Cause.TIMEOUT else [*own, *checks]
+    parts = [("", ordered), *((f"{step.name}: ", step.failures) for step in _failed_steps(outcome))]
+    for name, failures in parts:
+        for failure in failures:
+            if error := error_text(failure):
+                yield name + error, failure
 
 
 def warnings_of(result: TestResult) -> list[tuple[str, FilePlace]]:
@@ -122,15 +129,10 @@ def checked_failure(result: TestResult) -> Failure | None:
 
 def told_of(result: TestResult) -> list[tuple[str, list[str]]]:
     """Every error of a result with what it compared: a diff or values, as texts of several lines."""
-    told = [(error, list[str]()) for error in errors_of(result)]
-    for failure in (one for part in (result.outcome, *_failed_steps(result.outcome)) for one in part.failures):
-        said = next((texts for error, texts in told if not texts and failure.message in error), None)
-        if failure.type and said is not None and (lines := compared(failure)):
-            said.append("\n".join(lines))
-    for error, texts in told:
-        if not texts:
-            texts += _graded(result, error)
-    return told
+    told = dict.fromkeys(
+        (error, "\n".join(compared(failure)) if failure.type else "") for error, failure in _failures_of(result)
+    )
+    return [(error, [lines] if lines else [*_graded(result, error)]) for error, lines in [*told][:ERRORS]]
 
 
 def _graded(result: TestResult, error: str) -> Iterator[str]:
@@ -332,14 +334,14 @@ def difference_in(check: Record) -> str:
 
 
 def _values_of(check: Failure | AssertionResult) -> list[tuple[str, str]]:
-    """The values that a check has, as `(side, text)`; two never read the same."""
+    """The values that a check has, as `(side, text)`. Of a script's check two may be the same, as of `Less(2, 2)`."""
     from runner.look_alikes import sides
 
     if len(given := _given(check)) == len(SIDES):
         if check.expected != check.actual:
             return list(zip(SIDES, sides(check.expected, check.actual, SHOWN), strict=True))
         texts = [str(getattr(check, f"{side}_text", "")) for side in SIDES]
-        return list(zip(SIDES, texts, strict=True)) if texts[0] != texts[1] else []
+        return list(zip(SIDES, texts, strict=True)) if any(texts) else []
     return [(side, sides(getattr(check, side), None, SHOWN)[0]) for side in given]
 
 

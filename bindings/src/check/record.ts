@@ -7,6 +7,8 @@ import { describeError } from "../errors";
 import { meant } from "../misspelt";
 import type { Detail } from "./details";
 
+/** An error at this point may have no stack, because the function that makes it would need a frame, too. */
+const overflow = "RangeError: Maximum call stack size exceeded";
 /** Of one test or subtest, those that do not end it. */
 const failureLimit = 100;
 
@@ -60,7 +62,8 @@ export default function (core: Core): Recorder {
   }
 
   function thrown(t: T, error: unknown, phase?: string, ends = phase !== "cleanup"): void {
-    const { message, stack } = describeError(core, error);
+    const { message: said, stack } = describeError(core, error);
+    const message = said === overflow && stack === undefined ? said + "; its place is not known, --story shows what ran" : said;
     const found = typeof error === "object" && error !== null ? core.part<(error: unknown) => Detail[]>("details")(error) : std.list<Detail>();
     const name = typeof core.misspelt === "string" && message === "TypeError: not a function" ? core.misspelt : "";
     core.misspelt = undefined;

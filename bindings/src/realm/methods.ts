@@ -280,7 +280,10 @@ export default function (core: Core): true {
   };
   define("failed", { __proto__: null, get: failed, configurable: true } as PropertyDescriptor);
   const get = function (this: T): unknown {
-    const of = (...args: unknown[]) => snapshot(this, args[0], args[1]);
+    const of = (...args: unknown[]) => {
+      if (!args.length) throw new std.TypeError("t.snapshot takes (value, name or options?), got no argument");
+      return snapshot(this, args[0], args[1]);
+    };
     return std.define(of, "inline", { __proto__: null, value: (...args: unknown[]) => inline(this, args), writable: true, configurable: true } as PropertyDescriptor);
   };
   const set = function (this: T, value: unknown): void {

@@ -93,6 +93,7 @@ def test_a_mask_without_a_match_is_a_warning_and_a_wrong_one_an_error(app: MakeA
         export function TestPath(t) { t.snapshot({ a: 1 }, { mask: ["$["] }); }
         export function TestOption(t) { t.snapshot({ a: 1 }, { masks: ["$.a"] }); }
         export function TestText(t) { t.snapshot({ a: 1 }, { mask: "$.a" }); }
+        export function TestNoValue(t) { t.snapshot(); }
         export function TestInline(t) { t.snapshot.inline(1, { name: "a", mask: ["$"] }); }
         export function TestCycle(t) { const it = {}; it.it = it; t.snapshot(it, { mask: ["$.a"] }); }
     """
@@ -101,6 +102,7 @@ def test_a_mask_without_a_match_is_a_warning_and_a_wrong_one_an_error(app: MakeA
     assert warning["message"] == "The mask $..b of the snapshot matches nothing"
     assert warning["location"].startswith("assistants/demo/src/a_test.ts:2:")
     assert "Cannot use JSONPath `$[`" in results["TestPath"]["error"]
+    assert results["TestNoValue"]["error"].endswith("t.snapshot takes (value, name or options?), got no argument")
     for name in ("TestOption", "TestText"):
         assert 't.snapshot takes (value, name) or (value, { name, mask: ["$..id"] })' in results[name]["error"]
     assert "t.snapshot.inline takes (value, text?)" in results["TestInline"]["error"]

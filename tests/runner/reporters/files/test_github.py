@@ -9,6 +9,7 @@ from sample_reports import ODD, SUITE, odd, report, result
 from table_tests import each
 
 from runner.reporters.github import commands
+from scripttest.typing_names import Record
 
 SCRIPTS = {
     **SUITE,
@@ -43,6 +44,20 @@ def test_a_failed_subtest_places_its_test() -> None:
     assert commands(report(failed, suites=(SCRIPTS,)), "/w") == (
         "::error file=x/a_test.ts,line=3,col=5,title=demo/src/a_test.ts › TestA::subtest b failed%0ATestA/b: no\n"
     )
+
+
+def test_checks_of_one_message_have_their_own_values() -> None:
+    def unequal(expected: int, actual: int, type: str = "Equal") -> Record:
+        values = {"expected_text": str(expected), "actual_text": str(actual)}
+        return {"cause": "assertion", "type": type, "message": "No", "expected": expected, "actual": actual, **values}
+
+    step = {"name": "TestA/b", "status": "failed", "duration_ms": 1, "failures": [unequal(5, 6), unequal(7, 7, "Less")]}
+    failed = result("TestA", "failed", suite=SCRIPTS["id"], failures=[unequal(1, 2), unequal(3, 4)], steps=[step])
+
+    told = commands(report(failed, suites=(SCRIPTS,)), "/w").split("::")[2].strip().split("%0A")
+    values = [f"{side}: {number}" for number, side in enumerate(["expected", "actual"] * 3, start=1)]
+    assert [line for line in told if ": No" not in line] == [*values, "expected: 7", "actual: 7"]
+    assert told[0::3] == [*["assertion failed: No"] * 2, *["TestA/b: assertion failed: No"] * 2]
 
 
 @pytest.mark.parametrize("workspace", ["", "/elsewhere"])
