@@ -21,7 +21,7 @@ pytest.importorskip("distributed")
 chromium = browsers.chromium
 browser = browsers.browser
 KEY = {"WORKER_KEY": "tok-of-workers-4711"}
-COUNT, TURNS = 60, 2
+COUNT, TURNS = 30, 2
 CASES = case_file()
 WHOLE = Path("whole.jsonl"), Path("killed.jsonl")
 """The reports of a run without kills, and of the one with them."""
@@ -149,4 +149,4 @@ def test_people_see_two_runs_and_each_conversation_once(killed: Killed, view: Vi
 def test_a_comparison_finds_the_same_verdicts(killed: Killed) -> None:
     compared = killed.here.run("diff", *map(str, WHOLE), "--measure", "passed", "-v")
     assert compared.code == 0
-    assert "  Case pass rate  100% (94.0-100%)  100% (94.0-100%)  0.0 points" in compared.stdout
+    assert "  Case pass rate  100% (88.6-100%)  100% (88.6-100%)  0.0 points" in compared.stdout

@@ -142,7 +142,7 @@ def test_a_local_cluster_leaves_nothing_whenever_its_command_is_killed(app: Make
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     environment = {**here.environment, "TMPDIR": str(temporary)}
-    for seconds in (0.15, 0.25, 0.3, 0.35, 0.4, 0.5):  # while Dask is loaded, and processes start and find each other
+    for seconds in (0.15, 0.25, 0.35, 0.5):  # while Dask is loaded, and processes start and find each other
         with here.start("-i", "scripts.demo", "--cluster", "local:2", env=environment) as command:
             time.sleep(seconds)
             started = below(command.pid)

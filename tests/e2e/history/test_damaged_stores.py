@@ -103,6 +103,7 @@ def commands(newest: str, value: str, number: int) -> Iterator[tuple[str, ...]]:
 
 
 def pages(runs: StoredRuns, newest: str, oldest: str) -> Iterator[Callable[[], Any]]:
+    """What pages ask for: all of it for a blob, a third of it for other values."""
     actions = PageActions(runs, Reruns({}), "ann", lambda: NOW)
     yield from (lambda: runs.newest(10), lambda: runs.index(newest), actions.tests)
     yield from (lambda: actions.over_time(case_file(), "dog"), lambda: actions.compare([oldest, newest]))
@@ -139,7 +140,8 @@ def test_what_no_run_wrote_is_said_in_one_sentence(here: Application) -> None:
         if value == BLOB and column not in REFERENCES:
             assert ended["store", "merge", "new", ".yao-test"].code == 2, what
         with suppress(RunnerError), closing(StoredRuns(folder, here.root, str)) as runs:
-            for page in pages(runs, newest, oldest):
+            asked = [*pages(runs, newest, oldest)]
+            for page in asked if value == BLOB else asked[number % 3 :: 3]:
                 try:
                     json_line(page())
                 except RunnerError as error:

@@ -153,6 +153,14 @@ def test_what_was_made_of_something_else_is_stale(
         path.write_text(before)
     assert found == dict.fromkeys(ids, f"re-run because {reason} changed")
     assert code == bool(ids)
+
+
+def test_what_has_its_old_content_is_fresh_again(whole: Fixture) -> None:
+    path = whole.here.root / "scripts/math.ts"
+    before = path.read_text()
+    path.write_text(before.replace("2 * x", "x + x"))
+    assert whole.status()[0] == 1
+    path.write_text(before)
     assert whole.status() == (0, {})
 
 

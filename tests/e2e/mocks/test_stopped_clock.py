@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from agent_files import agent
 from command import PATIENCE, MakeApplication
+from worker_forks import impatient_workers
 from world_app import passes, shop
 
 
@@ -117,7 +119,9 @@ export async function TestTimersKeepTheRestOfTheirTime(t) {
     passes(application)
 
 
-def test_a_wait_for_a_stopped_clock_fails_early_and_says_so(app: MakeApplication) -> None:
+def test_a_wait_for_a_stopped_clock_fails_early_and_says_so(
+    app: MakeApplication, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     application = app(
         shop("""
 export async function TestAwaits(t) { t.mock.now("2030-01-01"); await new Promise((go) => setTimeout(go, 5000)); }
@@ -140,7 +144,8 @@ export function TestSessionEnds(t) {
 }
 """)
     )
-    records = application.results("-i", "assistants/demo/src/world_test.ts", "--timeout", f"{PATIENCE}s", code=1)
+    with impatient_workers(tmp_path_factory.mktemp("parts")):
+        records = application.results("-i", "assistants/demo/src/world_test.ts", "--timeout", f"{PATIENCE}s", code=1)
     assert "t.mock.advance(5000)" in records["TestAwaits"]["error"]
     for name in ("Loops", "LoopsOnPerformance", "LoopsOnProcess", "LoopsOnAStore", "Polls", "PollsAtOnce"):
         assert "The clock is stopped" in records[f"Test{name}"]["error"]

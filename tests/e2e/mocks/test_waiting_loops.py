@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from agent_files import agent, run_cases, server
 from command import Files, MakeApplication
+from worker_forks import impatient_workers
 
 MODEL = json.dumps(
     {
@@ -21,6 +23,7 @@ function Create(ctx, messages) {
   const said = messages.at(-1).content;
   if (said === "wait") while (Date.now() < end) { Process("models.job.Count", {}); ctx.memory.chat.Get("state"); }
   if (said === "tool") while (!ctx.mcp.CallTool("jobs", "due", { end })) ;
+  if (said === "look") while (Date.now() < end) ;
   if (said === "work") for (let i = 0; i < 200; i++) { Process("models.job.Count", {}); Date.now(); }
   return {};
 }
@@ -55,9 +58,12 @@ def functions(loops: dict[str, str]) -> str:
     )
 
 
-def test_a_loop_that_waits_and_calls_processes_fails_early(app: MakeApplication) -> None:
+def test_a_loop_that_waits_and_calls_processes_fails_early(
+    app: MakeApplication, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     application = app(jobs(functions(LOOPS)))
-    records = application.results("-i", "assistants/demo/src/loops_test.ts", "--timeout", "60s", code=1)
+    with impatient_workers(tmp_path_factory.mktemp("parts")):
+        records = application.results("-i", "assistants/demo/src/loops_test.ts", "--timeout", "60s", code=1)
     wrong = {
         name: records[f"Test{name}"]
         for name in LOOPS
@@ -69,8 +75,9 @@ def test_a_loop_that_waits_and_calls_processes_fails_early(app: MakeApplication)
 
 def test_loops_of_cases_fail_early_too(app: MakeApplication) -> None:
     mocks = {"now": "2030-01-01T00:00:00Z"}
-    cases = [{"id": said, "input": said, "mocks": mocks} for said in ("wait", "work")]
+    cases = [{"id": said, "input": said, "mocks": mocks} for said in ("wait", "look", "work")]
     application = app(jobs("") | agent(package={"mcp": {"servers": ["jobs"]}}, hooks=HOOKS, cases=cases))
     records = run_cases(application, "--timeout", "60s", code=1)
-    assert "The clock is stopped" in records["wait"]["error"], records["wait"]["error"]
+    for said in ("wait", "look"):
+        assert "The clock is stopped" in records[said]["error"], records[said]["error"]
     assert records["work"]["status"] == "passed"

@@ -282,19 +282,19 @@ def test_tags_are_markers_that_only_choose(app: MakeApplication) -> None:
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
 def test_a_signal_ends_pytest_with_what_has_passed(app: MakeApplication, sent: signal.Signals) -> None:
-    loops = "export function TestLoops() { new FS('data').WriteFile('loops', ''); for (;;); }\n"
+    sleeps = "export function TestSleeps() { new FS('data').WriteFile('sleeps', ''); time.Sleep(1e6); }\n"
     here = app(
         {
             "/data/.keep": "",
-            "a_test.ts": f"export function TestFirst() {{}}\n{loops}",
+            "a_test.ts": f"export function TestFirst() {{}}\n{sleeps}",
             "b_test.ts": "export function TestNext() { new FS('data').WriteFile('next', ''); }\n",
         }
     )
     with start(here, "assistants") as process:
-        while not (here.root / "data/loops").exists():
+        while not (here.root / "data/sleeps").exists():
             assert process.poll() is None
             time.sleep(0.02)
-        eventually(lambda: asleep(process.pid), "pytest waits for the endless test")
+        eventually(lambda: asleep(process.pid), "pytest waits for the sleeping test")
         process.send_signal(sent)
         code, output = ended(process)
 

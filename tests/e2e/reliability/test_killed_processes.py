@@ -24,7 +24,7 @@ def gone(pid: int) -> bool:
         return True
 
 
-HANG = 'Process("fs.data.WriteFile", "started", "yes"); for (;;) {}'
+HANG = 'Process("fs.data.WriteFile", "started", "yes"); time.Sleep(1e6);'
 
 
 def started(here: Application) -> None:
@@ -54,7 +54,9 @@ def test_a_worker_that_is_killed_fails_its_test_and_the_rest_runs(app: MakeAppli
 
 
 def test_a_worker_that_is_killed_before_its_first_test_costs_nothing(app: MakeApplication) -> None:
-    once = 'const fs = new FS("data"); if (!fs.Exists("started")) { fs.WriteFile("started", "yes"); for (;;) {} }\n'
+    once = (
+        'const fs = new FS("data"); if (!fs.Exists("started")) { fs.WriteFile("started", "yes"); time.Sleep(1e6); }\n'
+    )
     here = app({"/data/.keep": "", "a_test.ts": once + PASSING, "b_test.ts": PASSING})
     with here.start("-i", "scripts.demo.a", "-i", "scripts.demo.b", "--parallel", "1") as process:
         started(here)

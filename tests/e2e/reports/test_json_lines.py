@@ -178,7 +178,7 @@ def test_mutate_has_no_lines(here: Application) -> None:
 
 
 def test_lines_come_as_results_end_and_an_interrupted_run_ends_its_output(app: MakeApplication, schema: Any) -> None:
-    here = app({"slow_test.ts": "export function TestA(t) {}\nexport async function TestB(t) { for (;;) {} }\n"})
+    here = app({"slow_test.ts": "export function TestA(t) {}\nexport function TestB(t) { time.Sleep(1e6); }\n"})
     words, saved = ("-i", "scripts.demo.slow", "--timeout", "1h"), here.home / "r.jsonl"
     lines = here.start(*words, "--json=lines")
     document = here.start(*words, "--json", "-o", str(saved))

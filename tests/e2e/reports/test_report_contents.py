@@ -254,7 +254,7 @@ export function TestB(t) {}
 export function TestC(t) {}
 """
 ONE = "export function TestOne(t) {}\n"
-HANGS = "for (;;) {}\nexport function TestNever(t) {}\n"
+HANGS = "time.Sleep(1e6);\nexport function TestNever(t) {}\n"
 WRONG: list[Record] = [
     {"id": f"c{number}", "input": "x", "assert": {"type": "contains", "value": "never"}} for number in range(4)
 ]
