@@ -132,7 +132,8 @@ def _answer(
     try:
         transport = checked_transport(lambda url: _permitted(given, call, url, call.policy.addresses))
         with httpx.Client(transport=transport, timeout=SECONDS, trust_env=False) as client:
-            request = client.build_request(method, url, headers=sent, **content)
+            named = [(name.encode(), value.encode()) for name, value in sent]
+            request = client.build_request(method, url, headers=named, **content)
             for _ in range(MAX_REDIRECTS + 1):
                 _permitted(given, call, str(request.url), call.policy.check_host)
                 answer = client.send(request, stream=True)

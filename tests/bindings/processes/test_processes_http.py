@@ -120,6 +120,7 @@ ECHOED: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("Get", ["/a", [{"y": 1}, "y=2", {"y": True}]], {"query": {"y": ["1", "2", "true"]}}),
     ("Get", ["/a", None, {"Accept": "x/y"}], {"query": {}, "accept": "x/y"}),
     ("Get", ["/a", None, [{"X-A": "1"}, "X-B=2"]], {"x-a": "1", "x-b": "2"}),
+    ("Get", ["/a", None, {"X-A": "né"}], {"x-a": "nÃ©"}),
     ("Post", ["/a", {"n": "é", "x": [1]}], {"method": "POST", "body": '{"n":"é","x":[1]}', "type": JSON}),
     ("Post", ["/a", "text"], {"body": '"text"'}),
     ("Post", ["/a"], {"body": "", "type": JSON}),
