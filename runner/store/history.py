@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import compress, pairwise
-from operator import attrgetter
+from operator import attrgetter, truediv
 from sys import intern
 from typing import Any
 
@@ -289,7 +289,8 @@ def _is_steady(store: Store, judged: Series) -> bool:
         return False
     if any(0 < passed < of for passed, of in zip(judged.passed, judged.judged, strict=True)):
         return False
-    for one, other in pairwise(zip(judged.passed, judged.made_of, judged.connector, strict=True)):
+    rates = map(truediv, judged.passed, judged.judged)  # not how many passed: runs of one test may be more or fewer
+    for one, other in pairwise(zip(rates, judged.made_of, judged.connector, strict=True)):
         made_of = store.fingerprint(one[1]), store.fingerprint(other[1])
         if one[0] != other[0] and None not in (one[1], other[1]) and not changed(*made_of, one[2], other[2]):
             return False

@@ -105,6 +105,17 @@ def test_names_and_branches_that_there_are_not(broken: Application) -> None:
     assert not (broken.root / "none").exists()
 
 
+def test_a_test_is_not_flaky_because_one_run_repeats_it(app: MakeApplication) -> None:
+    here = app(FILES)
+    here.write({"/assistants/demo/replies.yml": PAID.replace("paid", "refused")})
+    assert here.run(*BOTH).code == 1
+    here.write({"/assistants/demo/replies.yml": PAID})
+    for repeated in ((), ("--runs", "3")):
+        assert here.run(*BOTH, *repeated).code == 0
+    small = history(here)["small"]
+    assert (small["trends"], small["passed"], small["judged"]) == (["fixed"], 4, 4)
+
+
 def test_a_model_that_answers_by_chance_is_flaky(app: MakeApplication) -> None:
     with ModelServer() as server:
         server.plan(*map(says, "yes no yes yes no yes yes yes".split()))
