@@ -19,7 +19,7 @@ from runner.cases.reader import AbsentFilesError, CaseFile, Chosen, LocatedCase,
 from runner.errors import BrokenError, ConfigurationError, shown_path
 from runner.options.options import absolute
 from runner.planning.plan import CaseInput, CaseSource, GeneratorInput, RunRequest
-from runner.record.model import Suite, SuiteKind
+from runner.record.model import AGENT_TEST, Suite
 from runner.security.terminal import own
 
 TYPE_CHECKING = False
@@ -144,7 +144,7 @@ class CasePlanning:
         substitute."""
         assistant, broken = self._assistant(input.agent)
         connector = self._request.settings.of(assistant.id, self._options).connector or ""
-        suite = {"kind": SuiteKind.MESSAGE, "label": input.id, "file": "", "agent": assistant.id, **more.pop("suite")}
+        suite = {"kind": AGENT_TEST, "label": input.id, "file": "", "agent": assistant.id, **more.pop("suite")}
         about = {"folder": self._directory, "selected": 1, "total": 1, "broken": broken, **more}
         return CaseSource(suite=Suite(id=input.id, connector=connector, **suite), assistant=assistant, **about)
 
@@ -155,9 +155,8 @@ class CasePlanning:
             self.warnings.append(f"the cases of {assistant.id} cannot run: {broken}")
         if input.path is None:
             case = LocatedCase(line=0, case=Case(id="message", input=input.message))
-            return self._source(
-                input, suite={"label": f'"{input.message}"', "agent": input.agent}, cases=lambda: [case]
-            )
+            suite = {"label": f'"{input.message}"', "agent": input.agent, "is_message": True}
+            return self._source(input, suite=suite, cases=lambda: [case])
         name = shown_path(input.path, self._directory)
         try:
             file = CaseFile.check(input.path, lenient, chosen, name)
@@ -179,7 +178,7 @@ class CasePlanning:
         suite = {"label": name, "file": str(path), "multi_turn": file.several_turns}
         return self._source(
             input,
-            suite={"kind": SuiteKind.CASE_FILE, **suite},
+            suite=suite,
             folder=file.folder,
             selected=file.count,
             total=file.total,
@@ -199,7 +198,7 @@ class CasePlanning:
         ids = [case.id for case in made.cases]
         return self._source(
             input,
-            suite={"kind": SuiteKind.GENERATED, "multi_turn": any(case.in_turns for case in made.cases)},
+            suite={"is_generated": True, "multi_turn": any(case.in_turns for case in made.cases)},
             broken="",
             selected=len(selected),
             total=len(ids),

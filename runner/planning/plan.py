@@ -10,7 +10,7 @@ from pathlib import Path
 from runner.application.application import Application, TestModule
 from runner.errors import listed
 from runner.options.options import RunOptions, RunSettings
-from runner.record.model import Suite, SuiteKind, TestResult
+from runner.record.model import SCRIPT_TEST, Suite, TestResult
 from scripttest.values import Value
 
 TYPE_CHECKING = False
@@ -203,7 +203,7 @@ class RunPlan(RunRequest):
 
 def suite_of(module: TestModule) -> Suite:
     """A test module as a suite."""
-    return Suite(id=module.id, kind=SuiteKind.MODULE, label=module.label, file=str(module.test), agent=module.agent)
+    return Suite(id=module.id, kind=SCRIPT_TEST, label=module.label, file=str(module.test), agent=module.agent)
 
 
 class CaseInput(Value):

@@ -6,7 +6,6 @@ them as lines (`runner.record.lines`). What a case has in addition is in `runner
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import Enum
 
 from runner.record.outcomes import Verdict, verdict_of
 from runner.shapes.json_value import JsonValue
@@ -70,27 +69,8 @@ class ResultKey(Value):
         return self.suite.removesuffix(f" [{self.variant}]") if self.variant else self.suite
 
 
-class SuiteKind(Enum):
-    """Where the tests of a suite come from."""
-
-    MODULE = 1
-    """A test module with script tests. All other kinds have cases."""
-    CASE_FILE = 2
-    MESSAGE = 3
-    GENERATED = 4
-    """Cases that an agent or a script made for this run."""
-
-
 SCRIPT_TEST, AGENT_TEST = KINDS = ("script_test", "agent_test")
 """What the design documents call a test module, and all other suites."""
-
-
-def _kind_in(line: Record) -> SuiteKind:
-    if line["kind"] == SCRIPT_TEST:
-        return SuiteKind.MODULE
-    if line.get("message"):
-        return SuiteKind.MESSAGE
-    return SuiteKind.GENERATED if line.get("generated") else SuiteKind.CASE_FILE
 
 
 def suite_in(line: Record) -> Suite:
@@ -106,7 +86,8 @@ class Suite(JsonValue):
 
     id: str
     """Such as `scripts.expense.setup`; no other suite of the run has it."""
-    kind: SuiteKind
+    kind: str
+    """`SCRIPT_TEST` for a test module; all others, with cases, are `AGENT_TEST`."""
     label: str
     """Its name for people: the path `expense/src/setup_test.ts`, a message in quotes, or the id of a generator."""
     file: str
@@ -114,6 +95,10 @@ class Suite(JsonValue):
     agent: str
     connector: str = ""
     """What the run uses instead of the agent's own connector."""
+    is_message: bool = False
+    """Whether its only case is a message on the command line."""
+    is_generated: bool = False
+    """Whether an agent or a script made its cases for this run."""
     multi_turn: bool = False
     """Whether some of its cases have several turns."""
     variant: str = ""
@@ -123,12 +108,7 @@ class Suite(JsonValue):
     __members__ = "id kind label file agent connector! variant is_message is_generated multi_turn"
     __keys__ = {"is_message": "message", "is_generated": "generated", "multi_turn": "several_turns"}  # noqa: RUF012
     __beside__ = "root"
-    __writers__ = {  # noqa: RUF012
-        "kind": lambda suite: AGENT_TEST if suite.has_cases else SCRIPT_TEST,
-        "message": lambda suite: suite.is_message or ...,
-        "generated": lambda suite: suite.is_generated or ...,
-    }
-    __readers__ = {"kind": _kind_in, "root": lambda _: ""}  # noqa: RUF012
+    __readers__ = {"root": lambda _: ""}  # noqa: RUF012
 
     @property
     def in_report(self) -> Suite:
@@ -147,17 +127,7 @@ class Suite(JsonValue):
     @property
     def has_cases(self) -> bool:
         """Whether its tests are cases, rather than script tests."""
-        return self.kind is not SuiteKind.MODULE
-
-    @property
-    def is_message(self) -> bool:
-        """Whether its only case is a message on the command line."""
-        return self.kind is SuiteKind.MESSAGE
-
-    @property
-    def is_generated(self) -> bool:
-        """Whether its cases were made for this run."""
-        return self.kind is SuiteKind.GENERATED
+        return self.kind == AGENT_TEST
 
     @property
     def name(self) -> str:

@@ -24,7 +24,7 @@ from runner.planning.plan import CaseSource, RunPlan, RunRequest
 from runner.planning.planner import with_contexts
 from runner.record.case_result import CaseResult
 from runner.record.events import Event, TestEnd
-from runner.record.model import Suite, SuiteKind, TestResult
+from runner.record.model import AGENT_TEST, Suite, TestResult
 from runner.security.secrets import Secrets
 from scripttest.values import fields_of
 
@@ -58,7 +58,7 @@ def run_here(
     entries = [{"id": f"case-{number}", **case} for number, case in enumerate(cases, 1)]
     models = [model_of(entry).model_validate(entry) for entry in entries]
     waited = frozenset(id for case in models for id in case.depends_on)
-    suite = Suite(id="cases", kind=SuiteKind.CASE_FILE, label="cases", file="", agent=assistant.id)
+    suite = Suite(id="cases", kind=AGENT_TEST, label="cases", file="", agent=assistant.id)
     source = CaseSource(
         suite=suite,
         assistant=assistant,

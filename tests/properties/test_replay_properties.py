@@ -28,7 +28,7 @@ from runner.record.case_result import (
 from runner.record.events import InterimLooks, RunEnd, RunError, RunStart, SuiteEnd, SuiteStart, Warned
 from runner.record.fold import Execution
 from runner.record.lines import line_of, result_of
-from runner.record.model import Suite, SuiteKind
+from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite
 from runner.record.report import events_of
 from runner.record.saved import load
 from runner.reporters import maker_for_file
@@ -40,11 +40,9 @@ from scripttest.values import fields_of
 
 FORMATS = ("jsonl", "json", "md", "html", "xml", "ctrf.json", "txt")
 SCRIPTS = Suite(
-    id="scripts.demo.a", kind=SuiteKind.MODULE, label="demo/src/a_test.ts", file="/app/demo/src/a_test.ts", agent="demo"
+    id="scripts.demo.a", kind=SCRIPT_TEST, label="demo/src/a_test.ts", file="/app/demo/src/a_test.ts", agent="demo"
 )
-CASES = Suite(
-    id="b.jsonl", kind=SuiteKind.CASE_FILE, label="b.jsonl", file="/app/b.jsonl", agent="demo", multi_turn=True
-)
+CASES = Suite(id="b.jsonl", kind=AGENT_TEST, label="b.jsonl", file="/app/b.jsonl", agent="demo", multi_turn=True)
 ENVIRONMENT = {"user_id": "u", "team_id": "t", "locale": "en"}
 
 words = texts.filter(lambda text: "/app" not in text)

@@ -16,11 +16,11 @@ from runner.execution.listeners import RecordedStream
 from runner.record import events, model
 from runner.record.events import Event, RunEnd, RunError, RunStart, SuiteStart, Warned
 from runner.record.fold import Execution
-from runner.record.model import Suite, SuiteKind
+from runner.record.model import AGENT_TEST, Suite
 from runner.security.secrets import Secrets
 from scripttest import Failure, Outcome, Status
 
-SUITE = Suite(id="suite", kind=SuiteKind.CASE_FILE, label="suite", file="", agent="demo")
+SUITE = Suite(id="suite", kind=AGENT_TEST, label="suite", file="", agent="demo")
 
 
 class Heard:

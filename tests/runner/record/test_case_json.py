@@ -9,9 +9,9 @@ from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATI
 from table_tests import each
 
 from runner.record.lines import line_of, stored_pieces, stored_text
-from runner.record.model import Suite, SuiteKind, TestResult
+from runner.record.model import AGENT_TEST, Suite, TestResult
 
-SUITE = Suite(id="trips", kind=SuiteKind.CASE_FILE, label="trips", file="", agent="demo")
+SUITE = Suite(id="trips", kind=AGENT_TEST, label="trips", file="", agent="demo")
 
 
 def case_record(result: TestResult) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from runner.record import events, model
 from runner.record.case_result import CaseResult, TurnResult
 from runner.record.fold import Execution
 from runner.record.lines import line_of, result_of
-from runner.record.model import SuiteKind
+from runner.record.model import AGENT_TEST
 from runner.record.votes import score_in
 from runner.shapes.codec import json_of, value_of
 from scripttest import Outcome, Status
@@ -31,7 +31,7 @@ def test_nothing_else_is_one(value: object) -> None:
     assert score_in(value) is None
 
 
-SUITE = model.Suite(id="/app/a.jsonl", kind=SuiteKind.CASE_FILE, label="a.jsonl", file="/app/a.jsonl", agent="shop")
+SUITE = model.Suite(id="/app/a.jsonl", kind=AGENT_TEST, label="a.jsonl", file="/app/a.jsonl", agent="shop")
 
 
 def skipped(reason: str, cut_short: bool) -> model.TestResult:

@@ -19,7 +19,7 @@ from runner.options.options import RunOptions
 from runner.record import model
 from runner.record.case_result import CaseResult
 from runner.record.events import RunEnd, RunStart, SuiteEnd, SuiteStart
-from runner.record.model import Suite, SuiteKind
+from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite
 from runner.record.report import events_of
 from runner.record.saved import load
 from runner.reporters import maker_for_file
@@ -30,9 +30,9 @@ from runner.security.secrets import Secrets
 from scripttest import Failure, Location, Outcome, ResultWarning, StackFrame, Status
 
 SCRIPTS = Suite(
-    id="scripts.shop.cart", kind=SuiteKind.MODULE, label="shop/src/cart_test.ts", file="/app/cart_test.ts", agent="shop"
+    id="scripts.shop.cart", kind=SCRIPT_TEST, label="shop/src/cart_test.ts", file="/app/cart_test.ts", agent="shop"
 )
-CASES = Suite(id="cases", kind=SuiteKind.CASE_FILE, label="tests/shop.jsonl", file="/app/shop.jsonl", agent="shop")
+CASES = Suite(id="cases", kind=AGENT_TEST, label="tests/shop.jsonl", file="/app/shop.jsonl", agent="shop")
 TIMER = ResultWarning(
     kind="pending",
     message="an interval is still set",

@@ -9,7 +9,7 @@ from table_tests import each
 
 from runner.record.combining import of_runs
 from runner.record.lines import as_in_seed, from_seed, line_of, result_of
-from runner.record.model import Suite, SuiteKind, TestResult
+from runner.record.model import AGENT_TEST, Suite, TestResult
 from runner.record.outcomes import Verdict
 from runner.record.stability import (
     Attempt,
@@ -270,7 +270,7 @@ def record(run: int, status: str, **more: Any) -> dict[str, Any]:
     return {"id": "a", "run": run, "status": status, "duration_ms": 10 * run, "input": "Hi", "output": "yes", **more}
 
 
-SUITE = Suite(id="", kind=SuiteKind.CASE_FILE, label="", file="", agent="demo")
+SUITE = Suite(id="", kind=AGENT_TEST, label="", file="", agent="demo")
 
 
 def combined(*lines: dict[str, Any]) -> dict[str, Any]:

@@ -5,25 +5,25 @@ from __future__ import annotations
 
 from table_tests import each
 
-from runner.record.model import Suite, SuiteKind, suite_in
+from runner.record.model import AGENT_TEST, SCRIPT_TEST, Suite, suite_in
 from runner.reporters.console.style import command_of
 from runner.shapes.codec import json_of
 
 
-def suite(kind: SuiteKind, label: str, file: str = "", id: str = "") -> Suite:
-    return Suite(id=id or label, kind=kind, label=label, file=file, agent="shop")
+def suite(kind: str, label: str, file: str = "", id: str = "", **where_from: bool) -> Suite:
+    return Suite(id=id or label, kind=kind, label=label, file=file, agent="shop", **where_from)
 
 
 SUITES = (
-    suite(SuiteKind.MODULE, "shop/src/cart_test.ts", "/app/shop/src/cart_test.ts", id="scripts.shop.cart"),
-    suite(SuiteKind.CASE_FILE, "tests/a.jsonl", "/app/tests/a.jsonl"),
-    suite(SuiteKind.CASE_FILE, '"a".jsonl', '/app/"a".jsonl'),
-    suite(SuiteKind.CASE_FILE, "agents:a.jsonl", "/app/agents:a.jsonl"),
-    suite(SuiteKind.CASE_FILE, "message a.jsonl", "/app/message a.jsonl"),
-    suite(SuiteKind.MESSAGE, '"Hello you"'),
-    suite(SuiteKind.MESSAGE, '"agents: are they?"'),
-    suite(SuiteKind.GENERATED, "agents:shop.generator?count=3"),
-    suite(SuiteKind.GENERATED, "scripts:tests.shop.make"),
+    suite(SCRIPT_TEST, "shop/src/cart_test.ts", "/app/shop/src/cart_test.ts", id="scripts.shop.cart"),
+    suite(AGENT_TEST, "tests/a.jsonl", "/app/tests/a.jsonl"),
+    suite(AGENT_TEST, '"a".jsonl', '/app/"a".jsonl'),
+    suite(AGENT_TEST, "agents:a.jsonl", "/app/agents:a.jsonl"),
+    suite(AGENT_TEST, "message a.jsonl", "/app/message a.jsonl"),
+    suite(AGENT_TEST, '"Hello you"', is_message=True),
+    suite(AGENT_TEST, '"agents: are they?"', is_message=True),
+    suite(AGENT_TEST, "agents:shop.generator?count=3", is_generated=True),
+    suite(AGENT_TEST, "scripts:tests.shop.make", is_generated=True),
 )
 
 

@@ -41,9 +41,9 @@ def test_every_key_of_a_record_is_on_the_page(tmp_path: Path) -> None:
     from sample_conversations import BROKEN, CONVERSATION, DYNAMIC, SIMULATED, STATIC, WITHOUT_ANSWER
 
     from runner.record.lines import line_of
-    from runner.record.model import Suite, SuiteKind
+    from runner.record.model import AGENT_TEST, Suite
 
-    suite = Suite(id="trips", kind=SuiteKind.CASE_FILE, label="trips", file="", agent="demo")
+    suite = Suite(id="trips", kind=AGENT_TEST, label="trips", file="", agent="demo")
 
     text = PAGE
     keys: set[str] = set()

@@ -19,7 +19,7 @@ from table_tests import each
 
 from runner.record import events, model
 from runner.record.events import RunError
-from runner.record.model import Suite, SuiteKind
+from runner.record.model import SCRIPT_TEST, Suite
 from runner.security.secrets import Secrets
 from runner.security.terminal import RedactedStream, own
 from scripttest import Failure, LogLine, Outcome
@@ -316,7 +316,7 @@ def test_events_without_secrets_stay_the_same_object() -> None:
 
 def test_a_secret_does_not_change_what_reporters_know_results_by() -> None:
     secrets = Secrets({"A_KEY": "scripts.expense", "B_KEY": "infrastructure"})
-    suite = Suite(id="scripts.expense", kind=SuiteKind.MODULE, label="scripts.expense", file="", agent="expense")
+    suite = Suite(id="scripts.expense", kind=SCRIPT_TEST, label="scripts.expense", file="", agent="expense")
     assert secrets.value(suite) == suite.replace(label="***A_KEY***")
     outcome = Outcome(
         name="T", status="failed", milliseconds=1, failures=(Failure(cause="infrastructure", message="infrastructure"),)

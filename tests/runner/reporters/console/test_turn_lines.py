@@ -12,7 +12,7 @@ from runner.environment import Environment
 from runner.options.options import RunOptions
 from runner.record import events, model
 from runner.record.fold import Execution
-from runner.record.model import SuiteKind
+from runner.record.model import AGENT_TEST
 from runner.reporters.console.case_lines import CaseLines
 from runner.reporters.console.console import ConsoleReporter
 from runner.reporters.console.style import Style, flags_of
@@ -226,7 +226,7 @@ def console(options: RunOptions, suites: tuple[model.Suite, ...], *results: mode
 
 TRIPS = model.Suite(
     id="trips",
-    kind=SuiteKind.CASE_FILE,
+    kind=AGENT_TEST,
     label="tests/trips.jsonl",
     file="/app/tests/trips.jsonl",
     agent="hotel",
@@ -234,7 +234,7 @@ TRIPS = model.Suite(
     multi_turn=True,
 )
 OTHERS = model.Suite(
-    id="others", kind=SuiteKind.CASE_FILE, label="tests/others.jsonl", file="/app/tests/others.jsonl", agent="hotel"
+    id="others", kind=AGENT_TEST, label="tests/others.jsonl", file="/app/tests/others.jsonl", agent="hotel"
 )
 
 
