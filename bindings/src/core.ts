@@ -144,7 +144,7 @@ function checks(t: T, outcome: Outcome, required: boolean): object {
     (named(assertions, name)
       ? (made[name] = (...args) => {
           outcome.assertions++;
-          return certain(name, args.length, args[0], args[1]) || core.part<Check>("check")(t, name, args, required);
+          return (args[0] !== t && certain(name, args.length, args[0], args[1])) || core.part<Check>("check")(t, name, args, required);
         })
       : ((core.misspelt = name), undefined));
   const others = (_: object, trap: PropertyKey) => core.part<Fields>("fields").listing(words(assertions), make, trap);

@@ -64,7 +64,8 @@ export default function (core: Core) {
         return true;
       }
       const elapsed = spent + (running ? core.clock() - since : 0);
-      if (elapsed >= goal || (!warm && rounds >= mostRounds)) {
+      const failed = core.outcomeOf(b).failures.length > 0; // every further round would fail again
+      if (failed || elapsed >= goal || (!warm && rounds >= mostRounds)) {
         stop();
         over = true;
         return false;

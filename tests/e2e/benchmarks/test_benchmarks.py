@@ -145,6 +145,7 @@ def test_failures_fail_the_run(shop: Application) -> None:
         "1 passed, 5 failed",
     ):
         assert said.removeprefix("Error: ") in run.stderr, said
+    assert run.stderr.count("└─ assertion failed: Not equal") == 1  # not one for each round
 
 
 def test_a_snapshot_is_taken_outside_of_the_loop(shared_app: MakeApplication) -> None:

@@ -86,6 +86,7 @@ CASES: dict[str, tuple[str, tuple[str, list[str]]]] = {
         "async (t) => { await t.require.NoPanic(async () => { throw new Error('x'); }, 'stops'); t.fail('not reached'); }",
         ("failed", ["assertion failed: stops"]),
     ),
+    "TestOfTestify": ("(t) => { t.assert.NotNil(t); t.assert.NotNil(t, null); }", ("failed", ["assertion failed: NotNil takes no t: leave it out, t.assert.NotNil(...) knows its test"])),
     "TestSoft": ("(t) => { const held = t.assert.Equal(1, 2, 'one'); t.assert.True(held, 'two'); }", ("failed", ["assertion failed: one", "assertion failed: two"])),
     "TestFailed": ("(t) => { t.assert.False(t.failed); t.fail('now'); t.assert.True(t.failed); }", ("failed", ["now"])),
     "TestName": ("(t) => { t.assert.Equal(t.name, 'TestName'); }", PASSED),
