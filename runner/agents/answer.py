@@ -214,6 +214,7 @@ def tool_call_records(completion: Completion) -> list[dict[str, Any]]:
     """The tool calls of a completion in the form of a chat message."""
     return [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        | ({"extra_content": json.loads(call.extra_content)} if call.extra_content else {})
         for call in completion.tool_calls
     ]
 

@@ -74,7 +74,7 @@ def completion_to(completion: Completion, chunks: tuple[str, ...]) -> dict[str, 
         fits = bool(chunks) and "".join(chunks) == completion.content
         record["chunks"] = " ".join(str(len(chunk)) for chunk in chunks) if fits else list(chunks)
     if completion.tool_calls:
-        record["tool_calls"] = [as_lines(fields_of(call), "arguments") for call in completion.tool_calls]
+        record["tool_calls"] = [as_lines(_call_to(call), "arguments") for call in completion.tool_calls]
     if completion.finish_reason:
         record["finish_reason"] = completion.finish_reason
     record["usage"] = _usage_to(completion.usage)
@@ -170,6 +170,8 @@ _NAME = 80
 """Characters of a file's name that come from the id."""
 _STALE = 60.0
 """Seconds after which a file that was not written to its end belongs to nobody: writing takes milliseconds."""
+_MAY_LACK = {"extra_content"}
+"""Fields of a tool call that are not written when they are empty."""
 _READ = {*Completion.__annotations__, "chunks", "content_lines", "reasoning_lines"}
 """The fields of an answer."""
 
@@ -357,9 +359,13 @@ def _chunks_problem(chunks: Any) -> str:
     return "" if fits else "chunks is neither a list of strings nor their lengths"
 
 
+def _call_to(call: ToolCall) -> dict[str, str]:
+    return {name: text for name, text in fields_of(call).items() if text or name not in _MAY_LACK}
+
+
 def _tool_call_problem(call: Any) -> str:
     named = {"arguments" if name == "arguments_lines" else name for name in call}
-    if odd := sorted(named ^ ToolCall.__annotations__.keys()):
+    if odd := sorted((named | _MAY_LACK) ^ ToolCall.__annotations__.keys()):
         return f"a tool call has missing or unknown fields: {', '.join(odd)}"
     return _problem(call, {"arguments_lines": [str], **dict.fromkeys(ToolCall.__annotations__, str)})
 

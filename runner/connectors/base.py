@@ -65,6 +65,9 @@ class ToolCall(Value):
     """The name that the model knows: `<server>__<tool>`."""
     arguments: str
     """JSON text as the model wrote it; it may be broken."""
+    extra_content: str = ""
+    """JSON text of what the host wants to get back with the call: Gemini refuses one without the signature of its
+    thoughts (ai.google.dev/gemini-api/docs/thought-signatures)."""
 
 
 class Usage(Value):

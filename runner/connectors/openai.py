@@ -172,7 +172,7 @@ class StreamedCalls:
         made: dict[str, ToolCall] = {}
         for number, call in enumerate(call for call in self._calls if not call.is_repetition):
             id = call.id if call.id and call.id not in made else f"call_{number}"
-            made[id] = ToolCall(id=id, name=call.name, arguments=call.arguments)
+            made[id] = ToolCall(id=id, name=call.name, arguments=call.arguments, extra_content=call.extra)
         return tuple(made.values())
 
     def _call_of(self, piece: _Piece) -> _Call | None:
@@ -203,6 +203,7 @@ class _Piece:
         self.arguments = (
             arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False) if arguments else ""
         )
+        self.extra = json.dumps(entry["extra_content"]) if entry.get("extra_content") else ""
         index = entry.get("index")
         self.index: int | str | None = place if index is None else index
 
@@ -214,9 +215,7 @@ class _Call:
         """`before` is the call that was over when it began."""
         self.index = index
         self._before = before
-        self.id = ""
-        self.name = ""
-        self.arguments = ""
+        self.id = self.name = self.arguments = self.extra = ""
 
     def is_over_at(self, piece: _Piece, again: bool) -> bool:
         """Whether a piece for it begins another call; `again`: the same event has had one for it before."""
@@ -240,6 +239,7 @@ class _Call:
     def add(self, piece: _Piece) -> None:
         """Takes a piece. A name that is repeated, and arguments that are, say nothing new."""
         self.id = self.id or piece.id
+        self.extra = self.extra or piece.extra
         if piece.name != self.name:
             self.name += piece.name
         if self.arguments == "{}" and piece.arguments:  # some hosts open each call with them

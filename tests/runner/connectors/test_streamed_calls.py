@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 from connector_bench import Bench, asks
 from model_server import completes, in_pieces, sends
+
+from runner.agents.answer import tool_call_records
+from runner.answers.files import read_recording, write_recording
+from runner.answers.replay import CaseRecording, RecordedCall
+from runner.connectors.base import ModelRequest
 
 Pieces = list[list[dict[str, Any]]]
 
@@ -264,3 +271,18 @@ def test_what_is_called_a_stream_is_read_as_what_it_is(bench: Bench, type: str, 
     bench.server.plan(stream_of(text))
     heard: list[str] = []
     assert bench.ask(asks("hi", on_chunk=heard.append)).content == "".join(heard) == "Hi"
+
+
+def test_what_a_host_wants_back_with_a_call_is_kept_and_sent(bench: Bench, tmp_path: Path) -> None:
+    signed = {"google": {"thought_signature": "c2ln"}}
+    bench.server.plan(completes({"message": {"tool_calls": [piece("f", "{}", id="1", extra_content=signed)]}}))
+
+    call = RecordedCall(request={"connector": "c", "messages": []}, completion=bench.ask())
+    path = tmp_path / "kept.json"
+    write_recording(path, CaseRecording(suite="s", case="c", time=datetime.now(UTC), calls=[call]))
+    kept = read_recording(path)
+    assert kept is not None
+    said = {"role": "assistant", "tool_calls": tool_call_records(kept.calls[0].completion)}
+    bench.ask(ModelRequest(messages=[said]))
+
+    assert bench.server.requests[1].body["messages"][0]["tool_calls"][0]["extra_content"] == signed
