@@ -243,14 +243,14 @@ class KeptCall(Value):
 
 
 def arguments_text(args: list[Any]) -> str:
-    """JSON of the arguments of a call: a list, or `{args, bytes, errors}`; what `revived` reads."""
-    places = [place for place, value in enumerate(args) if isinstance(value, bytes)]
-    if not places:
+    """JSON of the arguments of a call: a list, or `{args, kinds}`; what `revived` reads."""
+    kinds = {place: "bytes" for place, value in enumerate(args) if isinstance(value, bytes)}
+    if not kinds:
         return json.dumps(args)
     from base64 import b64encode
 
     texts = [b64encode(value).decode() if isinstance(value, bytes) else value for value in args]
-    return json.dumps({"args": texts, "bytes": places, "errors": []})
+    return json.dumps({"args": texts, "kinds": kinds})
 
 
 def answered_value(envelope: dict[str, Any]) -> Any:
@@ -271,16 +271,17 @@ def answered_value(envelope: dict[str, Any]) -> Any:
 
 
 def revived(arguments: str) -> list[Any]:
-    """The arguments of a host call from their JSON: a list, or `{args, bytes, errors}` with the places of those in
-    base64, and of the errors, of which the host gets the messages."""
+    """The arguments of a host call from their JSON: a list, or `{args, kinds}` with the kinds of some by their places.
+    Of errors, the host gets the messages; undefined is None."""
     given: Any = json.loads(arguments)
     if isinstance(given, list):
         return given
     from base64 import b64decode
 
     args: list[Any] = given["args"]
-    for place in given["bytes"]:
-        args[place] = b64decode(args[place])
+    for place, kind in given["kinds"].items():
+        if kind == "bytes":
+            args[int(place)] = b64decode(args[int(place)])
     return args
 
 

@@ -20,24 +20,26 @@ export interface Result {
 const base64 = (core: Core) => core.part<{ toBase64(bytes: Uint8Array): string; fromBase64(text: string): Uint8Array }>("bytes");
 
 /**
- * The arguments as a JSON list, a `bigint` as a number. If some are bytes or errors: `{args, bytes, errors}`, with the
- * bytes in base64, the messages of the errors, and the positions of both. Throws an Exception if they are not JSON.
+ * The arguments as a JSON list, a `bigint` as a number. If some are bytes (here in base64), errors (here their messages)
+ * or undefined: `{args, kinds}`, with the kind of each such argument by its position. Throws an Exception if they are not
+ * JSON.
  */
 export function argumentText(core: Core, name: string, args: readonly unknown[]): string {
   const { std } = core;
   let text = "[";
-  let bytes = "";
-  let errors = "";
+  let kinds = "";
   try {
     for (let i = 0; i < args.length; i++) {
       let value = args[i];
+      let kind = "";
       if (value instanceof Uint8Array) {
         value = base64(core).toBase64(value);
-        bytes += (bytes && ",") + i;
+        kind = "bytes";
       } else if (value instanceof std.Error) {
         value = describeError(core, value).message;
-        errors += (errors && ",") + i;
-      }
+        kind = "error";
+      } else if (value === undefined) kind = "undefined";
+      if (kind) kinds += (kinds && ",") + '"' + i + '":"' + kind + '"';
       text += (i ? "," : "") + jsonText(std, value);
     }
     text += "]";
@@ -47,17 +49,20 @@ export function argumentText(core: Core, name: string, args: readonly unknown[])
   if (text.length > argumentLimit) {
     throw new core.Exception(`Cannot call ${name}: its arguments take ${text.length} characters as JSON, the limit is ${argumentLimit}`, 413);
   }
-  return bytes || errors ? '{"args":' + text + ',"bytes":[' + bytes + '],"errors":[' + errors + "]}" : text;
+  return kinds ? '{"args":' + text + ',"kinds":{' + kinds + "}}" : text;
 }
 
 /** The arguments in the text that `argumentText` makes. */
 export function revived(core: Core, text: string): unknown[] {
   const { std } = core;
-  const given = std.parse(text) as unknown[] | { args: unknown[]; bytes: number[]; errors: number[] };
+  const given = std.parse(text) as unknown[] | { args: unknown[]; kinds: Record<number, string> };
   if (std.isArray(given)) return given;
-  const { args, bytes, errors } = given as { args: unknown[]; bytes: number[]; errors: number[] };
-  for (let i = 0; i < bytes.length; i++) args[bytes[i]] = base64(core).fromBase64(args[bytes[i]] as string);
-  for (let i = 0; i < errors.length; i++) args[errors[i]] = new std.Error(args[errors[i]] as string);
+  const { args, kinds } = given as { args: unknown[]; kinds: Record<number, string> };
+  for (let i = 0; i < args.length; i++) {
+    if (kinds[i] === "bytes") args[i] = base64(core).fromBase64(args[i] as string);
+    else if (kinds[i] === "error") args[i] = new std.Error(args[i] as string);
+    else if (kinds[i]) args[i] = undefined;
+  }
   return args;
 }
 
