@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from asyncio import CancelledError
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable
@@ -380,7 +381,9 @@ class ResumableListener:
 
 def joined(pieces: Iterable[str]) -> str:
     """The text that came in pieces; a host may have cut between the halves of a surrogate pair."""
-    return "".join(pieces).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    text = "".join(pieces)
+    is_cut = not text.isascii() and re.search("[\ud800-\udbff][\udc00-\udfff]", text)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass") if is_cut else text
 
 
 def _is_json(text: str) -> bool:

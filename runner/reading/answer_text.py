@@ -1,7 +1,7 @@
 """What a model says in a text: what it says apart from what it thinks, and the JSON value in it.
 
-Open models write `<think>...</think>`, also `<thinking>` and `<reasoning>`, in any case of letters, with attributes or
-blanks in the tags.
+Open models write `<think>...</think>`, also `<thinking>`, `<thought>` and `<reasoning>`, in any case of letters, with a
+prefix (`<seed:think>`), attributes or blanks in the tags.
 
 | in the text | thinking |
 | --- | --- |
@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _TAG = re.compile(
 _TAG_OR_VALUE = re.compile(rf"{_TAG.pattern}|[{{\[]")
 _FENCED_VALUE = re.compile(r"```(?:json)?\s*(?=[{\[])")
 MAX_VALUES = 200
-"""Most brackets that are tried as the beginning of a JSON value with a tag in it."""
+"""Most brackets that are tried as the beginning of a JSON value with a tag, or a fence, in it."""
 MAX_TEXT = 1_000_000
 """Longest text in which JSON is looked for that is not the whole of it, in characters."""
 MAX_YAML = 20_000
@@ -130,7 +131,7 @@ def _block(text: str, yaml: bool) -> Any | None:
 
 def _holding_fences(text: str) -> Any | None:
     """The JSON value of the first fenced block whose strings hold fences themselves, at which it would seem to end."""
-    for opening in _FENCED_VALUE.finditer(text):
+    for opening in islice(_FENCED_VALUE.finditer(text), MAX_VALUES):
         end = _end_of_value(text, opening.end())
         if end and "```" in text[opening.end() : end]:
             return _whole(text[opening.end() : end])

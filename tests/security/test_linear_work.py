@@ -18,6 +18,7 @@ from bindings.models.validation import _NUMBER
 from bindings.world import Mock, Mocks
 from runner.connectors.scripted_templates import _compile
 from runner.modes.simulators import looks_like_question
+from runner.reading.answer_text import extract_json
 from runner.record.writing import near
 from runner.security.secrets import Secrets
 from runner.security.terminal import inert, unsteered
@@ -67,6 +68,7 @@ HURTS: dict[str, tuple[Callable[[str], Any], Callable[[int], str]]] = {
     ),
     "questions: blanks": (looks_like_question, lambda n: "a" + " " * n + "b."),
     "questions: brackets": (looks_like_question, lambda n: "( " * n),
+    "answers: fences": (extract_json, lambda n: "```[" * n),
     "places": (lambda text: near(text, "/app"), lambda n: "/app/," * n),
     "templates": (_compile, lambda n: "{{" * n),
 }
