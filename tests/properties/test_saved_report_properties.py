@@ -22,12 +22,11 @@ from runner.fingerprints.fingerprints import Fingerprints
 from runner.fingerprints.parts import PartDigests
 from runner.options.options import RunOptions
 from runner.planning.inputs import resolve_application
-from runner.planning.plan import CaseSource, RunRequest
+from runner.planning.plan import RunPlan, RunRequest
 from runner.planning.planner import make_plan
 from runner.planning.resume import read_saved, with_saved_options
 from runner.planning.still_valid import retain
 from runner.record import saved
-from runner.record.model import Suite, suite_in
 from runner.security.secrets import Secrets
 
 Record = dict[str, Any]
@@ -45,9 +44,7 @@ export function TestB(t) { t.assert.Equal(1, 2); }
 
 class Report(NamedTuple):
     content: bytes
-    suites: tuple[Suite, ...]
-    sources: tuple[CaseSource, ...]
-    options: RunOptions
+    plan: RunPlan
     fingerprints: Fingerprints
     runs: int
     all: frozenset[tuple[str, str, int]]
@@ -63,7 +60,6 @@ def report(request: pytest.FixtureRequest, shared_app: MakeApplication) -> Repor
     app.run("-i", case_file(), "-i", "scripts.demo.some", "--runs", str(request.param), "-o", str(path))
     content = path.read_bytes()
     start, *lines = map(json.loads, content.splitlines())
-    suites = tuple(map(suite_in, start["suites"]))
     done = [key(line) for line in lines if line["type"] == "result"]
     assert len(done) == len(set(done)) >= 6, content
     options = with_saved_options(read_saved(path), RunOptions(inputs=(), resume=str(path)), app.root).replace(
@@ -83,9 +79,7 @@ def report(request: pytest.FixtureRequest, shared_app: MakeApplication) -> Repor
     )
     return Report(
         content=content,
-        suites=suites,
-        sources=tuple(plan.sources),
-        options=options,
+        plan=plan,
         fingerprints=fingerprints,
         runs=request.param,
         all=frozenset(done),
@@ -158,9 +152,7 @@ def test_a_report_that_is_cut_off_at_any_byte_can_be_resumed(tmp_path: Path, rep
         if found.start:
             read = repr((found.start, [result.line for result in found.results]))
             if read not in retained:
-                retained[read] = retain(
-                    found.results, found.subject, report.options, report.sources, report.suites, report.fingerprints
-                )
+                retained[read] = retain(found.results, found.subject, report.plan, report.fingerprints)
             kept = retained[read]
             again = report.all - {key(result.line) for results in kept.results.values() for result in results}
             assert again >= report.all - done, length
