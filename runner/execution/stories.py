@@ -22,7 +22,6 @@ from scripttest import (
     Cause,
     Failure,
     FunctionError,
-    FunctionServices,
     HostError,
     MissingFunctionError,
     MockedCalls,
@@ -151,7 +150,8 @@ class Stories:
 
 
 class _Answers(Services):
-    """Answers what a test asks for as in the first run."""
+    """Answers what a test, or a function, asks for as in the first run; the owner of a function is the list of what it
+    has not asked again."""
 
     def __init__(self, first: Services) -> None:
         self._first = first
@@ -179,6 +179,16 @@ class _Answers(Services):
     def selected(self, module: str, tests: Mapping[str, str]) -> Selected:
         """The test alone."""
         return Selected(tests=frozenset([self._test]))
+
+    async def answer(self, owner: list[KeptCall], name: str, arguments: str, world: str) -> str:
+        """See `take_call`."""
+        return take_call(owner, name, arguments).envelope
+
+    def returned(self, owner: list[KeptCall], world: str, mocked: Sequence[MockedCalls]) -> None:
+        """The first run has counted that."""
+
+    def stopped(self, owner: list[KeptCall], frames: tuple[StackFrame, ...]) -> None:
+        """The first run has said where it was."""
 
 
 def take_call(calls: list[KeptCall], name: str, arguments: str) -> KeptCall:
@@ -273,7 +283,7 @@ class CaseStories:
             self._functions = StoryFunctions(
                 self._run.application.root,
                 worker_command(SCRIPT_PARTS, tells=True),
-                _FunctionAnswers(self._run),
+                _Answers(self._run),
                 SCRIPT_GLOBALS,
                 workers=1,
                 is_late=lambda: True,
@@ -285,24 +295,3 @@ class CaseStories:
         """Ends the processes."""
         if self._functions is not None:
             await self._functions.close()
-
-
-class _FunctionAnswers(FunctionServices):
-    """Answers what a function asks for as in the first run. The owner is the list of what it has not asked again."""
-
-    def __init__(self, first: Services) -> None:
-        self._first = first
-
-    async def answer(self, owner: list[KeptCall], name: str, arguments: str, world: str) -> str:
-        """See `take_call`."""
-        return take_call(owner, name, arguments).envelope
-
-    def returned(self, owner: list[KeptCall], world: str, mocked: Sequence[MockedCalls]) -> None:
-        """The first run has counted that."""
-
-    def stopped(self, owner: list[KeptCall], frames: tuple[StackFrame, ...]) -> None:
-        """The first run has said where it was."""
-
-    def library(self, module: str, script: str) -> Path:
-        """As in the first run."""
-        return self._first.library(module, script)
