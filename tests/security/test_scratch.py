@@ -14,7 +14,7 @@ MODULE = f"""
 export function TestFirst(t) {{ {MAKE} t.log(folder); }}
 export function TestSecond(t) {{ {MAKE} t.assert.True(/^\\/tmp\\/yao-test-\\w+\\/\\w+$/.test(folder)); t.log(folder); }}
 """
-HANG = f"export function TestHang(t) {{ {MAKE} for (;;) {{}} }}"
+HANG = f"export function TestHang(t) {{ {MAKE} Process('utils.time.Sleep', 60_000); }}"
 ENDINGS = {
     "a failure": "t.fail('x');",
     "an exception": "throw new Error('x');",
@@ -69,7 +69,7 @@ def test_a_temporary_folder_at_a_place_that_was_named_stays(app: MakeApplication
 def test_it_is_removed_after(app: MakeApplication, ending: str) -> None:
     here = app({"a_test.ts": f"export function TestA(t: any) {{ {MAKE} {ENDINGS[ending]} }}"})
     with leaves_nothing(here):
-        run = here.run("-i", "scripts.demo.a", "--timeout", "300ms" if "for (;;)" in ENDINGS[ending] else "20s")
+        run = here.run("-i", "scripts.demo.a", "--timeout", "200ms" if "for (;;)" in ENDINGS[ending] else "20s")
     assert run.code in (0, 1), run
     assert not (here.root / "data").exists()
 
@@ -100,7 +100,7 @@ def test_the_workspaces_of_sandbox_agents_are_in_it_too(app: MakeApplication) ->
     box = '{"version": "2.0", "runner": {"name": "claude"}, "lifecycle": "oneshot"}'
     write = 'ctx.workspace.WriteFile("in/x.txt", "x");'
     tests = {
-        "a_test.ts": f"export function TestHang(t, ctx) {{ {write} for (;;) {{}} }}",
+        "a_test.ts": f"export function TestHang(t, ctx) {{ {write} Process('utils.time.Sleep', 60_000); }}",
         "b_test.ts": "export function TestB(t, ctx) {}",
         "c_test.ts": f"export function TestC(t, ctx) {{ {write} t.assert.Equal(ctx.workspace.ReadFile('in/x.txt'), 'x'); }}",
     }

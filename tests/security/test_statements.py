@@ -10,7 +10,7 @@ import time
 from threading import Timer
 
 import pytest
-from command import MakeApplication
+from command import MakeApplication, eventually
 from table_tests import each
 
 from bindings.errors import ProcessError
@@ -18,6 +18,7 @@ from bindings.models.database import Database
 
 MODEL = {"/models/m.mod.yao": json.dumps({"name": "m", "table": {"name": "m"}, "columns": [
     {"name": "id", "type": "ID"}, {"name": "a", "type": "string", "nullable": True}]})}  # fmt: skip
+BEGUN = 'new FS("data").WriteFile("begun.txt", "x");'
 ROWS = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r LIMIT {})"
 WIDE = "WITH b(x) AS (SELECT CAST(zeroblob(8000000) AS TEXT))"
 ENDLESS = "WITH RECURSIVE r(x, y) AS (SELECT 1, '' UNION ALL SELECT x + 1, {} FROM r) SELECT count(y) FROM r"
@@ -89,7 +90,7 @@ SAME = {
 @each("name", HOLD)
 def test_a_statement_ends_soon_after_it_is_given_up(name: str) -> None:
     database = Database()
-    timer = Timer(0.2, database.give_up, ["the time is up"])
+    timer = Timer(0.05, database.give_up, ["the time is up"])
     timer.start()
     begin = time.thread_time()
     try:
@@ -127,7 +128,7 @@ def test_the_next_test_runs_within_the_time(app: MakeApplication) -> None:
     export function TestNext(t: any) {{ t.assert.Equal(1, 1); }}
     """
     here = app({**MODEL, "a_test.ts": script})
-    results = here.results("-i", "scripts.demo.a", "-q", "--timeout", "1s")
+    results = here.results("-i", "scripts.demo.a", "-q", "--timeout", "500ms")
     assert "timeout" in results["TestWide"]["error"], results
     assert results["TestNext"]["status"] == "passed"
 
@@ -137,11 +138,12 @@ def test_ctrl_c_ends_a_statement(app: MakeApplication) -> None:
     here = app(
         {
             **MODEL,
-            "a_test.ts": f"declare const Query: any;\nexport function TestWide(t: any) {{ new Query().Get({{ sql: {{ stmt: {stmt} }} }}); }}",
+            "a_test.ts": f"declare const Query: any;\ndeclare const FS: any;\nexport function TestWide(t: any) {{ {BEGUN} new Query().Get({{ sql: {{ stmt: {stmt} }} }}); }}",
         }
     )
     with here.start("-i", "scripts.demo.a", "-q") as process:
-        time.sleep(1)  # the statement runs then, and would for 10 s
+        eventually((here.root / "data/begun.txt").exists, "the test begins")
+        time.sleep(0.2)  # the statement runs then, and would for 10 s
         process.send_signal(signal.SIGINT)
         begin = time.monotonic()
         run = here.finish(process)
