@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from agent_files import agent
-from command import MakeApplication
+from command import MakeApplication, eventually
 
 CASES = "assistants/demo/tests/cases.jsonl"
 PARTS: dict[str, Any] = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(60)}
@@ -18,12 +18,13 @@ SLOW: list[dict[str, Any]] = [{"id": "slow", "input": "x", "assert": {"type": "j
 
 def test_a_nested_schema_ends_with_the_time_of_its_case_and_others_go_on(app: MakeApplication) -> None:
     made = app(agent(cases=[*SLOW, {"id": "next", "input": "x"}]))
-    results = {record["id"]: record for record in made.report("-i", CASES, "--timeout", "500ms")["results"]}
-    assert "timeout after 500ms" in results["slow"]["error"]
+    results = {record["id"]: record for record in made.report("-i", CASES, "--timeout", "300ms")["results"]}
+    assert "timeout after 300ms" in results["slow"]["error"]
     assert results["next"]["status"] == "passed"
 
 
-def test_a_nested_schema_is_said_to_be_too_much(app: MakeApplication) -> None:
+def test_a_nested_schema_is_said_to_be_too_much(app: MakeApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bindings.processes.schemas.MAX_STEPS", 30_000)  # a tenth of what is allowed
     made = app(agent(cases=SLOW))
     (record,) = made.report("-i", CASES)["results"]
     assert "too complex" in record["error"]
@@ -42,9 +43,11 @@ def test_a_huge_schema_is_refused_where_it_stands(app: MakeApplication) -> None:
 
 def test_ctrl_c_ends_a_run_that_validates(app: MakeApplication) -> None:
     assertions = [{"type": "json_schema", "value": NESTED}] * 50
-    made = app(agent(cases=[{"id": "slow", "input": "x", "assert": assertions}]))
-    with made.start("-i", CASES) as process:
-        time.sleep(1)  # it is at work then, and would be for minutes
+    made = app(agent(cases=[{"id": "quick", "input": "x"}, {"id": "slow", "input": "x", "assert": assertions}]))
+    said = made.root / "said.jsonl"
+    with made.start("-i", CASES, "-o", said.name) as process:
+        eventually(lambda: said.exists() and '"id":"quick"' in said.read_text().replace(" ", ""), "the first case ends")
+        time.sleep(0.2)  # it is at work on the second then, and would be for minutes
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         run = made.finish(process)
