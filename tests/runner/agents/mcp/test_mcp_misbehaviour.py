@@ -65,8 +65,8 @@ def test_a_flood_is_bounded_by_the_time_of_the_call_and_leaves_nothing(here: Sur
         grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         return error.value.message.partition(" did not ")[2], grown < 50_000
 
-    here.stdio("rude", "flooding", timeout="1s")
-    assert here.use(action) == ("answer within 1 s", True)
+    here.stdio("rude", "flooding", timeout="400ms")
+    assert here.use(action) == ("answer within 0.4 s", True)
 
 
 def test_a_line_without_end_ends_the_server(here: Surroundings) -> None:

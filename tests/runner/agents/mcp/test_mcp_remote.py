@@ -114,8 +114,8 @@ def test_a_server_over_stdio_that_dies_in_a_call_is_explained_and_started_again(
             value_of(await server.call_tool("add", {"a": 1, "b": 1}, None)),
         )
 
-    here.stdio("tools", "stdio")
-    command = f"{sys.executable} {SERVERS / 'tools.py'} stdio"
+    here.stdio("plain")
+    command = f"{sys.executable} {SERVERS / 'plain.py'}"
     message = f"MCP server s ({command}) failed: it ended with exit code 5; the last lines of its stderr:\n  disk full"
     assert here.use(action) == (message, False, 2)
 

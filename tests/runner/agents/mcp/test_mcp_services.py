@@ -132,7 +132,7 @@ def test_a_server_is_given_little_of_the_environment(here: Surroundings) -> None
             value_of(await server.call_tool("environment", {"name": name}, None)) for name in ("HOME", "KEY", "OWN")
         ]
 
-    here.stdio("tools", "stdio", env={MARK: here.mark, "OWN": "$ENV.KEY"})
+    here.stdio("plain", env={MARK: here.mark, "OWN": "$ENV.KEY"})
     assert here.use(action, {"HOME": "/home/x", "KEY": "value"}) == ["/home/x", "", "value"]
 
 
@@ -203,7 +203,7 @@ def test_nothing_is_written_to_stderr(here: Surroundings, ending: str) -> None:
         port = closed.getsockname()[1]
     here.start("http", endpoint="nowhere")
     (here.root / "mcps/s.mcp.yao").rename(here.root / "mcps/wrong.mcp.yao")
-    programs = {"noisy": ("rude", "noisy"), "mute": ("rude", "mute"), "tools": ("tools", "stdio")}
+    programs = {"noisy": ("rude", "noisy"), "mute": ("rude", "mute"), "tools": ("plain",)}
     definitions = {id: program(*arguments, mark=here.mark) for id, arguments in programs.items()}
     definitions["gone"] = {"transport": "sse", "url": f"http://127.0.0.1:{port}"}
     definitions["missing"] = {"transport": "stdio", "command": "no-such-command"}
@@ -218,7 +218,9 @@ def test_nothing_is_written_to_stderr(here: Surroundings, ending: str) -> None:
     eventually(lambda: marked(here.mark) == [], "the guards end what is left")
 
 
-def test_schemas_of_a_server_hold_nothing_up(here: Surroundings) -> None:
+def test_schemas_of_a_server_hold_nothing_up(here: Surroundings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bindings.processes.schemas.MAX_STEPS", 100_000)  # a third of what is allowed
+
     async def action(servers: Servers) -> Any:
         turns = 0
 

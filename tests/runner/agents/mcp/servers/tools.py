@@ -8,7 +8,6 @@ import socket
 import sys
 from pathlib import Path
 
-import uvicorn
 from mcp.server.fastmcp import FastMCP
 
 server = FastMCP("tools", log_level="ERROR")
@@ -82,6 +81,8 @@ def main() -> None:
     if transport == "stdio":
         server.run()
         return
+    import uvicorn
+
     app = server.streamable_http_app() if transport == "http" else server.sse_app()
     listening = socket.socket(fileno=int(rest[0]))
     config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
