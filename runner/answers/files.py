@@ -78,7 +78,7 @@ def completion_to(completion: Completion, chunks: tuple[str, ...]) -> dict[str, 
     if completion.finish_reason:
         record["finish_reason"] = completion.finish_reason
     record["usage"] = _usage_to(completion.usage)
-    for key in ("model", "id", "reasoning", "refusal", "awaiting_input", "input_hint"):
+    for key in ("model", "id", "reasoning", "returns_reasoning", "refusal", "awaiting_input", "input_hint"):
         value = getattr(completion, key)
         if value not in ("", None):
             record[key] = value
@@ -384,7 +384,7 @@ _ANSWER = {
     **dict.fromkeys(("model", "id", "reasoning", "refusal", "input_hint"), (str,)),
     "content_lines": [str],
     "reasoning_lines": [str],
-    "awaiting_input": (bool,),
+    **dict.fromkeys(("awaiting_input", "returns_reasoning"), (bool,)),
     "warnings": list,
     "chunks": _chunks_problem,
     "tool_calls": [_tool_call_problem],

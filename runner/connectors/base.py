@@ -139,6 +139,9 @@ class Completion(Value):
     id: str = ""
     reasoning: str = ""
     """Reasoning text, where the provider gives it."""
+    returns_reasoning: bool | None = None
+    """Whether the provider calls it `reasoning_content`, and so wants it back beside calls of tools, which DeepSeek
+    refuses without it (api-docs.deepseek.com/guides/thinking_mode)."""
     refusal: str | None = None
     awaiting_input: bool | None = None
     """Whether the answer was declared to wait for the user (`scripted` and `yao` can say so); None: not declared."""

@@ -34,6 +34,7 @@ class OpenAIAnswer(Answer):
         self._content: list[str] = []
         self._has_content = False
         self._reasoning: list[str] = []
+        self._returns_reasoning: bool | None = None
         self._refusal: list[str] = []
         self._calls = StreamedCalls()
 
@@ -61,6 +62,7 @@ class OpenAIAnswer(Answer):
             "content": joined(self._content),
             "tool_calls": self._calls.finished(),
             "reasoning": joined(self._reasoning),
+            "returns_reasoning": self._returns_reasoning,
             "refusal": "".join(self._refusal) or None,
         }
 
@@ -111,6 +113,7 @@ class OpenAIAnswer(Answer):
             self._has_content = True
             self._content.append(_text(content))
         thoughts = (piece.get("reasoning_content"), piece.get("reasoning"))
+        self._returns_reasoning = self._returns_reasoning or isinstance(thoughts[0], str) or None
         self._reasoning.append(next((text for text in thoughts if isinstance(text, str) and text), ""))
         self._refusal.append(_text(piece.get("refusal") or ""))
         calls = piece.get("tool_calls") or ()
@@ -263,8 +266,7 @@ class EmbeddingsAnswer(Answer):
 
     def __init__(self) -> None:
         super().__init__()
-        self._reason = "stop"
-        self._content = ""
+        self._reason, self._content = "stop", ""
 
     def feed(self, event: dict[str, Any]) -> str:
         """Takes an answer that is called a stream."""

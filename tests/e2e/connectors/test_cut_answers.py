@@ -139,6 +139,23 @@ def test_a_tool_whose_call_is_not_whole_does_not_run(
         assert "not run" in record["tools"][0]["error"]
 
 
+@pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
+def test_reasoning_goes_back_beside_calls_where_its_name_asks_for_it(app: MakeApplication, name: str) -> None:
+    call = {"id": "1", "function": {"name": "t__pay", "arguments": "{}"}}
+    thinking = completes(
+        {"message": {"content": None, name: "hm", "tool_calls": [call]}, "finish_reason": "tool_calls"}
+    )
+    with ModelServer(says("Done")) as host:
+        host.plan(thinking)
+        package = {"connector": "local", "mcp": {"servers": ["t"]}}
+        here = app({**agent(package=package, cases=[case()]), **PAY, **with_model(host)})
+        run_cases(here, "--record", "calls", code=0)
+        run_cases(here, "--replay", "calls", code=0)
+
+    said = host.requests[1].body["messages"][-2]
+    assert said.get("reasoning_content") == ("hm" if name == "reasoning_content" else None)
+
+
 # Helpers
 
 VERDICT = '{"passed": true}'
