@@ -153,6 +153,7 @@ def message_in(text: str) -> str:
         value: Any = json.loads(text)
     except (ValueError, RecursionError):
         return "" if text.lstrip().startswith("<") else text
+    value = value[0] if isinstance(value, list) and len(value) == 1 else value  # as Gemini's hosts do
     for _ in range(3):
         if not isinstance(value, Mapping):
             break

@@ -214,6 +214,7 @@ ADVICE = "Check the environment variable KEY, which options.key in connectors/te
         (status(307, ""), " answered 307", "The server redirects to another URL, which is not followed: set options.host to it in connectors/test.conn.yao"),
         (body(400, {"message": "bad  \n input"}), " answered 400: bad input", None),
         (body(400, {"error": "flat"}), " answered 400: flat", None),
+        (body(400, [{"error": {"message": "listed"}}]), " answered 400: listed", None),
         (body(400, {"detail": [{"loc": ["x"]}]}), ' answered 400: [{"loc": ["x"]}]', None),
         (body(400, "plain"), " answered 400: plain", None),
         (body(400, "<html>for people</html>"), " answered 400", None),
