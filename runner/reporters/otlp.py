@@ -20,7 +20,7 @@ import requests
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, Tracer, set_span_in_context
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from opentelemetry.util.re import parse_env_headers
@@ -66,13 +66,8 @@ class OtlpReporter:
         _LOGGER.setLevel(logging.CRITICAL + 1)
         self._session = _Session()
         headers = variables.get(f"{PREFIX}TRACES_HEADERS") or variables.get(f"{PREFIX}HEADERS", "")
-        self._sent = _Sent(
-            OTLPSpanExporter(
-                endpoint=self._address,
-                headers=parse_env_headers(headers, liberal=True),
-                session=self._session,
-            )
-        )
+        parsed = parse_env_headers(headers, liberal=True)
+        self._sent = _Exporter(endpoint=self._address, headers=parsed, session=self._session)
         self._queue = _Queue(self._sent, max_queue_size=None if variables.get("OTEL_BSP_MAX_QUEUE_SIZE") else QUEUE)
         clean = environment.secrets.text
         self._provider = TracerProvider(resource=_resource(variables, clean), shutdown_on_exit=False)
@@ -246,20 +241,15 @@ class _Queue(BatchSpanProcessor):
         super().on_end(span)
 
 
-class _Sent(SpanExporter):
+class _Exporter(OTLPSpanExporter):
     """Counts the spans that the collector has taken."""
 
-    def __init__(self, exporter: SpanExporter) -> None:
-        self._exporter = exporter
-        self.count = 0
+    count = 0
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        result = self._exporter.export(spans)
+        result = super().export(spans)
         self.count += len(spans) if result is SpanExportResult.SUCCESS else 0
         return result
-
-    def shutdown(self) -> None:
-        self._exporter.shutdown()
 
 
 class _Session(requests.Session):
