@@ -175,16 +175,7 @@ class Ordered:
     def on_event(self, event: events.Event, so_far: Execution) -> None:
         """Passes on what is due."""
         if isinstance(event, events.TestEnd):
-            suite, position = event.result.suite, event.result.position
-            held = self._held.setdefault(suite, {})
-            is_first = self._is_open and suite == self._order[0]
-            if is_first and not held and (position == self._next or self._as_they_end):
-                self._next = position + 1
-                self._inner.on_event(event, so_far)
-                return
-            held[position] = event
-            if not is_first:
-                return
+            self._held.setdefault(event.result.suite, {})[event.result.position] = event
         elif isinstance(event, events.SuiteStart):
             self._started[event.suite] = event
         elif isinstance(event, events.SuiteEnd):
