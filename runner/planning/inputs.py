@@ -226,7 +226,9 @@ def _resolve(input: str, options: RunOptions, every: Modules, directory: Path) -
             )
         yield CaseInput(agent=_agent(options, application, path, f"case file {path}", directory), path=path)
     else:
-        if re.fullmatch(r"[\w./-]+", input) and ("/" in input or looks_like_test(input)):
+        file, colon, _ = input.partition(":")  # as a place in a file, `a_test.ts:12` or `a_test.ts::TestA`
+        is_place = bool(colon and re.fullmatch(r"\S+", input) and absolute(file, directory).is_file())
+        if is_place or (re.fullmatch(r"[\w./-]+", input) and ("/" in input or looks_like_test(input))):
             from runner.planning.names import missing_path_hint
 
             hint = missing_path_hint(input, directory, application)

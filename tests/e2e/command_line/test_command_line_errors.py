@@ -95,6 +95,16 @@ REFUSED = {
         ("-i", "gone_test.ts"),
         "Error: Cannot use -i gone_test.ts: there is no such file or folder\nHint: There are assistants, folder",
     ),
+    "place in a test file": (
+        ("-n", "demo", "-i", "assistants/demo/src/setup_test.ts:12:5"),
+        "Error: Cannot use -i assistants/demo/src/setup_test.ts:12:5: there is no such file or folder\n"
+        'Hint: Did you mean "assistants/demo/src/setup_test.ts"?',
+    ),
+    "test in a file as pytest names it": (
+        ("-n", "demo", "-i", "assistants/demo/src/setup_test.ts::TestA"),
+        "Error: Cannot use -i assistants/demo/src/setup_test.ts::TestA: there is no such file or folder\n"
+        "Hint: Type: yao-test assistants/demo/src/setup_test.ts --run 'TestA'",
+    ),
     "application that is no folder": ((*S, "-a", "notes.txt"), "Error: Cannot use --app notes.txt: it is not a folder"),
     "application without agents": (
         (*S, "--app", "folder"),
