@@ -113,7 +113,7 @@ def test_the_command_that_runs_it_again(shop: Application) -> None:
 
 def test_on_a_terminal_a_line_stands_alone(shop: Application) -> None:
     """What runs now is shown below it, and is away while it is written."""
-    code, output = on_terminal(shop, "-i", "scripts.demo.work", "--bench", "^BenchmarkWork$", "--bench-time", "2s")
+    code, output = on_terminal(shop, "-i", "scripts.demo.work", "--bench", "^BenchmarkWork$", "--bench-time", "500ms")
     assert (code, "0 of 1 done" in output) == (0, True), output
     (line,) = (line for line in output.split("\n") if "ns/op" in line)
     assert re.fullmatch(rf"(.*\r\x1b\[K)?{LINE.pattern}", line), repr(line)

@@ -105,7 +105,7 @@ export async function TestNever(t) { const gate = new Promise(() => {}); await g
             "broken_test.ts": 'const port = "80" + 1;\nif (port !== "81") throw new Error("wrong port " + port);\n',
         }
     )
-    found = stories(made, "--timeout", "1s")
+    found = stories(made, "--timeout", "300ms")
     assert max(line.get("assigned", {}).get("n", 0) for line in found["TestForever"][-3:]) > 100
     assert {"gate": "Promise {<pending>}"} in [line.get("assigned") for line in found["TestNever"]]
     assert found["broken"][-1] | {"file": ""} == {

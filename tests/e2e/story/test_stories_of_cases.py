@@ -122,7 +122,7 @@ def test_who_gets_a_story(app: MakeApplication) -> None:
 
 def test_the_end_of_endless_hooks_and_what_differs(app: MakeApplication) -> None:
     endless = "function Create(ctx, messages) {\n  let at = 0;\n  while (true) at++;\n}\n"
-    cases = [{"id": "endless", "input": "x", "timeout": "1s"}]
+    cases = [{"id": "endless", "input": "x", "timeout": "200ms"}]
     here = app(agent(hooks=endless, cases=cases))
     (failure,) = json.loads(here.run("-i", "assistants", "--story=all", "--json").stdout)["failures"]
     assert failure["cause"] == "timeout"

@@ -106,7 +106,7 @@ def test_tests_of_later_runs_have_fresh_realms_too(app: MakeApplication) -> None
     """
     tests = "".join(f"function TestT{n}(t) {{ {spoil} }}\n" for n in range(30))
     here = app({"a_test.js": f"let count = 0;\n{tests}function TestLoop(t) {{ for (;;) {{}} }}\n"})
-    with on_open_terminal(here, "--watch", "--timeout", "1s", "--parallel", "1") as terminal:
+    with on_open_terminal(here, "--watch", "--timeout", "400ms", "--parallel", "1") as terminal:
         for _ in range(2):
             shown = terminal.wait(WAITING)
             assert "Summary: 30 passed, 1 failed" in shown, shown
