@@ -92,7 +92,7 @@ TABLES = {
     "flags of mutate": ("mutate", "--help"),
     "refusal": ("-i", "assistants/clerk/tests/shop-flor.jsonl"),
     "benchmarks": ("--bench", ".", "--bench-time", "1ms", "--baseline", "old.txt"),
-    "searches": ("--fuzz", ".", "--fuzz-time", "100ms", "-i", "scripts.clerk.rates"),
+    "searches": ("--fuzz", ".", "--fuzz-time", "30ms", "-i", "scripts.clerk.rates"),
 }  # fmt: skip
 
 

@@ -101,7 +101,7 @@ def test_errors_name_their_places_and_the_session_goes_on(here: Application) -> 
 
 
 def test_what_never_ends_ends_its_realm_alone(here: Application) -> None:
-    run = piped(here, "var a = 1\nwhile (true) {}\ntypeof a\n", "scripts.demo.tally", "--timeout", "1s")
+    run = piped(here, "var a = 1\nwhile (true) {}\ntypeof a\n", "scripts.demo.tally", "--timeout", "300ms")
 
     assert (run.code, run.stdout) == (1, '"undefined"\n')
     assert "The realm ended: started a new one" in run.stderr

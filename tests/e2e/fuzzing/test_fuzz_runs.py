@@ -248,7 +248,7 @@ def test_an_input_that_fails_only_after_others_is_no_find(shared_app: MakeApplic
         "export function FuzzStop(f) { f.add(true); f.fuzz((t, b) => { t.skip('not this one'); }); }\n"
     )
     app = shared_app({"parse_test.ts": test})
-    run = app.run("-i", "scripts.demo.parse", "--fuzz", ".", "--fuzz-time", "700ms")
+    run = app.run("-i", "scripts.demo.parse", "--fuzz", ".", "--fuzz-time", "300ms")
     assert run.code == 0
     assert re.search(
         r"^FuzzState: .*nothing found .*; \d+ of them failed only after others, not alone$", run.stdout, re.M
@@ -266,7 +266,7 @@ def test_each_realm_of_a_search_has_a_world_of_its_own(shared_app: MakeApplicati
         "  if (count > 5 && Process('session.Get', 'count') > 5) throw new Error('left over'); }); }\n"
     )
     app = shared_app({"parse_test.ts": test})
-    run = app.run("-i", "scripts.demo.parse", "--fuzz", ".", "--fuzz-time", "500ms")
+    run = app.run("-i", "scripts.demo.parse", "--fuzz", ".", "--fuzz-time", "250ms")
     assert (run.code, "nothing found" in run.stdout) == (0, True), run
 
 
