@@ -55,14 +55,14 @@ def test_nothing_leaks_from_one_module_into_the_loading_of_the_next(app: MakeApp
             "c_test.ts": "for (;;);\n",
         }
     )
-    results = here.results("-i", "scripts.demo", "--parallel", "1", "--timeout", "1s", code=1)
+    results = here.results("-i", "scripts.demo", "--parallel", "1", "--timeout", "300ms", code=1)
     assert {name: record["status"] for name, record in results.items()} == {
         "a.TestA": "failed",
         "b.TestB": "passed",
         "c.c": "failed",
     }
     assert results["a.TestA"]["error"] == "of A"
-    assert results["c.c"]["error"].startswith("cannot load the module: timeout after 1s")
+    assert results["c.c"]["error"].startswith("cannot load the module: timeout after 0.3s")
 
 
 def test_what_top_level_code_calls_belongs_to_the_world_of_each_test(app: MakeApplication) -> None:
