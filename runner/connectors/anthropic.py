@@ -31,9 +31,12 @@ _SAME_NAME = ("temperature", "top_p", "top_k", "thinking", "service_tier")
 _DELTAS = {
     "text_delta": ("text", "text"),
     "thinking_delta": ("thinking", "thinking"),
+    "signature_delta": ("signature", "thinking"),
     "input_json_delta": ("partial_json", "tool_use"),
 }
 """Type of a delta → its field that carries the piece, and the type of its block."""
+_THOUGHTS = "thinking"
+"""Under which blocks of thinking are kept beside the first call of an answer."""
 _INPUT = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
 """The fields that sum up to the input tokens: read from the cache, written to it, and all others."""
 _LIFETIMES = ("cache_creation.ephemeral_5m_input_tokens", "cache_creation.ephemeral_1h_input_tokens")
@@ -92,7 +95,10 @@ class AnthropicAnswer(Answer):
             self._start(index, block)
 
     def _said(self) -> dict[str, Any]:
+        thoughts = [block.thought() for block in self._blocks if block.type.endswith("thinking")]
         calls = [block.call(index) for index, block in enumerate(self._blocks) if block.type == "tool_use"]
+        if thoughts and calls:
+            calls[0] = calls[0].replace(extra_content=json.dumps({_THOUGHTS: thoughts}))
         return {"content": self._text("text"), "tool_calls": tuple(calls), "reasoning": self._text("thinking")}
 
     def _usage(self, figures: UsageReader) -> Usage:
@@ -128,6 +134,9 @@ class AnthropicAnswer(Answer):
             self._start(index, {"type": type})
             there = self._blocks
         block = next((block for block in reversed(there) if block.type.endswith(type)), there[-1])
+        if field == "signature":
+            block.said = {**block.said, field: delta.get(field)}
+            return ""
         return block.add(delta.get(field))
 
     def _text(self, type: str) -> str:
@@ -151,6 +160,10 @@ class _Block:
             raise TypeError(f"{text!r} is not a string")
         self.pieces.append(text)
         return text if self.type == "text" else ""
+
+    def thought(self) -> dict[str, Any]:
+        """The block of thinking that it is, which the API wants back before the calls, with its signature."""
+        return {**self.said, "thinking": "".join(self.pieces)} if self.type == "thinking" else self.said
 
     def call(self, number: int) -> ToolCall:
         """The call of a tool that it is."""
@@ -224,7 +237,9 @@ class AnthropicConnector(HttpConnector):
 
     def _blocks(self, message: Message, vision: bool) -> list[dict[str, Any]]:
         blocks = [self._block(part) for part in content_parts(message) if vision or part.get("type") != "image_url"]
-        blocks += [_tool_use(call) for call in message.get("tool_calls") or ()]
+        calls = message.get("tool_calls") or ()
+        thoughts = [thought for call in calls for thought in (call.get("extra_content") or {}).get(_THOUGHTS) or ()]
+        blocks = [*thoughts, *blocks, *map(_tool_use, calls)]
         return [block for block in blocks if block.get("text") != ""]
 
     def _block(self, part: dict[str, Any]) -> dict[str, Any]:

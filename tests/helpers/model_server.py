@@ -385,7 +385,8 @@ def _anthropic(
     deltas: list[list[dict[str, Any]]] = []
     if reasoning:
         content.append({"type": "thinking", "thinking": reasoning, "signature": "s"})
-        deltas.append([{"type": "thinking_delta", "thinking": piece} for piece in _pieces(reasoning)])
+        thoughts = [{"type": "thinking_delta", "thinking": piece} for piece in _pieces(reasoning)]
+        deltas.append([*thoughts, {"type": "signature_delta", "signature": "s"}])
     if text:
         content.append({"type": "text", "text": text})
         deltas.append([{"type": "text_delta", "text": piece} for piece in _pieces(text)])
@@ -397,7 +398,7 @@ def _anthropic(
 
     start = {**message, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
     events: list[dict[str, Any]] = [{"type": "message_start", "message": start}, {"type": "ping"}]
-    empty = {"thinking": {"thinking": ""}, "text": {"text": ""}, "tool_use": {"input": {}}}
+    empty = {"thinking": {"thinking": "", "signature": ""}, "text": {"text": ""}, "tool_use": {"input": {}}}
     for index, (block, pieces) in enumerate(zip(content, deltas, strict=True)):
         opened = {**block, **empty[block["type"]]}
         events.append({"type": "content_block_start", "index": index, "content_block": opened})

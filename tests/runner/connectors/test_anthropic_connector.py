@@ -8,6 +8,7 @@ import pytest
 from connector_bench import KEY, Bench, asks
 from model_server import body, says, sends
 
+from runner.agents.answer import tool_call_records
 from runner.connectors.base import Completion, ModelRequest, ToolCall, Usage
 
 USAGE = Usage(input_tokens=11, output_tokens=7, cached_tokens=4, written_tokens=2)
@@ -44,6 +45,17 @@ def test_tool_calls_are_put_together(bench: Bench, streaming: bool) -> None:
         tuple(ToolCall(id=id, name=name, arguments=arguments) for id, name, arguments in CALLS),
         "tool_use",
     )
+
+
+@pytest.mark.parametrize("streaming", [True, False], ids=["streamed", "whole"])
+def test_thinking_goes_back_before_the_calls_with_its_signature(bench: Bench, streaming: bool) -> None:
+    bench.server.plan(says("Let me see", tool_calls=CALLS, reasoning="hm"))
+    answer = bench.ask(streaming=streaming)
+    said = {"role": "assistant", "content": answer.content, "tool_calls": tool_call_records(answer)}
+    bench.ask(ModelRequest(messages=[said]))
+    (sent,) = bench.server.requests[1].body["messages"]
+    assert [block["type"] for block in sent["content"]] == ["thinking", "text", "tool_use", "tool_use"]
+    assert sent["content"][0] == {"type": "thinking", "thinking": "hm", "signature": "s"}
 
 
 @pytest.mark.parametrize(
