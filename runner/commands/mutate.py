@@ -140,7 +140,7 @@ def _mutate_handlers(request: RunRequest, least: float | None, paths: Sequence[P
         else:
             environment.stderr.write(failed_text(outcome.failed))
         return exit_codes.FAILED
-    score = score_of(outcome.verdicts)
+    score = score_of(one.status for one in outcome.verdicts)
     code = _exit_code(outcome.code, is_below(score.share, least) or _is_open(outcome.stopped, score, least))
     text = "" if options.quiet else survivors_text(outcome, printer.style)
     text += summary_text(outcome, columns_of(environment)) + below_text(score.share, least)
@@ -258,7 +258,7 @@ def mutate_prompts(request: RunRequest, least: float | None, paths: Sequence[Pat
         resume=absolute(given.resume, environment.directory) if given.resume is not None else None,
         store=printer.store,
     )
-    share = score_of(found.verdicts).share
+    share = score_of(one.status for one in found.verdicts).share
     code = _exit_code(found.code, is_below(share, least) or found.stopped is not None)
     text = rules_text(found, printer.style) + below_text(share, least)
     return printer.finish(rules_record(found, code), found.warnings, text, code)

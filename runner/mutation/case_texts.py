@@ -96,7 +96,7 @@ def rules_text(found: PromptRules, style: Style) -> str:
         text += f"Stopped: {found.stopped}\n"
     free = sum(one.status is Status.SURVIVED for one in found.verdicts)
     said = f"{count(len(found.verdicts), 'rule')}, {free} without a case that depends on it"
-    return f"{text}\n{said}. Score {percent(score_of(found.verdicts).share)}\n"
+    return f"{text}\n{said}. Score {percent(score_of(one.status for one in found.verdicts).share)}\n"
 
 
 def rules_record(found: PromptRules, code: int) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def rules_record(found: PromptRules, code: int) -> dict[str, Any]:
     return {
         "format": 1,
         "exit_code": code,
-        "score": score_of(found.verdicts).share,
+        "score": score_of(one.status for one in found.verdicts).share,
         "rules": [json_of(one) for one in found.verdicts],
         "failed": dict(found.failed),
         "stopped": found.stopped,

@@ -134,7 +134,7 @@ def summary_text(outcome: Outcome, room: int | None) -> str:
             {f"  {name or '(top of the module)'}": one for name, one in functions.items()} if len(functions) > 1 else {}
         )
         for name, of_one in {file: found, **named}.items():
-            score = score_of(of_one)
+            score = score_of(one.status for one in of_one)
             missed = (str(score.counts.get(status) or "") for status in (Status.SURVIVED, Status.NO_COVERAGE))
             rows.append((name, percent(score.share), f"{score.noticed} of {score.counted}", *missed))
     text = table(rows, room, least=("Noticed",)) if len(rows) > 1 else ""
@@ -148,7 +148,7 @@ def summary_text(outcome: Outcome, room: int | None) -> str:
 
 def total_line(verdicts: Iterable[Verdict]) -> str:
     """All counts, and the score."""
-    score = score_of(verdicts)
+    score = score_of(one.status for one in verdicts)
     said = [f"{score.counts[status]} {word}" for status, word in SAID.items() if score.counts.get(status)]
     return f"{count(sum(score.counts.values()), 'mutant')}: {', '.join(said) or 'none'}. Score {percent(score.share)}"
 
@@ -285,7 +285,7 @@ def as_record(outcome: Outcome, threshold: float | None) -> dict[str, Any]:
     """The output of `--json`: `{score, threshold, counts, files: {path: {score, counts, functions}}, mutants}`; scores
     are from 0 to 1, and null where there is nothing to count. `mutants` are those that nothing noticed; `values` are
     those at a survivor's point, `{test, without, mutated}`, where `test` is null if none has other ones with it."""
-    score = score_of(outcome.verdicts)
+    score = score_of(one.status for one in outcome.verdicts)
     files = {}
     for file, found in by_file(outcome.verdicts).items():
         functions = {name: _scores(of_one) for name, of_one in by_function(found).items()}
@@ -301,7 +301,7 @@ def as_record(outcome: Outcome, threshold: float | None) -> dict[str, Any]:
 
 
 def _scores(verdicts: Iterable[Verdict]) -> dict[str, Any]:
-    score = score_of(verdicts)
+    score = score_of(one.status for one in verdicts)
     return {
         "score": score.share,
         "counts": {status.value: number for status in Status if (number := score.counts.get(status))},
@@ -336,13 +336,13 @@ def _mutant_record(verdict: Verdict) -> dict[str, Any]:
 
 def as_markdown(outcome: Outcome, threshold: float | None) -> str:
     """The scores and the survivors, such as for a comment on a pull request."""
-    share = score_of(outcome.verdicts).share
+    share = score_of(one.status for one in outcome.verdicts).share
     text = f"# Mutants\n\n**{total_line(outcome.verdicts)}**\n\n"
     if is_below(share, threshold):
         text += f"That is below the threshold of {percent(threshold)}.\n\n"
     rows = []
     for file, found in by_file(outcome.verdicts).items():
-        score = score_of(found)
+        score = score_of(one.status for one in found)
         missed = ", ".join(f"{score.counts[one]} {SAID[one]}" for one in MISSED if score.counts.get(one))
         rows.append((inline(file), percent(score.share), f"{score.noticed} of {score.counted}", missed))
     text += markdown_table(("Handler", "Score", "Noticed", "Not noticed"), rows) if rows else ""

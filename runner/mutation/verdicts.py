@@ -27,7 +27,7 @@ from enum import Enum
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from runner.fingerprints.parts import without_numbers
 from runner.planning.last_failed import write_json
@@ -124,17 +124,9 @@ class Score(Value):
         return self.noticed / self.counted if self.counted else None
 
 
-class HasStatus(Protocol):
-    """A verdict on a mutant, on a changed answer, or on a rule that was left out."""
-
-    @property
-    def status(self) -> Status:
-        """What became of it."""
-
-
-def score_of(verdicts: Iterable[HasStatus]) -> Score:
-    """The score of some verdicts."""
-    return Score(counts=Counter(verdict.status for verdict in verdicts))
+def score_of(statuses: Iterable[Status]) -> Score:
+    """The score of the verdicts that have these statuses."""
+    return Score(counts=Counter(statuses))
 
 
 def is_below(share: float | None, least: float | None) -> bool:

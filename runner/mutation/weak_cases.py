@@ -92,7 +92,7 @@ class CaseVerdict(Value):
     @property
     def total(self) -> Score:
         """How many changes it notices."""
-        return score_of(self.changes)
+        return score_of(one.status for one in self.changes)
 
     @property
     def checks_nothing(self) -> bool:
@@ -125,7 +125,7 @@ class FileVerdict(Value):
     @property
     def total(self) -> Score:
         """How many changes its cases notice."""
-        return score_of(one for case in self.cases for one in case.changes)
+        return score_of(one.status for case in self.cases for one in case.changes)
 
 
 class WeakCases(Value):
@@ -142,7 +142,7 @@ class WeakCases(Value):
     @property
     def total(self) -> Score:
         """How many changes all cases notice."""
-        return score_of(one for file in self.files for case in file.cases for one in case.changes)
+        return score_of(one.status for file in self.files for case in file.cases for one in case.changes)
 
 
 def find_weak_cases(
