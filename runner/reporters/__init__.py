@@ -141,8 +141,8 @@ def _make(format: Format, target: Path | TextIO) -> FileReporter:
     found = import_module(f"runner.reporters.{module}")
     if module == "html":
         found.check()
-    reporter = DocumentReporter(target, getattr(found, name))
-    reporter.unused, reporter.only_bad = format.unused.split(), format.only_bad
+    reporter = DocumentReporter(target, getattr(found, name), format.unused.split())
+    reporter.only_bad = format.only_bad
     return reporter
 
 
@@ -190,12 +190,18 @@ def open_reporters(
     reporters: list[Reporter] = [console.progress] if console.progress else []
     reporters.append(Ordered(ConsoleReporter(options, environment, console.write), as_they_end=options.reorders))
     if options.variants:
-        from runner.reporters.change_lines import VariantReporter
+        from runner.reporters.change_lines import OF_ANSWERS, variants_text
         from runner.reporters.console.style import Style
         from runner.reporters.console.table import columns_of
+        from runner.reporters.document import Collector
 
-        style = Style(environment.colors and not options.no_color)
-        reporters.append(VariantReporter(console.write, style, columns_of(environment), bool(options.verbose)))
+        told = partial(
+            variants_text,
+            style=Style(environment.colors and not options.no_color),
+            room=columns_of(environment),
+            detailed=bool(options.verbose),
+        )
+        reporters.append(Collector(lambda report: console.write(told(report)), OF_ANSWERS))
     files: dict[str, Path] = {}
     for output in outputs:
         path = report_path(output, environment.directory)

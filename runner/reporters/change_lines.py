@@ -19,7 +19,6 @@ from runner.record.votes import SCORE
 from runner.reporters.console import verdict_lines
 from runner.reporters.console.style import DOUBLE, Style, count, in_milliseconds
 from runner.reporters.console.table import grouped, table
-from runner.reporters.document import Collector
 from runner.security.terminal import in_line
 from runner.statistics.change import MeanDifference
 from runner.statistics.intervals import Estimate, Interval
@@ -183,34 +182,23 @@ LENGTH = 400
 """Characters of an answer that are shown."""
 
 
-class VariantReporter(Collector):
-    """Writes to the console what differs between the variants of a run."""
+OF_ANSWERS = ("messages", "turns", "tools", "logs", "attachments", "sent", "failures")
+"""Members of a result that variants are not compared by."""
 
-    unused = ("messages", "turns", "tools", "logs", "attachments", "sent", "failures")
 
-    def __init__(self, write: Callable[[str], object], style: Style, room: int | None, detailed: bool) -> None:
-        """`room` is the width of the terminal; `detailed` shows the statistics behind the verdicts."""
-        super().__init__()
-        self._write = write
-        self._room = room
-        self._detailed = detailed
-        self._style = style
-
-    def write(self, report: Report) -> None:
-        """Writes the verdicts on the variants, or why they cannot be compared."""
-        try:
-            compared = verdicts_on(report)
-        except ConfigurationError as error:
-            self._write(f"The variants cannot be compared: {error.message}\n")
-            return
-        names, verdicts, style = compared.names, compared.verdicts, self._style
-        rows = matrix(compared.parts)
-        text = f"{DOUBLE}\n  {style.paint('Variants', 'bold')}\n{DOUBLE}\n"
-        for verdict, said in zip(verdicts, _said_of(compared, self._detailed), strict=True):
-            text += _told(said, verdict, style)
-        text += "\n" + matrix_text(rows, names, style, self._room)
-        overall = overview(verdicts, names, "Variant", self._detailed)
-        self._write(f"{text}\n{table(overall, self._room, least=LEAST)}")
+def variants_text(report: Report, style: Style, room: int | None, detailed: bool) -> str:
+    """What differs between the variants of a run, or why they cannot be compared. `room` is the width of the terminal;
+    `detailed` shows the statistics behind the verdicts."""
+    try:
+        compared = verdicts_on(report)
+    except ConfigurationError as error:
+        return f"The variants cannot be compared: {error.message}\n"
+    names, verdicts = compared.names, compared.verdicts
+    text = f"{DOUBLE}\n  {style.paint('Variants', 'bold')}\n{DOUBLE}\n"
+    for verdict, said in zip(verdicts, _said_of(compared, detailed), strict=True):
+        text += _told(said, verdict, style)
+    text += "\n" + matrix_text(matrix(compared.parts), names, style, room)
+    return f"{text}\n{table(overview(verdicts, names, 'Variant', detailed), room, least=LEAST)}"
 
 
 def matrix_text(rows: Sequence[MatrixRow], names: Sequence[str], style: Style, room: int | None) -> str:

@@ -36,15 +36,14 @@ LONGEST_NAME = 200
 
 
 class Collector(Reporter):
-    """A reporter that collects results, and writes the report of the whole run when that has ended. A subclass writes
-    it in `write`."""
+    """A reporter that collects results, and writes the report of the whole run when that has ended."""
 
-    unused: Collection[str] = ()
-    """Members of a result that `write` has no use for."""
     only_bad = False
     """Whether `write` needs only the results that failed or have warnings."""
 
-    def __init__(self) -> None:
+    def __init__(self, write: Callable[[Report], object], unused: Collection[str] = ()) -> None:
+        """`write` writes a report, and has no use for the `unused` members of a result."""
+        self._write, self._unused = write, unused
         self._start: RunStart | None = None
         self._ended: list[tuple[TestResult, Suite]] = []
         self._results: list[TestResult] = []
@@ -67,7 +66,7 @@ class Collector(Reporter):
 
     def write(self, report: Report) -> None:
         """Writes a report. Raises OSError."""
-        raise NotImplementedError
+        self._write(report)
 
     def _report(self, run: Execution, end: RunEnd) -> Report:
         assert self._start is not None
@@ -92,7 +91,7 @@ class Collector(Reporter):
     def _take(self) -> None:
         for result, suite in self._ended:
             if not self.only_bad or result.status == Status.FAILED or result.outcome.warnings:
-                self._results.append(taken(result, suite, self.unused))
+                self._results.append(taken(result, suite, self._unused))
         self._ended.clear()
 
 
@@ -106,7 +105,7 @@ def taken(result: TestResult, suite: Suite, unused: Collection[str] = ()) -> Tes
 class DocumentReporter(Collector):
     """A reporter that writes one document when the run has ended."""
 
-    def __init__(self, target: Path | TextIO, render: Callable[[Report], str]) -> None:
+    def __init__(self, target: Path | TextIO, render: Callable[[Report], str], unused: Collection[str] = ()) -> None:
         """`target` is a file, which is replaced whole, a pipe, or a stream; `render` makes the text of a report. Raises
         ConfigurationError for a pipe that nobody reads."""
         self._render = render
@@ -114,7 +113,7 @@ class DocumentReporter(Collector):
         if isinstance(target, Path) and is_pipe(target):
             self._pipe = TextIOWrapper(BufferedWriter(open_pipe(target)), encoding="utf-8", newline="")
         self._target = self._pipe or target
-        super().__init__()
+        super().__init__(self._put, unused)
 
     @property
     def path(self) -> Path | None:
@@ -126,8 +125,7 @@ class DocumentReporter(Collector):
         if self._pipe is not None:
             self._pipe.close()
 
-    def write(self, report: Report) -> None:
-        """Writes the document of a report. Raises OSError."""
+    def _put(self, report: Report) -> None:
         text = self._render(report)
         if isinstance(self._target, Path):
             write_whole(self._target, text)

@@ -36,10 +36,10 @@ class GithubReporter(Collector):
     """Writes annotations to the output, and Markdown to the file that `GITHUB_STEP_SUMMARY` names."""
 
     def __init__(self, write: Callable[[str], object], variables: Mapping[str, str]) -> None:
-        self._write = write
+        self._print = write
         self._workspace = variables.get("GITHUB_WORKSPACE", "")
         self._summary = variables.get("GITHUB_STEP_SUMMARY", "")
-        super().__init__()
+        super().__init__(self._tell)
         self._stopped = ""
         """What lets the runner take commands again."""
 
@@ -48,19 +48,19 @@ class GithubReporter(Collector):
         super().on_event(event, so_far)
         if isinstance(event, RunStart):
             self._stopped = token_hex(16)
-            self._write(f"::stop-commands::{self._stopped}\n")
+            self._print(f"::stop-commands::{self._stopped}\n")
 
-    def write(self, report: Report) -> None:
+    def _tell(self, report: Report) -> None:
         """Writes annotations, and the summary of the job if there is a file for it."""
         self.close()
-        self._write(commands(report, self._workspace))
+        self._print(commands(report, self._workspace))
         if self._summary:
             self._append(report)
 
     def close(self) -> None:
         """Lets the runner take commands again."""
         if self._stopped:
-            self._write(f"::{self._stopped}::\n")
+            self._print(f"::{self._stopped}::\n")
             self._stopped = ""
 
     def _append(self, report: Report) -> None:
@@ -71,7 +71,7 @@ class GithubReporter(Collector):
                 with path.open("ab") as stream:
                     stream.write(utf8(markdown(report, room)))
         except OSError as error:
-            self._write(f"::warning title=yao-test::{_message(f'Cannot write the job summary: {error.strerror}')}\n")
+            self._print(f"::warning title=yao-test::{_message(f'Cannot write the job summary: {error.strerror}')}\n")
 
 
 def commands(report: Report, workspace: str) -> str:
