@@ -69,9 +69,9 @@ class OpenAIAnswer(Answer):
     def _usage(self, figures: UsageReader) -> Usage:
         asked, answered = figures.count("prompt_tokens"), figures.count("completion_tokens")
         thought = figures.count("completion_tokens_details.reasoning_tokens") or 0
-        total = (asked or 0) + (answered or 0) + thought
-        if answered is not None and (thought > answered or figures.count("total_tokens") == total):
-            answered += thought  # some hosts count it beside the answer
+        total = figures.count("total_tokens") or 0
+        if asked is not None and answered is not None:  # some hosts count it beside the answer, or in the total alone
+            answered = max(answered + (thought if thought > answered else 0), total - asked)
         return figures.usage(
             input_tokens=asked,
             output_tokens=answered,

@@ -53,6 +53,16 @@ def test_diff(realm: Realm, row: str, text: str) -> None:
     assert realm.run(f"$.diff({expected}, {actual})") == text
 
 
+def test_the_way_to_a_deep_difference_reads_what_is_there_a_few_times() -> None:
+    realm = Realm(
+        "let reads = 0; const chain = (v) => { let o = { get v() { reads++; return v; } };"
+        " for (let i = 0; i < 300; i++) o = { id: i, o }; return o; }"
+    )
+
+    assert realm.run("$.diff(chain(1), chain(2))").splitlines()[1:] == ["- 1", "+ 2"]
+    assert realm.run("JSON.stringify(reads)") < 30
+
+
 def test_a_long_diff_shows_the_start_of_both_sides(realm: Realm) -> None:
     lines = realm.run("$.diff(range(2000).join('\\n'), range(2000).map((i) => -i).join('\\n'))").split("\n")
     expected = [
