@@ -73,7 +73,7 @@ export default function (kernel: Kernel): Explain {
   function difference(expected: unknown, actual: unknown): Difference {
     const at: Difference = { path: "", expected, actual };
     try {
-      while (descend(kernel, at, inspect, label));
+      if (!kernel.part<(a: unknown, b: unknown) => boolean>("equal")(expected, actual)) while (descend(kernel, at, inspect, label));
     } catch {
       // a value cannot be read any further: the place that was found so far is used
     }

@@ -18,14 +18,14 @@ const itemLimit = 200;
 
 type Inspect = (value: unknown, options?: { length?: number }) => string;
 
-/** Moves `at` to the first property or item that differs. Returns false if there is none. */
+/** Moves `at`, whose values differ, to the first property or item that does. Returns false if there is none. */
 export function descend(kernel: Kernel, at: Difference, inspect: Inspect, label: (key: string) => string): boolean {
   const { std } = kernel;
   const { expected, actual } = at;
   if (!isObject(expected) || !isObject(actual) || at.path.length > pathLimit) return false;
   const equal = kernel.part<(a: unknown, b: unknown) => boolean>("equal");
-  const step = (name: string, x: unknown, y: unknown): boolean => {
-    if (equal(x, y)) return false;
+  const step = (name: string, x: unknown, y: unknown, differ = false): boolean => {
+    if (!differ && equal(x, y)) return false;
     at.path += name;
     at.expected = x;
     at.actual = y;
@@ -33,13 +33,26 @@ export function descend(kernel: Kernel, at: Difference, inspect: Inspect, label:
   };
   const own = (of: object, key: PropertyKey): unknown => (std.hasOwn(of, key) ? of[key as keyof object] : undefined);
 
+  /** Whether nothing but the values of the keys of `expected` can make them differ. */
+  function byTheseKeys(): boolean {
+    const kind = kindOf(std, expected as object);
+    if ((kind !== "Object" && kind !== "Array") || kind !== kindOf(std, actual as object)) return false;
+    if (std.getPrototypeOf(expected) !== std.getPrototypeOf(actual) || (expected as unknown[]).length !== (actual as unknown[]).length) return false;
+    const keys = keysOf(std, actual as object);
+    for (let i = 0; i < keys.length; i++) if (!std.hasOwn(expected as object, keys[i])) return false;
+    return true;
+  }
+
   function byKeys(x: object, y: object, of: object): boolean {
-    const keys = keysOf(std, of);
+    const all = keysOf(std, of);
+    const keys = std.list<PropertyKey>();
+    for (let i = 0; i < all.length; i++) if (!std.is(own(x, all[i]), own(y, all[i]))) keys[keys.length] = all[i];
+    const isLast = byTheseKeys(); // the last one then differs if no other does, and is not compared again at each level
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i];
       const name = typeof key === "symbol" ? "[" + std.symbolText(key) + "]" : label(key as string);
       const named = typeof key === "symbol" ? name : std.String(+(key as string)) === key ? "[" + name + "]" : std.slice(name, 0, 1) === '"' ? "[" + name + "]" : "." + name;
-      if (step(named, own(x, key), own(y, key))) return true;
+      if (step(named, own(x, key), own(y, key), isLast && i === keys.length - 1)) return true;
     }
     return false;
   }

@@ -57,6 +57,10 @@ OPENAI: dict[str, tuple[list[Any], Usage]] = {
         [{**KNOWN, "total_tokens": 3017, "completion_tokens_details": {"reasoning_tokens": 7}}],
         Usage(input_tokens=3000, output_tokens=17),
     ),
+    "thinking in the total alone": (
+        [{**KNOWN, "total_tokens": 3417}],
+        Usage(input_tokens=3000, output_tokens=417),
+    ),
     "more thinking than it says": (
         [{**KNOWN, "completion_tokens_details": {"reasoning_tokens": 400}}],
         Usage(input_tokens=3000, output_tokens=410),
