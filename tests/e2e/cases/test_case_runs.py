@@ -220,7 +220,7 @@ def test_unknown_fields_are_an_error_and_a_warning_when_lenient(app: MakeApplica
 def test_an_interrupt_reports_what_ended_and_leaves_no_process(app: MakeApplication, tmp_path: Path) -> None:
     replies = "- when: { input: slow }\n  reply: { text: late, delay: 1h }\n- reply: done\n"
     hooks = "function Create(ctx, messages) { if (messages[0].content === 'slow') Process('agent.Call', { assistant_id: 'slow', messages }); }"
-    cases = [{"id": f"c{number}", "input": "fast" if number < 10 else "slow"} for number in range(60)]
+    cases = [{"id": f"c{number}", "input": "fast" if number < 10 else "slow"} for number in range(30)]
     application = app({**agent(replies=replies, hooks=hooks, cases=cases), **agent("slow", replies=replies)})
     path = tmp_path / "r.jsonl"
 
@@ -228,7 +228,7 @@ def test_an_interrupt_reports_what_ended_and_leaves_no_process(app: MakeApplicat
         written = path.read_text().splitlines() if path.exists() else []
         return [record["id"] for record in map(json.loads, written) if record["type"] == "result"]
 
-    process = application.start("-i", case_file(), "--parallel", "50", "-o", str(path), "-o", str(tmp_path / "r.json"))
+    process = application.start("-i", case_file(), "--parallel", "20", "-o", str(path), "-o", str(tmp_path / "r.json"))
     eventually(lambda: len(ended()) == 10, "the quick cases end")
     process.send_signal(signal.SIGINT)
     run = application.finish(process)

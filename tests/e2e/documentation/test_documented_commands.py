@@ -75,6 +75,7 @@ PLACEHOLDERS = {
     "yao-test -i assistants --cluster local:4": "yao-test -i assistants/keyword --cluster local:1",  # each worker takes seconds
     "yao-test -i assistants --variant now --variant small=connector:scripted": "yao-test -i assistants/keyword --variant now --variant small=connector:scripted",
     "yao-test -i assistants --parallel 8 --retry-errors 3 --max-errors 2% -o nightly.jsonl": "yao-test -i assistants/keyword --parallel 8 --retry-errors 3 --max-errors 2% -o nightly.jsonl",
+    "yao-test -i assistants --record-missing recordings": "yao-test -i assistants/keyword --record-missing recordings",
     "yao-test mutate": "yao-test mutate -i scripts.expense.notify",
     "yao-test mutate --mutators stryker": "yao-test mutate -i scripts.expense.notify --mutators stryker",
     "yao-test -i scripts.expense": "yao-test -i scripts.expense --timeout 3s",  # one of the tests on its page never ends

@@ -126,9 +126,9 @@ export function TestLoops(t) { t.mock.process("models.c.Create", () => { for (;;
 export function TestGoesOn(t) { t.mock.process("models.c.Create", { ok: true }); t.assert.True(true); }
 """)
     )
-    records = application.results("-i", "assistants/demo/src/world_test.ts", "--timeout", "1s")
+    records = application.results("-i", "assistants/demo/src/world_test.ts", "--timeout", "300ms")
     assert [records[name]["status"] for name in ("TestLoops", "TestGoesOn")] == ["failed", "passed"]
-    assert "timeout after 1s" in records["TestLoops"]["error"]
+    assert "timeout after 0.3s" in records["TestLoops"]["error"]
 
 
 def test_session_stores_and_memory_are_shared_with_what_is_called(app: MakeApplication) -> None:

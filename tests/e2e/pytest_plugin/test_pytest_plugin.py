@@ -86,7 +86,6 @@ CHOICES = {
     "a case with signs": (["assistants/demo/tests/cases.jsonl::a wrong/one"], "1 failed"),
     "the first failure": (["-x"], "1 failed"),
     "real models": (["--yao-models", "assistants/real"], "1 failed"),
-    "two processes": (["-n", "2", "assistants/demo/src/good_test.ts"], "2 passed"),
 }
 
 
