@@ -80,13 +80,9 @@ def judgements_in(results: Iterable[TestResult]) -> list[Judgement]:
     return list(found.values())
 
 
-class _Check(Value):
-    """What a judge may have been asked. Criteria do not say of which type they are; those of a score that compares
-    answers do that, too."""
-
-    check: AssertionResult | CriterionResult
-    type: str | None
-    id: str | None = None
+_Check = tuple[AssertionResult | CriterionResult, str | None, str | None]
+"""What a judge may have been asked, its type and its id. Criteria do not say of which type they are; those of a score
+that compares answers do that, too."""
 
 
 def _of_result(result: TestResult) -> Iterator[Judgement]:
@@ -102,15 +98,14 @@ def _of_result(result: TestResult) -> Iterator[Judgement]:
     last = max(turns, default=0)
     outputs[0] = outputs[last] if last else case.output
 
-    def on(number: int, checks: list[_Check]) -> Iterator[Judgement]:
+    def on(number: int, checks: Sequence[_Check]) -> Iterator[Judgement]:
         """Those on the answer of a turn; of the whole where there is no such turn."""
         turn = number if number in turns else 0
         return _of_checks(checks, of_all.replace(turn=turn), turns[turn].input if turn else case.input, outputs[turn])
 
     graded = {
         graded_turn(entry.name): [
-            _Check(check=check, type=PREFERENCE if entry.type == PREFERENCE else None, id=check.id)
-            for check in entry.assertions
+            (check, PREFERENCE if entry.type == PREFERENCE else None, check.id) for check in entry.assertions
         ]
         for entry in case.scores
     }
@@ -125,28 +120,27 @@ def _of_result(result: TestResult) -> Iterator[Judgement]:
 
 
 def _checks(checks: Iterable[AssertionResult]) -> list[_Check]:
-    return [_Check(check=check, type=check.type) for check in checks]
+    return [(check, check.type, None) for check in checks]
 
 
-def _named(checks: list[_Check], graded: list[_Check]) -> list[_Check]:
+def _named(checks: Sequence[_Check], graded: Sequence[_Check]) -> Sequence[_Check]:
     """The assertions on an answer, with the ids of criteria where it has a score, which may be all there is."""
     if graded and len(checks) != len(graded):
         return graded
-    ids = [check.id for check in graded] or [None] * len(checks)
-    return [check.replace(id=id) for check, id in zip(checks, ids, strict=True)]
+    ids = [id for _, _, id in graded] or [None] * len(checks)
+    return [(check, type, id) for (check, type, _), id in zip(checks, ids, strict=True)]
 
 
 def _of_checks(checks: Iterable[_Check], answer: JudgementKey, said: Any, output: Any) -> Iterator[Judgement]:
-    for number, one in enumerate(checks, 1):
-        check = one.check
+    for number, (check, type, id) in enumerate(checks, 1):
         if details := getattr(check, "details", ()):
             yield from _of_checks(_checks(details), answer, said, output)
             continue
-        is_asked = check.judge is not None or one.type in JUDGED
+        is_asked = check.judge is not None or type in JUDGED
         if not is_asked or check.error or check.inconclusive or not check.judged:
             continue
-        named = one.id or getattr(check, "text", None) or getattr(check, "expected", None) or f"assertion {number}"
-        compares = one.type == PREFERENCE
+        named = id or getattr(check, "text", None) or getattr(check, "expected", None) or f"assertion {number}"
+        compares = type == PREFERENCE
         votes = [vote for vote in (() if compares else check.votes) if vote.passed is not None]  # two orders have two
         yield Judgement(
             key=answer.replace(criterion=message_text(named)),
